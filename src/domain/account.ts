@@ -1,0 +1,36 @@
+import type { AttemptCounters } from './attempts.js'
+
+export type AccountType = 'nominative' | 'generic'
+export type MemberSelection = 'ask' | 'list'
+export type PendingAction = 'RESET_BIOMETRIC_PROFILE' | 'UPDATE_BIOMETRIC_PROFILE'
+
+/** An identity the customer names by `userRef`; times are epoch milliseconds. */
+export interface Account {
+  readonly id: string
+  readonly userRef: string
+  readonly type: AccountType
+  readonly displayName: string | null
+  readonly memberSelection: MemberSelection
+  readonly createdAt: number
+}
+
+/** One person of an account. On a nominative account there is one, and its `memberRef` is the account's `userRef`. */
+export interface Member {
+  readonly id: string
+  readonly memberRef: string
+  /** Counts profile resets; patterns of an older generation are dead. */
+  readonly generation: number
+  readonly nPatternsRef: number
+  readonly nVisible: number
+  readonly nSensitive: number
+  /** Whether a profile has ever been emptied: tells `reset` from `not-ready` at zero patterns. */
+  readonly everReset: boolean
+  /** When the profile last became complete; null before. */
+  readonly completedAt: number | null
+  readonly lastSuccessAt: number | null
+  readonly preferredLanguage: string | null
+  readonly attempts: AttemptCounters
+  /** Compared and swapped by every write of `attempts`, bumped by every reset: no two verdicts rest on the same counters. */
+  readonly attemptsVersion: number
+  readonly createdAt: number
+}

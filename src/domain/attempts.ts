@@ -1,0 +1,126 @@
+import type { Policy } from './policy.js'
+
+export type AttemptKind = 'biometric' | 'security_code'
+export type AttemptMode = AttemptKind | 'locked'
+
+/** What one kind of attempt has cost a member so far; times are epoch milliseconds. */
+export interface KindCounters {
+  /** Failures since the last success of this kind. */
+  readonly streak: number
+  /** Closed until this time; 0 when open. */
+  readonly closedUntil: number
+  /** Closed until a reset (typing) or a new code (code). */
+  readonly off: boolean
+  /** Times of the latest failures, oldest first, `FAILURES_PER_DAY` at most. */
+  readonly recentFailures: readonly number[]
+}
+
+/** Member-wide counters: they outlive sessions, restarts and a flushed Redis. */
+export interface AttemptCounters {
+  readonly biometric: KindCounters
+  readonly security_code: KindCounters
+}
+
+/** What a session has used of its own budget. */
+export interface SessionUse {
+  readonly biometric: number
+  readonly security_code: number
+}
+
+const UNUSED: KindCounters = { streak: 0, closedUntil: 0, off: false, recentFailures: [] }
+export const NO_ATTEMPTS: AttemptCounters = { biometric: UNUSED, security_code: UNUSED }
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** This many failures of a kind in 24 hours close it until the oldest of them is a day old. */
+export const FAILURES_PER_DAY = 20
+
+/** A step of a ladder: from this streak on, each failure closes the kind for `closedMs` (Infinity: until a reset). */
+interface Rung {
+  readonly streak: number
+  readonly closedMs: number
+}
+const LADDERS: Record<AttemptKind, readonly Rung[]> = {
+  biometric: [
+    { streak: 50, closedMs: Number.POSITIVE_INFINITY },
+    { streak: 15, closedMs: HOUR },
+    { streak: 10, closedMs: 15 * MINUTE },
+    { streak: 5, closedMs: 30 * SECOND },
+  ],
+  security_code: [
+    { streak: 10, closedMs: Number.POSITIVE_INFINITY },
+    { streak: 6, closedMs: HOUR },
+    { streak: 3, closedMs: 15 * MINUTE },
+  ],
+}
+
+/** The counters after a failed attempt of `kind` at `now`. */
+export function afterFailure(counters: AttemptCounters, kind: AttemptKind, now: number): AttemptCounters {
+  const before = counters[kind]
+  const streak = before.streak + 1
+  const rung = LADDERS[kind].find((step) => streak >= step.streak)
+  const recentFailures = [...before.recentFailures, now].slice(-FAILURES_PER_DAY)
+  const full = recentFailures.length === FAILURES_PER_DAY ? (recentFailures[0] ?? 0) + DAY : 0
+  const closedMs = rung?.closedMs ?? 0
+  const off = before.off || closedMs === Number.POSITIVE_INFINITY
+  const rungUntil = closedMs > 0 && Number.isFinite(closedMs) ? now + closedMs : 0
+  const closedUntil = Math.max(before.closedUntil, rungUntil, full > now ? full : 0)
+  return { ...counters, [kind]: { streak, closedUntil, off, recentFailures } }
+}
+
+/** A success ends its own kind's streak; the day's failures stay counted. */
+export function afterSuccess(counters: AttemptCounters, kind: AttemptKind): AttemptCounters {
+  return { ...counters, [kind]: { ...counters[kind], streak: 0, closedUntil: 0 } }
+}
+
+/** Milliseconds until `kind` opens for the member: 0 when open, Infinity when only a reset opens it. */
+export function closedForMs(counters: AttemptCounters, kind: AttemptKind, now: number): number {
+  const { off, closedUntil } = counters[kind]
+  if (off) return Number.POSITIVE_INFINITY
+  return Math.max(0, closedUntil - now)
+}
+
+/** What decides which mode is open: nothing else does. */
+export interface ModeInputs {
+  readonly policy: Policy
+  readonly session: SessionUse
+  readonly counters: AttemptCounters
+  /** The profile's status lets typing be verified. */
+  readonly profileReady: boolean
+  /** A security code is set and may be used. */
+  readonly codeUsable: boolean
+  readonly now: number
+}
+
+export interface AttemptWindow {
+  readonly mode: AttemptMode
+  readonly remainingBiometricAttempts: number
+  readonly remainingCodeAttempts: number
+  /** Seconds until the member-wide lock of the kind that opens first ends; 0 when a mode is open; null when no wait helps. */
+  readonly retryAfterSeconds: number | null
+}
+
+/** Which attempt a session may make next: typing if open, else the code if open, else `locked`. */
+export function attemptWindow(inputs: ModeInputs): AttemptWindow {
+  const { policy, session, counters, now } = inputs
+  const fallback = policy.security_code_fallback
+  const codeAllowed = fallback.enabled && inputs.codeUsable
+  const remainingBiometricAttempts = Math.max(0, fallback.max_biometric_attempts - session.biometric)
+  const remainingCodeAttempts = codeAllowed ? Math.max(0, fallback.max_code_attempts - session.security_code) : 0
+  const typingWaitMs = inputs.profileReady ? closedForMs(counters, 'biometric', now) : Number.POSITIVE_INFINITY
+  const codeWaitMs = codeAllowed ? closedForMs(counters, 'security_code', now) : Number.POSITIVE_INFINITY
+  const biometricOpen = remainingBiometricAttempts > 0 && typingWaitMs === 0
+  const firstDone = !fallback.require_biometric_first || session.biometric > 0 || !inputs.profileReady
+  const codeOpen = remainingCodeAttempts > 0 && codeWaitMs === 0 && firstDone
+  const mode = biometricOpen ? 'biometric' : codeOpen ? 'security_code' : 'locked'
+  const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeWaitMs) : 0
+  return {
+    mode,
+    remainingBiometricAttempts: typingWaitMs === Number.POSITIVE_INFINITY ? 0 : remainingBiometricAttempts,
+    remainingCodeAttempts: codeWaitMs === Number.POSITIVE_INFINITY ? 0 : remainingCodeAttempts,
+    retryAfterSeconds: Number.isFinite(waitMs) ? Math.ceil(waitMs / 1000) : null,
+  }
+}

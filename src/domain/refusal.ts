@@ -1,0 +1,44 @@
+/**
+ * Every way the service says no, as a closed set. The http floor maps each kind to a status and a wire reason; a kind
+ * without a mapping does not compile. The domain knows no status codes.
+ */
+export type RefusalKind =
+  | 'request-malformed'
+  | 'key-missing'
+  | 'key-scope'
+  | 'path-unknown'
+  | 'method-not-allowed'
+  | 'body-too-large'
+  | 'media-type-unsupported'
+  | 'validation-failed'
+  | 'session-missing'
+  | 'member-required'
+  | 'member-mismatch'
+  | 'user-not-found'
+  | 'pattern-not-found'
+  | 'pattern-invalid'
+  | 'bot-detected'
+  | 'replay-detected'
+  | 'profile-complete'
+  | 'rate-limited'
+  | 'degraded'
+  | 'internal'
+
+/** A no that travels by throw. `message` goes to the caller: it never carries a value of a pattern, a code or a key. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  constructor(
+    readonly kind: RefusalKind,
+    message: string,
+    readonly retryAfterS?: number,
+  ) {
+    super(message)
+  }
+}
+
+/** The one sentence for a missing, expired, foreign or unknown session (interface, Authentication 4). */
+export const sessionMissing = () =>
+  new Refusal('session-missing', 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}')
+
+export const userNotFound = (userRef: string) =>
+  new Refusal('user-not-found', `no user "${userRef}" in this organization`)

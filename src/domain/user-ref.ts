@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+const ALLOWED_INPUT = /^[A-Za-z0-9._@+ -]*$/
+const NORMALIZED = /^[a-z0-9][a-z0-9._@+-]{0,127}$/
+
+/**
+ * The one normalisation of `userRef` and `member_ref`: trim, ASCII allow-list, lower-case, each space a `-`.
+ * The allow-list comes before lower-casing because some letters outside ASCII (the Kelvin sign) lower-case into it.
+ * Takes the percent-decoded text; null where the result would not match `[a-z0-9][a-z0-9._@+-]{0,127}`.
+ */
+export function normalizeUserRef(text: string): string | null {
+  const trimmed = text.trim()
+  if (!ALLOWED_INPUT.test(trimmed)) return null
+  const normalized = trimmed.toLowerCase().replaceAll(' ', '-')
+  return NORMALIZED.test(normalized) ? normalized : null
+}
+
+/** A user or member reference on the wire: any accepted spelling in, the normalized one out. */
+export const UserRef = z.string().transform((text, context) => {
+  const normalized = normalizeUserRef(text)
+  if (normalized !== null) return normalized
+  context.addIssue({
+    code: 'custom',
+    message: 'must start with a letter or digit and hold only letters, digits, spaces and . _ @ + - (128 at most)',
+  })
+  return z.NEVER
+})

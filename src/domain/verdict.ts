@@ -1,0 +1,39 @@
+import { CHALLENGE_BAND, type Policy } from './policy.js'
+
+export type RecommendedAction = 'auth' | 'challenge' | 'block'
+export type VerdictReason = '' | 'detection-bot' | 'fraud-detected'
+
+export interface Evidence {
+  /** Calibrated, 0 to 1. */
+  readonly confidenceBiometrics: number
+  /** Calibrated, 0 to 1; null where no context signal knows anything. */
+  readonly confidenceContext: number | null
+  readonly bot: boolean
+  readonly replay: boolean
+}
+
+export interface Verdict {
+  readonly confidence: number
+  readonly recommendedAction: RecommendedAction
+  readonly reason: VerdictReason
+}
+
+/**
+ * Scores and policy to a decision. A bot or a replay is `block` whatever the scores say; context can raise or lower
+ * the confidence but under half the threshold of biometrics alone nothing but `block` comes out.
+ */
+export function verdict(evidence: Evidence, policy: Policy): Verdict {
+  const { confidenceBiometrics, confidenceContext } = evidence
+  const ci = confidenceContext === null ? 0 : policy.contextual_influence
+  const confidence = (1 - ci) * confidenceBiometrics + ci * (confidenceContext ?? 0)
+  if (evidence.bot) return { confidence, recommendedAction: 'block', reason: 'detection-bot' }
+  if (evidence.replay) return { confidence, recommendedAction: 'block', reason: 'fraud-detected' }
+  return { confidence, recommendedAction: actionFor(confidence, confidenceBiometrics, policy), reason: '' }
+}
+
+function actionFor(confidence: number, confidenceBiometrics: number, policy: Policy): RecommendedAction {
+  const threshold = policy.decision_threshold
+  if (confidenceBiometrics < threshold / 2) return 'block'
+  if (confidence >= threshold) return 'auth'
+  return confidence >= threshold - CHALLENGE_BAND[policy.priority] ? 'challenge' : 'block'
+}

@@ -1,0 +1,77 @@
+import type { z } from 'zod'
+import type { RefusalKind } from '../domain/refusal.js'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+/** Usage class of an endpoint (interface, Usage). */
+export type CountedAs = 'verify' | 'enroll' | 'bootstrap' | 'other'
+
+/** What a handler is given. It never sees the server's own request or response. */
+export interface Exchange<P, Q, B, S> {
+  readonly requestId: string
+  readonly organizationId: string
+  /** The `X-Service-Session` header as it came; null where absent. */
+  readonly session: string | null
+  /** Any other request header by lower-case name. */
+  readonly header: (name: string) => string | undefined
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly services: S
+}
+
+/** `timestamp`, `success` and `message` are added by the server; `message` is `Done` unless the handler gives one. */
+export interface Reply {
+  readonly status: number
+  readonly payload: Record<string, unknown>
+  readonly message?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** How a body arrives: absent, JSON checked by a schema, or bytes that another floor checks (typing patterns). */
+export type BodyRule =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly schema: z.ZodType; readonly optional?: boolean }
+  | { readonly kind: 'bytes'; readonly maxBytes: number; readonly documents: z.ZodType }
+
+/** One row of a route table: it serves, validates, counts, documents and is tested. */
+export interface Route<S> {
+  readonly method: Method
+  /** Below the API's base path, parameters in braces: `/users/{userRef}`. */
+  readonly path: string
+  readonly summary: string
+  readonly description?: string
+  readonly countedAs: CountedAs
+  /** False: answered without an API key, and while degraded (`GET /status`). */
+  readonly needsKey: boolean
+  readonly needsSession: boolean
+  readonly params: z.ZodType
+  readonly query: z.ZodType
+  readonly body: BodyRule
+  /** Payload (without the envelope) of each status that is not a refusal. */
+  readonly replies: Readonly<Record<number, z.ZodType>>
+  readonly refuses: readonly RefusalKind[]
+  readonly handle: (exchange: Exchange<never, never, never, S>) => Promise<Reply>
+}
+
+export type BodyOf<B extends BodyRule> = B extends { kind: 'json'; schema: infer Z extends z.ZodType }
+  ? z.output<Z>
+  : B extends { kind: 'bytes' }
+    ? Uint8Array
+    : undefined
+
+type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S> = Omit<
+  Route<S>,
+  'params' | 'query' | 'body' | 'handle'
+> & {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S>) => Promise<Reply>
+}
+
+/** The row maker of an API: types a row's handler from the row's own schemas. */
+export function routesFor<S>() {
+  return <P extends z.ZodType, Q extends z.ZodType, const B extends BodyRule>(row: Row<P, Q, B, S>): Route<S> =>
+    // Sound: the server hands a handler nothing but the output of the same row's schemas.
+    row as unknown as Route<S>
+}

@@ -1,0 +1,42 @@
+import type { ReplayMark } from '../domain/replay.js'
+
+/** One request body to read, and what to compare it with. */
+export interface ScoringTask {
+  /** The request body as it arrived; the pool owns the buffer from here on. */
+  readonly body: Uint8Array
+  /** Samples of the member's references, as `PatternReading.sample` gave them; empty to read without comparing. */
+  readonly references: readonly Uint8Array[]
+  /** 32 bytes; keys the replay mark. */
+  readonly replayKey: Uint8Array
+}
+
+/** What one typing pattern says. */
+export interface PatternReading {
+  /** Compact binary form of the pattern: the only thing that is kept of it, and only encrypted. */
+  readonly sample: Uint8Array
+  readonly nKeydowns: number
+  readonly mode: 'visible' | 'sensitive'
+  /** End user's address as relayed; null where absent. */
+  readonly ip: string | null
+  /** `member_ref` of the body as it came, not normalized; null where absent. */
+  readonly memberRef: string | null
+  readonly replayMark: ReplayMark
+  /** 0 (a person) to 1 (a machine). */
+  readonly botLikelihood: number
+  readonly bot: boolean
+  /** A reference is this very pattern, give or take a few ms. */
+  readonly replayOfReference: boolean
+  /** Calibrated probability from 0 to 1 that the references' owner typed this; null without references. */
+  readonly confidence: number | null
+  readonly nReferencesUsed: number
+}
+
+export type ScoringResult =
+  | { readonly ok: true; readonly reading: PatternReading }
+  /** The body is no acceptable typing pattern; the message names the field or bound, never a value. */
+  | { readonly ok: false; readonly message: string }
+
+export interface Scoring {
+  score(task: ScoringTask): Promise<ScoringResult>
+  close(): Promise<void>
+}

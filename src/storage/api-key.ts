@@ -1,0 +1,27 @@
+import type { Scope } from '../domain/organization.js'
+
+export interface ApiKeyRecord {
+  readonly id: string
+  readonly organizationId: string
+  readonly label: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+/** Who a key speaks for. */
+export interface KeyHolder {
+  readonly organizationId: string
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+}
+
+/** API keys by their SHA-256; the key itself is never stored. */
+export interface ApiKeyStore {
+  add(record: Omit<ApiKeyRecord, 'revokedAt'>, sha256: Uint8Array): Promise<void>
+  /** The live key with this hash, in any organization; null where there is none or it is revoked. */
+  resolve(sha256: Uint8Array): Promise<KeyHolder | null>
+  list(organizationId: string): Promise<ApiKeyRecord[]>
+  /** False where the organization has no live key of this id. */
+  revoke(organizationId: string, keyId: string, at: number): Promise<boolean>
+}

@@ -1,0 +1,59 @@
+import type { AccountType } from '../domain/account.js'
+import type { AttemptCounters, AttemptKind } from '../domain/attempts.js'
+import type { ReplayMark } from '../domain/replay.js'
+import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
+
+/** One judged sign-in attempt, as it is kept. */
+export interface Authentication {
+  readonly id: string
+  readonly createdAt: number
+  readonly accountId: string
+  readonly memberId: string
+  readonly userRef: string
+  readonly memberRef: string
+  readonly accountType: AccountType
+  /** First 16 hex characters of the session's SHA-256, never the bearer value. */
+  readonly sessionId: string
+  readonly method: AttemptKind
+  readonly authenticated: boolean
+  readonly recommendedAction: RecommendedAction
+  readonly reason: VerdictReason
+  readonly confidence: number
+  readonly confidenceBiometrics: number
+  readonly confidenceContext: number | null
+  readonly policyId: string
+  readonly nPatternsRef: number
+  readonly nPatternsRefUsed: number
+  /** The tested pattern's id and its encrypted sample; null for a security code. */
+  readonly pattern: { readonly id: string; readonly sealed: Uint8Array } | null
+}
+
+export interface AttemptToRecord {
+  readonly authentication: Authentication
+  /** The member's counters after this attempt, valid only on top of `attemptsVersion`. */
+  readonly counters: AttemptCounters
+  readonly attemptsVersion: number
+  readonly generation: number
+  /** Null records without looking at, or adding to, the replay index. */
+  readonly replayMark: ReplayMark | null
+}
+
+export type RecordOutcome =
+  | 'recorded'
+  /** The member's counters or profile moved since they were read: nothing was written, read and decide again. */
+  | 'conflict'
+  /** The mark is known: nothing was written. */
+  | 'replay'
+  /** The member is gone. */
+  | 'absent'
+
+export interface AuthenticationStore {
+  /**
+   * Writes the attempt, its replay mark and the member's counters, all or nothing; resolves after the commit. A success
+   * (`authenticated`) also sets the member's `lastSuccessAt`. Attempts of the same moment share one commit.
+   */
+  record(organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome>
+  find(organizationId: string, id: string): Promise<Authentication | null>
+  /** Newest first. */
+  list(organizationId: string, userRef: string, limit: number): Promise<Authentication[]>
+}

@@ -1,0 +1,49 @@
+import type { AttemptKind, SessionUse } from '../domain/attempts.js'
+
+/** A sign-in session as its holder may use it. The bearer value is never stored, only its SHA-256 in hex. */
+export interface Session {
+  readonly userRef: string
+  /** Null on a shared account until a member is designated. */
+  readonly memberRef: string | null
+  /** Attempts reserved so far, of each kind. */
+  readonly used: SessionUse
+  /** When this session last authenticated, epoch ms; null before. */
+  readonly authenticatedAt: number | null
+}
+
+export interface NewSession {
+  readonly sha256: string
+  readonly userRef: string
+  readonly memberRef: string | null
+  readonly lifetimeMs: number
+}
+
+export type Reservation =
+  | { readonly outcome: 'reserved'; readonly session: Session }
+  /** The budget of this kind is used up; nothing was counted. */
+  | { readonly outcome: 'exhausted'; readonly session: Session }
+
+/**
+ * Sessions and the attempts reserved in them. A session is found only under the organization and userRef it was minted
+ * for. The back end keeps the time (a clock jump of this process ends no session early and keeps none alive).
+ */
+export interface SessionStore {
+  mint(organizationId: string, session: NewSession): Promise<void>
+  find(organizationId: string, userRef: string, sha256: string): Promise<Session | null>
+  /** Binds a session without a member to one, once; false where it is bound to another already or gone. */
+  designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
+  /**
+   * Counts one attempt before it is made, if fewer than `budget` of its kind are used: atomically, never given back.
+   * One round trip, the session check included; null where there is no such live session.
+   */
+  reserve(
+    organizationId: string,
+    userRef: string,
+    sha256: string,
+    kind: AttemptKind,
+    budget: number,
+  ): Promise<Reservation | null>
+  markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
+  /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */
+  endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>
+}

@@ -1,0 +1,19 @@
+/** What a sealed sample is bound to: opening it under any other binding fails. */
+export interface Binding {
+  readonly accountId: string
+  readonly memberId: string
+  readonly patternId: string
+  readonly generation: number
+}
+
+/** Encryption at rest under a key per organization, each wrapped by the deployment's `ENCRYPTION_KEY`. */
+export interface Vault {
+  /** A fresh data key, wrapped: for a new organization. */
+  newWrappedKey(organizationId: string): Uint8Array
+  /** AES-256-GCM: version byte, 12-byte nonce, ciphertext, 16-byte tag. */
+  seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
+  /** Throws where the bytes were altered or moved to another binding. */
+  open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
+  /** 32 bytes that key the organization's replay marks. */
+  replayKey(organizationId: string): Promise<Uint8Array>
+}
