@@ -25,6 +25,8 @@ export interface Reply {
   readonly payload: Record<string, unknown>
   readonly message?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** In place of the JSON envelope and payload: the bytes of a file, such as an export archive. */
+  readonly file?: { readonly contentType: string; readonly bytes: Uint8Array }
 }
 
 /** How a body arrives: absent, JSON checked by a schema, or bytes that another floor checks (typing patterns). */

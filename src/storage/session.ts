@@ -33,7 +33,7 @@ export interface SessionStore {
   /** Binds a session without a member to one, once; false where it is bound to another already or gone. */
   designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
   /**
-   * Counts one attempt before it is made, if fewer than `budget` of its kind are used: atomically, never given back.
+   * Counts one attempt before it is made, if fewer than `budget` of its kind are used: atomically. A reservation stays used whatever becomes of it, save for `release`.
    * One round trip, the session check included; null where there is no such live session.
    */
   reserve(
@@ -43,6 +43,8 @@ export interface SessionStore {
     kind: AttemptKind,
     budget: number,
   ): Promise<Reservation | null>
+  /** Gives back a reservation whose pattern could not be read, so that nothing was learned from it; never any other. */
+  release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
   markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
   /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */
   endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>

@@ -1,0 +1,106 @@
+/**
+ * The model file as the kernel reads it in place: little-endian, sections one after another, each 4-byte aligned.
+ *
+ * | section        | shape                | holds                                                        |
+ * |----------------|----------------------|--------------------------------------------------------------|
+ * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size |
+ * | hold contexts  | 128 x u16            | key to context                                               |
+ * | pair contexts  | 128 x 128 x u16      | key pair to context, already backed off: pair, second key, all |
+ * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
+ * | inverse SDs    | 4 x contexts x f32   |                                                              |
+ * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
+ * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
+ * | two-covariance | 76 + 76 x 76 + 76    | mean, projection (row per axis), between-person variance per axis |
+ * | calibration    | 8 x f32              | fusion base, slope, intercept; liveness base, slope, intercept; spare |
+ * | roots          | trees x u32          | first node of each fusion tree                               |
+ * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
+ * | liveness roots, nodes | the same      |                                                              |
+ *
+ * A tree goes right where the feature is above the threshold; the right child follows the left one.
+ */
+import { CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VECTOR_SIZE, f32At } from './layout'
+
+const MAGIC: u32 = 0x314d534b // 'KSM1'
+const VERSION: u32 = 1
+const HEADER_BYTES: usize = 64
+
+export let contexts: i32 = 0
+export let holdContexts: usize = 0
+export let pairContexts: usize = 0
+export let means: usize = 0
+export let inverseSds: usize = 0
+export let components: usize = 0
+export let summaryScales: usize = 0
+export let vectorMean: usize = 0
+export let projection: usize = 0
+export let betweenVariances: usize = 0
+export let calibration: usize = 0
+export let fusionRoots: usize = 0
+export let fusionTrees: i32 = 0
+export let fusionNodes: usize = 0
+export let livenessRoots: usize = 0
+export let livenessTrees: i32 = 0
+export let livenessNodes: usize = 0
+
+/**
+ * Takes the model the host has written to MODEL, `bytes` long. 0: taken; 1: not a model; 2: another version or shape;
+ * 3: not as long as its header says.
+ */
+export function loadModel(bytes: i32): i32 {
+  if (bytes < <i32>HEADER_BYTES || bytes > MODEL_BYTES_MAX || load<u32>(MODEL) != MAGIC) return 1
+  const nContexts = load<i32>(MODEL, 8)
+  if (load<u32>(MODEL, 4) != VERSION || load<i32>(MODEL, 28) != VECTOR_SIZE || load<i32>(MODEL, 32) != SUMMARY_SIZE) return 2
+  if (nContexts < 1 || nContexts > CONTEXTS_MAX) return 2
+  contexts = nContexts
+  fusionTrees = load<i32>(MODEL, 12)
+  livenessTrees = load<i32>(MODEL, 20)
+  holdContexts = MODEL + HEADER_BYTES
+  pairContexts = holdContexts + (<usize>KEY_KINDS << 1)
+  means = pairContexts + (<usize>(KEY_KINDS * KEY_KINDS) << 1)
+  inverseSds = means + (<usize>(FEATURE_KINDS * contexts) << 2)
+  components = inverseSds + (<usize>(FEATURE_KINDS * contexts) << 2)
+  summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
+  vectorMean = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
+  projection = vectorMean + (<usize>VECTOR_SIZE << 2)
+  betweenVariances = projection + (<usize>(VECTOR_SIZE * VECTOR_SIZE) << 2)
+  calibration = betweenVariances + (<usize>VECTOR_SIZE << 2)
+  fusionRoots = calibration + 32
+  fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
+  livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
+  livenessNodes = livenessRoots + (<usize>livenessTrees << 2)
+  const end = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
+  return end == MODEL + <usize>bytes ? 0 : 3
+}
+
+/** Which variance of `components`. */
+export const enum Component {
+  user = 0,
+  firstKey = 1,
+  secondKey = 2,
+  pair = 3,
+  session = 4,
+  residual = 5,
+  total = 6,
+}
+
+export function component(kind: i32, which: Component): f32 {
+  return f32At(components, kind * 8 + which)
+}
+
+/** Context of a hold. */
+export function holdContext(key: i32): i32 {
+  return <i32>load<u16>(holdContexts + ((<usize>key) << 1))
+}
+
+/** Context of the transition from `first` to `second`, backed off where the population has too few of it. */
+export function pairContextOf(first: i32, second: i32): i32 {
+  return <i32>load<u16>(pairContexts + ((<usize>(first * KEY_KINDS + second)) << 1))
+}
+
+export function populationMean(kind: i32, context: i32): f32 {
+  return f32At(means, kind * contexts + context)
+}
+
+export function populationInverseSd(kind: i32, context: i32): f32 {
+  return f32At(inverseSds, kind * contexts + context)
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { BIOMETRIC_STATUSES } from '../../domain/biometric-status.js'
+import { LANGUAGES } from '../../domain/typing-words.js'
+
+/** Pieces of the wire that several core answers share (interface, Resources and their fields). */
+export const AccountTypeField = z.enum(['nominative', 'generic'])
+export const BiometricStatusField = z.enum(BIOMETRIC_STATUSES)
+export const Words = {
+  suggestedWords: z.array(z.string()).describe('words to propose in the typing widget: 40 key presses or more'),
+  suggestedWordsLanguage: z.enum(LANGUAGES).describe('language code of the words'),
+}
+export const Counts = {
+  nPatternsRef: z.int().describe('reference patterns held'),
+  targetRefPatterns: z.int().describe('reference patterns required'),
+  biometricStatus: BiometricStatusField,
+}

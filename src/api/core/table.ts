@@ -1,0 +1,18 @@
+import type { Route } from '../../http/route.js'
+import type { CoreServices } from './core-route.js'
+import { status } from './status.js'
+import { deletePattern, enrollPattern, resetProfile } from './typing-patterns.js'
+import { bootstrapUser, createUser, deleteUser } from './users.js'
+import { verifyUser } from './verify.js'
+
+/** Every endpoint of the core API, in the order of its documentation. */
+export const coreRoutes: readonly Route<CoreServices>[] = [
+  status,
+  bootstrapUser,
+  createUser,
+  deleteUser,
+  enrollPattern,
+  resetProfile,
+  deletePattern,
+  verifyUser,
+]

@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
+import { TypingPattern } from '../../domain/typing-pattern.js'
+import type { AccountState } from '../../flows/bootstrap.js'
+import {
+  coreRoute,
+  designation,
+  languageHints,
+  MemberAndLanguageQuery,
+  MemberQuery,
+  PATTERN_BYTES_MAX,
+  UserParams,
+} from './core-route.js'
+import { AccountTypeField, Counts, Words } from './shapes.js'
+
+const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
+
+const profileState = ({ account, member, biometricStatus }: AccountState) => ({
+  userRef: account.userRef,
+  memberRef: member?.memberRef ?? null,
+  nPatternsRef: member?.nPatternsRef ?? 0,
+  targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
+  biometricStatus,
+})
+
+/** One reference pattern per call, until the profile is complete. */
+export const enrollPattern = coreRoute({
+  method: 'post',
+  path: '/users/{userRef}/typing-patterns',
+  summary: 'Enroll one reference pattern',
+  countedAs: 'enroll',
+  needsKey: true,
+  needsSession: true,
+  params: UserParams,
+  query: MemberAndLanguageQuery,
+  body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
+  replies: {
+    200: z.object({
+      userRef: z.string(),
+      accountType: AccountTypeField,
+      memberRef: z.string(),
+      created: z.boolean().describe('this call stored a reference pattern'),
+      patternId: z
+        .string()
+        .nullable()
+        .describe('id of the stored pattern, for removing it; null where none was stored'),
+      ...Counts,
+      ...Words,
+    }),
+  },
+  refuses: [
+    'session-missing',
+    'member-required',
+    'member-mismatch',
+    'user-not-found',
+    'pattern-invalid',
+    'bot-detected',
+    'replay-detected',
+    'profile-complete',
+  ],
+  async handle({ organizationId, params, query, body, session, header, services }) {
+    const who = designation(organizationId, params.userRef, query)
+    const enrolled = await services.enroll(who, session ?? '', body, languageHints(query, header))
+    return {
+      status: 200,
+      payload: {
+        userRef: enrolled.account.userRef,
+        accountType: enrolled.account.type,
+        memberRef: enrolled.member.memberRef,
+        created: enrolled.patternId !== null,
+        patternId: enrolled.patternId,
+        nPatternsRef: enrolled.member.nPatternsRef,
+        targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
+        biometricStatus: enrolled.biometricStatus,
+        ...enrolled.words,
+      },
+    }
+  },
+})
+
+/** Empties the profile; the account stays, its sessions end. */
+export const resetProfile = coreRoute({
+  method: 'delete',
+  path: '/users/{userRef}/typing-patterns',
+  summary: 'Reset the biometric profile',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams,
+  query: MemberQuery,
+  body: { kind: 'none' },
+  replies: {
+    200: z.object({ ...ProfileState, n_patterns_deleted: z.int() }),
+  },
+  refuses: ['user-not-found', 'member-required', 'member-mismatch'],
+  async handle({ organizationId, params, query, services }) {
+    const { nPatternsDeleted, ...state } = await services.profiles.reset(
+      designation(organizationId, params.userRef, query),
+    )
+    return { status: 200, payload: { ...profileState(state), n_patterns_deleted: nPatternsDeleted } }
+  },
+})
+
+/** Removes one reference pattern by its id. */
+export const deletePattern = coreRoute({
+  method: 'delete',
+  path: '/users/{userRef}/typing-patterns/{patternId}',
+  summary: 'Remove one reference pattern',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams.extend({ patternId: z.uuid() }),
+  query: MemberQuery,
+  body: { kind: 'none' },
+  replies: { 200: z.object(ProfileState) },
+  refuses: ['user-not-found', 'pattern-not-found', 'member-required', 'member-mismatch'],
+  async handle({ organizationId, params, query, services }) {
+    const who = designation(organizationId, params.userRef, query)
+    return { status: 200, payload: profileState(await services.profiles.removeOne(who, params.patternId)) }
+  },
+})

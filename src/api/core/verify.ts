@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import type { AttemptWindow } from '../../domain/attempts.js'
+import { DEFAULT_TARGETS, refPatternsStatus } from '../../domain/biometric-status.js'
+import { TypingPattern } from '../../domain/typing-pattern.js'
+import type { VerifyAnswer } from '../../flows/verify.js'
+import type { SuggestedWords } from '../../flows/words.js'
+import {
+  coreRoute,
+  designation,
+  languageHints,
+  MemberAndLanguageQuery,
+  PATTERN_BYTES_MAX,
+  UserParams,
+} from './core-route.js'
+import { BiometricStatusField, Words } from './shapes.js'
+
+const NextAttempt = z.object({
+  mode: z.enum(['biometric', 'security_code', 'locked']),
+  remainingBiometricAttempts: z.int(),
+  remainingCodeAttempts: z.int(),
+  retryAfterSeconds: z.int().nullable().describe('0 where a mode is open; null where waiting does not help'),
+  ...Words,
+})
+const AuthenticationFields = z.object({
+  id: z.string(),
+  timestamp: z.iso.datetime(),
+  authenticated: z.boolean(),
+  authMethod: z.enum(['biometric', 'security_code']),
+  confidence: z.number().min(0).max(1),
+  confidenceBiometrics: z.number().min(0).max(1),
+  confidenceContext: z.number().min(0).max(1).describe('the biometric confidence where no context signal is known'),
+  recommendedAction: z.enum(['auth', 'challenge', 'block']),
+  recognizedUser: z.boolean().describe('the typing alone reached the threshold'),
+  patternTestId: z.string().describe('id of the tested pattern; empty where nothing was scored'),
+  policyId: z.string(),
+  nPatternsRef: z.int(),
+  nPatternsRefUsed: z.int(),
+})
+const PatternsStatus = z.enum(['none', 'in-progress', 'ok'])
+const VerifyReply = z.object({
+  action: z.enum(['verified', 'rejected', 'refused', 'enroll']),
+  actions: z.array(
+    z.enum([
+      'retry-biometric',
+      'ask-security-code',
+      'enroll',
+      'reset-biometric-profile',
+      'change-security-code',
+      'wait',
+    ]),
+  ),
+  authentication: AuthenticationFields,
+  biometricStatus: BiometricStatusField,
+  refPatternsStatus: z.object({ textVisible: PatternsStatus, textSensitive: PatternsStatus }),
+  nextAttempt: NextAttempt.nullable(),
+  enrollmentRequired: z.boolean(),
+  reason: z.enum(['', 'detection-bot', 'fraud-detected']),
+})
+type ClientAction = z.infer<typeof VerifyReply>['actions'][number]
+
+/** Judges a typing pattern against the profile. A bot and a replay are answered 200, with `reason`. */
+export const verifyUser = coreRoute({
+  method: 'post',
+  path: '/users/{userRef}/verify',
+  summary: 'Verify a user by a typing pattern',
+  countedAs: 'verify',
+  needsKey: true,
+  needsSession: true,
+  params: UserParams,
+  query: MemberAndLanguageQuery,
+  body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
+  replies: { 200: VerifyReply },
+  refuses: ['session-missing', 'member-required', 'member-mismatch', 'user-not-found', 'pattern-invalid'],
+  async handle({ organizationId, requestId, params, query, body, session, header, services }) {
+    const who = designation(organizationId, params.userRef, query)
+    const answer = await services.verify(who, session ?? '', body, languageHints(query, header))
+    return { status: 200, payload: verifyReply(answer, requestId) }
+  },
+})
+
+function verifyReply(answer: VerifyAnswer, requestId: string): z.infer<typeof VerifyReply> {
+  const { member, next } = answer
+  return {
+    action: answer.action,
+    actions: next === null ? [] : clientActions(answer, next),
+    authentication:
+      answer.authentication === null ? unscored(answer, requestId) : scored(answer, answer.authentication),
+    biometricStatus: answer.biometricStatus,
+    refPatternsStatus: {
+      textVisible: refPatternsStatus(member.nVisible, DEFAULT_TARGETS),
+      textSensitive: refPatternsStatus(member.nSensitive, DEFAULT_TARGETS),
+    },
+    nextAttempt: next === null ? null : nextAttempt(next, answer.words),
+    enrollmentRequired: answer.action === 'enroll',
+    reason: answer.authentication?.reason ?? '',
+  }
+}
+
+function clientActions({ action }: VerifyAnswer, next: AttemptWindow): ClientAction[] {
+  if (action === 'enroll') return next.mode === 'security_code' ? ['enroll', 'ask-security-code'] : ['enroll']
+  if (next.mode === 'locked') return next.retryAfterSeconds === null ? ['reset-biometric-profile'] : ['wait']
+  if (next.mode === 'security_code') return ['ask-security-code']
+  return next.remainingCodeAttempts > 0 ? ['retry-biometric', 'ask-security-code'] : ['retry-biometric']
+}
+
+const nextAttempt = (next: AttemptWindow, words: SuggestedWords): z.infer<typeof NextAttempt> => ({
+  mode: next.mode,
+  remainingBiometricAttempts: next.remainingBiometricAttempts,
+  remainingCodeAttempts: next.remainingCodeAttempts,
+  retryAfterSeconds: next.retryAfterSeconds,
+  ...words,
+})
+
+function scored(
+  answer: VerifyAnswer,
+  record: NonNullable<VerifyAnswer['authentication']>,
+): z.infer<typeof AuthenticationFields> {
+  return {
+    id: record.id,
+    timestamp: new Date(record.createdAt).toISOString(),
+    authenticated: record.authenticated,
+    authMethod: record.method,
+    confidence: record.confidence,
+    confidenceBiometrics: record.confidenceBiometrics,
+    // Our choice: the interface wants a number; the formula of the decision holds with this one whatever its weight.
+    confidenceContext: record.confidenceContext ?? record.confidenceBiometrics,
+    recommendedAction: record.recommendedAction,
+    recognizedUser: answer.recognizedUser,
+    patternTestId: record.pattern?.id ?? '',
+    policyId: record.policyId,
+    nPatternsRef: record.nPatternsRef,
+    nPatternsRefUsed: record.nPatternsRefUsed,
+  }
+}
+
+/** Nothing was scored and nothing recorded: the request's id stands in, so that a support case finds the log line. */
+function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {
+  return {
+    id: requestId,
+    timestamp: new Date(answer.at).toISOString(),
+    authenticated: false,
+    authMethod: 'biometric',
+    confidence: 0,
+    confidenceBiometrics: 0,
+    confidenceContext: 0,
+    recommendedAction: answer.action === 'enroll' ? 'challenge' : 'block',
+    recognizedUser: false,
+    patternTestId: '',
+    policyId: answer.policyId,
+    nPatternsRef: answer.member.nPatternsRef,
+    nPatternsRefUsed: 0,
+  }
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+
+const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
+export type Role = (typeof ROLES)[number]
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(z.enum(values)).min(1))
+
+/** Every setting of a process, one environment variable each; the README's configuration table is this list. */
+const Environment = z.object({
+  PORT: port.default(8080).describe('port to serve on'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to serve on'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('where clients reach the service; builds absolute links'),
+  ROLES: listOf(ROLES).optional().describe('what this process serves, comma-separated: core, links, dashboard, jobs'),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/ })
+    .optional()
+    .describe('PostgreSQL 14 or newer; unset: an embedded PostgreSQL under KEYSTRIDE_DATA'),
+  DATABASE_POOL: count(1, 200).default(10).describe('connections to PostgreSQL a process holds at most'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//)
+    .optional()
+    .describe('Redis 7 or newer, one node or a comma-separated cluster; unset: sessions live in PostgreSQL'),
+  KEYSTRIDE_DATA: z
+    .string()
+    .min(1)
+    .default('.keystride')
+    .describe('folder of the embedded PostgreSQL and of demo.json'),
+  ENCRYPTION_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+    .optional()
+    .describe('32 bytes in base64 that wrap the data keys; required with DATABASE_URL'),
+  REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
+  SCORING_WORKERS: count(1, 64).optional().describe('scoring threads; unset: one fewer than the cores, at least one'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('least level to log'),
+  UWS_PROVIDER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('package to load uWebSockets.js from instead of the bundled ones'),
+})
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly publicUrl: string
+  readonly roles: readonly Role[]
+  readonly databaseUrl: string | null
+  readonly databasePool: number
+  readonly redisUrl: string | null
+  readonly dataFolder: string
+  readonly encryptionKey: Uint8Array | null
+  readonly replay: 'reject' | 'flag'
+  readonly scoringWorkers: number | null
+  readonly logLevel: string
+  readonly uwsProvider: string | null
+}
+
+/** One line a variable that cannot be used: what was wanted, never the value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: readonly string[]) {
+    super(`configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+}
+
+/** Reads and checks the environment; throws `ConfigError` naming every variable that is off. Empty counts as unset. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = Environment.safeParse(given)
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
+    problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+  const settings = parsed.data
+  return {
+    port: settings.PORT,
+    host: settings.HOST,
+    publicUrl: (settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`).replace(/\/+$/, ''),
+    roles: settings.ROLES ?? ROLES,
+    databaseUrl: settings.DATABASE_URL ?? null,
+    databasePool: settings.DATABASE_POOL,
+    redisUrl: settings.REDIS_URL ?? null,
+    dataFolder: settings.KEYSTRIDE_DATA,
+    encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
+    replay: settings.REPLAY,
+    scoringWorkers: settings.SCORING_WORKERS ?? null,
+    logLevel: settings.LOG_LEVEL,
+    uwsProvider: settings.UWS_PROVIDER ?? null,
+  }
+}
+
+/** Name, default and meaning of every variable, for `keystride config check` and the README. */
+export const configTable = (): { name: string; fallback: string; meaning: string }[] =>
+  Object.entries(Environment.shape).map(([name, schema]) => ({
+    name,
+    fallback: schema instanceof z.ZodDefault ? String(schema.def.defaultValue) : '',
+    meaning: schema.description ?? schema.meta()?.description ?? '',
+  }))

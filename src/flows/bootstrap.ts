@@ -1,0 +1,84 @@
+import type { Account, Member } from '../domain/account.js'
+import { type BiometricStatus, biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
+import type { AccountStore } from '../storage/account.js'
+import type { SessionStore } from '../storage/session.js'
+import { type Designation, fitsMember, refuseForeignMember } from './person.js'
+import type { Settings } from './settings.js'
+import { sha256Hex } from './tokens.js'
+import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly sessions: SessionStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly newToken: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+}
+
+/** Sessions last this long from minting, whatever is done with them. */
+export const SESSION_LIFETIME_MS = 900_000
+
+export interface AccountState {
+  readonly account: Account
+  readonly member: Member | null
+  readonly biometricStatus: BiometricStatus
+}
+
+export interface Bootstrap {
+  /** Null: no such user yet; the session serves for creating and enrolling them. */
+  readonly state: AccountState | null
+  readonly sessionToken: string
+  readonly codeLength: number
+  readonly words: SuggestedWords
+}
+
+export type BootstrapFlow = (who: Designation, token: string | null, hints: LanguageHints) => Promise<Bootstrap>
+
+/**
+ * Begins a sign-in: the account's state, a session and words to type. A live session of the same user (and member) is
+ * echoed; anything else in its place is replaced by a fresh one.
+ */
+export function createBootstrap(needs: Needs): BootstrapFlow {
+  return async (who, token, hints) => {
+    const { organization, policy } = await needs.settingsOf(who.organizationId)
+    const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
+    if (found !== null) refuseForeignMember(found.account, who.memberRef)
+    const memberRef = found?.member?.memberRef ?? null
+    const sessionToken = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef))
+    return {
+      state: found === null ? null : stateOf(found.account, found.member, needs.now()),
+      sessionToken,
+      codeLength: policy.policy.security_code_fallback.code_length,
+      words: suggestedWords(organization, found?.member ?? null, hints, needs.randomSeed()),
+    }
+  }
+}
+
+export function stateOf(account: Account, member: Member | null, now: number): AccountState {
+  return {
+    account,
+    member,
+    biometricStatus: member === null ? 'not-ready' : biometricStatus(member, DEFAULT_TARGETS, now),
+  }
+}
+
+async function echoed(needs: Needs, who: Designation, memberRef: string | null, token: string | null) {
+  if (token === null) return null
+  const hash = sha256Hex(token)
+  const session = await needs.sessions.find(who.organizationId, who.userRef, hash)
+  if (session === null || !fitsMember(session, { ...who, memberRef })) return null
+  if (memberRef === null || session.memberRef === memberRef) return token
+  return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? token : null
+}
+
+async function minted(needs: Needs, who: Designation, memberRef: string | null): Promise<string> {
+  const token = needs.newToken()
+  await needs.sessions.mint(who.organizationId, {
+    sha256: sha256Hex(token),
+    userRef: who.userRef,
+    memberRef,
+    lifetimeMs: SESSION_LIFETIME_MS,
+  })
+  return token
+}

@@ -1,0 +1,57 @@
+import { type Organization, SCOPES, type Scope } from '../domain/organization.js'
+import { DEFAULT_POLICY } from '../domain/policy.js'
+import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
+import type { OrganizationStore } from '../storage/organization.js'
+import type { Vault } from '../storage/vault.js'
+import { newToken, sha256 } from './tokens.js'
+
+interface Needs {
+  readonly organizations: OrganizationStore
+  readonly apiKeys: ApiKeyStore
+  readonly vault: Vault
+  readonly newId: () => string
+  readonly now: () => number
+}
+
+/** A key as it is shown, once. */
+export interface IssuedKey {
+  readonly id: string
+  readonly apikey: string
+  readonly scopes: readonly Scope[]
+}
+
+export interface OrganizationFlows {
+  create(name: string): Promise<{ id: string }>
+  list(): Promise<Organization[]>
+  issueKey(organizationId: string, label: string, scopes?: readonly Scope[]): Promise<IssuedKey>
+  listKeys(organizationId: string): Promise<ApiKeyRecord[]>
+  /** False where the organization has no live key of this id. */
+  revokeKey(organizationId: string, keyId: string): Promise<boolean>
+}
+
+/** Administration of organizations and their keys. */
+export function createOrganizationFlows(needs: Needs): OrganizationFlows {
+  return {
+    async create(name) {
+      const id = needs.newId()
+      await needs.organizations.create({
+        id,
+        name,
+        wrappedKey: needs.vault.newWrappedKey(id),
+        policyId: needs.newId(),
+        policy: DEFAULT_POLICY,
+        createdAt: needs.now(),
+      })
+      return { id }
+    },
+    list: () => needs.organizations.list(),
+    async issueKey(organizationId, label, scopes = SCOPES) {
+      const apikey = `ks_${newToken()}`
+      const id = needs.newId()
+      await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))
+      return { id, apikey, scopes }
+    },
+    listKeys: (organizationId) => needs.apiKeys.list(organizationId),
+    revokeKey: (organizationId, keyId) => needs.apiKeys.revoke(organizationId, keyId, needs.now()),
+  }
+}

@@ -1,0 +1,39 @@
+import { Refusal, userNotFound } from '../domain/refusal.js'
+import type { AccountStore } from '../storage/account.js'
+import type { ProfileStore } from '../storage/profile.js'
+import type { SessionStore } from '../storage/session.js'
+import { type AccountState, stateOf } from './bootstrap.js'
+import { type Designation, findPerson } from './person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly profiles: ProfileStore
+  readonly sessions: SessionStore
+  readonly now: () => number
+}
+
+export interface ProfileFlows {
+  /** Removes every reference: a new generation begins, the biometric lock is cleared, the member's sessions end. */
+  reset(who: Designation): Promise<AccountState & { nPatternsDeleted: number }>
+  /** Removes one reference. */
+  removeOne(who: Designation, patternId: string): Promise<AccountState>
+}
+
+export function createProfileFlows(needs: Needs): ProfileFlows {
+  return {
+    async reset(who) {
+      const { account, member } = await findPerson(needs.accounts, who)
+      const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
+      if (reset === null) throw userNotFound(who.userRef)
+      await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
+      return { ...stateOf(account, reset.member, needs.now()), nPatternsDeleted: reset.nPatternsDeleted }
+    },
+
+    async removeOne(who, patternId) {
+      const { account, member } = await findPerson(needs.accounts, who)
+      const after = await needs.profiles.removeOne(who.organizationId, member.id, patternId)
+      if (after === null) throw new Refusal('pattern-not-found', 'the profile holds no reference pattern of this id')
+      return stateOf(account, after, needs.now())
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** 256 random bits in base64url: 43 characters. */
+export const newToken = (): string => randomBytes(32).toString('base64url')
+
+export const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest()
+
+/** Bearer values are stored and looked up by this. */
+export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** What a record may show of a session: the beginning of its hash, never the bearer value. */
+export const shownSessionId = (sessionSha256: string): string => sessionSha256.slice(0, 16)

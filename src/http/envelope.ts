@@ -1,0 +1,21 @@
+import { reasonForStatus, type WireRefusal } from './refusals.js'
+import type { Reply } from './route.js'
+
+/**
+ * The JSON of an answer a handler gave: the envelope first, then its payload. A status of 400 or more keeps the payload
+ * under `success: false` and gets a `reason` where the payload has none (the onboarding shell of GET /users/{userRef}).
+ */
+export function replyJson(reply: Reply, at: Date): string {
+  const message = reply.message ?? 'Done'
+  const timestamp = at.toISOString()
+  if (reply.status < 400) return JSON.stringify({ timestamp, success: true, message, ...reply.payload })
+  const reason = reasonForStatus(reply.status)
+  const named = reason === null || 'reason' in reply.payload ? {} : { reason }
+  return JSON.stringify({ timestamp, success: false, message, ...named, ...reply.payload })
+}
+
+/** The JSON of a refusal. 401 has no `reason` (interface, Errors). */
+export function refusalJson(refusal: WireRefusal, message: string, at: Date): string {
+  const named = refusal.reason === null ? {} : { reason: refusal.reason }
+  return JSON.stringify({ timestamp: at.toISOString(), success: false, message, ...named })
+}

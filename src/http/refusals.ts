@@ -1,0 +1,60 @@
+import type { RefusalKind } from '../domain/refusal.js'
+
+/** The wire's reasons (interface, Errors). */
+export type Reason =
+  | 'invalid-action'
+  | 'invalid-data'
+  | 'api-failed'
+  | 'detection-bot'
+  | 'fraud-detected'
+  | 'user-not-found'
+  | 'quota-exceeded'
+  | 'internal-error'
+
+/** How a refusal looks on the wire; `reason` null is an answer without the field (401 only). */
+export interface WireRefusal {
+  readonly status: number
+  readonly reason: Reason | null
+}
+
+/**
+ * Status and reason of every way the service says no. A kind without a row does not compile. Interface, Errors; where
+ * that is silent (404 path, 405, 408, 413, 415, 429): Our choice, decisions 1.
+ */
+export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
+  'request-malformed': { status: 400, reason: 'invalid-data' },
+  'session-missing': { status: 400, reason: 'invalid-data' },
+  'member-required': { status: 400, reason: 'invalid-data' },
+  'member-mismatch': { status: 400, reason: 'invalid-data' },
+  'key-missing': { status: 401, reason: null },
+  'key-scope': { status: 403, reason: 'invalid-action' },
+  'path-unknown': { status: 404, reason: 'invalid-action' },
+  'user-not-found': { status: 404, reason: 'user-not-found' },
+  'pattern-not-found': { status: 404, reason: 'invalid-data' },
+  'method-not-allowed': { status: 405, reason: 'invalid-action' },
+  'profile-complete': { status: 409, reason: 'invalid-action' },
+  'body-too-large': { status: 413, reason: 'invalid-data' },
+  'media-type-unsupported': { status: 415, reason: 'invalid-data' },
+  'validation-failed': { status: 422, reason: 'invalid-data' },
+  'pattern-invalid': { status: 422, reason: 'invalid-data' },
+  'bot-detected': { status: 422, reason: 'detection-bot' },
+  'replay-detected': { status: 422, reason: 'fraud-detected' },
+  'rate-limited': { status: 429, reason: 'quota-exceeded' },
+  internal: { status: 500, reason: 'internal-error' },
+  degraded: { status: 503, reason: 'api-failed' },
+}
+
+/** A body that did not arrive in time. No refusal kind: nothing but the server can say it. */
+export const bodyLate: WireRefusal = { status: 408, reason: 'invalid-data' }
+
+/** Seconds in `Retry-After` where the refusal names none: health is polled every second, so two are enough. */
+export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = { degraded: 2, 'rate-limited': 1 }
+
+/** The reason of an error a handler returned as a Reply without naming one, such as the 404 onboarding shell. */
+export function reasonForStatus(status: number): Reason | null {
+  if (status === 401) return null
+  if (status >= 500) return status === 503 ? 'api-failed' : 'internal-error'
+  if (status === 404) return 'user-not-found'
+  if (status === 429) return 'quota-exceeded'
+  return status === 403 || status === 405 || status === 409 ? 'invalid-action' : 'invalid-data'
+}

@@ -1,0 +1,421 @@
+import { STATUS_CODES } from 'node:http'
+import { Refusal, type RefusalKind } from '../domain/refusal.js'
+import { type BodyIntake, takeBody } from './body-intake.js'
+import { refusalJson, replyJson } from './envelope.js'
+import { checked, parseJson } from './json-body.js'
+import type { Answered, Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
+import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
+import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
+import { type BodyFraming, checkMediaType, copyHeaders, framingOf, repeatedHeader } from './request-head.js'
+import { queryOf, segmentsOf } from './request-line.js'
+import type { BodyRule, Reply, Route } from './route.js'
+import { makeRouter } from './router.js'
+
+/** Cap of every body but typing patterns (decisions 1). */
+const bodyBytesMax = 16 * 1024
+/** The rest of a refused body up to so many bytes is read and dropped, so that the client can read its answer and keep
+ * its connection; past that the connection is closed. No measurement behind it. */
+const droppedBytesMax = 1024 * 1024
+const bodyDeadlineMs = 10_000
+const jsonType = 'application/json; charset=utf-8'
+const noBytes = new Uint8Array(0)
+
+/** What a path and method lead to. */
+type Place<S> =
+  | { readonly kind: 'row'; readonly api: Api<S>; readonly row: Route<S>; readonly maxBytes: number }
+  | { readonly kind: 'plain'; readonly endpoint: PlainEndpoint; readonly maxBytes: number }
+
+/** One request from its first byte to its answer. */
+interface Turn<S> {
+  readonly res: UwsResponse
+  readonly requestId: string
+  readonly startedAt: number
+  readonly method: string
+  readonly headers: ReadonlyMap<string, string>
+  place: Place<S> | null
+  params: Record<string, string>
+  rawQuery: string
+  framing: BodyFraming
+  intake: BodyIntake | null
+  organizationId: string | null
+  /** Headers a refusal adds. */
+  allow: string | null
+  /** The connection must not be used again. */
+  close: boolean
+  aborted: boolean
+  answered: boolean
+  finished: boolean
+}
+
+/**
+ * Serves the APIs and plain endpoints on one listener; the one place that touches uWebSockets. Rejects where the address
+ * cannot be listened on. Facts of the library that shape it: a request is gone after the first await; a response without
+ * onAborted ends the process; and after an answer that closes, it goes on to parse what the client sent behind, unless
+ * the answer is written after the parser has returned (see `send`).
+ */
+export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
+  const router = routerOf(needs)
+  const deadlineMs = needs.bodyDeadlineMs ?? bodyDeadlineMs
+  let inFlight = 0
+  let draining = false
+  let whenIdle: (() => void) | null = null
+
+  function accept(res: UwsResponse, req: UwsRequest): void {
+    const copy = copyHeaders()
+    req.forEach(copy.take)
+    const turn: Turn<S> = {
+      res,
+      requestId: needs.newRequestId(),
+      startedAt: performance.now(),
+      method: req.getMethod(),
+      headers: copy.headers,
+      place: null,
+      params: {},
+      rawQuery: req.getQuery() ?? '',
+      framing: { declared: 0, chunked: false },
+      intake: null,
+      organizationId: null,
+      allow: null,
+      close: false,
+      aborted: false,
+      answered: false,
+      finished: false,
+    }
+    const url = req.getUrl()
+    inFlight += 1
+    res.onAborted(() => {
+      turn.aborted = true
+      turn.intake?.end('aborted')
+      // Answered but not written yet: nobody is left to write it.
+      if (turn.answered) finish(turn, 0)
+    })
+    void conduct(turn, url, copy.repeated())
+  }
+
+  /** The one try and catch of a request. Synchronous up to the body's onData, which must be attached before it returns. */
+  async function conduct(turn: Turn<S>, url: string, repeated: string | null): Promise<void> {
+    try {
+      readHead(turn, repeated)
+      const place = findPlace(turn, url)
+      attachBody(turn, place)
+      if (place.kind === 'plain') await conductPlain(turn, place.endpoint)
+      else await conductRow(turn, place.api, place.row)
+    } catch (error) {
+      try {
+        refuse(turn, error)
+      } catch (second) {
+        needs.log.error({ requestId: turn.requestId, stack: stackOf(second) }, 'a refusal could not be written')
+        finish(turn, 500)
+      }
+    }
+  }
+
+  function readHead(turn: Turn<S>, repeated: string | null): void {
+    // Whatever is wrong here leaves open where the next request begins.
+    turn.close = true
+    if (repeated !== null) throw repeatedHeader(repeated)
+    turn.framing = framingOf(turn.headers)
+    turn.close = false
+  }
+
+  function findPlace(turn: Turn<S>, url: string): Place<S> {
+    const found = router.find(segmentsOf(url))
+    if (found === null) throw new Refusal('path-unknown', 'no such path')
+    const asked = turn.method === 'head' && !found.byMethod.has('head') ? 'get' : turn.method
+    const target = found.byMethod.get(asked)
+    if (target === undefined) {
+      turn.allow = allowOf(found.byMethod)
+      throw new Refusal('method-not-allowed', `this path takes ${turn.allow}`)
+    }
+    for (let i = 0; i < target.paramNames.length; i++) {
+      turn.params[target.paramNames[i] ?? ''] = found.values[i] ?? ''
+    }
+    turn.place = target.row
+    return target.row
+  }
+
+  function attachBody(turn: Turn<S>, place: Place<S>): void {
+    const { declared, chunked } = turn.framing
+    if (declared > place.maxBytes || (declared === 0 && !chunked)) return
+    const intake = takeBody(place.maxBytes, deadlineMs)
+    turn.intake = intake
+    turn.res.onData(intake.add)
+  }
+
+  async function conductRow(turn: Turn<S>, api: Api<S>, row: Route<S>): Promise<void> {
+    if (row.needsKey) {
+      if (needs.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
+      turn.organizationId = await organizationOf(turn, api)
+    }
+    if (hasBody(turn.framing)) checkMediaType(turn.headers)
+    const bytes = await bodyOf(turn)
+    if (bytes === null) return
+    const body = bodyFor(row.body, bytes)
+    const params = checked(row.params, turn.params, 'path')
+    const query = checked(row.query, queryOf(turn.rawQuery), 'query')
+    const session = turn.headers.get('x-service-session') ?? null
+    if (row.needsSession && (session === null || session === '')) {
+      throw new Refusal('session-missing', 'X-Service-Session is missing: bootstrap with GET /users/{userRef}')
+    }
+    const reply = await row.handle({
+      requestId: turn.requestId,
+      organizationId: turn.organizationId ?? '',
+      session: session === '' ? null : session,
+      header: (name) => turn.headers.get(name),
+      // Sound: routesFor ties the handler's types to the outputs of these same schemas.
+      params: params as never,
+      query: query as never,
+      body: body as never,
+      services: needs.services,
+    })
+    answer(turn, reply)
+  }
+
+  async function organizationOf(turn: Turn<S>, api: Api<S>): Promise<string> {
+    const key = turn.headers.get('apikey')
+    const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
+    if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
+    turn.organizationId = holder.organizationId
+    if (!holder.scopes.includes(api.scope)) {
+      throw new Refusal('key-scope', `this key is not for the ${api.scope} API`)
+    }
+    return holder.organizationId
+  }
+
+  async function conductPlain(turn: Turn<S>, endpoint: PlainEndpoint): Promise<void> {
+    const bytes = await bodyOf(turn)
+    if (bytes === null) return
+    const given = await endpoint.handle({
+      requestId: turn.requestId,
+      params: turn.params,
+      query: queryOf(turn.rawQuery),
+      header: (name) => turn.headers.get(name),
+      body: bytes,
+    })
+    send(turn, given.status, given.contentType, given.body, given.headers)
+  }
+
+  /** The body's bytes, none where there is no body; null where the turn has ended (client gone, body late). */
+  async function bodyOf(turn: Turn<S>): Promise<Uint8Array | null> {
+    const intake = turn.intake
+    if (intake === null) {
+      if (hasBody(turn.framing)) throw bodyTooLarge(turn)
+      return noBytes
+    }
+    const ended = intake.ended() ?? (await intake.whenEnded())
+    if (ended === 'whole') return intake.bytes()
+    if (ended === 'too-large') throw bodyTooLarge(turn)
+    if (ended === 'aborted') {
+      finish(turn, 0)
+      return null
+    }
+    turn.close = true
+    sendRefusal(turn, bodyLate, 'the body did not arrive in time', {})
+    return null
+  }
+
+  function answer(turn: Turn<S>, reply: Reply): void {
+    if (reply.file === undefined) send(turn, reply.status, jsonType, replyJson(reply, new Date()), reply.headers)
+    else send(turn, reply.status, reply.file.contentType, reply.file.bytes, reply.headers)
+  }
+
+  function refuse(turn: Turn<S>, error: unknown): void {
+    const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
+    const headers: Record<string, string> = {}
+    if (turn.allow !== null) headers.allow = turn.allow
+    const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
+    if (wait !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
+    if (kind !== 'internal') return sendRefusal(turn, wireRefusals[kind], messageOf(error), headers)
+    needs.log.error({ ...whereOf(turn), requestId: turn.requestId, stack: stackOf(error) }, 'a handler failed')
+    sendRefusal(
+      turn,
+      wireRefusals.internal,
+      `internal error: give the request id ${turn.requestId} to support`,
+      headers,
+    )
+  }
+
+  function sendRefusal(turn: Turn<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void {
+    send(turn, refusal.status, jsonType, refusalJson(refusal, message, new Date()), headers)
+  }
+
+  /**
+   * Ends the turn with an answer. One that closes is written in a turn of the event loop of its own: while the library
+   * parses, it would hand us the request behind this one and keep the connection, a smuggled request included; left
+   * unanswered until the parser returns, it closes the connection at a pipelined request instead.
+   */
+  function send(
+    turn: Turn<S>,
+    status: number,
+    contentType: string,
+    body: string | Uint8Array,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    if (turn.answered) return
+    checkHeaders(headers)
+    turn.answered = true
+    if (turn.aborted) return finish(turn, status)
+    const close = turn.close || draining || leavesTooMuch(turn)
+    turn.intake?.end('aborted')
+    if (close) setImmediate(() => write(turn, status, contentType, body, headers, true))
+    else write(turn, status, contentType, body, headers, false)
+  }
+
+  function write(
+    turn: Turn<S>,
+    status: number,
+    contentType: string,
+    body: string | Uint8Array,
+    headers: Readonly<Record<string, string>>,
+    close: boolean,
+  ): void {
+    if (turn.aborted) return
+    const { res } = turn
+    res.cork(() => {
+      res.writeStatus(statusLines[status] ?? `${status} Unknown`)
+      res.writeHeader('content-type', contentType)
+      res.writeHeader('x-request-id', turn.requestId)
+      res.writeHeader('x-content-type-options', 'nosniff')
+      if (headers['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
+      for (const name in headers) res.writeHeader(name, headers[name] ?? '')
+      if (turn.method === 'head') res.endWithoutBody(Buffer.byteLength(body), close)
+      else res.end(body, close)
+    })
+    finish(turn, status)
+  }
+
+  /** Counts and logs a turn, once. Status 0: the client went away before there was an answer. */
+  function finish(turn: Turn<S>, status: number): void {
+    if (turn.finished) return
+    turn.finished = true
+    turn.answered = true
+    turn.intake?.end('aborted')
+    inFlight -= 1
+    const answered: Answered = {
+      ...whereOf(turn),
+      requestId: turn.requestId,
+      method: turn.method,
+      status,
+      durationMs: performance.now() - turn.startedAt,
+      organizationId: turn.organizationId,
+      aborted: turn.aborted,
+    }
+    try {
+      needs.onAnswer(answered)
+      // Refusals are news to an operator, plain answers only to one who asks for them.
+      if (status >= 400) needs.log.info(answered, 'refused')
+      else needs.log.debug(answered, 'answered')
+    } catch (error) {
+      needs.log.error({ requestId: turn.requestId, stack: stackOf(error) }, 'an answer could not be counted')
+    }
+    if (inFlight === 0) whenIdle?.()
+  }
+
+  const app = needs.uws.App().any('/*', accept)
+  const listenOptions = (needs.exclusivePort ?? true) ? needs.uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0
+  const listening = await new Promise<UwsListenSocket | false>((resolve) => {
+    app.listen(needs.host, needs.port, listenOptions, resolve)
+  })
+  if (listening === false) throw new Error(`cannot listen on ${needs.host}:${needs.port}: is the port taken?`)
+
+  async function drain(limits: CloseLimits): Promise<void> {
+    needs.uws.us_listen_socket_close(listening as UwsListenSocket)
+    draining = true
+    await new Promise((resolve) => setTimeout(resolve, limits.lingerMs ?? 500))
+    await new Promise<void>((resolve) => {
+      if (inFlight === 0) return resolve()
+      const deadline = setTimeout(resolve, limits.deadlineMs ?? 10_000)
+      whenIdle = () => {
+        clearTimeout(deadline)
+        resolve()
+      }
+    })
+    app.close()
+  }
+
+  let closed: Promise<void> | null = null
+  return {
+    port: needs.uws.us_socket_local_port(listening),
+    inFlight: () => inFlight,
+    close(limits = {}) {
+      closed ??= drain(limits)
+      return closed
+    },
+  }
+}
+
+/** `200 OK` by status. */
+const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
+  Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
+)
+
+function routerOf<S>(needs: ServerNeeds<S>) {
+  const router = makeRouter<Place<S>>()
+  for (const api of needs.apis) {
+    for (const row of api.routes) {
+      const maxBytes = row.body.kind === 'bytes' ? row.body.maxBytes : bodyBytesMax
+      router.add(row.method, api.basePath + row.path, { kind: 'row', api, row, maxBytes })
+    }
+  }
+  for (const endpoint of needs.plain) {
+    const maxBytes = endpoint.maxBytes ?? bodyBytesMax
+    router.add(endpoint.method, endpoint.path, { kind: 'plain', endpoint, maxBytes })
+  }
+  return router
+}
+
+function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
+  if (rule.kind === 'none') return undefined
+  const absent = bytes.byteLength === 0
+  if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
+  if (rule.kind === 'bytes') return bytes
+  return checked(rule.schema, absent ? {} : parseJson(bytes), 'body')
+}
+
+function bodyTooLarge<S>(turn: Turn<S>): Refusal {
+  return new Refusal('body-too-large', `the body is larger than ${turn.place?.maxBytes ?? bodyBytesMax} bytes`)
+}
+
+function hasBody(framing: BodyFraming): boolean {
+  return framing.chunked || framing.declared > 0
+}
+
+/** Whether more of the body may still come than is worth reading for the sake of the connection. */
+function leavesTooMuch<S>(turn: Turn<S>): boolean {
+  const { declared, chunked } = turn.framing
+  if (turn.intake?.ended() === 'whole') return false
+  return chunked || declared > droppedBytesMax
+}
+
+function whereOf<S>(turn: Turn<S>): Pick<Answered, 'api' | 'route' | 'countedAs'> {
+  const { place } = turn
+  if (place === null) return { api: 'none', route: 'unmatched', countedAs: null }
+  if (place.kind === 'plain') return { api: 'plain', route: place.endpoint.path, countedAs: null }
+  return { api: place.api.scope, route: place.row.path, countedAs: place.row.countedAs }
+}
+
+/** Our choice: HEAD is served wherever GET is, without the body. */
+function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
+  const methods = [...byMethod.keys()]
+  if (byMethod.has('get') && !byMethod.has('head')) methods.push('head')
+  return methods.join(', ').toUpperCase()
+}
+
+/** A header value with a control character would split the answer; it is our own bug, so it ends as a 500. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i)
+      if (code < 0x20 || code === 0x7f) throw new Error(`control character in the answer header ${name}`)
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type AttemptCounters,
+  type AttemptKind,
+  afterFailure,
+  afterSuccess,
+  attemptWindow,
+  closedForMs,
+  NO_ATTEMPTS,
+} from '../../src/domain/attempts.js'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+function failures(n: number, kind: AttemptKind, everyMs = DAY): { counters: AttemptCounters; now: number } {
+  let counters = NO_ATTEMPTS
+  let now = 1_000_000
+  for (let i = 0; i < n; i++) {
+    now += everyMs
+    counters = afterFailure(counters, kind, now)
+  }
+  return { counters, now }
+}
+
+describe('the ladder of typing failures', () => {
+  it.each([
+    [4, 0],
+    [5, 30 * SECOND],
+    [9, 30 * SECOND],
+    [10, 15 * MINUTE],
+    [15, HOUR],
+    [50, Number.POSITIVE_INFINITY],
+  ])('after %i failures in a row closes typing for %d ms', (n, closedMs) => {
+    const { counters, now } = failures(n, 'biometric')
+    expect(closedForMs(counters, 'biometric', now)).toBe(closedMs)
+  })
+
+  it('opens again when the time is over, not before', () => {
+    const { counters, now } = failures(5, 'biometric')
+    expect(closedForMs(counters, 'biometric', now + 30 * SECOND - 1)).toBe(1)
+    expect(closedForMs(counters, 'biometric', now + 30 * SECOND)).toBe(0)
+  })
+})
+
+describe('the ladder of code failures', () => {
+  it.each([
+    [2, 0],
+    [3, 15 * MINUTE],
+    [6, HOUR],
+    [10, Number.POSITIVE_INFINITY],
+  ])('after %i failures in a row closes the code for %d ms', (n, closedMs) => {
+    const { counters, now } = failures(n, 'security_code')
+    expect(closedForMs(counters, 'security_code', now)).toBe(closedMs)
+  })
+})
+
+describe('a day of failures', () => {
+  it('closes typing at twenty, until the oldest is a day old, whatever successes came between', () => {
+    let counters = NO_ATTEMPTS
+    let now = 0
+    for (let i = 0; i < 20; i++) {
+      now += HOUR
+      counters = afterSuccess(afterFailure(counters, 'biometric', now), 'biometric')
+      if (i < 19) expect(closedForMs(counters, 'biometric', now)).toBe(0)
+    }
+    counters = afterFailure(counters, 'biometric', now)
+    expect(closedForMs(counters, 'biometric', now)).toBe(DAY - 18 * HOUR)
+  })
+})
+
+describe('a success', () => {
+  it('ends its own streak and leaves the other kind alone', () => {
+    const typing = failures(4, 'biometric').counters
+    const both = afterFailure(typing, 'security_code', 1)
+    expect(afterSuccess(both, 'biometric').biometric.streak).toBe(0)
+    expect(afterSuccess(both, 'biometric').security_code.streak).toBe(1)
+  })
+})
+
+describe('the open mode', () => {
+  const base = {
+    policy: DEFAULT_POLICY,
+    session: { biometric: 0, security_code: 0 },
+    counters: NO_ATTEMPTS,
+    profileReady: true,
+    codeUsable: true,
+    now: 0,
+  }
+
+  it('is typing first, then the code, then locked', () => {
+    expect(attemptWindow(base).mode).toBe('biometric')
+    expect(attemptWindow({ ...base, session: { biometric: 3, security_code: 0 } }).mode).toBe('security_code')
+    expect(attemptWindow({ ...base, session: { biometric: 3, security_code: 3 } }).mode).toBe('locked')
+  })
+
+  it('is locked where typing is used up and no code can be used', () => {
+    expect(attemptWindow({ ...base, codeUsable: false, session: { biometric: 3, security_code: 0 } }).mode).toBe(
+      'locked',
+    )
+  })
+
+  it('says how long to wait, rounded up, and null where only a reset helps', () => {
+    const locked = failures(10, 'biometric')
+    const inputs = { ...base, codeUsable: false, counters: locked.counters, now: locked.now + 1 }
+    expect(attemptWindow(inputs).retryAfterSeconds).toBe(900)
+    expect(attemptWindow({ ...inputs, counters: failures(50, 'biometric').counters }).retryAfterSeconds).toBeNull()
+  })
+
+  it('never offers more attempts as a session goes on', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<AttemptKind>('biometric', 'security_code'), { maxLength: 12 }), (kinds) => {
+        let session = { biometric: 0, security_code: 0 }
+        let before = attemptWindow(base)
+        for (const kind of kinds) {
+          session = { ...session, [kind]: session[kind] + 1 }
+          const after = attemptWindow({ ...base, session })
+          expect(after.remainingBiometricAttempts).toBeLessThanOrEqual(before.remainingBiometricAttempts)
+          expect(after.remainingCodeAttempts).toBeLessThanOrEqual(before.remainingCodeAttempts)
+          before = after
+        }
+      }),
+    )
+  })
+})

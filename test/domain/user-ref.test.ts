@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { normalizeUserRef } from '../../src/domain/user-ref.js'
+
+describe('a user reference', () => {
+  it.each([
+    ['  Ann Lee@Example.com ', 'ann-lee@example.com'],
+    ['ANN', 'ann'],
+    ['a  b', 'a--b'],
+    ['0x+y_z.w-q', '0x+y_z.w-q'],
+  ])('%j becomes %j', (given, wanted) => expect(normalizeUserRef(given)).toBe(wanted))
+
+  it.each(['', ' ', '-a', '.a', 'a/b', 'a\u0000b', '\u212A', 'ann\u0301', 'é', 'a\tb', '../etc', 'x'.repeat(129)])(
+    '%j is refused',
+    (given) => expect(normalizeUserRef(given)).toBeNull(),
+  )
+
+  it('stays as it is once normalized', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const once = normalizeUserRef(text)
+        if (once !== null) expect(normalizeUserRef(once)).toBe(once)
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  it('is the same for two texts only where they differ in case, outer space, or a space for a dash', () => {
+    const fold = (text: string) =>
+      text
+        .trim()
+        .replace(/[A-Z]/g, (c) => c.toLowerCase())
+        .replaceAll(' ', '-')
+    const alphabet = fc.constantFrom(
+      'a',
+      'A',
+      'k',
+      'K',
+      '\u212A',
+      'i',
+      'I',
+      '\u0130',
+      '\u0131',
+      ' ',
+      '-',
+      '.',
+      's',
+      '\u017F',
+      '\u00DF',
+    )
+    const text = fc.array(alphabet, { maxLength: 6 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(text, text, (one, other) => {
+        const [a, b] = [normalizeUserRef(one), normalizeUserRef(other)]
+        if (a !== null && a === b) expect(fold(one)).toBe(fold(other))
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { verdict } from '../../src/domain/verdict.js'
+
+const evidence = { confidenceBiometrics: 0.9, confidenceContext: null, bot: false, replay: false }
+const action = (confidenceBiometrics: number, confidenceContext: number | null, policy = DEFAULT_POLICY) =>
+  verdict({ ...evidence, confidenceBiometrics, confidenceContext }, policy).recommendedAction
+
+describe('a verdict', () => {
+  it.each([
+    [0.5, 'auth'],
+    [0.49, 'challenge'],
+    [0.35, 'challenge'],
+    [0.34, 'block'],
+  ])('at biometric confidence %d alone is %s', (confidence, wanted) => expect(action(confidence, null)).toBe(wanted))
+
+  it('weighs context by the policy', () => {
+    expect(
+      verdict({ ...evidence, confidenceBiometrics: 0.6, confidenceContext: 1 }, DEFAULT_POLICY).confidence,
+    ).toBeCloseTo(0.68)
+  })
+
+  it('blocks where biometrics alone are under half the threshold, however good the context', () => {
+    expect(action(0.24, 1, { ...DEFAULT_POLICY, contextual_influence: 0.5 })).toBe('block')
+  })
+
+  it('has no challenge band where security comes first', () => {
+    expect(action(0.49, null, { ...DEFAULT_POLICY, priority: 'security' })).toBe('block')
+    expect(action(0.26, null, { ...DEFAULT_POLICY, priority: 'usability' })).toBe('challenge')
+  })
+
+  it('blocks a bot and a replay at any confidence, and says which', () => {
+    expect(verdict({ ...evidence, bot: true, replay: true }, DEFAULT_POLICY)).toMatchObject({
+      recommendedAction: 'block',
+      reason: 'detection-bot',
+    })
+    expect(verdict({ ...evidence, replay: true }, DEFAULT_POLICY)).toMatchObject({
+      recommendedAction: 'block',
+      reason: 'fraud-detected',
+    })
+  })
+})
