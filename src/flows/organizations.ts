@@ -23,11 +23,15 @@ export interface IssuedKey {
 export interface OrganizationFlows {
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
-  issueKey(organizationId: string, label: string, scopes?: readonly Scope[]): Promise<IssuedKey>
+  /** Stores the hash of `apikey`, a fresh one unless given. */
+  issueKey(organizationId: string, label: string, scopes?: readonly Scope[], apikey?: string): Promise<IssuedKey>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
   /** False where the organization has no live key of this id. */
   revokeKey(organizationId: string, keyId: string): Promise<boolean>
 }
+
+/** `ks_` and 256 random bits in base64url. */
+export const newApiKey = (): string => `ks_${newToken()}`
 
 /** Administration of organizations and their keys. */
 export function createOrganizationFlows(needs: Needs): OrganizationFlows {
@@ -45,8 +49,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
       return { id }
     },
     list: () => needs.organizations.list(),
-    async issueKey(organizationId, label, scopes = SCOPES) {
-      const apikey = `ks_${newToken()}`
+    async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey()) {
       const id = needs.newId()
       await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))
       return { id, apikey, scopes }

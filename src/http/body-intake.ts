@@ -38,7 +38,10 @@ export function takeBody(maxBytes: number, deadlineMs: number): BodyIntake {
   function add(chunk: ArrayBuffer, isLast: boolean): void {
     if (ended !== null) return
     const needed = length + chunk.byteLength
-    if (needed > maxBytes) return end('too-large')
+    if (needed > maxBytes) {
+      end('too-large')
+      return
+    }
     if (length === 0 && isLast) {
       // The usual case: one chunk, one copy of exactly its size.
       buffer = new Uint8Array(chunk.slice(0))

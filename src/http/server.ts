@@ -1,51 +1,19 @@
 import { STATUS_CODES } from 'node:http'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
-import { type BodyIntake, takeBody } from './body-intake.js'
+import { takeBody } from './body-intake.js'
 import { refusalJson, replyJson } from './envelope.js'
 import { checked, parseJson } from './json-body.js'
 import type { Answered, Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
-import { type BodyFraming, checkMediaType, copyHeaders, framingOf, repeatedHeader } from './request-head.js'
+import { checkMediaType, copyHeaders, framingOf, repeatedHeader } from './request-head.js'
 import { queryOf, segmentsOf } from './request-line.js'
 import type { BodyRule, Reply, Route } from './route.js'
-import { makeRouter } from './router.js'
+import { allowOf, bodyTooLarge, hasBody, leavesTooMuch, type Place, routerOf, type Turn, whereOf } from './turn.js'
 
-/** Cap of every body but typing patterns (decisions 1). */
-const bodyBytesMax = 16 * 1024
-/** The rest of a refused body up to so many bytes is read and dropped, so that the client can read its answer and keep
- * its connection; past that the connection is closed. No measurement behind it. */
-const droppedBytesMax = 1024 * 1024
 const bodyDeadlineMs = 10_000
 const jsonType = 'application/json; charset=utf-8'
 const noBytes = new Uint8Array(0)
-
-/** What a path and method lead to. */
-type Place<S> =
-  | { readonly kind: 'row'; readonly api: Api<S>; readonly row: Route<S>; readonly maxBytes: number }
-  | { readonly kind: 'plain'; readonly endpoint: PlainEndpoint; readonly maxBytes: number }
-
-/** One request from its first byte to its answer. */
-interface Turn<S> {
-  readonly res: UwsResponse
-  readonly requestId: string
-  readonly startedAt: number
-  readonly method: string
-  readonly headers: ReadonlyMap<string, string>
-  place: Place<S> | null
-  params: Record<string, string>
-  rawQuery: string
-  framing: BodyFraming
-  intake: BodyIntake | null
-  organizationId: string | null
-  /** Headers a refusal adds. */
-  allow: string | null
-  /** The connection must not be used again. */
-  close: boolean
-  aborted: boolean
-  answered: boolean
-  finished: boolean
-}
 
 /**
  * Serves the APIs and plain endpoints on one listener; the one place that touches uWebSockets. Rejects where the address
@@ -225,7 +193,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (turn.allow !== null) headers.allow = turn.allow
     const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
     if (wait !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
-    if (kind !== 'internal') return sendRefusal(turn, wireRefusals[kind], messageOf(error), headers)
+    if (kind !== 'internal') {
+      sendRefusal(turn, wireRefusals[kind], messageOf(error), headers)
+      return
+    }
     needs.log.error({ ...whereOf(turn), requestId: turn.requestId, stack: stackOf(error) }, 'a handler failed')
     sendRefusal(
       turn,
@@ -254,7 +225,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (turn.answered) return
     checkHeaders(headers)
     turn.answered = true
-    if (turn.aborted) return finish(turn, status)
+    if (turn.aborted) {
+      finish(turn, status)
+      return
+    }
     const close = turn.close || draining || leavesTooMuch(turn)
     turn.intake?.end('aborted')
     if (close) setImmediate(() => write(turn, status, contentType, body, headers, true))
@@ -323,7 +297,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     draining = true
     await new Promise((resolve) => setTimeout(resolve, limits.lingerMs ?? 500))
     await new Promise<void>((resolve) => {
-      if (inFlight === 0) return resolve()
+      if (inFlight === 0) {
+        resolve()
+        return
+      }
       const deadline = setTimeout(resolve, limits.deadlineMs ?? 10_000)
       whenIdle = () => {
         clearTimeout(deadline)
@@ -349,56 +326,12 @@ const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
 )
 
-function routerOf<S>(needs: ServerNeeds<S>) {
-  const router = makeRouter<Place<S>>()
-  for (const api of needs.apis) {
-    for (const row of api.routes) {
-      const maxBytes = row.body.kind === 'bytes' ? row.body.maxBytes : bodyBytesMax
-      router.add(row.method, api.basePath + row.path, { kind: 'row', api, row, maxBytes })
-    }
-  }
-  for (const endpoint of needs.plain) {
-    const maxBytes = endpoint.maxBytes ?? bodyBytesMax
-    router.add(endpoint.method, endpoint.path, { kind: 'plain', endpoint, maxBytes })
-  }
-  return router
-}
-
 function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
   if (rule.kind === 'none') return undefined
   const absent = bytes.byteLength === 0
   if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
   if (rule.kind === 'bytes') return bytes
   return checked(rule.schema, absent ? {} : parseJson(bytes), 'body')
-}
-
-function bodyTooLarge<S>(turn: Turn<S>): Refusal {
-  return new Refusal('body-too-large', `the body is larger than ${turn.place?.maxBytes ?? bodyBytesMax} bytes`)
-}
-
-function hasBody(framing: BodyFraming): boolean {
-  return framing.chunked || framing.declared > 0
-}
-
-/** Whether more of the body may still come than is worth reading for the sake of the connection. */
-function leavesTooMuch<S>(turn: Turn<S>): boolean {
-  const { declared, chunked } = turn.framing
-  if (turn.intake?.ended() === 'whole') return false
-  return chunked || declared > droppedBytesMax
-}
-
-function whereOf<S>(turn: Turn<S>): Pick<Answered, 'api' | 'route' | 'countedAs'> {
-  const { place } = turn
-  if (place === null) return { api: 'none', route: 'unmatched', countedAs: null }
-  if (place.kind === 'plain') return { api: 'plain', route: place.endpoint.path, countedAs: null }
-  return { api: place.api.scope, route: place.row.path, countedAs: place.row.countedAs }
-}
-
-/** Our choice: HEAD is served wherever GET is, without the body. */
-function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
-  const methods = [...byMethod.keys()]
-  if (byMethod.has('get') && !byMethod.has('head')) methods.push('head')
-  return methods.join(', ').toUpperCase()
 }
 
 /** A header value with a control character would split the answer; it is our own bug, so it ends as a 500. */

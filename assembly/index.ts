@@ -1,0 +1,66 @@
+/**
+ * The scoring core's surface. The host writes a model to MODEL and samples to SAMPLES, then calls `score`; RESULT holds
+ *
+ * | f64 | holds                                                                                         |
+ * |-----|-----------------------------------------------------------------------------------------------|
+ * | 0   | calibrated probability that the references' owner typed the probe; -1 without references       |
+ * | 1   | bot likelihood, 0 to 1; above 0.5 it is called a bot                                           |
+ * | 2   | mean absolute timing difference to the nearest reference, ms; infinity where none is comparable |
+ * | 3   | fusion score before calibration                                                                |
+ * | 4   | liveness score before calibration                                                              |
+ *
+ * `readOne`, `enroll`, `compare` and `examine` are the steps of `score`, for calibration and tests.
+ */
+import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
+import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees } from './model'
+import { f32At } from './layout'
+import { readSample } from './features'
+import { summarize } from './summary'
+import { project } from './two-covariance'
+import { enroll } from './template'
+import { compare } from './compare'
+import { certainlyMachine, examine } from './liveness'
+import { nearestReplay } from './near-replay'
+import { logistic, sumTrees } from './trees'
+
+export {
+  COMPARED_MAX, FEATURES, KEYS_MAX, LAYOUT_VERSION, LIVENESS, MODEL, MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES,
+  SAMPLE_BYTES, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_SIZE, VECTOR_STRIDE, Z,
+} from './layout'
+export { loadModel } from './model'
+export { enroll } from './template'
+export { compare } from './compare'
+export { examine } from './liveness'
+export { nearestReplay } from './near-replay'
+
+/** Reads a slot's sample into features, summary and vector; presses compared. */
+export function readOne(slot: i32): i32 {
+  const compared = readSample(slot)
+  summarize(slot)
+  project(slot)
+  return compared
+}
+
+/** Scores slot 0 against slots 1 to `references` (0 to 16) into RESULT. */
+export function score(references: i32): void {
+  assert(references >= 0 && references <= REFERENCES_MAX)
+  for (let slot = 0; slot <= references; slot++) readOne(slot)
+  scoreRead(references)
+}
+
+/** As `score`, for slots that `readOne` has read already. */
+export function scoreRead(references: i32): void {
+  examine()
+  const liveness = <f64>f32At(calibration, 3) + sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
+  const machine = logistic(<f64>f32At(calibration, 4) * liveness + <f64>f32At(calibration, 5))
+  store<f64>(RESULT, certainlyMachine() ? 1 : machine, 8)
+  store<f64>(RESULT, liveness, 32)
+  store<f64>(RESULT, nearestReplay(references), 16)
+  store<f64>(RESULT, -1)
+  if (references == 0) return
+  enroll(references)
+  compare(references)
+  const fused = <f64>f32At(calibration, 0) + sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
+  store<f64>(RESULT, logistic(<f64>f32At(calibration, 1) * fused + <f64>f32At(calibration, 2)))
+  store<f64>(RESULT, fused, 24)
+}

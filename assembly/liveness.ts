@@ -1,0 +1,150 @@
+/**
+ * Signs that no hand typed the probe: times too even, spread like a die's or a bell's instead of a hand's, the same for
+ * every key, unrelated to the key before. Fills LIVENESS for the liveness trees and gives a verdict of its own where no
+ * tree is needed. Source of the species: Gonzalez and others, The KSDSLD data set (2021); decisions, Typing pattern.
+ */
+import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
+import { SHIFT, SPACE } from './key-classes'
+import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './statistics'
+
+let at: i32 = 0
+
+function put(value: f32): void {
+  assert(at < LIVENESS_MAX)
+  setF32(LIVENESS, at, value)
+  at++
+}
+
+const MS: usize = SCRATCH
+const POPULATION: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
+
+/** Fills LIVENESS from slot 0; how many it wrote. */
+export function examine(): i32 {
+  at = 0
+  const n = countOf(0)
+  for (let kind = 0; kind < 4; kind++) {
+    const events = eventsOf(0, kind)
+    const raw = row(RAW, 0, kind)
+    const z = row(Z, 0, kind)
+    for (let i = 0; i < events; i++) setF32(POPULATION, i, f32At(raw, i) - f32At(z, i))
+    const mean = meanOf(z, events)
+    put(correlation(POPULATION, raw, events))
+    put(deviationOf(z, events, mean))
+    put(consistency(kind))
+    put(mean)
+    if (kind < 3) shape(raw, events, kind < 2)
+  }
+  const holds = row(RAW, 0, 0)
+  put(correlation(holds, row(RAW, 0, 1), n - 1))
+  put(correlation(row(Z, 0, 0), row(Z, 0, 2), n - 1))
+  put(correlation(row(Z, 0, 0) + 4, row(Z, 0, 1), n - 1))
+  put(correlation(row(Z, 0, 0), row(Z, 0, 0) + 4, n - 1))
+  put(correlation(row(Z, 0, 1), row(Z, 0, 1) + 4, n - 2))
+  put(shiftOverlap(n))
+  put(wordPause(n))
+  put(<f32>n)
+  return at
+}
+
+/** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, commonest value and repeats. */
+function shape(raw: usize, n: i32, logarithmic: bool): void {
+  for (let i = 0; i < n; i++) {
+    const value = f32At(raw, i)
+    setF32(MS, i, logarithmic ? nearest<f32>(Mathf.exp(value)) : value)
+  }
+  const mean = meanOf(MS, n)
+  const deviation = max<f32>(deviationOf(MS, n, mean), <f32>1e-3)
+  const logMean = meanOf(raw, n)
+  const logDeviation = max<f32>(deviationOf(raw, n, logMean), <f32>1e-3)
+  moments(MS, n, mean, deviation)
+  moments(raw, n, logMean, logDeviation)
+  put(logarithmic ? deviation / max<f32>(mean, 1) : deviation)
+  sortInto(MS, n)
+  const low = f32At(SORTED, 0)
+  const high = f32At(SORTED, n - 1)
+  const span = max<f32>(high - low, <f32>1e-3)
+  let uniform: f32 = 0, run = 1, longest = 1, distinct = 1
+  for (let i = 0; i < n; i++) {
+    const share = (<f32>i + <f32>0.5) / <f32>n
+    uniform = max(uniform, abs((f32At(SORTED, i) - low) / span - share))
+    if (i == 0) continue
+    const same = f32At(SORTED, i) == f32At(SORTED, i - 1)
+    run = same ? run + 1 : 1
+    if (!same) distinct++
+    longest = max(longest, run)
+  }
+  put(uniform)
+  put((sortedQuantile(n, 0.9) - sortedQuantile(n, 0.5)) / max<f32>(sortedQuantile(n, 0.5) - sortedQuantile(n, 0.1), <f32>1e-3))
+  put((sortedQuantile(n, 0.75) - sortedQuantile(n, 0.25)) / deviation)
+  if (logarithmic) {
+    put(<f32>longest / <f32>n)
+    put(<f32>distinct / <f32>n)
+  }
+}
+
+function moments(base: usize, n: i32, mean: f32, deviation: f32): void {
+  let third: f32 = 0, fourth: f32 = 0
+  for (let i = 0; i < n; i++) {
+    const d = (f32At(base, i) - mean) / deviation
+    third += d * d * d
+    fourth += d * d * d * d
+  }
+  put(third / <f32>max(n, 1))
+  put(fourth / <f32>max(n, 1))
+}
+
+/** How alike events of the same second key are, as a share of all variance; a hand has habits per key. 0 without repeats. */
+function consistency(kind: i32): f32 {
+  const n = eventsOf(0, kind)
+  const z = row(Z, 0, kind)
+  const mean = meanOf(z, n)
+  const deviation = deviationOf(z, n, mean)
+  let pairs = 0
+  let products: f32 = 0
+  const skip = kind == 0 ? 0 : 1
+  for (let i = 0; i < n; i++) {
+    for (let j = i + 1; j < n; j++) {
+      if (keyAt(0, i + skip) != keyAt(0, j + skip)) continue
+      pairs++
+      products += (f32At(z, i) - mean) * (f32At(z, j) - mean)
+    }
+  }
+  return pairs > 0 ? products / <f32>pairs / max<f32>(deviation * deviation, <f32>1e-6) : 0
+}
+
+/** Share of Shift presses still held when the next key goes down; -1 without any. */
+function shiftOverlap(n: i32): f32 {
+  let shifts = 0, held = 0
+  const releasePress = row(RAW, 0, 2)
+  for (let i = 0; i < n - 1; i++) {
+    if (keyAt(0, i) != SHIFT) continue
+    shifts++
+    if (f32At(releasePress, i) < 0) held++
+  }
+  return shifts > 0 ? <f32>held / <f32>shifts : -1
+}
+
+/** How much longer the first letter after a Space takes than the rest, log scale; 0 without words. */
+function wordPause(n: i32): f32 {
+  let after: f32 = 0, within: f32 = 0, words: f32 = 0, others: f32 = 0
+  for (let i = 0; i < n - 1; i++) {
+    const value = f32At(row(RAW, 0, 1), i)
+    if (keyAt(0, i) == SPACE) { after += value; words += 1 } else { within += value; others += 1 }
+  }
+  return words > 0 && others > 0 ? after / words - within / others : 0
+}
+
+/** Relative spread under which no hand types: on the open data not one sincere hold or press-press row is as even. */
+const EVEN: f32 = 0.03
+
+/** True where the times alone settle it: holds or press-press times all but equal. */
+export function certainlyMachine(): bool {
+  const n = countOf(0)
+  return evenness(row(RAW, 0, 0), n) < EVEN || evenness(row(RAW, 0, 1), n - 1) < EVEN
+}
+
+/** Deviation of log times, the farthest tenth left out, so that one odd event hides nothing. */
+function evenness(raw: usize, n: i32): f32 {
+  sortInto(raw, n)
+  return (sortedQuantile(n, 0.95) - sortedQuantile(n, 0.05)) / <f32>3.29
+}

@@ -1,0 +1,40 @@
+import pino from 'pino'
+import { z } from 'zod'
+import { loadProvider } from '../src/http/provider.js'
+import { routesFor } from '../src/http/route.js'
+import { serve } from '../src/http/server.js'
+
+/**
+ * The shipped http floor with one route that reads its body and does nothing: the most that any verify could reach.
+ * Prints its port; runs as a process of its own beside a bench.
+ */
+const read = routesFor<null>()({
+  method: 'post',
+  path: '/read',
+  summary: 'Read a body',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: z.object({}),
+  query: z.object({}),
+  body: { kind: 'bytes', maxBytes: 512 * 1024, documents: z.object({}) },
+  replies: { 200: z.object({ length: z.int() }) },
+  refuses: [],
+  handle: async ({ body }) => ({ status: 200, payload: { length: body.byteLength } }),
+})
+
+let requests = 0
+const server = await serve({
+  uws: loadProvider().uws,
+  apis: [{ basePath: '/core', scope: 'core', title: 'read only', routes: [read] }],
+  plain: [],
+  authenticate: async () => ({ organizationId: 'o', scopes: ['core'] }),
+  degraded: () => null,
+  services: null,
+  log: pino({ level: 'error' }),
+  newRequestId: () => String(requests++),
+  onAnswer: () => {},
+  host: '127.0.0.1',
+  port: 0,
+})
+process.stdout.write(`${server.port}\n`)

@@ -1,0 +1,236 @@
+import { type Random, seededRandom } from './random.js'
+
+/** Nodes in order of making: node 0 the root, `feature` -1 a leaf, `value` its threshold or what the leaf adds. */
+export interface Tree {
+  readonly feature: readonly number[]
+  readonly value: readonly number[]
+  /** Index of the left child; the right one follows it. */
+  readonly left: readonly number[]
+}
+
+export interface BoostingOptions {
+  readonly trees: number
+  readonly leaves: number
+  readonly learningRate: number
+  readonly l2: number
+  readonly rowsPerLeafMin: number
+  /** Share of rows and of features that a tree sees. */
+  readonly rowShare: number
+  readonly featureShare: number
+  readonly seed: number
+  readonly onTree?: (done: number) => void
+}
+
+/** Rows of features to learn from: row-major, `width` a row. */
+export interface Examples {
+  readonly width: number
+  readonly rows: Float32Array
+  /** 1 or 0 a row. */
+  readonly labels: Uint8Array
+}
+
+export interface Boosted {
+  readonly base: number
+  readonly trees: readonly Tree[]
+}
+
+const BINS = 256
+
+/** Cuts a column into at most 256 bins of equal weight: sorted upper bounds, the last bin open. */
+function cutsOf(examples: Examples, column: number, random: Random): Float32Array {
+  const n = examples.labels.length
+  const drawn = Float32Array.from({ length: Math.min(n, 20_000) }, () => {
+    return examples.rows[Math.floor(random() * n) * examples.width + column] ?? 0
+  }).sort()
+  const cuts: number[] = []
+  for (let i = 1; i < BINS; i++) {
+    const at = Math.floor((i * drawn.length) / BINS)
+    const cut = ((drawn[at - 1] ?? 0) + (drawn[at] ?? 0)) / 2
+    if (cut > (cuts.at(-1) ?? Number.NEGATIVE_INFINITY)) cuts.push(cut)
+  }
+  // A cut is compared as float32 in the kernel, so it is rounded before rows are binned by it.
+  return Float32Array.from(new Set(Float32Array.from(cuts)))
+}
+
+function binColumn(examples: Examples, column: number, cuts: Float32Array): Uint8Array {
+  const n = examples.labels.length
+  const out = new Uint8Array(n)
+  for (let i = 0; i < n; i++) {
+    const value = examples.rows[i * examples.width + column] ?? 0
+    let low = 0
+    let high = cuts.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (value > (cuts[middle] ?? 0)) low = middle + 1
+      else high = middle
+    }
+    out[i] = low
+  }
+  return out
+}
+
+interface Split {
+  readonly gain: number
+  readonly column: number
+  readonly bin: number
+}
+
+/** A leaf that may still be split: its rows, their histograms and its best split. */
+interface Leaf {
+  readonly node: number
+  readonly rows: Int32Array
+  readonly histogram: Float64Array
+  readonly split: Split
+}
+
+/**
+ * Gradient boosting of the logistic loss with leaf-wise histogram trees, rows and columns drawn anew a tree.
+ * Sources: Friedman, Greedy function approximation (2001); Ke et al., LightGBM (2017): 256 bins, best leaf first,
+ * the larger child's histogram by subtraction. The same seed and rows give the same trees.
+ */
+export function fitBoosting(examples: Examples, options: BoostingOptions): Boosted {
+  const { width, labels } = examples
+  const n = labels.length
+  const random = seededRandom(options.seed)
+  const cuts = Array.from({ length: width }, (_, column) => cutsOf(examples, column, random))
+  const bins = cuts.map((columnCuts, column) => binColumn(examples, column, columnCuts))
+  const share = labels.reduce((sum, label) => sum + label, 0) / n
+  const base = Math.log(share / (1 - share))
+  const scores = new Float64Array(n).fill(base)
+  const gradients = new Float64Array(n)
+  const hessians = new Float64Array(n)
+  const trees: Tree[] = []
+  while (trees.length < options.trees) {
+    for (let i = 0; i < n; i++) {
+      const p = 1 / (1 + Math.exp(-(scores[i] ?? 0)))
+      gradients[i] = p - (labels[i] ?? 0)
+      hessians[i] = p * (1 - p)
+    }
+    const tree = growTree({ bins, cuts, gradients, hessians, options, random })
+    addTree(tree, bins, cuts, scores)
+    trees.push(tree)
+    options.onTree?.(trees.length)
+  }
+  return { base, trees }
+}
+
+interface Growing {
+  readonly bins: readonly Uint8Array[]
+  readonly cuts: readonly Float32Array[]
+  readonly gradients: Float64Array
+  readonly hessians: Float64Array
+  readonly options: BoostingOptions
+  readonly random: Random
+}
+
+function growTree(growing: Growing): Tree {
+  const { bins, cuts, gradients, options, random } = growing
+  const rows = Int32Array.from(gradients.keys()).filter(() => random() < options.rowShare)
+  const columns = bins.map((_, column) => column).filter(() => random() < options.featureShare)
+  if (columns.length === 0) columns.push(Math.floor(random() * bins.length))
+  const tree = { feature: [-1], value: [0], left: [0] }
+  const makeLeaf = (node: number, leafRows: Int32Array, histogram: Float64Array): Leaf => {
+    tree.value[node] = leafValue(histogram, options)
+    return { node, rows: leafRows, histogram, split: bestSplit(histogram, columns, cuts, options) }
+  }
+  const leaves = [makeLeaf(0, rows, histogramOf(rows, columns, growing))]
+  while (leaves.length < options.leaves) {
+    const best = leaves.reduce((a, b) => (b.split.gain > a.split.gain ? b : a))
+    if (best.split.gain <= 0) break
+    const column = columns[best.split.column] ?? 0
+    const columnBins = bins[column] ?? new Uint8Array()
+    const leftRows = best.rows.filter((row) => (columnBins[row] ?? 0) <= best.split.bin)
+    const rightRows = best.rows.filter((row) => (columnBins[row] ?? 0) > best.split.bin)
+    const leftIsSmall = leftRows.length <= rightRows.length
+    const small = histogramOf(leftIsSmall ? leftRows : rightRows, columns, growing)
+    const large = best.histogram
+    for (let i = 0; i < large.length; i++) large[i] = (large[i] ?? 0) - (small[i] ?? 0)
+    const left = tree.feature.length
+    tree.feature.push(-1, -1)
+    tree.value.push(0, 0)
+    tree.left.push(0, 0)
+    tree.feature[best.node] = column
+    tree.value[best.node] = cuts[column]?.[best.split.bin] ?? 0
+    tree.left[best.node] = left
+    leaves.splice(leaves.indexOf(best), 1)
+    leaves.push(makeLeaf(left, leftRows, leftIsSmall ? small : large))
+    leaves.push(makeLeaf(left + 1, rightRows, leftIsSmall ? large : small))
+  }
+  return tree
+}
+
+/** Three numbers a bin: gradients, hessians, rows. */
+function histogramOf(rows: Int32Array, columns: readonly number[], { bins, gradients, hessians }: Growing): Float64Array {
+  const n = rows.length
+  const g = new Float64Array(n)
+  const h = new Float64Array(n)
+  for (let i = 0; i < n; i++) {
+    g[i] = gradients[rows[i] as number] as number // i is below the length of each
+    h[i] = hessians[rows[i] as number] as number
+  }
+  const histogram = new Float64Array(columns.length * BINS * 3)
+  for (let c = 0; c < columns.length; c++) {
+    const columnBins = bins[columns[c] as number] as Uint8Array
+    const from = c * BINS * 3
+    for (let i = 0; i < n; i++) {
+      const at = from + 3 * (columnBins[rows[i] as number] as number)
+      histogram[at] = (histogram[at] as number) + (g[i] as number)
+      histogram[at + 1] = (histogram[at + 1] as number) + (h[i] as number)
+      histogram[at + 2] = (histogram[at + 2] as number) + 1
+    }
+  }
+  return histogram
+}
+
+/** Sums over the bins of the first column: every column holds all rows. */
+function totals(histogram: Float64Array, from: number): [g: number, h: number, n: number] {
+  let [g, h, n] = [0, 0, 0]
+  for (let at = from; at < from + BINS * 3; at += 3) {
+    g += histogram[at] as number
+    h += histogram[at + 1] as number
+    n += histogram[at + 2] as number
+  }
+  return [g, h, n]
+}
+
+function leafValue(histogram: Float64Array, { l2, learningRate }: BoostingOptions): number {
+  const [g, h] = totals(histogram, 0)
+  return (-learningRate * g) / (h + l2)
+}
+
+function bestSplit(histogram: Float64Array, columns: readonly number[], cuts: readonly Float32Array[], options: BoostingOptions): Split {
+  const { l2, rowsPerLeafMin } = options
+  const [g, h, n] = totals(histogram, 0)
+  const whole = (g * g) / (h + l2)
+  let best: Split = { gain: 0, column: -1, bin: -1 }
+  if (n < 2 * rowsPerLeafMin) return best
+  for (let c = 0; c < columns.length; c++) {
+    let [leftG, leftH, leftN] = [0, 0, 0]
+    const last = cuts[columns[c] as number]?.length ?? 0
+    for (let bin = 0; bin < last; bin++) {
+      const at = (c * BINS + bin) * 3
+      leftG += histogram[at] as number
+      leftH += histogram[at + 1] as number
+      leftN += histogram[at + 2] as number
+      if (leftN < rowsPerLeafMin) continue
+      if (n - leftN < rowsPerLeafMin) break
+      const gain = leftG ** 2 / (leftH + l2) + (g - leftG) ** 2 / (h - leftH + l2) - whole
+      if (gain > best.gain + 1e-9) best = { gain, column: c, bin }
+    }
+  }
+  return best
+}
+
+/** Adds a tree's leaves to every row's score, rows left out of the draw too. */
+function addTree(tree: Tree, bins: readonly Uint8Array[], cuts: readonly Float32Array[], scores: Float64Array): void {
+  const binOf = tree.feature.map((feature, i) => (feature < 0 ? 0 : (cuts[feature]?.indexOf(tree.value[i] ?? 0) ?? 0)))
+  for (let row = 0; row < scores.length; row++) {
+    let node = 0
+    let feature = tree.feature[0] ?? -1
+    while (feature >= 0) {
+      node = (tree.left[node] ?? 0) + (((bins[feature] as Uint8Array)[row] ?? 0) > (binOf[node] ?? 0) ? 1 : 0)
+      feature = tree.feature[node] ?? -1
+    }
+    scores[row] = (scores[row] ?? 0) + (tree.value[node] ?? 0)
+  }
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { keyOfKeyCode, keyOfName } from '../domain/key-table.js'
+import type { KeyPress } from '../domain/typing-pattern.js'
+
+export type Session = readonly KeyPress[]
+
+/** One person of a data set; sessions by name, in the file's order. */
+export interface Person {
+  readonly id: number
+  readonly sessions: ReadonlyMap<string, Session>
+}
+
+/** The open data sets by the name of their file; `names` where keys are written as characters or names, not codes. */
+export const DATA_SETS = {
+  aalto: { file: 'aalto_desktop.tsv.gz', keys: 'codes' },
+  nislab: { file: 'greyc_nislab.tsv.gz', keys: 'names' },
+  monacoFree: { file: 'monaco_free_text.tsv.gz', keys: 'names' },
+} as const
+export type DataSet = keyof typeof DATA_SETS
+
+/**
+ * Reads a gzipped TSV (`user session seq key press release`, a line per key press in press order, ms) from a folder.
+ * People sorted by number. Throws a sentence a person can act on where the folder or file is missing or empty.
+ */
+export function loadPeople(folder: string, dataSet: DataSet): Person[] {
+  const { file, keys } = DATA_SETS[dataSet]
+  const path = join(folder, file)
+  if (!existsSync(folder)) throw new Error(`no folder ${folder}: --data wants the folder that holds the open data sets`)
+  if (!existsSync(path)) throw new Error(`no ${file} in ${folder}: --data wants the folder that holds the open data sets`)
+  const keyOf = keys === 'codes' ? (text: string) => keyOfKeyCode(Number(text)) : keyOfName
+  const people = new Map<number, Map<string, KeyPress[]>>()
+  for (const line of gunzipSync(readFileSync(path)).toString().split('\n').slice(1)) {
+    const [user, session, , key, press, release] = line.split('\t')
+    if (session === undefined || key === undefined) continue
+    const sessions = people.get(Number(user)) ?? new Map<string, KeyPress[]>()
+    people.set(Number(user), sessions)
+    const presses = sessions.get(session) ?? []
+    sessions.set(session, presses)
+    presses.push({ key: keyOf(key), pressMs: Number(press), releaseMs: Number(release) })
+  }
+  if (people.size === 0) throw new Error(`${file} holds no key press`)
+  return [...people].sort(([a], [b]) => a - b).map(([id, sessions]) => ({ id, sessions }))
+}
+
+/** People that fit the shipped model; whoever comes after them is only ever reported on. */
+export const FITTING_PEOPLE = 1000
+
+/** Splits by person, in order of their numbers. */
+export function splitPeople<T>(people: readonly T[]): { readonly fitting: readonly T[]; readonly untouched: readonly T[] } {
+  return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
+}

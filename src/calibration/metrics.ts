@@ -1,0 +1,123 @@
+import { type Random, seededRandom } from './random.js'
+
+/** Scores of one person's profile: probes of the person and of others, higher meaning more alike. */
+export interface PersonScores {
+  readonly genuine: readonly number[]
+  readonly impostor: readonly number[]
+}
+
+export interface Figures {
+  readonly global_eer: number
+  readonly per_user_eer: number
+  readonly fnmr_at_1pct: number
+  readonly fnmr_at_01pct: number
+  readonly people: number
+}
+
+/** Points of a DET curve: share of false matches and false non-matches at falling thresholds. */
+export interface ErrorCurve {
+  readonly fmr: Float64Array
+  readonly fnmr: Float64Array
+  readonly threshold: Float64Array
+}
+
+/** The curve at every distinct score. */
+export function errorCurve(genuine: ArrayLike<number>, impostor: ArrayLike<number>): ErrorCurve {
+  const g = Float64Array.from(genuine).sort().reverse()
+  const i = Float64Array.from(impostor).sort().reverse()
+  const threshold = Float64Array.from(new Set([...g, ...i])).sort().reverse()
+  const fmr = new Float64Array(threshold.length)
+  const fnmr = new Float64Array(threshold.length)
+  let [passed, falsely] = [0, 0]
+  threshold.forEach((limit, at) => {
+    while (passed < g.length && (g[passed] as number) >= limit) passed++
+    while (falsely < i.length && (i[falsely] as number) >= limit) falsely++
+    fmr[at] = falsely / i.length
+    fnmr[at] = 1 - passed / g.length
+  })
+  return { fmr, fnmr, threshold }
+}
+
+/** Where false matches and false non-matches are equally common (ISO/IEC 19795-1): the mean at the nearest point. */
+export function equalErrorRate(genuine: ArrayLike<number>, impostor: ArrayLike<number>): number {
+  const { fmr, fnmr } = errorCurve(genuine, impostor)
+  let [best, rate] = [Number.POSITIVE_INFINITY, 1]
+  for (let i = 0; i < fmr.length; i++) {
+    const gap = Math.abs((fmr[i] as number) - (fnmr[i] as number))
+    if (gap < best) [best, rate] = [gap, ((fmr[i] as number) + (fnmr[i] as number)) / 2]
+  }
+  return rate
+}
+
+/** The threshold that `share` of the scores lie above. */
+export function thresholdAt(impostor: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(impostor).sort().reverse()
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+}
+
+const missed = (genuine: ArrayLike<number>, threshold: number): number => {
+  let count = 0
+  for (let i = 0; i < genuine.length; i++) if ((genuine[i] as number) <= threshold) count++
+  return count / genuine.length
+}
+
+/** Global EER (one threshold for all), mean per-user EER, and false non-matches at 1 % and 0.1 % false matches. */
+export function figuresOf(people: readonly PersonScores[], perUserEers?: readonly number[]): Figures {
+  const genuine = people.flatMap((person) => person.genuine)
+  const impostor = people.flatMap((person) => person.impostor)
+  const eers = perUserEers ?? people.map((person) => equalErrorRate(person.genuine, person.impostor))
+  return {
+    global_eer: equalErrorRate(genuine, impostor),
+    per_user_eer: eers.reduce((sum, eer) => sum + eer, 0) / eers.length,
+    fnmr_at_1pct: missed(genuine, thresholdAt(impostor, 0.01)),
+    fnmr_at_01pct: missed(genuine, thresholdAt(impostor, 0.001)),
+    people: people.length,
+  }
+}
+
+export type Intervals = Readonly<Record<Exclude<keyof Figures, 'people'>, readonly [low: number, high: number]>>
+
+/** 95 % intervals by drawing people with replacement (Efron's percentile bootstrap), seeded. */
+export function bootstrapIntervals(people: readonly PersonScores[], draws: number, seed: number): Intervals {
+  const random: Random = seededRandom(seed)
+  const eers = people.map((person) => equalErrorRate(person.genuine, person.impostor))
+  const drawn = Array.from({ length: draws }, () => {
+    const chosen = people.map(() => Math.floor(random() * people.length))
+    return figuresOf(
+      chosen.map((i) => people[i] as PersonScores), // i is below the length
+      chosen.map((i) => eers[i] as number),
+    )
+  })
+  const interval = (key: keyof Intervals): readonly [number, number] => {
+    const sorted = drawn.map((figures) => figures[key]).sort((a, b) => a - b)
+    return [sorted[Math.floor(0.025 * draws)] ?? 0, sorted[Math.min(draws - 1, Math.floor(0.975 * draws))] ?? 0]
+  }
+  return {
+    global_eer: interval('global_eer'),
+    per_user_eer: interval('per_user_eer'),
+    fnmr_at_1pct: interval('fnmr_at_1pct'),
+    fnmr_at_01pct: interval('fnmr_at_01pct'),
+  }
+}
+
+/**
+ * Expected calibration error over ten bins of probability, genuine and impostor probes weighed so that `prior` of all
+ * attempts are genuine. Source: Naeini, Cooper and Hauskrecht (2015).
+ */
+export function calibrationError(people: readonly PersonScores[], prior: number): number {
+  const genuine = people.flatMap((person) => person.genuine)
+  const impostor = people.flatMap((person) => person.impostor)
+  const bins = Array.from({ length: 10 }, () => ({ weight: 0, said: 0, was: 0 }))
+  const add = (scores: readonly number[], weight: number, was: number) => {
+    for (const score of scores) {
+      const bin = bins[Math.min(9, Math.floor(score * 10))]
+      if (bin === undefined) continue
+      bin.weight += weight
+      bin.said += weight * score
+      bin.was += weight * was
+    }
+  }
+  add(genuine, prior / genuine.length, 1)
+  add(impostor, (1 - prior) / impostor.length, 0)
+  return bins.reduce((sum, { said, was }) => sum + Math.abs(said - was), 0)
+}

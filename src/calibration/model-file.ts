@@ -1,0 +1,78 @@
+import type { Tree } from './boosting.js'
+
+/** Sizes that `assembly/layout.ts` fixes. */
+export const KEY_KINDS = 128
+export const FEATURE_KINDS = 4
+export const SUMMARY_SIZE = 28
+export const VECTOR_SIZE = 76
+
+/** Everything a model file holds; `assembly/model.ts` has the table of its bytes. */
+export interface ModelParts {
+  readonly nContexts: number
+  /** Key to context, and `first x 128 + second` to context. */
+  readonly holdContexts: Uint16Array
+  readonly pairContexts: Uint16Array
+  /** `kind x nContexts + context`. */
+  readonly means: Float32Array
+  readonly inverseSds: Float32Array
+  /** `kind x 8 +` user, first key, second key, pair, session, residual, total, spare. */
+  readonly components: Float32Array
+  readonly summaryScales: Float32Array
+  readonly vectorMean: Float32Array
+  /** Row per axis. */
+  readonly projection: Float32Array
+  readonly betweenVariances: Float32Array
+  /** Fusion base, slope, intercept; liveness base, slope, intercept; two spare. */
+  readonly calibration: Float32Array
+  readonly fusion: readonly Tree[]
+  readonly liveness: readonly Tree[]
+}
+
+/** A model that normalises nothing and decides nothing: what calibration starts from. */
+export function blankModel(): ModelParts {
+  return {
+    nContexts: 1,
+    holdContexts: new Uint16Array(KEY_KINDS),
+    pairContexts: new Uint16Array(KEY_KINDS * KEY_KINDS),
+    means: new Float32Array(FEATURE_KINDS),
+    inverseSds: new Float32Array(FEATURE_KINDS).fill(1),
+    components: new Float32Array(FEATURE_KINDS * 8).fill(1),
+    summaryScales: new Float32Array(3 * SUMMARY_SIZE).fill(1),
+    vectorMean: new Float32Array(VECTOR_SIZE),
+    projection: new Float32Array(VECTOR_SIZE * VECTOR_SIZE),
+    betweenVariances: new Float32Array(VECTOR_SIZE),
+    calibration: Float32Array.of(0, 1, 0, 0, 1, 0, 0, 0),
+    fusion: [],
+    liveness: [],
+  }
+}
+
+const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => sum + tree.feature.length, 0)
+
+/** The model file's bytes. */
+export function encodeModel(parts: ModelParts): Uint8Array {
+  const header = new Uint32Array(16)
+  header.set([0x314d534b, 1, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
+  header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
+  const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
+  const rest = [parts.summaryScales, parts.vectorMean, parts.projection, parts.betweenVariances, parts.calibration]
+  const chunks = [...sections, ...rest].map((part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
+  return new Uint8Array(Buffer.concat([...chunks, encodeTrees(parts.fusion), encodeTrees(parts.liveness)]))
+}
+
+function encodeTrees(trees: readonly Tree[]): Uint8Array {
+  const bytes = new Uint8Array(4 * trees.length + 8 * nodesOf(trees))
+  const view = new DataView(bytes.buffer)
+  let node = 0
+  trees.forEach((tree, i) => {
+    view.setUint32(4 * i, node, true)
+    tree.feature.forEach((feature, j) => {
+      const at = 4 * trees.length + 8 * node
+      view.setFloat32(at, tree.value[j] ?? 0, true)
+      view.setInt16(at + 4, feature, true)
+      view.setUint16(at + 6, tree.left[j] ?? 0, true)
+      node++
+    })
+  })
+  return bytes
+}

@@ -1,0 +1,111 @@
+import type { Session } from './dataset.js'
+import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
+
+/** A session's log times as the kernel computes them: a row per feature kind, with the keys they belong to. */
+export interface RawSession {
+  readonly keys: Uint8Array
+  readonly rows: readonly Float32Array[]
+}
+
+/** Fewer events than this and a key pair takes its second key's statistics (prototype's figure). */
+const EVENTS_MIN = 30
+/** Weight, in events, of the statistics a context backs off to. No measurement behind it. */
+const PRIOR_EVENTS = 15
+
+class Moments {
+  n = 0
+  sum = 0
+  squares = 0
+  add(value: number): void {
+    this.n++
+    this.sum += value
+    this.squares += value * value
+  }
+  mean(): number {
+    return this.n === 0 ? 0 : this.sum / this.n
+  }
+  variance(): number {
+    return this.n === 0 ? 1 : Math.max(this.squares / this.n - this.mean() ** 2, 0)
+  }
+}
+
+type Contexts = Pick<ModelParts, 'nContexts' | 'holdContexts' | 'pairContexts' | 'means' | 'inverseSds'>
+
+/**
+ * Mean and spread of every feature kind for each key and key pair that the population typed often enough, with the map
+ * from key and pair to context already backed off: pair, second key, all.
+ */
+export function fitPopulation(sessions: readonly RawSession[]): Contexts {
+  const pairs = Array.from({ length: KEY_KINDS * KEY_KINDS }, () => 0)
+  const seconds = Array.from({ length: KEY_KINDS }, () => 0)
+  const holds = Array.from({ length: KEY_KINDS }, () => 0)
+  for (const { keys } of sessions) {
+    keys.forEach((key, i) => {
+      holds[key] = (holds[key] ?? 0) + 1
+      if (i === 0) return
+      const pair = (keys[i - 1] ?? 0) * KEY_KINDS + key
+      pairs[pair] = (pairs[pair] ?? 0) + 1
+      seconds[key] = (seconds[key] ?? 0) + 1
+    })
+  }
+  let next = 1
+  const holdContexts = Uint16Array.from(holds, (n) => (n >= EVENTS_MIN ? next++ : 0))
+  const nHolds = next
+  next = 1
+  const secondContexts = seconds.map((n) => (n >= EVENTS_MIN ? next++ : 0))
+  const ofPair = (pair: number): number => secondContexts[pair % KEY_KINDS] ?? 0
+  const backOff = [0]
+  const pairContexts = Uint16Array.from(pairs, (n, pair) => {
+    if (n < EVENTS_MIN) return ofPair(pair)
+    backOff[next] = ofPair(pair)
+    return next++
+  })
+  const nContexts = Math.max(next, nHolds)
+  return { nContexts, holdContexts, pairContexts, ...statistics(sessions, { nContexts, holdContexts, pairContexts, backOff }) }
+}
+
+interface Numbering {
+  readonly nContexts: number
+  readonly holdContexts: Uint16Array
+  readonly pairContexts: Uint16Array
+  /** Pair context to second-key context; undefined or 0: all. */
+  readonly backOff: readonly number[]
+}
+
+function statistics(sessions: readonly RawSession[], numbering: Numbering): Pick<ModelParts, 'means' | 'inverseSds'> {
+  const { nContexts, holdContexts, pairContexts, backOff } = numbering
+  const means = new Float32Array(FEATURE_KINDS * nContexts)
+  const inverseSds = new Float32Array(FEATURE_KINDS * nContexts)
+  for (let kind = 0; kind < FEATURE_KINDS; kind++) {
+    const moments = Array.from({ length: nContexts }, () => new Moments())
+    for (const { keys, rows } of sessions) {
+      rows[kind]?.forEach((value, i) => {
+        moments[0]?.add(value)
+        const key = keys[kind === 0 ? i : i + 1] ?? 0
+        const own = kind === 0 ? (holdContexts[key] ?? 0) : (pairContexts[(keys[i] ?? 0) * KEY_KINDS + key] ?? 0)
+        if (own === 0) return
+        moments[own]?.add(value)
+        const behind = kind === 0 ? 0 : (backOff[own] ?? 0)
+        if (behind !== 0) moments[behind]?.add(value)
+      })
+    }
+    // Second keys are numbered before pairs, so what a context backs off to is final before it.
+    const mean = new Float64Array(nContexts)
+    const variance = new Float64Array(nContexts)
+    moments.forEach((of, context) => {
+      const behind = kind === 0 ? 0 : (backOff[context] ?? 0)
+      const prior = context === 0 ? 0 : PRIOR_EVENTS
+      const weight = of.n + prior || 1
+      mean[context] = (of.sum + prior * (mean[behind] ?? 0)) / weight
+      const priorVariance = context === 0 ? of.variance() : (variance[behind] ?? 1)
+      variance[context] = (of.n * of.variance() + prior * priorVariance) / weight
+      means[kind * nContexts + context] = mean[context] ?? 0
+      inverseSds[kind * nContexts + context] = 1 / Math.max(Math.sqrt(variance[context] ?? 1), 0.05)
+    })
+  }
+  return { means, inverseSds }
+}
+
+/** The keys of a session's first presses. */
+export const keysOf = (session: Session, pressesMax: number): Uint8Array =>
+  Uint8Array.from(session.slice(0, pressesMax), ({ key }) => key)

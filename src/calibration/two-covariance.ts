@@ -1,0 +1,142 @@
+import { VECTOR_SIZE, type ModelParts } from './model-file.js'
+
+type Matrix = Float64Array[]
+const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))
+const at = (m: Matrix, i: number, j: number): number => m[i]?.[j] ?? 0
+
+/** Share of a covariance that is drawn towards its diagonal, so that a rare habit inverts. No measurement behind it. */
+const RIDGE = 0.02
+
+/**
+ * The two-covariance model of pattern vectors: mean, the projection that whitens the within-person covariance and
+ * diagonalises the between-person one, and the latter's diagonal, best axes first. Each person's vectors; people with
+ * fewer than two are left out. Source: Brummer and De Villiers (Odyssey 2010).
+ */
+export function fitTwoCovariance(
+  people: readonly (readonly Float32Array[])[],
+): Pick<ModelParts, 'vectorMean' | 'projection' | 'betweenVariances'> {
+  const d = VECTOR_SIZE
+  const used = people.filter((vectors) => vectors.length > 1)
+  const means = used.map((vectors) => meanOf(vectors))
+  const grand = meanOf(means)
+  const within = zeros(d)
+  let degrees = 0
+  let invSessions = 0
+  used.forEach((vectors, i) => {
+    for (const vector of vectors) addOuter(within, difference(vector, means[i] ?? grand))
+    degrees += vectors.length - 1
+    invSessions += 1 / vectors.length / used.length
+  })
+  const between = zeros(d)
+  for (const mean of means) addOuter(between, difference(mean, grand))
+  for (let i = 0; i < d; i++) {
+    for (let j = 0; j < d; j++) {
+      const w = at(within, i, j) / degrees
+      set(within, i, j, i === j ? w + 1e-5 : w * (1 - RIDGE))
+      set(between, i, j, at(between, i, j) / (used.length - 1) - w * invSessions)
+    }
+  }
+  const inverse = invertLower(cholesky(within))
+  const { values, vectors } = eigen(multiply(multiply(inverse, between), transpose(inverse)))
+  const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
+  const axes = multiply(transpose(vectors), inverse)
+  return {
+    vectorMean: Float32Array.from(grand),
+    projection: Float32Array.from(order.flatMap((axis) => Array.from(axes[axis] ?? []))),
+    betweenVariances: Float32Array.from(order, (axis) => Math.max(values[axis] ?? 0, 0)),
+  }
+}
+
+function meanOf(vectors: readonly ArrayLike<number>[]): Float64Array {
+  const mean = new Float64Array(VECTOR_SIZE)
+  for (const vector of vectors) for (let i = 0; i < mean.length; i++) mean[i] = (mean[i] ?? 0) + (vector[i] ?? 0)
+  return mean.map((sum) => sum / vectors.length)
+}
+
+const difference = (a: ArrayLike<number>, b: ArrayLike<number>): Float64Array =>
+  Float64Array.from({ length: VECTOR_SIZE }, (_, i) => (a[i] ?? 0) - (b[i] ?? 0))
+
+function set(m: Matrix, i: number, j: number, value: number): void {
+  const row = m[i]
+  if (row !== undefined) row[j] = value
+}
+
+function addOuter(m: Matrix, x: Float64Array): void {
+  m.forEach((row, i) => {
+    const xi = x[i] ?? 0
+    for (let j = 0; j < row.length; j++) row[j] = (row[j] ?? 0) + xi * (x[j] ?? 0)
+  })
+}
+
+const transpose = (m: Matrix): Matrix => m.map((_, i) => Float64Array.from(m, (row) => row[i] ?? 0))
+
+function multiply(a: Matrix, b: Matrix): Matrix {
+  return a.map((row) => {
+    const out = new Float64Array(row.length)
+    row.forEach((value, k) => {
+      for (let j = 0; j < out.length; j++) out[j] = (out[j] ?? 0) + value * at(b, k, j)
+    })
+    return out
+  })
+}
+
+/** Lower triangle L with m = L Lᵀ. */
+function cholesky(m: Matrix): Matrix {
+  const l = zeros(m.length)
+  for (let i = 0; i < m.length; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = at(m, i, j)
+      for (let k = 0; k < j; k++) sum -= at(l, i, k) * at(l, j, k)
+      set(l, i, j, i === j ? Math.sqrt(Math.max(sum, 1e-9)) : sum / at(l, j, j))
+    }
+  }
+  return l
+}
+
+function invertLower(l: Matrix): Matrix {
+  const out = zeros(l.length)
+  for (let column = 0; column < l.length; column++) {
+    for (let i = column; i < l.length; i++) {
+      let sum = i === column ? 1 : 0
+      for (let k = column; k < i; k++) sum -= at(l, i, k) * at(out, k, column)
+      set(out, i, column, sum / at(l, i, i))
+    }
+  }
+  return out
+}
+
+/** Eigenvalues, and eigenvectors as columns, of a symmetric matrix by cyclic Jacobi rotations (Golub and Van Loan, 8.5). */
+function eigen(symmetric: Matrix): { readonly values: Float64Array; readonly vectors: Matrix } {
+  const m = symmetric.map((row) => row.slice())
+  const n = m.length
+  const vectors = zeros(n)
+  for (let i = 0; i < n; i++) set(vectors, i, i, 1)
+  for (let sweep = 0; sweep < 12; sweep++) {
+    for (let p = 0; p < n; p++) {
+      for (let q = p + 1; q < n; q++) {
+        if (Math.abs(at(m, p, q)) < 1e-12) continue
+        const theta = (at(m, q, q) - at(m, p, p)) / (2 * at(m, p, q))
+        const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1))
+        const c = 1 / Math.hypot(t, 1)
+        const s = t * c
+        for (let k = 0; k < n; k++) rotate(m[k], p, q, c, s)
+        const [rowP, rowQ] = [m[p], m[q]]
+        if (rowP === undefined || rowQ === undefined) continue
+        for (let k = 0; k < n; k++) {
+          const [a, b] = [rowP[k] ?? 0, rowQ[k] ?? 0]
+          rowP[k] = c * a - s * b
+          rowQ[k] = s * a + c * b
+        }
+        for (let k = 0; k < n; k++) rotate(vectors[k], p, q, c, s)
+      }
+    }
+  }
+  return { values: Float64Array.from(m, (row, i) => row[i] ?? 0), vectors }
+}
+
+function rotate(row: Float64Array | undefined, p: number, q: number, c: number, s: number): void {
+  if (row === undefined) return
+  const [a, b] = [row[p] ?? 0, row[q] ?? 0]
+  row[p] = c * a - s * b
+  row[q] = s * a + c * b
+}

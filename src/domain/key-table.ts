@@ -1,0 +1,76 @@
+/** Key kinds the scorer tells apart; index 0 is any other, unknown or masked key. */
+export const KEY_KINDS = 128
+export const KEY_UNKNOWN = 0
+
+/**
+ * The canonical key table, in index order from 1. Each row: `KeyboardEvent.code`s, legacy `keyCode`s, other names that
+ * research data give the key. Left and right modifiers are one key, because the legacy code does not tell them apart;
+ * Firefox's own legacy codes for `;`, `=`, `-` and `Meta` stand beside the usual ones. Indices are part of the model
+ * file and of stored samples: rows are only ever added at the end.
+ */
+const TABLE: readonly (readonly [codes: string, keyCodes: readonly number[], names: string])[] = [
+  ...Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter, i) => [`Key${letter}`, [65 + i], letter.toLowerCase()] as const),
+  ...Array.from('0123456789', (digit, i) => [`Digit${digit}`, [48 + i], digit] as const),
+  ['Space', [32], 'space'],
+  ['Backspace', [8], 'backspace'],
+  ['Enter NumpadEnter', [13], 'enter'],
+  ['Tab', [9], 'tab'],
+  ['ShiftLeft ShiftRight', [16], 'shift'],
+  ['ControlLeft ControlRight', [17], 'ctrl control'],
+  ['AltLeft AltRight', [18, 225], 'alt'],
+  ['CapsLock', [20], 'caps_lock capslock'],
+  ['Escape', [27], 'escape esc'],
+  ['ArrowLeft', [37], 'left'],
+  ['ArrowUp', [38], 'up'],
+  ['ArrowRight', [39], 'right'],
+  ['ArrowDown', [40], 'down'],
+  ['Delete', [46], 'delete'],
+  ['Home', [36], 'home'],
+  ['End', [35], 'end'],
+  ['PageUp', [33], 'page_up'],
+  ['PageDown', [34], 'page_down'],
+  ['Insert', [45], 'insert'],
+  ['Semicolon', [186, 59], 'semicolon ;'],
+  ['Equal', [187, 61], 'equals ='],
+  ['Comma', [188], 'comma ,'],
+  ['Minus', [189, 173], 'dash -'],
+  ['Period', [190], 'period .'],
+  ['Slash', [191], 'slash /'],
+  ['Backquote', [192], 'back_quote `'],
+  ['BracketLeft', [219], 'open_bracket ['],
+  ['Backslash', [220], 'back_slash \\'],
+  ['BracketRight', [221], 'close_bracket ]'],
+  ['Quote', [222], "quote '"],
+  ['MetaLeft MetaRight', [91, 92, 224], 'windows meta'],
+  ['IntlBackslash', [226], ''],
+  ...Array.from('0123456789', (digit, i) => [`Numpad${digit}`, [96 + i], `numpad_${digit}`] as const),
+  ['NumpadMultiply', [106], ''],
+  ['NumpadAdd', [107], ''],
+  ['NumpadSubtract', [109], ''],
+  ['NumpadDecimal', [110], ''],
+  ['NumpadDivide', [111], ''],
+  ['NumLock', [144], 'num_lock'],
+  ['ContextMenu', [93], ''],
+]
+
+const byCode = new Map(TABLE.flatMap(([codes], i) => codes.split(' ').map((code) => [code, i + 1] as const)))
+const byKeyCode = new Map(TABLE.flatMap(([, keyCodes], i) => keyCodes.map((keyCode) => [keyCode, i + 1] as const)))
+const byName = new Map(TABLE.flatMap(([, , names], i) => names.split(' ').map((name) => [name, i + 1] as const)))
+
+/** Index of a physical key (`c`, KeyboardEvent.code); 0 where unknown. */
+export const keyOfCode = (code: string): number => byCode.get(code) ?? KEY_UNKNOWN
+
+/** Index of a legacy key code (`kc`, KeyboardEvent.keyCode); 0 where unknown. */
+export const keyOfKeyCode = (keyCode: number): number => byKeyCode.get(keyCode) ?? KEY_UNKNOWN
+
+/** Index of a character or key name as research data write them, in any case; 0 where unknown. */
+export const keyOfName = (name: string): number =>
+  name === ' ' ? keyOfCode('Space') : (byName.get(name.toLowerCase()) ?? KEY_UNKNOWN)
+
+/**
+ * Index of a key of a typing pattern. Our choice: the legacy code first, since it names the letter on every layout while
+ * `c` names the place, and the population was recorded by legacy codes.
+ */
+export const keyOf = (key: { readonly kc?: number | undefined; readonly c?: string | undefined }): number =>
+  (key.kc === undefined ? KEY_UNKNOWN : keyOfKeyCode(key.kc)) ||
+  (key.c === undefined ? KEY_UNKNOWN : keyOfCode(key.c))

@@ -1,0 +1,90 @@
+import { Refusal } from '../domain/refusal.js'
+import type { BodyIntake } from './body-intake.js'
+import type { Answered, Api, PlainEndpoint, ServerNeeds } from './needs.js'
+import type { UwsResponse } from './provider.js'
+import type { BodyFraming } from './request-head.js'
+import type { Route } from './route.js'
+import { makeRouter, type Router } from './router.js'
+
+/** Cap of every body but typing patterns (decisions 1). */
+const bodyBytesMax = 16 * 1024
+/**
+ * The rest of a refused body up to so many bytes is read and dropped, so that the client can read its answer and keep
+ * its connection; past that the connection is closed. No measurement behind it.
+ */
+const droppedBytesMax = 1024 * 1024
+
+/** What a path and method lead to. */
+export type Place<S> =
+  | { readonly kind: 'row'; readonly api: Api<S>; readonly row: Route<S>; readonly maxBytes: number }
+  | { readonly kind: 'plain'; readonly endpoint: PlainEndpoint; readonly maxBytes: number }
+
+/** One request from its first byte to its answer. */
+export interface Turn<S> {
+  readonly res: UwsResponse
+  readonly requestId: string
+  readonly startedAt: number
+  readonly method: string
+  readonly headers: ReadonlyMap<string, string>
+  place: Place<S> | null
+  readonly params: Record<string, string>
+  readonly rawQuery: string
+  framing: BodyFraming
+  intake: BodyIntake | null
+  organizationId: string | null
+  /** The `Allow` header of a 405. */
+  allow: string | null
+  /** The connection must not be used again. */
+  close: boolean
+  aborted: boolean
+  answered: boolean
+  finished: boolean
+}
+
+/** The routing table of a server; throws where two rows claim one method and path shape. */
+export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Router<Place<S>> {
+  const router = makeRouter<Place<S>>()
+  for (const api of needs.apis) {
+    for (const row of api.routes) {
+      const maxBytes = row.body.kind === 'bytes' ? row.body.maxBytes : bodyBytesMax
+      router.add(row.method, api.basePath + row.path, { kind: 'row', api, row, maxBytes })
+    }
+  }
+  for (const endpoint of needs.plain) {
+    const maxBytes = endpoint.maxBytes ?? bodyBytesMax
+    router.add(endpoint.method, endpoint.path, { kind: 'plain', endpoint, maxBytes })
+  }
+  return router
+}
+
+/** The refusal of a body over its row's cap. */
+export function bodyTooLarge<S>(turn: Turn<S>): Refusal {
+  return new Refusal('body-too-large', `the body is larger than ${turn.place?.maxBytes ?? bodyBytesMax} bytes`)
+}
+
+/** Whether the request says that a body follows. */
+export function hasBody(framing: BodyFraming): boolean {
+  return framing.chunked || framing.declared > 0
+}
+
+/** Whether more of the body may still come than is worth reading for the sake of the connection. */
+export function leavesTooMuch<S>(turn: Turn<S>): boolean {
+  const { declared, chunked } = turn.framing
+  if (turn.intake?.ended() === 'whole') return false
+  return chunked || declared > droppedBytesMax
+}
+
+/** What is said of a turn in metrics and logs: templates, never what the client sent. */
+export function whereOf<S>(turn: Turn<S>): Pick<Answered, 'api' | 'route' | 'countedAs'> {
+  const { place } = turn
+  if (place === null) return { api: 'none', route: 'unmatched', countedAs: null }
+  if (place.kind === 'plain') return { api: 'plain', route: place.endpoint.path, countedAs: null }
+  return { api: place.api.scope, route: place.row.path, countedAs: place.row.countedAs }
+}
+
+/** Our choice: HEAD is served wherever GET is, without the body. */
+export function allowOf(byMethod: ReadonlyMap<string, unknown>): string {
+  const methods = [...byMethod.keys()]
+  if (byMethod.has('get') && !byMethod.has('head')) methods.push('head')
+  return methods.join(', ').toUpperCase()
+}

@@ -1,0 +1,131 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pino, { type Logger } from 'pino'
+import { type Config, ConfigError, readConfig } from './config.js'
+import { SCOPES } from './domain/organization.js'
+import { watchHealth } from './flows/health.js'
+import { newApiKey } from './flows/organizations.js'
+import { administration, openStores, type Stores } from './open-stores.js'
+import { serveAll } from './serve-all.js'
+import { version } from './version.js'
+
+/** A service that stops within 5 s, whatever is going on. */
+const STOP_WITHIN_MS = 4_500
+const DEMO_NAME = 'Demo'
+
+/** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
+export async function start(env: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfigOrExit(env)
+  const log = pino({ level: config.logLevel, base: { pid: process.pid } })
+  const stopping = stopOnSignal(log)
+  try {
+    const stores = await openStores(config, log, { redis: true })
+    stopping.onStop(() => stores.close())
+    const health = watchHealth(stores.checks, (why) =>
+      why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
+    )
+    const server = await serveAll({ config, stores, health, log })
+    stopping.onStop(() => server.close())
+    stopping.onStop(async () => health.stop())
+    const demo = stores.embedded ? await demoOrganization(config, stores) : null
+    process.stdout.write(`${greeting(config, server.port, demo)}\n`)
+    log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
+  } catch (error) {
+    log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')
+    await stopping.stop(1)
+  }
+}
+
+function readConfigOrExit(env: NodeJS.ProcessEnv): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`keystride: ${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+/** Runs what was registered, latest first, at the first signal; a signal that comes again changes nothing. */
+function stopOnSignal(log: Logger) {
+  const steps: (() => Promise<void>)[] = []
+  let ended: Promise<void> | undefined
+  const stop = (status: number): Promise<void> => {
+    ended ??= (async () => {
+      const late = setTimeout(() => process.exit(status || 1), STOP_WITHIN_MS)
+      for (const step of steps.reverse()) {
+        await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
+      }
+      clearTimeout(late)
+      process.exit(status)
+    })()
+    return ended
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      log.info({ signal }, 'stopping')
+      void stop(0)
+    })
+  }
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.fatal({ err: error }, event)
+      void stop(1)
+    })
+  }
+  return {
+    stop,
+    onStop: (step: () => Promise<void>) => {
+      steps.push(step)
+    },
+  }
+}
+
+interface Demo {
+  readonly apikey: string
+  readonly file: string
+}
+
+/**
+ * The first start on the embedded default makes an organization to try things with; null where that was done before.
+ * The file is written before the key is stored: a crash in between leaves a file that the next start writes again.
+ */
+async function demoOrganization(config: Config, stores: Stores): Promise<Demo | null> {
+  const flows = administration(stores)
+  const [first] = await flows.list()
+  if (first !== undefined && (first.name !== DEMO_NAME || (await flows.listKeys(first.id)).length > 0)) return null
+  const apikey = newApiKey()
+  const file = join(config.dataFolder, 'demo.json')
+  const { publicUrl } = config
+  const content = { apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }
+  mkdirSync(config.dataFolder, { recursive: true })
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  const { id } = first ?? (await flows.create(DEMO_NAME))
+  await flows.issueKey(id, 'demo', SCOPES, apikey)
+  return { apikey, file }
+}
+
+function greeting(config: Config, port: number, demo: Demo | null): string {
+  const { publicUrl } = config
+  const key = demo?.apikey ?? '<API key>'
+  const file = join(config.dataFolder, 'demo.json')
+  return [
+    '',
+    `Keystride ${version()} serves on ${config.host}:${port}`,
+    '',
+    `  core API           ${publicUrl}/core`,
+    `  profile-link API   ${publicUrl}/auth`,
+    `  dashboard API      ${publicUrl}/dashboard`,
+    `  documentation      ${publicUrl}/core/docs`,
+    '',
+    ...(demo === null
+      ? config.databaseUrl === null
+        ? [`The demo organization's key is in ${file}.`, '']
+        : ['Make an organization and a key with: npx keystride organization create "My company"', '']
+      : [`Demo organization made. Its API key, shown this once and kept in ${demo.file}:`, '', `  ${demo.apikey}`, '']),
+    'Next: begin a sign-in',
+    '',
+    `  curl -i -H 'apikey: ${key}' ${publicUrl}/core/users/ann@example.com`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,150 @@
+import { readableSample } from './sample.js'
+
+/** What the module exports; addresses are exported as globals and read once. */
+interface Surface {
+  readonly memory: WebAssembly.Memory
+  readonly loadModel: (bytes: number) => number
+  readonly readOne: (slot: number) => number
+  readonly score: (references: number) => void
+  readonly scoreRead: (references: number) => void
+  readonly enroll: (references: number) => void
+  readonly compare: (references: number) => number
+  readonly examine: () => number
+  readonly nearestReplay: (references: number) => number
+}
+
+const LAYOUT_VERSION = 1
+const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
+  1: 'not a Keystride model',
+  2: 'a model of another version or shape',
+  3: 'a damaged model: its length is not what its header says',
+}
+
+/** What the kernel found of one probe. */
+export interface KernelScore {
+  /** Calibrated probability, 0 to 1; null without references. */
+  readonly confidence: number | null
+  /** 0 to 1; above 0.5 it is called a bot. */
+  readonly botLikelihood: number
+  /** Mean absolute timing difference to the nearest reference, ms; Infinity where none can be laid over it. */
+  readonly replayDistanceMs: number
+  /** Fusion and liveness before calibration, for fitting the calibration. */
+  readonly fused: number
+  readonly liveness: number
+}
+
+export interface Kernel {
+  readonly referencesMax: number
+  /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies what it is given. */
+  score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
+  /** Writes a sample into a slot and reads it: the step to repeat where many probes meet the same references. */
+  read(slot: number, sample: Uint8Array): void
+  /** The same score, for slots read before: slot 0 the probe, 1 to `references` the references. */
+  scoreRead(references: number): KernelScore
+  /** Builds the template from slots 1 to `references`. */
+  enroll(references: number): void
+  /** Comparison features of slot 0 and the template: a view that the next call overwrites. */
+  compare(references: number): Float32Array
+  /** Bot signs of slot 0: a view that the next call overwrites. */
+  examine(): Float32Array
+  /** A slot's region by name, views that the next call overwrites. */
+  vector(slot: number): Float32Array
+  summary(slot: number): Float32Array
+  /** Row of log times (`raw`) or normalised times (`z`): kind 0 hold, 1 press-press, 2 release-press, 3 release-release. */
+  row(which: 'raw' | 'z', slot: number, kind: number): Float32Array
+}
+
+/** A failed assertion or a trap inside the kernel: a bug or a damaged sample, never a verdict. */
+export class KernelTrap extends Error {
+  override readonly name = 'KernelTrap'
+}
+
+/** One instance of the module over one model. */
+function instantiate(module: WebAssembly.Module, model: Uint8Array) {
+  const instance = new WebAssembly.Instance(module, {
+    env: {
+      abort(_message: number, _file: number, line: number, column: number) {
+        throw new KernelTrap(`the scoring kernel's assertion at line ${line}, column ${column} failed`)
+      },
+    },
+  })
+  // The module is ours, built from assembly/: LAYOUT_VERSION, checked below, stands for the shape of its exports.
+  const surface = instance.exports as unknown as Surface
+  const address = (name: string): number => {
+    const exported = instance.exports[name]
+    if (!(exported instanceof WebAssembly.Global)) throw new Error(`scoring.wasm exports no ${name}`)
+    return Number(exported.value)
+  }
+  if (address('LAYOUT_VERSION') !== LAYOUT_VERSION) throw new Error('scoring.wasm has another memory layout')
+  if (model.length > address('MODEL_BYTES_MAX')) throw new Error('the model is larger than 2 MiB')
+  new Uint8Array(surface.memory.buffer).set(model, address('MODEL'))
+  const problem = surface.loadModel(model.length)
+  if (problem !== 0) throw new Error(MODEL_PROBLEMS[problem] ?? 'the model was refused')
+  return { surface, address, bytes: new Uint8Array(surface.memory.buffer) }
+}
+
+/**
+ * The host of the scoring kernel: one WASM instance with static memory, rebuilt after a trap, nothing allocated a call
+ * but the result. `wasm` is build/scoring.wasm, `model` a model file; both stay the caller's. Throws where they do not
+ * fit each other. A call throws `KernelTrap` where the kernel trapped; the next call finds a fresh instance.
+ */
+export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
+  const module = new WebAssembly.Module(new Uint8Array(wasm))
+  let { surface, address, bytes } = instantiate(module, model)
+  const samples = address('SAMPLES')
+  const slotBytes = address('SAMPLE_BYTES')
+  const referencesMax = address('REFERENCES_MAX')
+  const compared = address('COMPARED_MAX')
+  let result = new Float64Array(surface.memory.buffer, address('RESULT'), 8)
+
+  /** Runs one call; on a trap the instance's memory is not trusted again. */
+  function guarded<T>(call: () => T): T {
+    try {
+      return call()
+    } catch (error) {
+      ;({ surface, address, bytes } = instantiate(module, model))
+      result = new Float64Array(surface.memory.buffer, address('RESULT'), 8)
+      throw error instanceof KernelTrap ? error : new KernelTrap(String(error))
+    }
+  }
+  function write(slot: number, sample: Uint8Array): void {
+    if (!readableSample(sample)) throw new RangeError('not a sample this version reads')
+    bytes.set(sample, samples + slot * slotBytes)
+  }
+  function found(references: number): KernelScore {
+    return {
+      confidence: references === 0 ? null : (result[0] ?? 0),
+      botLikelihood: result[1] ?? 0,
+      replayDistanceMs: result[2] ?? Number.POSITIVE_INFINITY,
+      fused: result[3] ?? 0,
+      liveness: result[4] ?? 0,
+    }
+  }
+  const view = (at: number, length: number) => new Float32Array(surface.memory.buffer, at, length)
+
+  return {
+    referencesMax,
+    score(probe, references) {
+      const used = Math.min(references.length, referencesMax)
+      write(0, probe)
+      for (let i = 0; i < used; i++) write(i + 1, references[i] ?? probe)
+      guarded(() => surface.score(used))
+      return found(used)
+    },
+    read(slot, sample) {
+      write(slot, sample)
+      guarded(() => surface.readOne(slot))
+    },
+    scoreRead(references) {
+      guarded(() => surface.scoreRead(references))
+      return found(references)
+    },
+    enroll: (references) => guarded(() => surface.enroll(references)),
+    compare: (references) => view(address('FEATURES'), guarded(() => surface.compare(references))),
+    examine: () => view(address('LIVENESS'), guarded(() => surface.examine())),
+    vector: (slot) => view(address('VECTOR') + slot * address('VECTOR_STRIDE') * 4, address('VECTOR_SIZE')),
+    summary: (slot) => view(address('SUMMARY') + slot * address('SUMMARY_STRIDE') * 4, address('SUMMARY_SIZE')),
+    row: (which, slot, kind) =>
+      view(address(which === 'raw' ? 'RAW' : 'Z') + (slot * 4 + kind) * compared * 4, compared),
+  }
+}

@@ -1,0 +1,126 @@
+import { randomInt } from 'node:crypto'
+import { cpus } from 'node:os'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+import type { CoreServices } from './api/core/core-route.js'
+import { coreRoutes } from './api/core/table.js'
+import type { Config } from './config.js'
+import { createAccountFlows } from './flows/accounts.js'
+import { createAuthenticate } from './flows/authenticate.js'
+import { createBootstrap } from './flows/bootstrap.js'
+import { createEnroll } from './flows/enroll.js'
+import type { Health } from './flows/health.js'
+import { createProfileFlows } from './flows/profiles.js'
+import { createSettings } from './flows/settings.js'
+import { newToken } from './flows/tokens.js'
+import { createVerify } from './flows/verify.js'
+import { docsPage } from './http/docs-page.js'
+import { createMetrics } from './http/metrics.js'
+import type { Api, PlainEndpoint } from './http/needs.js'
+import { openApiDocument } from './http/openapi.js'
+import { loadProvider } from './http/provider.js'
+import { serve } from './http/server.js'
+import type { Stores } from './open-stores.js'
+import { artifacts } from './scoring/artifacts.js'
+import { createScoringPool } from './scoring/pool.js'
+import type { Scoring } from './scoring/scoring.js'
+import { version } from './version.js'
+
+interface Needs {
+  readonly config: Config
+  readonly stores: Stores
+  readonly health: Health
+  readonly log: Logger
+}
+
+export interface Serving {
+  readonly port: number
+  /** Which uWebSockets.js serves. */
+  readonly uws: string
+  close(): Promise<void>
+}
+
+/** Open connections are served this long while draining, so that the whole stop stays within 5 s. */
+const LINGER_MS = 300
+const DRAIN_MS = 3_000
+
+/** Builds the scoring pool, the flows and the server on open stores, and begins to serve. */
+export async function serveAll({ config, stores, health, log }: Needs): Promise<Serving> {
+  const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
+  const scoring = await createScoringPool({ ...artifacts(), workers: config.scoringWorkers ?? scoringWorkers(), log })
+  const services = coreServices(config, stores, scoring, health)
+  const metrics = createMetrics({ version: version(), provider })
+  const apis: Api<CoreServices>[] = config.roles.includes('core')
+    ? [{ basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes }]
+    : []
+  const server = await serve({
+    uws: provider.uws,
+    apis,
+    plain: [...probes(health, metrics.text), ...documents(config, apis)],
+    authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
+    degraded: health.degraded,
+    services,
+    log,
+    newRequestId: v7,
+    onAnswer: metrics.onAnswer,
+    host: config.host,
+    port: config.port,
+  })
+  return {
+    port: server.port,
+    uws: `${provider.name}@${provider.version}`,
+    async close() {
+      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
+      await scoring.close()
+    },
+  }
+}
+
+const monotonicMs = () => performance.now()
+const scoringWorkers = () => Math.max(1, cpus().length - 1)
+
+function coreServices(config: Config, stores: Stores, scoring: Scoring, health: Health): CoreServices {
+  const needs = {
+    ...stores,
+    scoring,
+    settingsOf: createSettings(stores.organizations, monotonicMs),
+    newId: () => v7(),
+    newToken,
+    now: () => Date.now(),
+    randomSeed: () => randomInt(2 ** 32),
+    replay: config.replay,
+  }
+  return {
+    bootstrap: createBootstrap(needs),
+    accounts: createAccountFlows(needs),
+    enroll: createEnroll(needs),
+    profiles: createProfileFlows(needs),
+    verify: createVerify(needs),
+    degraded: health.degraded,
+    version: version(),
+  }
+}
+
+function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {
+  const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
+  return [
+    { method: 'get', path: '/livez', handle: () => text(200, 'live\n') },
+    {
+      method: 'get',
+      path: '/readyz',
+      handle() {
+        const why = health.degraded()
+        return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
+      },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      handle: async () => ({
+        status: 200,
+        contentType: 'text/plain; version=0.0.4; charset=utf-8',
+        body: await metricsText(),
+      }),
+    },
+  ]
+}

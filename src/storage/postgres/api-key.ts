@@ -1,0 +1,59 @@
+import type { Scope } from '../../domain/organization.js'
+import type { ApiKeyRecord, ApiKeyStore } from '../api-key.js'
+import type { Database } from './client.js'
+
+interface ApiKeyRow {
+  organization_id: string
+  id: string
+  label: string
+  scopes: Scope[]
+  created_at: Date
+  revoked_at: Date | null
+}
+
+/** API keys in PostgreSQL. `resolve` is one of the few look-ups across organizations, by a function of its own. */
+export function postgresApiKeys(database: Database): ApiKeyStore {
+  return {
+    add: (record, sha256) =>
+      database.scoped(record.organizationId, async (sql) => {
+        await sql`
+          insert into keystride.api_key (organization_id, id, label, scopes, sha256, created_at)
+          values (${record.organizationId}, ${record.id}, ${record.label}, ${`{${record.scopes.join(',')}}`}, ${sha256},
+            ${new Date(record.createdAt)})`
+      }),
+
+    resolve: (sha256) =>
+      database.call(async (sql) => {
+        const [row] = await sql<{ organization_id: string; id: string; scopes: Scope[] }[]>`
+          select organization_id, id, scopes from keystride.resolve_api_key(${sha256})`
+        return row === undefined ? null : { organizationId: row.organization_id, keyId: row.id, scopes: row.scopes }
+      }),
+
+    list: (organizationId) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<ApiKeyRow[]>`
+          select organization_id, id, label, to_jsonb(scopes) as scopes, created_at, revoked_at
+          from keystride.api_key where organization_id = ${organizationId} order by created_at, id`
+        return rows.map(toApiKey)
+      }),
+
+    revoke: (organizationId, keyId, at) =>
+      database.scoped(organizationId, async (sql) => {
+        const { count } = await sql`
+          update keystride.api_key set revoked_at = ${new Date(at)}
+          where organization_id = ${organizationId} and id = ${keyId} and revoked_at is null`
+        return count === 1
+      }),
+  }
+}
+
+function toApiKey(row: ApiKeyRow): ApiKeyRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    label: row.label,
+    scopes: row.scopes,
+    createdAt: row.created_at.getTime(),
+    revokedAt: row.revoked_at?.getTime() ?? null,
+  }
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Binaries, handOver, launcher } from './embedded-binaries.js'
+import { type Credentials, isRunning } from './embedded-running.js'
+
+const SECRET_FILE = 'keystride.json'
+const TEMPORARY = 'postgres.making-'
+
+export function readCredentials(folder: string): Credentials {
+  return JSON.parse(readFileSync(path.join(folder, SECRET_FILE), 'utf8'))
+}
+
+/**
+ * Makes the database `folder` with the service's login and its database in it. Everything happens in a folder aside that
+ * is renamed when complete: a kill at any moment leaves either nothing or all of it.
+ */
+export async function createCluster(
+  binaries: Binaries,
+  root: string,
+  folder: string,
+  log: (line: string) => void,
+): Promise<void> {
+  clearAbandoned(root)
+  const making = path.join(root, `${TEMPORARY}${process.pid}`)
+  const credentials: Credentials = { user: 'keystride', password: randomBytes(24).toString('base64url') }
+  log(`making the embedded database in ${folder}`)
+  mkdirSync(making, { mode: 0o700 })
+  handOver(binaries, making)
+  try {
+    // Nobody knows the superuser's password: without one, SCRAM lets nobody in as superuser.
+    await run(
+      binaries,
+      [
+        binaries.initdb,
+        ...['-D', making, '-U', 'postgres', '-E', 'UTF8', '--auth=scram-sha-256'],
+        ...[
+          '--locale=C',
+          '--locale-provider=builtin',
+          '--builtin-locale=C.UTF-8',
+          '--no-instructions',
+          '--pwfile=/dev/stdin',
+        ],
+      ],
+      `${randomBytes(24).toString('base64url')}\n`,
+    )
+    await run(
+      binaries,
+      [binaries.postgres, '--single', '-D', making, '-c', 'log_min_messages=warning', 'postgres'],
+      `create role keystride login createrole password '${credentials.password}'\ncreate database keystride owner keystride\n`,
+    )
+    writeFileSync(path.join(making, SECRET_FILE), `${JSON.stringify(credentials)}\n`, { mode: 0o600 })
+    renameSync(making, folder)
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true })
+    // Another service finished first: its database is as good.
+    if (!existsSync(path.join(folder, 'PG_VERSION'))) throw error
+  }
+}
+
+/** What a killed start left behind. */
+function clearAbandoned(root: string): void {
+  for (const name of readdirSync(root)) {
+    if (!name.startsWith(TEMPORARY)) continue
+    const maker = Number(name.slice(TEMPORARY.length))
+    if (maker === process.pid || !isRunning(maker)) rmSync(path.join(root, name), { recursive: true, force: true })
+  }
+}
+
+function run(binaries: Binaries, command: string[], input: string): Promise<void> {
+  const [program, ...rest] = launcher(binaries, { diesWithParent: true })(command)
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: binaries.environment })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text: Buffer) => {
+        output += text.toString()
+      })
+    child.once('error', reject)
+    child.stdin.once('error', () => {}) // it ended before reading: `exit` tells why
+    child.once('exit', (code) => {
+      const failed = code !== 0 || /ERROR|FATAL|PANIC/.test(output)
+      if (!failed) resolve()
+      else reject(new Error(`${path.basename(command[0] ?? '')} failed (${code}): ${output.trim().slice(-600)}`))
+    })
+    child.stdin.end(input)
+  })
+}

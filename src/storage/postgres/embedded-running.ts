@@ -1,0 +1,94 @@
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import postgres from 'postgres'
+
+/** The service's login in an embedded database; the password lies in a 0600 file in the database's folder. */
+export interface Credentials {
+  readonly user: string
+  readonly password: string
+}
+
+/** What PostgreSQL writes about itself: line 1 process id, 4 port, 8 state. */
+export interface PidFile {
+  readonly pid: number
+  /** Null while it starts. */
+  readonly port: number | null
+  readonly status: string
+}
+
+export const urlOf = ({ user, password }: Credentials, port: number): string =>
+  `postgres://${user}:${password}@127.0.0.1:${port}/keystride`
+
+/** Null where there is none, or where it is still being written. */
+export function readPidFile(folder: string): PidFile | null {
+  let lines: string[]
+  try {
+    lines = readFileSync(path.join(folder, 'postmaster.pid'), 'utf8').split('\n')
+  } catch {
+    return null
+  }
+  const pid = Number.parseInt(lines[0] ?? '', 10)
+  if (!(pid > 0)) return null
+  return { pid, port: Number.parseInt(lines[3] ?? '', 10) || null, status: lines[7]?.trim() ?? 'starting' }
+}
+
+/** Whether a process of this id exists, whoever owns it. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !isZombie(pid)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' // what kill throws
+  }
+}
+
+/** Dead, but not collected by its parent: what a container without an init process leaves behind. */
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Whether the process lives and, where the system tells (Linux), works in `folder`, as a PostgreSQL of it does. */
+export function isOurPostgres(pid: number, folder: string): boolean {
+  if (!isRunning(pid)) return false
+  if (process.platform !== 'linux') return true
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder)
+  } catch {
+    return true
+  }
+}
+
+/**
+ * Whether a server there logs us in. That proves it is ours: SCRAM makes the server show that it knows the password's
+ * verifier, and the password is random.
+ */
+export async function answers(url: string): Promise<boolean> {
+  const sql = postgres(url, { max: 1, connect_timeout: 2, fetch_types: false, onnotice: () => {} })
+  try {
+    await sql`select 1`
+    return true
+  } catch {
+    return false
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+/** A port nobody listens on now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() =>
+        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no free port')),
+      )
+    })
+  })
+}

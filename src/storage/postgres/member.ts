@@ -1,0 +1,42 @@
+import type { Member } from '../../domain/account.js'
+import type { AttemptCounters } from '../../domain/attempts.js'
+import type { Transaction } from './client.js'
+
+/** The columns of keystride.member that make a `Member`. */
+export interface MemberRow {
+  id: string
+  member_ref: string
+  generation: number
+  n_visible: number
+  n_sensitive: number
+  ever_reset: boolean
+  completed_at: Date | null
+  last_success_at: Date | null
+  preferred_language: string | null
+  attempts: AttemptCounters
+  attempts_version: string
+  created_at: Date
+}
+
+/** The column list of a `MemberRow`, for a statement that names the table `m`. */
+export const memberColumns = (sql: Transaction) => sql`
+  m.id, m.member_ref, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
+  m.preferred_language, m.attempts, m.attempts_version, m.created_at`
+
+export function toMember(row: MemberRow): Member {
+  return {
+    id: row.id,
+    memberRef: row.member_ref,
+    generation: row.generation,
+    nPatternsRef: row.n_visible + row.n_sensitive,
+    nVisible: row.n_visible,
+    nSensitive: row.n_sensitive,
+    everReset: row.ever_reset,
+    completedAt: row.completed_at?.getTime() ?? null,
+    lastSuccessAt: row.last_success_at?.getTime() ?? null,
+    preferredLanguage: row.preferred_language,
+    attempts: row.attempts,
+    attemptsVersion: Number(row.attempts_version),
+    createdAt: row.created_at.getTime(),
+  }
+}

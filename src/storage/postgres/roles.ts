@@ -1,0 +1,78 @@
+import type pg from 'pg'
+
+const ROLES = ['keystride_app', 'keystride_system'] as const
+type Role = (typeof ROLES)[number]
+
+/** SQLSTATEs of a role or grant that another process made in the same moment; roles belong to the whole cluster. */
+const RACED = new Set(['42710', '23505', 'XX000'])
+const NOT_ALLOWED = '42501'
+
+interface Standing {
+  readonly version: number
+  readonly superuser: boolean
+  readonly login: string
+}
+
+/**
+ * Makes the two NOLOGIN roles if absent and lets the login become them without inheriting what they may do: else
+ * their policies would hold for the login too. Runs beside itself in several databases and processes. Throws a sentence
+ * with the statements an administrator must run where the login may not.
+ */
+export async function ensureRoles(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<Standing>(
+    `select current_setting('server_version_num')::int as version, rolsuper as superuser, rolname as login
+     from pg_roles where rolname = session_user`,
+  )
+  const standing = rows[0]
+  if (standing === undefined) throw new Error('the database does not name its login')
+  if (standing.version < 140000) throw new Error(`PostgreSQL 14 or newer is needed, this is ${standing.version}`)
+  for (const role of ROLES) await ensureRole(client, role, standing)
+}
+
+async function ensureRole(client: pg.Client, role: Role, standing: Standing): Promise<void> {
+  const { login, superuser, version } = standing
+  if (!(await holds(client, `select 1 from pg_roles where rolname = '${role}'`)))
+    await attempt(client, `create role ${role} nologin`, standing)
+  if (superuser) return
+  const mode = version >= 160000 ? 'set' : 'member'
+  const member = () => holds(client, `select 1 where pg_has_role(session_user, '${role}', '${mode}')`)
+  const inherits = () => holds(client, `select 1 where pg_has_role(session_user, '${role}', 'usage')`)
+  const [grant, separate] = statements(role, standing)
+  if (!(await member())) await attempt(client, grant, standing)
+  if (await inherits()) await attempt(client, separate, standing)
+  if (!(await member()) || (await inherits())) throw notAllowed(login, standing, 'roles are not as needed')
+}
+
+/** PostgreSQL 16 made inheriting a property of each grant; before, it belongs to the login. */
+function statements(role: Role, { login, version }: Standing): [grant: string, separate: string] {
+  const quoted = `"${login.replaceAll('"', '""')}"`
+  if (version < 160000) return [`grant ${role} to ${quoted}`, `alter role ${quoted} noinherit`]
+  const grant = `grant ${role} to ${quoted} with inherit false, set true`
+  return [grant, grant]
+}
+
+async function attempt(client: pg.Client, statement: string, standing: Standing): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await client.query(statement)
+      return
+    } catch (error) {
+      const { code, message } = error as { code?: string; message: string } // what pg rejects with
+      if (code === '42710' || code === '23505') return
+      if (code === NOT_ALLOWED) throw notAllowed(standing.login, standing, message)
+      if (!RACED.has(code ?? '') || tries === 20) throw error
+    }
+  }
+}
+
+async function holds(client: pg.Client, query: string): Promise<boolean> {
+  return (await client.query(query)).rows.length > 0
+}
+
+function notAllowed(login: string, standing: Standing, why: string): Error {
+  const needed = ROLES.flatMap((role) => [`create role ${role} nologin;`, `${statements(role, standing)[0]};`])
+  if (standing.version < 160000) needed.push(`${statements(ROLES[0], standing)[1]};`)
+  return new Error(
+    `the database login "${login}" may not set up keystride's roles (${why}); an administrator must run once: ${needed.join(' ')}`,
+  )
+}

@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface ServiceProcess {
+  readonly core: string
+  readonly startedInMs: number
+  readonly process: ChildProcess
+  /** Everything it has printed so far. */
+  readonly output: () => string
+  readonly demo: () => { apikey: string; core: string; links: string; dashboard: string }
+  /** Kills without warning and waits until the process is gone. */
+  kill(): Promise<void>
+  /** Asks to stop; gives the exit status and how long it took. */
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null; tookMs: number }>
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+/** Starts what `npm start` starts, as a process of its own, and waits until it serves. */
+export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  const port = env.PORT ?? String(await freePort())
+  const core = `http://localhost:${port}/core`
+  const begun = performance.now()
+  const child = spawn(process.execPath, [join(root, 'bin/start.mjs')], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      PORT: port,
+      LOG_LEVEL: 'warn',
+      SCORING_WORKERS: '1',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const gone = once(child, 'exit')
+  let exited = false
+  gone.then(
+    () => {
+      exited = true
+    },
+    () => {},
+  )
+  const serving = new Promise<void>((resolve) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString()
+      if (output.includes('Next: begin a sign-in')) resolve()
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', hear)
+  })
+  await Promise.race([serving, gone])
+  if (exited) throw new Error(`the service ended before it served:\n${output}`)
+  const startedInMs = performance.now() - begun
+  return {
+    core,
+    startedInMs,
+    process: child,
+    output: () => output,
+    demo: () => JSON.parse(readFileSync(join(env.KEYSTRIDE_DATA ?? '.keystride', 'demo.json'), 'utf8')),
+    async kill() {
+      if (!exited) child.kill('SIGKILL')
+      await gone
+    },
+    async stop(signal = 'SIGTERM') {
+      const asked = performance.now()
+      child.kill(signal)
+      await gone
+      return { status: child.exitCode, tookMs: performance.now() - asked }
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { person } from '../../bench/people.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { freshDatabase } from '../servers/database.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
+
+const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
+const text = (seed: number) => suggestWords('en', seed).join(' ')
+
+const redisUrl = inject('redisUrl')
+const backEnds = [
+  { name: 'Postgres alone', redis: null },
+  ...(redisUrl === null ? [] : [{ name: 'Redis and Postgres', redis: redisUrl }]),
+]
+
+describe.each(backEnds)('two processes on $name', ({ redis }) => {
+  let env: Record<string, string>
+  let organizationId: string
+  let apikey: string
+  let both: [ServiceProcess, ServiceProcess]
+
+  const keystride = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], {
+      env: { ...process.env, ...env },
+    })
+    return stdout.trim()
+  }
+  const call = async (on: 0 | 1, method: string, path: string, session?: string, body?: unknown) => {
+    const answer = await fetch(both[on].core + path, {
+      method,
+      headers: { apikey, ...(session === undefined ? {} : { 'x-service-session': session }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
+    return {
+      status: answer.status,
+      session: answer.headers.get('x-service-session') ?? '',
+      json: (await answer.json()) as any,
+    }
+  }
+
+  beforeAll(async () => {
+    env = {
+      DATABASE_URL: (await freshDatabase()).url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+      ...(redis === null ? {} : { REDIS_URL: redis }),
+    }
+    organizationId = (await keystride('organization', 'create', 'Two')).split('\n')[0] ?? ''
+    apikey = await keystride('key', 'issue', organizationId, '--label', 'test')
+    both = await Promise.all([startProcess(env), startProcess(env)])
+  }, 60_000)
+  afterAll(async () => {
+    await Promise.all(both.map((one) => one.stop()))
+  })
+
+  it('begin a sign-in on one and go on with it on the other', async () => {
+    const { session } = await call(0, 'GET', '/users/ann')
+    await call(1, 'POST', '/users/ann', session)
+    for (let n = 0; n < 5; n++) {
+      const on = (n % 2) as 0 | 1
+      const { json } = await call(on, 'POST', '/users/ann/typing-patterns', session, person(41).types(text(n), n))
+      expect(json).toMatchObject({ success: true, nPatternsRef: n + 1 })
+    }
+    const states = await Promise.all(([0, 1] as const).map((on) => call(on, 'GET', '/users/ann', session)))
+    expect(states.map(({ session: echoed }) => echoed)).toEqual([session, session])
+    for (const { json } of states) expect(json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
+  })
+
+  it('share one budget, and a replay of what the other saw is known', async () => {
+    const { session } = await call(0, 'GET', '/users/ann')
+    const all = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        call((i % 2) as 0 | 1, 'POST', '/users/ann/verify', session, person(700 + i).types(text(i), i)),
+      ),
+    )
+    expect(all.filter(({ json }) => json.action === 'rejected')).toHaveLength(3)
+    await call(0, 'POST', '/users/bob')
+    const { session: bobs } = await call(1, 'GET', '/users/bob')
+    const body = person(42).types(text(1), 1)
+    expect((await call(0, 'POST', '/users/bob/typing-patterns', bobs, body)).status).toBe(200)
+    expect((await call(1, 'POST', '/users/bob/typing-patterns', bobs, body)).json.reason).toBe('fraud-detected')
+  })
+
+  it('end a session on both when its account goes', async () => {
+    await call(0, 'POST', '/users/carl')
+    const { session } = await call(0, 'GET', '/users/carl')
+    await call(1, 'DELETE', '/users/carl')
+    for (const on of [0, 1] as const) {
+      expect(
+        (await call(on, 'POST', '/users/carl/typing-patterns', session, person(43).types(text(on), on))).status,
+      ).toBe(400)
+    }
+  })
+
+  it('refuse a revoked key within a second', async () => {
+    const second = await keystride('key', 'issue', organizationId, '--scopes', 'core')
+    const status = async (on: 0 | 1) =>
+      (await fetch(`${both[on].core}/users/ann`, { headers: { apikey: second } })).status
+    expect(await Promise.all([status(0), status(1)])).toEqual([200, 200])
+    const listed = await keystride('key', 'list', organizationId)
+    const id =
+      listed
+        .split('\n')
+        .find((line) => line.includes('core ') && line.includes('unnamed'))
+        ?.split(' ')[0] ?? ''
+    await keystride('key', 'revoke', organizationId, id)
+    const revokedAt = performance.now()
+    while ((await status(0)) !== 401 || (await status(1)) !== 401) {
+      expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    }
+  })
+})

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, normalize, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** What a floor may import: other floors by folder, packages by name. The longest matching folder holds. */
+interface Floor {
+  readonly floors: readonly string[]
+  readonly packages: readonly string[]
+}
+const POSTGRES = ['postgres', 'pg', 'node-pg-migrate']
+const FLOORS: Record<string, Floor> = {
+  'src/domain': { floors: ['src/domain'], packages: ['zod'] },
+  'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
+  'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
+  'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['redis'] },
+  'src/scoring': { floors: ['src/scoring', 'src/domain'], packages: ['piscina'] },
+  'src/calibration': { floors: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
+  'src/flows': { floors: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
+  'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'pino', 'prom-client'] },
+  'src/api': { floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage'], packages: ['zod'] },
+  'src/cli': { floors: ['src'], packages: ['commander', 'pino', 'uuid', 'zod'] },
+  src: { floors: ['src'], packages: ['zod', 'pino', 'uuid'] },
+}
+/** Above storage, flows and api see its interfaces, never a back end. */
+const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
+const SEES_BACK_ENDS = ['src/storage', 'src/cli', 'src/main.ts', 'src/assemble.ts']
+
+const sources = (folder: string): string[] =>
+  readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+
+const importsOf = (file: string): string[] =>
+  ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true).importedFiles.map(({ fileName }) => fileName)
+
+const inside = (file: string, folder: string) => file === folder || file.startsWith(`${folder}/`)
+const floorOf = (file: string): Floor | undefined => {
+  const folder = Object.keys(FLOORS)
+    .filter((candidate) => inside(file, candidate))
+    .sort((a, b) => b.length - a.length)[0]
+  return folder === undefined ? undefined : FLOORS[folder]
+}
+const packageOf = (specifier: string) =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+
+/** Why this import may not stand in this file; null where it may. */
+export function forbidden(file: string, specifier: string): string | null {
+  const floor = floorOf(file)
+  if (floor === undefined) return 'the file stands on no known floor'
+  if (specifier.startsWith('.')) {
+    const target = normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')
+    if (!floor.floors.some((folder) => inside(target, folder))) return `may not import ${target}`
+    const backEnd = BACK_ENDS.some((folder) => inside(target, folder))
+    return backEnd && !SEES_BACK_ENDS.some((folder) => inside(file, folder))
+      ? `may not name a back end (${target})`
+      : null
+  }
+  if (specifier.startsWith('node:')) return inside(file, 'src/domain') ? 'the domain does no I/O' : null
+  if (builtinModules.includes(specifier)) return `write node:${specifier}`
+  return floor.packages.includes(packageOf(specifier)) ? null : `may not name the package ${packageOf(specifier)}`
+}
+
+describe('floors', () => {
+  const files = sources('src')
+
+  it('every import of every file stays on the floors it may know', () => {
+    const broken = files.flatMap((file) =>
+      importsOf(file)
+        .flatMap((specifier) => forbidden(file, specifier) ?? [])
+        .map((why) => `${file} ${why}`),
+    )
+    expect(files.length).toBeGreaterThan(40)
+    expect(broken).toEqual([])
+  })
+
+  it('the rule notices what it forbids', () => {
+    expect(forbidden('src/domain/policy.ts', 'node:fs')).not.toBeNull()
+    expect(forbidden('src/domain/policy.ts', '../flows/verify.js')).not.toBeNull()
+    expect(forbidden('src/flows/verify.ts', '../storage/redis/session.js')).not.toBeNull()
+    expect(forbidden('src/flows/verify.ts', 'redis')).not.toBeNull()
+    expect(forbidden('src/http/server.ts', '../flows/verify.js')).not.toBeNull()
+    expect(forbidden('src/flows/verify.ts', '../storage/session.js')).toBeNull()
+  })
+
+  it('reads the imports it judges', () => {
+    expect(importsOf('src/flows/verify.ts')).toContain('../domain/attempts.js')
+    expect(importsOf('src/api/core/typing-patterns.ts')).toContain('./core-route.js')
+  })
+
+  it('the domain reads no clock and draws no random number', () => {
+    const impure = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\b|\bcrypto\b/
+    expect(sources('src/domain').filter((file) => impure.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
+  it('nothing in src draws from Math.random', () => {
+    expect(files.filter((file) => /Math\.random/.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+})

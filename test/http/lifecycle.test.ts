@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { ask, rawClient, request } from './raw.js'
+import { goodKey, type Running, start, stop } from './table.js'
+
+const key = `apikey: ${goodKey}`
+
+/** Resolves at the next turn of the event loop at which `holds` does. */
+async function when(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+async function withServer(run: (running: Running) => Promise<void>): Promise<void> {
+  const running = await start()
+  try {
+    await run(running)
+  } finally {
+    running.gate.open()
+    await stop(running)
+  }
+}
+
+describe('clients that leave', () => {
+  it('at any byte of any request leave nothing in flight and the server alive', async () => {
+    await withServer(async (running) => {
+      const { port } = running.server
+      const texts = [
+        request('GET /core/users/ann', [key]),
+        request('PUT /core/words', [key], '{"word":"ok"}'),
+        request('POST /core/users/ann/typing-patterns', [key, 'X-Service-Session: s'], 'x'.repeat(300)),
+        request('PUT /core/words', [key, 'Transfer-Encoding: chunked']) + '5\r\nhello\r\n0\r\n\r\n',
+        request('DELETE /core/words/bug', [key]),
+      ]
+      // A linear congruential generator with a fixed seed: the same offsets in every run.
+      let seed = 7
+      for (let i = 0; i < 1000; i++) {
+        seed = (seed * 1103515245 + 12345) % 2147483648
+        const text = texts[i % texts.length] ?? ''
+        const client = await rawClient(port)
+        await client.send(text.slice(0, seed % (text.length + 1)))
+        if (i % 2 === 0) client.socket.resetAndDestroy()
+        else client.socket.destroy()
+      }
+      await when(() => running.server.inFlight() === 0)
+      expect((await ask(port, request('GET /core/status')))?.status).toBe(200)
+    })
+  })
+  it('while the handler works are counted as aborted, once', async () => {
+    await withServer(async (running) => {
+      const client = await rawClient(running.server.port)
+      await client.send(request('GET /core/held', [key]))
+      await when(() => running.server.inFlight() === 1)
+      client.socket.resetAndDestroy()
+      await client.ended
+      // The server has seen the reset once it serves a connection made after it.
+      await ask(running.server.port, request('GET /core/status'))
+      running.gate.open()
+      await when(() => running.server.inFlight() === 0)
+      const held = running.answers.filter(({ route }) => route === '/held')
+      expect(held).toMatchObject([{ aborted: true, status: 200 }])
+    })
+  })
+})
+
+describe('closing', () => {
+  it('answers what is in flight, tells open connections to close, and takes no new one', async () => {
+    const running = await start()
+    const { port } = running.server
+    const held = await rawClient(port)
+    const idle = await rawClient(port)
+    await idle.send(request('GET /core/status'))
+    expect((await idle.answers(1))[0]?.headers.get('connection')).toBeUndefined()
+    await held.send(request('GET /core/held', [key]))
+    await when(() => running.server.inFlight() === 1)
+
+    let closed = false
+    const closing = running.server.close({ lingerMs: 200, deadlineMs: 20_000 }).then(() => {
+      closed = true
+    })
+    await idle.send(request('GET /core/status'))
+    expect((await idle.answers(2))[1]?.headers.get('connection')).toBe('close')
+    await idle.ended
+    await expect(rawClient(port)).rejects.toThrow('ECONNREFUSED')
+
+    expect(closed).toBe(false)
+    running.gate.open()
+    const [answer] = await held.answers(1)
+    expect(answer?.status).toBe(200)
+    expect(answer?.headers.get('connection')).toBe('close')
+    await closing
+    expect(running.server.inFlight()).toBe(0)
+  })
+  it('gives up on what is in flight at the deadline', async () => {
+    const running = await start()
+    const held = await rawClient(running.server.port)
+    await held.send(request('GET /core/held', [key]))
+    await when(() => running.server.inFlight() === 1)
+    await running.server.close({ lingerMs: 0, deadlineMs: 20 })
+    await held.ended
+    running.gate.open()
+    await when(() => running.server.inFlight() === 0)
+    expect(running.answers).toMatchObject([{ route: '/held', aborted: true }])
+  })
+  it('twice is closing once', async () => {
+    const running = await start()
+    expect(running.server.close({ lingerMs: 0 })).toBe(running.server.close())
+    await running.server.close()
+  })
+})
+
+describe('listening', () => {
+  it('on a taken port is an error that names it', async () => {
+    await withServer(async (running) => {
+      await expect(start({ port: running.server.port })).rejects.toThrow(`127.0.0.1:${running.server.port}`)
+    })
+  })
+})

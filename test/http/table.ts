@@ -1,0 +1,226 @@
+import { z } from 'zod'
+import { Refusal } from '../../src/domain/refusal.js'
+import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/needs.js'
+import { loadProvider } from '../../src/http/provider.js'
+import { routesFor } from '../../src/http/route.js'
+import { serve } from '../../src/http/server.js'
+
+/** Hand-operated gate: handlers of `/held` wait until the test opens it. */
+export interface Gate {
+  readonly opened: Promise<void>
+  open(): void
+}
+
+export interface Services {
+  readonly gate: Gate
+}
+
+export function makeGate(): Gate {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
+
+const route = routesFor<Services>()
+const nothing = z.object({})
+
+/** A route table of every shape the server knows, small enough to read. */
+export const tableRoutes = [
+  route({
+    method: 'get',
+    path: '/status',
+    summary: 'Tell how the service is',
+    countedAs: 'other',
+    needsKey: false,
+    needsSession: false,
+    params: nothing,
+    query: nothing,
+    body: { kind: 'none' },
+    replies: { 200: z.object({ status: z.enum(['OK', 'NOK']) }) },
+    refuses: [],
+    handle: async () => ({ status: 200, payload: { status: 'OK' } }),
+  }),
+  route({
+    method: 'get',
+    path: '/users/{userRef}',
+    summary: 'Say what came',
+    description: 'Gives back the decoded parameter, or a shell of status 404 for `nobody`.',
+    countedAs: 'bootstrap',
+    needsKey: true,
+    needsSession: false,
+    params: z.object({ userRef: z.string().max(128) }),
+    query: z.object({ member_ref: z.string().optional(), limit: z.coerce.number().int().max(100).optional() }),
+    body: { kind: 'none' },
+    replies: {
+      200: z.object({ userRef: z.string(), member: z.string().nullable() }),
+      404: z.object({ userRef: z.string() }),
+    },
+    refuses: ['rate-limited', 'member-required'],
+    handle: async ({ params, query }) =>
+      params.userRef === 'nobody'
+        ? { status: 404, payload: { userRef: params.userRef }, message: 'no such user' }
+        : {
+            status: 200,
+            payload: { userRef: params.userRef, member: query.member_ref ?? null },
+            headers: { 'X-Service-Session': 'minted' },
+          },
+  }),
+  route({
+    method: 'post',
+    path: '/users/{userRef}/typing-patterns',
+    summary: 'Count the bytes of a pattern',
+    countedAs: 'enroll',
+    needsKey: true,
+    needsSession: true,
+    params: z.object({ userRef: z.string() }),
+    query: nothing,
+    body: {
+      kind: 'bytes',
+      maxBytes: 512 * 1024,
+      documents: z.object({ version: z.string(), events: z.array(z.int()) }),
+    },
+    replies: { 200: z.object({ bytes: z.int(), session: z.string().nullable() }) },
+    refuses: ['session-missing', 'pattern-invalid', 'bot-detected'],
+    handle: async ({ body, session }) => ({ status: 200, payload: { bytes: body.byteLength, session } }),
+  }),
+  route({
+    method: 'put',
+    path: '/words',
+    summary: 'Take a small JSON document',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: nothing,
+    query: nothing,
+    body: {
+      kind: 'json',
+      schema: z.object({ word: z.string().min(2).max(40), more: z.unknown().optional() }),
+    },
+    replies: { 200: z.object({ keys: z.array(z.string()) }) },
+    refuses: ['validation-failed'],
+    handle: async ({ body }) => ({ status: 200, payload: { keys: Object.keys(body) } }),
+  }),
+  route({
+    method: 'post',
+    path: '/words/optional',
+    summary: 'Take a document or none',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: nothing,
+    query: nothing,
+    body: { kind: 'json', optional: true, schema: z.object({ validity: z.int().optional() }) },
+    replies: { 201: z.object({ validity: z.int().nullable() }) },
+    refuses: [],
+    handle: async ({ body }) => ({ status: 201, payload: { validity: body.validity ?? null } }),
+  }),
+  route({
+    method: 'delete',
+    path: '/words/{word}',
+    summary: 'Fail as a bug does',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: z.object({ word: z.string() }),
+    query: nothing,
+    body: { kind: 'none' },
+    replies: { 200: nothing },
+    refuses: ['internal'],
+    handle: async ({ params }) => {
+      if (params.word === 'split') return { status: 200, payload: {}, headers: { 'x-a': 'b\r\nx-c: d' } }
+      throw params.word === 'limit' ? new Refusal('rate-limited', 'slow down', 7.2) : new Error('secret of the stack')
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/held',
+    summary: 'Wait for the gate',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: nothing,
+    query: nothing,
+    body: { kind: 'none' },
+    replies: { 200: nothing },
+    refuses: [],
+    handle: async ({ services }) => {
+      await services.gate.opened
+      return { status: 200, payload: {} }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/archive',
+    summary: 'Download a file',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: nothing,
+    query: nothing,
+    body: { kind: 'none' },
+    replies: { 200: z.file() },
+    refuses: [],
+    handle: async () => ({
+      status: 200,
+      payload: {},
+      file: { contentType: 'application/zip', bytes: new Uint8Array([80, 75, 3, 4]) },
+    }),
+  }),
+]
+
+export const tableApi = { basePath: '/core', scope: 'core', title: 'Core', routes: tableRoutes } as const
+
+const plain: readonly PlainEndpoint[] = [
+  { method: 'get', path: '/livez', handle: () => ({ status: 200, contentType: 'text/plain', body: 'ok' }) },
+  {
+    method: 'get',
+    path: '/p/{page}',
+    handle: ({ params }) => ({ status: 200, contentType: 'text/plain', body: params.page ?? '' }),
+  },
+]
+
+export const goodKey = 'key-of-org-1'
+export const linksKey = 'key-for-links-only'
+export const provider = loadProvider()
+
+export interface Running {
+  readonly server: Server
+  readonly answers: Answered[]
+  /** Every line the server logged, as JSON text. */
+  readonly lines: string[]
+  readonly gate: Gate
+  degraded: string | null
+}
+
+/** Starts the table on a free port. */
+export async function start(changes: Partial<ServerNeeds<Services>> = {}): Promise<Running> {
+  const answers: Answered[] = []
+  const lines: string[] = []
+  const gate = makeGate()
+  const line = (fields: object, message: string) => lines.push(JSON.stringify({ ...fields, message }))
+  const state = { degraded: null as string | null }
+  let id = 0
+  const server = await serve<Services>({
+    uws: provider.uws,
+    apis: [tableApi],
+    plain,
+    authenticate: async (apikey) => {
+      if (apikey === goodKey) return { organizationId: 'org-1', scopes: ['core'] }
+      return apikey === linksKey ? { organizationId: 'org-1', scopes: ['links'] } : null
+    },
+    degraded: () => state.degraded,
+    services: { gate },
+    log: { debug: line, info: line, error: line },
+    newRequestId: () => `request-${++id}`,
+    onAnswer: (answered) => answers.push(answered),
+    host: '127.0.0.1',
+    port: 0,
+    ...changes,
+  })
+  return Object.assign(state, { server, answers, lines, gate })
+}
+
+/** Closes at once, whatever is open. */
+export const stop = (running: Running) => running.server.close({ lingerMs: 0, deadlineMs: 0 })
