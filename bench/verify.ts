@@ -4,9 +4,9 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { person } from '../src/cli/made-up-person.js'
 import { suggestWords } from '../src/domain/typing-words.js'
 import { drive, type Outcome, quantile, request } from './load.js'
-import { person } from './people.js'
 
 const HELP = `Verifies a second over HTTP, durable, against reading the same bodies and doing nothing, in one run.
 

@@ -25,6 +25,10 @@ const Environment = z.object({
     .optional()
     .describe('PostgreSQL 14 or newer; unset: an embedded PostgreSQL under KEYSTRIDE_DATA'),
   DATABASE_POOL: count(1, 200).default(10).describe('connections to PostgreSQL a process holds at most'),
+  DATABASE_PREPARE: z
+    .enum(['true', 'false'])
+    .default('true')
+    .describe('false for a PgBouncer older than 1.21 in transaction mode'),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//)
@@ -60,6 +64,7 @@ export interface Config {
   readonly roles: readonly Role[]
   readonly databaseUrl: string | null
   readonly databasePool: number
+  readonly databasePrepare: boolean
   readonly redisUrl: string | null
   readonly dataFolder: string
   readonly encryptionKey: Uint8Array | null
@@ -94,6 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     roles: settings.ROLES ?? ROLES,
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
+    databasePrepare: settings.DATABASE_PREPARE === 'true',
     redisUrl: settings.REDIS_URL ?? null,
     dataFolder: settings.KEYSTRIDE_DATA,
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),

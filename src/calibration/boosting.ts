@@ -160,7 +160,11 @@ function growTree(growing: Growing): Tree {
 }
 
 /** Three numbers a bin: gradients, hessians, rows. */
-function histogramOf(rows: Int32Array, columns: readonly number[], { bins, gradients, hessians }: Growing): Float64Array {
+function histogramOf(
+  rows: Int32Array,
+  columns: readonly number[],
+  { bins, gradients, hessians }: Growing,
+): Float64Array {
   const n = rows.length
   const g = new Float64Array(n)
   const h = new Float64Array(n)
@@ -198,7 +202,12 @@ function leafValue(histogram: Float64Array, { l2, learningRate }: BoostingOption
   return (-learningRate * g) / (h + l2)
 }
 
-function bestSplit(histogram: Float64Array, columns: readonly number[], cuts: readonly Float32Array[], options: BoostingOptions): Split {
+function bestSplit(
+  histogram: Float64Array,
+  columns: readonly number[],
+  cuts: readonly Float32Array[],
+  options: BoostingOptions,
+): Split {
   const { l2, rowsPerLeafMin } = options
   const [g, h, n] = totals(histogram, 0)
   const whole = (g * g) / (h + l2)

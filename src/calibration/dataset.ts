@@ -28,7 +28,8 @@ export function loadPeople(folder: string, dataSet: DataSet): Person[] {
   const { file, keys } = DATA_SETS[dataSet]
   const path = join(folder, file)
   if (!existsSync(folder)) throw new Error(`no folder ${folder}: --data wants the folder that holds the open data sets`)
-  if (!existsSync(path)) throw new Error(`no ${file} in ${folder}: --data wants the folder that holds the open data sets`)
+  if (!existsSync(path))
+    throw new Error(`no ${file} in ${folder}: --data wants the folder that holds the open data sets`)
   const keyOf = keys === 'codes' ? (text: string) => keyOfKeyCode(Number(text)) : keyOfName
   const people = new Map<number, Map<string, KeyPress[]>>()
   for (const line of gunzipSync(readFileSync(path)).toString().split('\n').slice(1)) {
@@ -48,6 +49,9 @@ export function loadPeople(folder: string, dataSet: DataSet): Person[] {
 export const FITTING_PEOPLE = 1000
 
 /** Splits by person, in order of their numbers. */
-export function splitPeople<T>(people: readonly T[]): { readonly fitting: readonly T[]; readonly untouched: readonly T[] } {
+export function splitPeople<T>(people: readonly T[]): {
+  readonly fitting: readonly T[]
+  readonly untouched: readonly T[]
+} {
   return { fitting: people.slice(0, FITTING_PEOPLE), untouched: people.slice(FITTING_PEOPLE) }
 }

@@ -25,7 +25,9 @@ export interface ErrorCurve {
 export function errorCurve(genuine: ArrayLike<number>, impostor: ArrayLike<number>): ErrorCurve {
   const g = Float64Array.from(genuine).sort().reverse()
   const i = Float64Array.from(impostor).sort().reverse()
-  const threshold = Float64Array.from(new Set([...g, ...i])).sort().reverse()
+  const threshold = Float64Array.from(new Set([...g, ...i]))
+    .sort()
+    .reverse()
   const fmr = new Float64Array(threshold.length)
   const fnmr = new Float64Array(threshold.length)
   let [passed, falsely] = [0, 0]

@@ -61,7 +61,12 @@ export function fitPopulation(sessions: readonly RawSession[]): Contexts {
     return next++
   })
   const nContexts = Math.max(next, nHolds)
-  return { nContexts, holdContexts, pairContexts, ...statistics(sessions, { nContexts, holdContexts, pairContexts, backOff }) }
+  return {
+    nContexts,
+    holdContexts,
+    pairContexts,
+    ...statistics(sessions, { nContexts, holdContexts, pairContexts, backOff }),
+  }
 }
 
 interface Numbering {

@@ -8,7 +8,17 @@ import { normal, type Random } from './random.js'
  * from somebody's typing: pooled sessions of the population for S5, of the user for S6.
  */
 export type Species = 'S1' | 'S3' | 'S4' | 'S4log' | 'S5' | 'S6average' | 'S6uniform' | 'S6gaussian' | 'S6histogram'
-export const SPECIES: readonly Species[] = ['S1', 'S3', 'S4', 'S4log', 'S5', 'S6average', 'S6uniform', 'S6gaussian', 'S6histogram']
+export const SPECIES: readonly Species[] = [
+  'S1',
+  'S3',
+  'S4',
+  'S4log',
+  'S5',
+  'S6average',
+  'S6uniform',
+  'S6gaussian',
+  'S6histogram',
+]
 
 interface Times {
   readonly holds: readonly number[]
@@ -29,7 +39,8 @@ export function timesOf(sessions: readonly Session[]): Times {
   return { holds, flights }
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
 const deviation = (values: readonly number[]): number => {
   const m = mean(values)
   return Math.sqrt(mean(values.map((value) => (value - m) ** 2)))

@@ -1,4 +1,4 @@
-import { VECTOR_SIZE, type ModelParts } from './model-file.js'
+import { type ModelParts, VECTOR_SIZE } from './model-file.js'
 
 type Matrix = Float64Array[]
 const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))

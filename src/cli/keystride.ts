@@ -7,6 +7,7 @@ import { administration, openStores } from '../open-stores.js'
 import { version } from '../version.js'
 import { calibrateCommand } from './calibrate.js'
 import { table } from './table.js'
+import { typingPatternCommand } from './typing-pattern.js'
 
 /**
  * The administration command. It works on the same stores as the service, found through the same environment
@@ -111,7 +112,8 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
     .action((organizationId: string, keyId: string) =>
       run(() =>
         administer(async (flows) => {
-          if (!(await flows.revokeKey(organizationId, keyId))) throw new Error('this organization has no live key of that id')
+          if (!(await flows.revokeKey(organizationId, keyId)))
+            throw new Error('this organization has no live key of that id')
           print('revoked')
         }),
       ),
@@ -125,6 +127,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
     .option('--connect', 'also reach PostgreSQL and Redis')
     .action((options: { connect?: true }) => run(() => checkConfig(env, options.connect === true)))
 
+  program.addCommand(typingPatternCommand())
   program.addCommand(calibrateCommand(run))
   await program.parseAsync(argv)
 }
@@ -173,7 +176,8 @@ const iso = (ms: number) => new Date(ms).toISOString()
 const quietLog = () => pino({ level: 'warn' }, pino.destination(2))
 
 function uuid(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) throw new InvalidArgumentError('wanted an id like 0198c0de-...')
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
+    throw new InvalidArgumentError('wanted an id like 0198c0de-...')
   return text
 }
 

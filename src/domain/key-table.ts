@@ -72,5 +72,4 @@ export const keyOfName = (name: string): number =>
  * `c` names the place, and the population was recorded by legacy codes.
  */
 export const keyOf = (key: { readonly kc?: number | undefined; readonly c?: string | undefined }): number =>
-  (key.kc === undefined ? KEY_UNKNOWN : keyOfKeyCode(key.kc)) ||
-  (key.c === undefined ? KEY_UNKNOWN : keyOfCode(key.c))
+  (key.kc === undefined ? KEY_UNKNOWN : keyOfKeyCode(key.kc)) || (key.c === undefined ? KEY_UNKNOWN : keyOfCode(key.c))

@@ -38,9 +38,10 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
       if (found === null) throw userNotFound(who.userRef)
       refuseForeignMember(found.account, who.memberRef)
+      // Sessions first: where they cannot be ended, nothing is deleted and the call can be repeated.
+      await needs.sessions.endAll(who.organizationId, who.userRef, null)
       const removed = await needs.accounts.remove(who.organizationId, who.userRef)
       if (removed === null) throw userNotFound(who.userRef)
-      await needs.sessions.endAll(who.organizationId, who.userRef, null)
       return { userRef: who.userRef, nPatternsDeleted: removed.nPatternsDeleted }
     },
   }

@@ -23,9 +23,10 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
   return {
     async reset(who) {
       const { account, member } = await findPerson(needs.accounts, who)
+      // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
+      await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
       const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
       if (reset === null) throw userNotFound(who.userRef)
-      await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
       return { ...stateOf(account, reset.member, needs.now()), nPatternsDeleted: reset.nPatternsDeleted }
     },
 

@@ -13,7 +13,10 @@ export interface UwsResponse {
   writeStatus(status: string): UwsResponse
   writeHeader(name: string, value: string): UwsResponse
   end(body: string | Uint8Array, closeConnection?: boolean): UwsResponse
-  endWithoutBody(reportedContentLength: number, closeConnection?: boolean): UwsResponse
+  /** Writes the head with a length of `totalSize` and as much of the body as is given; true second where that is all. */
+  tryEnd(part: string | Uint8Array, totalSize: number): [boolean, boolean]
+  /** Closes the connection at once; any onAborted handler runs. */
+  close(): UwsResponse
 }
 
 /** Lives on the C++ stack: valid only until the route handler returns or awaits. */

@@ -229,7 +229,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       finish(turn, status)
       return
     }
-    const close = turn.close || draining || leavesTooMuch(turn)
+    const close = turn.close || draining || turn.method === 'head' || leavesTooMuch(turn)
     turn.intake?.end('aborted')
     if (close) setImmediate(() => write(turn, status, contentType, body, headers, true))
     else write(turn, status, contentType, body, headers, false)
@@ -245,6 +245,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   ): void {
     if (turn.aborted) return
     const { res } = turn
+    const headBytes = turn.method === 'head' ? Buffer.byteLength(body) : 0
     res.cork(() => {
       res.writeStatus(statusLines[status] ?? `${status} Unknown`)
       res.writeHeader('content-type', contentType)
@@ -252,10 +253,13 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       res.writeHeader('x-content-type-options', 'nosniff')
       if (headers['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
       for (const name in headers) res.writeHeader(name, headers[name] ?? '')
-      if (turn.method === 'head') res.endWithoutBody(Buffer.byteLength(body), close)
+      if (headBytes > 0) res.writeHeader('connection', 'close').tryEnd('', headBytes)
       else res.end(body, close)
     })
     finish(turn, status)
+    // 20.30 never counts `endWithoutBody` as an answer and leaves the connection unusable, so HEAD announces the length,
+    // sends nothing of it and closes.
+    if (headBytes > 0) res.close()
   }
 
   /** Counts and logs a turn, once. Status 0: the client went away before there was an answer. */

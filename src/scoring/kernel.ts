@@ -140,8 +140,16 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       return found(references)
     },
     enroll: (references) => guarded(() => surface.enroll(references)),
-    compare: (references) => view(address('FEATURES'), guarded(() => surface.compare(references))),
-    examine: () => view(address('LIVENESS'), guarded(() => surface.examine())),
+    compare: (references) =>
+      view(
+        address('FEATURES'),
+        guarded(() => surface.compare(references)),
+      ),
+    examine: () =>
+      view(
+        address('LIVENESS'),
+        guarded(() => surface.examine()),
+      ),
     vector: (slot) => view(address('VECTOR') + slot * address('VECTOR_STRIDE') * 4, address('VECTOR_SIZE')),
     summary: (slot) => view(address('SUMMARY') + slot * address('SUMMARY_STRIDE') * 4, address('SUMMARY_SIZE')),
     row: (which, slot, kind) =>

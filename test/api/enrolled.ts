@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type MadeUpPerson, person } from '../../bench/people.js'
+import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import type { TestService } from '../service.js'
 

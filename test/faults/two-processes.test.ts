@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { person } from '../../bench/people.js'
+import { person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { freshDatabase } from '../servers/database.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
@@ -34,10 +34,10 @@ describe.each(backEnds)('two processes on $name', ({ redis }) => {
       headers: { apikey, ...(session === undefined ? {} : { 'x-service-session': session }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
     return {
       status: answer.status,
       session: answer.headers.get('x-service-session') ?? '',
+      // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
       json: (await answer.json()) as any,
     }
   }

@@ -27,7 +27,7 @@ describe('clients that leave', () => {
         request('GET /core/users/ann', [key]),
         request('PUT /core/words', [key], '{"word":"ok"}'),
         request('POST /core/users/ann/typing-patterns', [key, 'X-Service-Session: s'], 'x'.repeat(300)),
-        request('PUT /core/words', [key, 'Transfer-Encoding: chunked']) + '5\r\nhello\r\n0\r\n\r\n',
+        `${request('PUT /core/words', [key, 'Transfer-Encoding: chunked'])}5\r\nhello\r\n0\r\n\r\n`,
         request('DELETE /core/words/bug', [key]),
       ]
       // A linear congruential generator with a fixed seed: the same offsets in every run.

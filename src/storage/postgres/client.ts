@@ -51,7 +51,7 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
     backoff: () => 0.1,
     // Saves a round trip a connection; arrays therefore travel as text.
     fetch_types: false,
-    onnotice: (notice) => log(`postgres: ${notice['message'] ?? 'notice'}`),
+    onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
     connection: { application_name: 'keystride' },
   })
   let underway = 0

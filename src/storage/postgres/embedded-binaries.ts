@@ -27,8 +27,8 @@ export function findBinaries(root: string): Binaries {
   const suffix = process.platform === 'win32' ? '.exe' : ''
   const bin = (program: string) => path.join(native, 'bin', program + suffix)
   const libraries = ensureLibraries(path.dirname(native), root)
-  const environment: NodeJS.ProcessEnv = { PATH: process.env['PATH'], TZ: 'UTC', LC_ALL: 'C' }
-  if (process.platform === 'win32') environment['SystemRoot'] = process.env['SystemRoot']
+  const environment: NodeJS.ProcessEnv = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' }
+  if (process.platform === 'win32') environment.SystemRoot = process.env.SystemRoot
   if (libraries !== null)
     environment[process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'] = libraries
   const unprivileged =

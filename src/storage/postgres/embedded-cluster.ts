@@ -29,27 +29,18 @@ export async function createCluster(
   mkdirSync(making, { mode: 0o700 })
   handOver(binaries, making)
   try {
-    // Nobody knows the superuser's password: without one, SCRAM lets nobody in as superuser.
-    await run(
-      binaries,
-      [
-        binaries.initdb,
-        ...['-D', making, '-U', 'postgres', '-E', 'UTF8', '--auth=scram-sha-256'],
-        ...[
-          '--locale=C',
-          '--locale-provider=builtin',
-          '--builtin-locale=C.UTF-8',
-          '--no-instructions',
-          '--pwfile=/dev/stdin',
-        ],
-      ],
-      `${randomBytes(24).toString('base64url')}\n`,
-    )
+    await run(binaries, [
+      binaries.initdb,
+      ...['-D', making, '-U', 'postgres', '-E', 'UTF8', '--auth=trust', '--no-instructions'],
+      ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    ])
     await run(
       binaries,
       [binaries.postgres, '--single', '-D', making, '-c', 'log_min_messages=warning', 'postgres'],
       `create role keystride login createrole password '${credentials.password}'\ncreate database keystride owner keystride\n`,
     )
+    // No server ran so far, so nobody was trusted; and as the superuser has no password, SCRAM never lets it in.
+    writeFileSync(path.join(making, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')
     writeFileSync(path.join(making, SECRET_FILE), `${JSON.stringify(credentials)}\n`, { mode: 0o600 })
     renameSync(making, folder)
   } catch (error) {
@@ -68,7 +59,7 @@ function clearAbandoned(root: string): void {
   }
 }
 
-function run(binaries: Binaries, command: string[], input: string): Promise<void> {
+function run(binaries: Binaries, command: string[], input = ''): Promise<void> {
   const [program, ...rest] = launcher(binaries, { diesWithParent: true })(command)
   return new Promise((resolve, reject) => {
     const child = spawn(program, rest, { stdio: ['pipe', 'pipe', 'pipe'], env: binaries.environment })

@@ -153,6 +153,8 @@ function settings(port: number): string[] {
     'huge_pages=off',
     'jit=off', // every statement here is short: compiling one would cost more than running it
     'log_min_messages=warning',
+    'log_min_error_statement=panic', // a statement or a failing row may name a person
+    'log_error_verbosity=terse',
     'logging_collector=off',
   ]
 }

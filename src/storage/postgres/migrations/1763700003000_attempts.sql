@@ -49,7 +49,7 @@ declare
   month timestamp;
   name text;
 begin
-  perform pg_advisory_xact_lock(7241865325, 1);
+  perform pg_advisory_xact_lock(7241865325823965);
   for month in
     select generate_series(date_trunc('month', today at time zone 'utc'),
       date_trunc('month', today at time zone 'utc') + make_interval(months => ahead), interval '1 month')

@@ -1,7 +1,7 @@
 /**
- * People made up from a seed, for tests that need typing and have no recordings: each has a pace, a hold time per key and
- * a habit per key pair, and types with lognormal noise and a drift from session to session. No claim of realism beyond
- * what the tests need: their owner's patterns resemble each other more than a stranger's.
+ * People made up from a seed, for trying the API, for tests and for benches that have no recordings. Each has a pace, a
+ * hold time per key and a habit per key pair, and types with lognormal noise and a drift from session to session. They
+ * are no more real than that: their owner's patterns resemble each other more than a stranger's.
  */
 export interface MadeUpPerson {
   /** One session's typing of a text, as the recorder would send it. */

@@ -1,0 +1,78 @@
+import type { Kernel } from '../scoring/kernel.js'
+import { encodeSample } from '../scoring/sample.js'
+import type { Person, Session } from './dataset.js'
+import type { PersonScores } from './metrics.js'
+
+/** One person's part in a protocol: what is enrolled, what is probed, and what tries to pass for others. */
+export interface Participant {
+  readonly references: readonly Session[]
+  readonly probes: readonly Session[]
+  readonly impostor: Session
+}
+
+const present = (sessions: readonly (Session | undefined)[]): Session[] =>
+  sessions.filter((session) => session !== undefined)
+
+function participant(
+  references: readonly (Session | undefined)[],
+  probes: readonly (Session | undefined)[],
+): Participant[] {
+  const own = present(probes)
+  const enrolled = present(references)
+  const impostor = own[0]
+  return enrolled.length < references.length || impostor === undefined
+    ? []
+    : [{ references: enrolled, probes: own, impostor }]
+}
+
+const numbers = (from: number, count: number): number[] => Array.from({ length: count }, (_, i) => from + i)
+
+/** P1 and P2: enrol sessions 0 to 4, probe 10 to 14, impostors' session 10, the first `pressesMax` presses of each. */
+export function varyingText(people: readonly Person[], pressesMax: number): Participant[] {
+  return people.flatMap(({ sessions }) => {
+    const named = (at: number): Session | undefined => sessions.get(String(at))?.slice(0, pressesMax)
+    return participant(numbers(0, 5).map(named), numbers(10, 5).map(named))
+  })
+}
+
+/** P3: one hand class of passphrase 5, enrol repetitions 1 to 5, probe 6 to 20, impostors' repetition 6. */
+export function sameText(people: readonly Person[], hands: 'h1' | 'h2'): Participant[] {
+  return people.flatMap(({ sessions }) => {
+    const named = (repetition: number): Session | undefined => sessions.get(`P5-${hands}-${repetition}`)
+    return participant(numbers(1, 5).map(named), numbers(6, 15).map(named))
+  })
+}
+
+/** P4: enrol five pieces of 50 presses of session 0, probe the 50-press pieces of later sessions; impostors' first one. */
+export function otherDays(people: readonly Person[]): Participant[] {
+  const pieces = (session: Session): Session[] =>
+    numbers(0, Math.floor(session.length / 50)).map((i) => session.slice(50 * i, 50 * i + 50))
+  return people.flatMap(({ sessions }) => {
+    const [first, ...later] = [...sessions.values()]
+    return first === undefined ? [] : participant(pieces(first).slice(0, 5), later.flatMap(pieces))
+  })
+}
+
+/** Which number of a score a protocol compares. */
+export type ScoreKind = 'confidence' | 'fused'
+
+/**
+ * Every participant's probes, and every other participant's impostor pattern, against the participant's references,
+ * through the kernel: scores by participant, in order.
+ */
+export function runProtocol(kernel: Kernel, participants: readonly Participant[], kind: ScoreKind): PersonScores[] {
+  const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
+  const impostors = participants.map(({ impostor }) => sample(impostor))
+  return participants.map(({ references, probes }, own) => {
+    const n = Math.min(references.length, kernel.referencesMax)
+    references.slice(0, n).forEach((reference, i) => kernel.read(i + 1, sample(reference)))
+    const against = (probe: Uint8Array): number => {
+      kernel.read(0, probe)
+      return kernel.scoreRead(n)[kind] ?? 0
+    }
+    return {
+      genuine: probes.map((probe) => against(sample(probe))),
+      impostor: impostors.filter((_, i) => i !== own).map(against),
+    }
+  })
+}

@@ -1,0 +1,31 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { SUGGESTED_KEY_PRESSES, suggestWords } from '../domain/typing-words.js'
+import { person } from './made-up-person.js'
+
+/** `keystride typing-pattern`: typing of somebody made up, to try the API with before a recorder is in place. */
+export function typingPatternCommand(): Command {
+  return new Command('typing-pattern')
+    .description('print a typing pattern of a made-up person, to try the API with')
+    .option('--person <number>', 'who types: the same number is the same person', wholeNumber, 1)
+    .option('--session <number>', 'which of their sessions: each types a text of its own', wholeNumber, 1)
+    .option(
+      '--text <text>',
+      `what is typed: a to z and spaces, ${SUGGESTED_KEY_PRESSES} characters or more are best`,
+      typeable,
+    )
+    .addHelpText('after', '\nA pattern is accepted once: the service takes the same typing again for a replay.')
+    .action((options: { person: number; session: number; text?: string }) => {
+      const text = options.text ?? suggestWords('en', options.session).join(' ')
+      process.stdout.write(`${JSON.stringify(person(options.person).types(text, options.session))}\n`)
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('wanted a whole number')
+  return Number(text)
+}
+
+function typeable(text: string): string {
+  if (!/^[a-z ]{15,500}$/.test(text)) throw new InvalidArgumentError('wanted 15 to 500 characters, a to z and spaces')
+  return text
+}

@@ -1,0 +1,73 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Answered } from './needs.js'
+import type { Provider } from './provider.js'
+
+/** Buckets in seconds: dense where the service's own targets lie (p50 of a few ms, p99 under 100 ms). */
+const latencyBucketsS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+
+export interface MetricsNeeds {
+  /** The running build, as in GET /status. */
+  readonly version: string
+  readonly provider: Provider
+}
+
+export interface Metrics {
+  /** For the owner's further metrics; everything in it is in `text`. */
+  readonly registry: Registry
+  readonly contentType: string
+  /** The registry in Prometheus text form. */
+  readonly text: () => Promise<string>
+  /** For the server's `onAnswer`. */
+  readonly onAnswer: (answered: Answered) => void
+}
+
+/**
+ * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
+ * class, the build, the uWebSockets.js that serves, and the process. Labels come from the route table and from closed
+ * sets only, so that no client can grow them. Status class `aborted` is a client that left before its answer.
+ */
+export function createMetrics(needs: MetricsNeeds): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const labelNames = ['api', 'route', 'method', 'status_class'] as const
+  const requests = new Counter({
+    name: 'keystride_http_requests_total',
+    help: 'Requests answered or given up',
+    labelNames,
+    registers: [registry],
+  })
+  const latency = new Histogram({
+    name: 'keystride_http_request_duration_seconds',
+    help: 'From the head of a request to its answer',
+    labelNames,
+    buckets: latencyBucketsS,
+    registers: [registry],
+  })
+  info(registry, 'keystride_build_info', 'The running build', { version: needs.version, node: process.versions.node })
+  info(registry, 'keystride_uws_provider_info', 'Which uWebSockets.js serves, and whether natively', {
+    name: needs.provider.name,
+    version: needs.provider.version,
+    native: String(needs.provider.native),
+    sha256: needs.provider.sha256 ?? '',
+  })
+  return {
+    registry,
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    onAnswer({ api, route, method, status, durationMs }) {
+      const labels = { api, route, method: knownMethods.has(method) ? method : 'other', status_class: classOf(status) }
+      requests.inc(labels)
+      latency.observe(labels, durationMs / 1000)
+    },
+  }
+}
+
+const knownMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options'])
+
+function classOf(status: number): string {
+  return status === 0 ? 'aborted' : `${Math.floor(status / 100)}xx`
+}
+
+function info(registry: Registry, name: string, help: string, labels: Record<string, string>): void {
+  new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1)
+}

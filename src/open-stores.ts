@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+import type { Config } from './config.js'
+import type { Check } from './flows/health.js'
+import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
+import type { AccountStore } from './storage/account.js'
+import type { ApiKeyStore } from './storage/api-key.js'
+import type { AuthenticationStore } from './storage/authentication.js'
+import type { OrganizationStore } from './storage/organization.js'
+import { postgresAccounts } from './storage/postgres/account.js'
+import { postgresApiKeys } from './storage/postgres/api-key.js'
+import { postgresAuthentications } from './storage/postgres/authentication.js'
+import { connectPostgres } from './storage/postgres/client.js'
+import { startEmbedded } from './storage/postgres/embedded.js'
+import { migrate } from './storage/postgres/migrate.js'
+import { postgresOrganizations } from './storage/postgres/organization.js'
+import { postgresProfiles } from './storage/postgres/profile.js'
+import { postgresSessions } from './storage/postgres/session.js'
+import type { ProfileStore } from './storage/profile.js'
+import { connectRedis } from './storage/redis/client.js'
+import { redisSessions } from './storage/redis/session.js'
+import type { SessionStore } from './storage/session.js'
+import type { Vault } from './storage/vault.js'
+import { createVault } from './storage/vault-aes.js'
+
+export interface Stores {
+  readonly organizations: OrganizationStore
+  readonly apiKeys: ApiKeyStore
+  readonly accounts: AccountStore
+  readonly profiles: ProfileStore
+  readonly authentications: AuthenticationStore
+  readonly sessions: SessionStore
+  readonly vault: Vault
+  /** What health watches. */
+  readonly checks: readonly Check[]
+  /** The PostgreSQL is our own. */
+  readonly embedded: boolean
+  /** Migrations that opening applied. */
+  readonly migrated: readonly string[]
+  close(): Promise<void>
+}
+
+/**
+ * Opens every store that the configuration names, the database brought to this version. `redis` false leaves Redis
+ * alone: administration has no use for it. What was opened before a failure is closed again.
+ */
+export async function openStores(
+  config: Config,
+  log: Logger,
+  { redis: withRedis }: { redis: boolean },
+): Promise<Stores> {
+  const closing: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step()
+  }
+  try {
+    const say = (line: string) => log.info(line)
+    const embedded =
+      config.databaseUrl === null ? await startEmbedded({ dataFolder: config.dataFolder, log: say }) : null
+    if (embedded !== null) closing.push(() => embedded.stop())
+    const url = embedded?.url ?? config.databaseUrl ?? ''
+    const migrated = await migrate(url, say)
+    const database = connectPostgres({ url, max: config.databasePool, prepare: config.databasePrepare, log: say })
+    closing.push(() => database.close())
+    const redis = config.redisUrl === null || !withRedis ? null : await connectRedis({ url: config.redisUrl, log: say })
+    if (redis !== null) closing.push(() => redis.close())
+
+    const organizations = postgresOrganizations(database)
+    const kek = config.encryptionKey ?? keyInFolder(config.dataFolder)
+    return {
+      organizations,
+      apiKeys: postgresApiKeys(database),
+      accounts: postgresAccounts(database),
+      profiles: postgresProfiles(database),
+      authentications: postgresAuthentications(database),
+      sessions: redis === null ? postgresSessions(database) : redisSessions(redis),
+      vault: createVault({ kek, wrappedKeyOf: (organizationId) => organizations.wrappedKey(organizationId) }),
+      checks: [
+        { name: 'PostgreSQL', ping: () => database.ping() },
+        ...(redis === null ? [] : [{ name: 'Redis', ping: () => redis.ping() }]),
+      ],
+      embedded: embedded !== null,
+      migrated,
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Administration on open stores. */
+export const administration = (stores: Stores): OrganizationFlows =>
+  createOrganizationFlows({ ...stores, newId: () => v7(), now: () => Date.now() })
+
+/** The embedded default's key-encryption key: made once, whole or not at all, readable by its owner only. */
+function keyInFolder(folder: string): Uint8Array {
+  const file = join(folder, 'encryption.key')
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const draft = `${file}.${process.pid}`
+    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+    renameSync(draft, file)
+  }
+  return Buffer.from(readFileSync(file, 'utf8'), 'base64')
+}

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * The folder of keystride's own package.json, walking up from this module: the same from src/ under a test runner and
+ * from build/ in an installation. Throws where there is none.
+ */
+export function packageRoot(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json')
+    if (existsSync(file) && (JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name === 'keystride')
+      return folder
+    if (dirname(folder) === folder) throw new Error('no package.json of keystride above the scoring module')
+  }
+}
+
+/** The scoring kernel, compiled from assembly/. */
+export const wasmFile = (): string => join(packageRoot(), 'build', 'scoring.wasm')
+/** The compiled worker of the scoring pool. */
+export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'scoring', 'worker.js')
+/** The model that ships with this version; its card lies beside it. */
+export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-1.bin')

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../servers/database.js'
+
+const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
+let env: Record<string, string>
+beforeAll(async () => {
+  env = { DATABASE_URL: (await freshDatabase()).url, ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') }
+})
+
+async function keystride(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [command, ...args], {
+      env: { ...process.env, ...env },
+    })
+    return { status: 0, stdout, stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { status: code, stdout, stderr }
+  }
+}
+
+describe('keystride', () => {
+  it.each([
+    [['--help']],
+    [['organization', '--help']],
+    [['key', 'issue', '--help']],
+    [['config', 'check', '--help']],
+    [['calibrate', '--help']],
+  ])('%j explains itself', async (args) => {
+    const { status, stdout } = await keystride(...args)
+    expect(status).toBe(0)
+    expect(stdout).toContain('Usage: keystride')
+  })
+
+  it('creates and lists organizations, issues, lists and revokes keys', async () => {
+    const id = (await keystride('organization', 'create', 'Acme')).stdout.split('\n')[0] ?? ''
+    expect((await keystride('organization', 'list')).stdout).toMatch(new RegExp(`${id} +Acme`))
+    const { stdout: key } = await keystride('key', 'issue', id, '--label', 'backend', '--scopes', 'core,links')
+    expect(key.trim()).toMatch(/^ks_[A-Za-z0-9_-]{43}$/)
+    const listed = (await keystride('key', 'list', id)).stdout
+    expect(listed).toMatch(/backend +core,links +\S+ +live/)
+    expect(listed).not.toContain(key.trim())
+    const keyId = listed.split('\n')[1]?.split(' ')[0] ?? ''
+    expect((await keystride('key', 'revoke', id, keyId)).stdout).toBe('revoked\n')
+    expect((await keystride('key', 'list', id)).stdout).toContain('revoked 20')
+    expect(await keystride('key', 'revoke', id, keyId)).toMatchObject({ status: 1 })
+  })
+
+  it('says in one line what is wrong, and ends with status 1', async () => {
+    const unknown = '0198c0de-0000-7000-8000-000000000000'
+    expect(await keystride('key', 'issue', unknown)).toMatchObject({
+      status: 1,
+      stderr: 'keystride: there is no organization of that id\n',
+    })
+    const bad = await keystride('key', 'issue', 'nonsense')
+    expect([bad.status, bad.stderr]).toEqual([1, expect.stringContaining('wanted an id')])
+    const scopes = await keystride('key', 'issue', unknown, '--scopes', 'core,kitchen')
+    expect(scopes.stderr).toContain('wanted some of core, links, dashboard')
+  })
+
+  it('migrates, and has nothing to do the second time', async () => {
+    expect((await keystride('migrate')).stdout).toBe('The database is up to date.\n')
+  })
+
+  it('checks the configuration and reaches the stores', async () => {
+    const { status, stdout } = await keystride('config', 'check', '--connect')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/DATABASE_URL +set/)
+    expect(stdout).toContain('PostgreSQL answers')
+    expect(stdout).not.toContain(env.DATABASE_URL)
+  })
+
+  it('makes up a person whose patterns repeat for the same numbers', async () => {
+    const [one, again, other] = await Promise.all(
+      [
+        ['1', '1'],
+        ['1', '1'],
+        ['2', '1'],
+      ].map(([who = '', session = '']) => keystride('typing-pattern', '--person', who, '--session', session)),
+    )
+    expect(one?.stdout).toBe(again?.stdout)
+    expect(one?.stdout).not.toBe(other?.stdout)
+    expect(JSON.parse(one?.stdout ?? '').kevt.length).toBeGreaterThan(80)
+  })
+})

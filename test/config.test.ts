@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, readConfig } from '../src/config.js'
+
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.problems
+  }
+}
+const KEY = Buffer.alloc(32, 1).toString('base64')
+
+describe('the configuration', () => {
+  it('needs nothing: the embedded default on localhost', () => {
+    expect(readConfig({})).toMatchObject({
+      port: 8080,
+      host: '127.0.0.1',
+      publicUrl: 'http://localhost:8080',
+      databaseUrl: null,
+      redisUrl: null,
+      dataFolder: '.keystride',
+      replay: 'reject',
+    })
+  })
+
+  it('takes an empty variable for an unset one', () => expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(8080))
+
+  it('names every variable that cannot be used, at once, and never its value', () => {
+    const problems = problemsOf({
+      PORT: '99999',
+      ROLES: 'core,kitchen',
+      REPLAY: 'maybe',
+      DATABASE_URL: 'mysql://root:hunter2@db',
+    })
+    expect(problems.map((problem) => problem.split(/[.:]/)[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'ENCRYPTION_KEY',
+      'PORT',
+      'REPLAY',
+      'ROLES',
+    ])
+    expect(problems.join()).not.toContain('hunter2')
+  })
+
+  it('refuses a database without an encryption key, and says how to make one', () => {
+    const [problem] = problemsOf({ DATABASE_URL: 'postgres://localhost/keystride' })
+    expect(problem).toContain('openssl rand -base64 32')
+    expect(problemsOf({ DATABASE_URL: 'postgres://localhost/keystride', ENCRYPTION_KEY: KEY })).toEqual([])
+  })
+
+  it('refuses an encryption key that is not 32 bytes', () => {
+    expect(problemsOf({ ENCRYPTION_KEY: Buffer.alloc(16, 1).toString('base64') })).toHaveLength(1)
+    expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKey).toHaveLength(32)
+  })
+
+  it('builds links from PUBLIC_URL, without a slash at its end', () => {
+    expect(readConfig({ PUBLIC_URL: 'https://typing.example/' }).publicUrl).toBe('https://typing.example')
+  })
+})
