@@ -115,5 +115,5 @@ export const configTable = (): { name: string; fallback: string; meaning: string
   Object.entries(Environment.shape).map(([name, schema]) => ({
     name,
     fallback: schema instanceof z.ZodDefault ? String(schema.def.defaultValue) : '',
-    meaning: schema.description ?? schema.meta()?.description ?? '',
+    meaning: schema.description ?? '',
   }))

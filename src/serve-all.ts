@@ -14,14 +14,13 @@ import { createProfileFlows } from './flows/profiles.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createVerify } from './flows/verify.js'
-import { docsPage } from './http/docs-page.js'
+import { documentEndpoints } from './http/docs-page.js'
 import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
-import { openApiDocument } from './http/openapi.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import type { Stores } from './open-stores.js'
-import { artifacts } from './scoring/artifacts.js'
+import { modelFile, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createScoringPool } from './scoring/pool.js'
 import type { Scoring } from './scoring/scoring.js'
 import { version } from './version.js'
@@ -47,7 +46,13 @@ const DRAIN_MS = 3_000
 /** Builds the scoring pool, the flows and the server on open stores, and begins to serve. */
 export async function serveAll({ config, stores, health, log }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const scoring = await createScoringPool({ ...artifacts(), workers: config.scoringWorkers ?? scoringWorkers(), log })
+  const scoring = await createScoringPool({
+    workerFile: workerFile(),
+    wasmFile: wasmFile(),
+    modelFile: modelFile(),
+    workers: config.scoringWorkers ?? scoringWorkers(),
+    log,
+  })
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
   const apis: Api<CoreServices>[] = config.roles.includes('core')
@@ -56,7 +61,7 @@ export async function serveAll({ config, stores, health, log }: Needs): Promise<
   const server = await serve({
     uws: provider.uws,
     apis,
-    plain: [...probes(health, metrics.text), ...documents(config, apis)],
+    plain: [...probes(health, metrics.text), ...apis.flatMap((api) => documents(api, config))],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
     degraded: health.degraded,
     services,
@@ -100,6 +105,9 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     version: version(),
   }
 }
+
+const documents = (api: Api<CoreServices>, config: Config): PlainEndpoint[] =>
+  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` })
 
 function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import type { KeyPress } from '../domain/key-press.js'
 import { keyOfKeyCode, keyOfName } from '../domain/key-table.js'
-import type { KeyPress } from '../domain/typing-pattern.js'
 
 export type Session = readonly KeyPress[]
 

@@ -1,7 +1,218 @@
-/** One key held: times in ms on the pattern's own clock. */
-export interface KeyPress {
-  /** Index in the canonical key table, 0 where unknown or masked. */
-  readonly key: number
-  readonly pressMs: number
-  readonly releaseMs: number
+import { z } from 'zod'
+import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
+
+/** Bounds of a typing pattern (decisions, Typing pattern). */
+export const KEYDOWNS_MIN = 15
+export const KEYDOWNS_MAX = 500
+export const KEY_EVENTS_MAX = 1200
+export const KEY_RECORDS_MAX = 600
+export const MOUSE_EVENTS_MAX = 2000
+export const FONTS_MAX = 512
+export const TAGS_MAX = 32
+export const HOLD_MAX_MS = 5000
+export const FLIGHT_MIN_MS = -2000
+export const FLIGHT_MAX_MS = 10_000
+export const CAPTURE_MIN_MS = 1000
+export const CAPTURE_MAX_MS = 600_000
+export const NESTING_MAX = 8
+/** `kevt` and `k` of one capture are the same clock's, rounded apart at the most. */
+const AGREEMENT_MS = 1
+/** Our choice: longer strings than a recorder writes are cut off by refusal, not by truncation. */
+const TEXT_MAX = 1024
+
+const text = z.string().max(TEXT_MAX)
+const KeyEvent = z.object({
+  t: z.number().optional(),
+  et: z.number().optional(),
+  type: z.string().max(32),
+  eId: text.optional(),
+  k: z.string().max(64).optional(),
+  c: z.string().max(64).optional(),
+  kc: z.int().optional(),
+  r: z.boolean().optional(),
+  l: z.number().optional(),
+  ctrlKey: z.boolean().optional(),
+  altKey: z.boolean().optional(),
+  shiftKey: z.boolean().optional(),
+  metaKey: z.boolean().optional(),
+  seqn: z.int().optional(),
+})
+const KeyRecord = z.object({
+  k: z.string().max(64).optional(),
+  c: z.string().max(64).optional(),
+  kc: z.int().optional(),
+  et: z.number(),
+  s: z.number().optional(),
+  h: z.number(),
+})
+const MouseEvent = z.object({
+  et: z.number(),
+  type: z.string().max(32),
+  sX: z.number().optional(),
+  sY: z.number().optional(),
+  mX: z.number().optional(),
+  mY: z.number().optional(),
+})
+const Device = z.object({
+  ua: text.optional(),
+  uaData: z
+    .object({ architecture: text.optional(), platform: text.optional(), mobile: z.boolean().optional() })
+    .nullish(),
+  sH: z.number().optional(),
+  sW: z.number().optional(),
+  iH: z.number().optional(),
+  iW: z.number().optional(),
+  pxd: z.number().optional(),
+  dpr: z.number().optional(),
+  cpuThreads: z.number().optional(),
+  tz: text.optional(),
+  navCookiesEnabled: z.boolean().optional(),
+  navLanguage: text.optional(),
+  gpu: text.optional(),
+  fonts: z.array(z.string().max(256)).max(FONTS_MAX, `too long: ${FONTS_MAX} fonts at the most`).optional(),
+})
+
+/** Accepted recorders: `>=1.0.0 <2.0.0`, a pre-release of 1.0.0 not among them (semver 2.0.0, rule 11). */
+const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
+const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
+/** What may be said of a version in an error: it is the one value a message names. */
+const named = (version: unknown): string =>
+  typeof version === 'string' && /^[0-9A-Za-z.+-]{1,32}$/.test(version) ? ` ${version}` : ''
+
+const RecorderVersion = z.string().refine(acceptedVersion, {
+  error: (issue) => `recorder version${named(issue.input)} is not supported: >=1.0.0 <2.0.0 is`,
+})
+
+/**
+ * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Shape
+ * and counts only: the bounds of times are checked over the key presses, see `readTypingPattern`.
+ */
+export const TypingPattern = z.object({
+  agent: z.object({
+    type: z.string().min(1).max(64),
+    version: z.string().max(64).optional(),
+    mode: z.enum(['visible', 'sensitive']).default('visible'),
+  }),
+  version: RecorderVersion,
+  sId: z.string().max(128).optional(),
+  tId: z.int().optional(),
+  ip: z.string().max(64).optional(),
+  member_ref: z.string().max(256).optional(),
+  tags: z
+    .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
+    .max(TAGS_MAX, `too long: ${TAGS_MAX} tags at the most`)
+    .optional(),
+  kevt: z.array(KeyEvent).max(KEY_EVENTS_MAX, `too long: ${KEY_EVENTS_MAX} key events at the most`).optional(),
+  k: z.array(KeyRecord).max(KEY_RECORDS_MAX, `too long: ${KEY_RECORDS_MAX} key records at the most`).optional(),
+  m: z.array(MouseEvent).max(MOUSE_EVENTS_MAX, `too long: ${MOUSE_EVENTS_MAX} mouse events at the most`).optional(),
+  d: Device.optional(),
+})
+export type TypingPattern = z.infer<typeof TypingPattern>
+export type KeyEvent = z.infer<typeof KeyEvent>
+export type KeyRecord = z.infer<typeof KeyRecord>
+
+/** A pattern that keeps every bound, with its key presses in press order, the first at 0 ms. */
+export type ReadPattern =
+  | { readonly ok: true; readonly pattern: TypingPattern; readonly presses: readonly KeyPress[] }
+  /** Names the field by its path, or the bound; never a value. */
+  | { readonly ok: false; readonly message: string }
+
+const refused = (message: string): ReadPattern => ({ ok: false, message })
+
+/**
+ * Reads a request body as a typing pattern: a JSON object in valid UTF-8, no deeper than eight levels, without the keys
+ * that poison objects, of the wire shape, within all bounds. Never throws.
+ */
+export function readTypingPattern(body: Uint8Array): ReadPattern {
+  const json = parseJson(body)
+  if (!json.ok) return refused(json.message)
+  const nesting = nestingProblem(json.value, 1)
+  if (nesting !== null) return refused(nesting)
+  const parsed = TypingPattern.safeParse(json.value)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    return refused(`${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'not acceptable'}`)
+  }
+  const keys = keyPressesOf(parsed.data)
+  if (typeof keys === 'string') return refused(keys)
+  const problem = boundsProblem(keys)
+  return problem === null ? { ok: true, pattern: parsed.data, presses: keys } : refused(problem)
+}
+
+/** `kevt.3.et`; `pattern` for the whole. */
+const pathOf = (path: readonly PropertyKey[]): string => (path.length === 0 ? 'pattern' : path.map(String).join('.'))
+
+function parseJson(body: Uint8Array): { ok: true; value: unknown } | { ok: false; message: string } {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { ok: true, value } : { ok: false, message: 'the body must be a JSON object' }
+  } catch {
+    return { ok: false, message: 'the body must be a JSON object in valid UTF-8' }
+  }
+}
+
+const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
+
+function nestingProblem(value: unknown, depth: number): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (depth > NESTING_MAX) return `the body is nested deeper than ${NESTING_MAX} levels`
+  for (const key of Object.keys(value)) {
+    if (POISONOUS.has(key)) return `the key ${key} is not allowed`
+    const problem = nestingProblem((value as Record<string, unknown>)[key], depth + 1)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+/** The pattern's key presses in press order, or what is wrong with its events. In sensitive mode no key is told apart. */
+export function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
+  if (pattern.kevt === undefined && pattern.k === undefined) return 'kevt: either kevt or k is required'
+  const masked = pattern.agent.mode === 'sensitive'
+  const ofEvents = pattern.kevt === undefined ? undefined : keyPressesOfEvents(pattern.kevt, masked)
+  if (typeof ofEvents === 'string') return ofEvents
+  const ofRecords = pattern.k === undefined ? undefined : keyPressesOfRecords(pattern.k, masked)
+  if (typeof ofRecords === 'string') return ofRecords
+  if (ofEvents === undefined) return ofRecords ?? []
+  if (ofRecords !== undefined && !agree(ofEvents, ofRecords)) return 'k: does not agree with kevt'
+  return ofEvents
+}
+
+/** Each record must be found among the presses, in order; a press whose keyup got lost has no counterpart. */
+function agree(events: readonly KeyPress[], records: readonly KeyPress[]): boolean {
+  if (Math.abs(events.length - records.length) > 1) return false
+  const shorter = Math.min(events.length, records.length)
+  for (let i = 0; i < shorter; i++) {
+    const [a, b] = [events[i], records[i]]
+    if (a === undefined || b === undefined || a.key !== b.key) return false
+    if (Math.abs(a.pressMs - b.pressMs) > AGREEMENT_MS || Math.abs(a.releaseMs - b.releaseMs) > AGREEMENT_MS)
+      return false
+  }
+  return true
+}
+
+/** What bound the presses break; null within all. Comparisons are written so that a NaN breaks them. */
+export function boundsProblem(presses: readonly KeyPress[]): string | null {
+  if (presses.length < KEYDOWNS_MIN) return `too short: ${KEYDOWNS_MIN} keydowns at the least`
+  if (presses.length > KEYDOWNS_MAX) return `too long: ${KEYDOWNS_MAX} keydowns at the most`
+  let end = 0
+  let before: KeyPress | undefined
+  for (const press of presses) {
+    const holdMs = press.releaseMs - press.pressMs
+    if (!(holdMs > 0)) return 'hold too short: every hold must be over 0 ms'
+    if (!(holdMs <= HOLD_MAX_MS)) return `hold too long: ${HOLD_MAX_MS} ms at the most`
+    if (before !== undefined) {
+      if (!(press.pressMs - before.releaseMs >= FLIGHT_MIN_MS))
+        return `flight too short: ${FLIGHT_MIN_MS} ms at the least`
+      const flightMs = Math.max(press.pressMs - before.pressMs, press.pressMs - before.releaseMs)
+      if (!(flightMs <= FLIGHT_MAX_MS)) return `flight too long: ${FLIGHT_MAX_MS} ms at the most`
+      if (!(press.pressMs >= before.pressMs)) return 'key presses must be in order of time'
+    }
+    end = Math.max(end, press.releaseMs)
+    before = press
+  }
+  const captureMs = end - (presses[0]?.pressMs ?? 0)
+  if (!(captureMs >= CAPTURE_MIN_MS)) return `too short: a capture of ${CAPTURE_MIN_MS} ms at the least`
+  if (!(captureMs <= CAPTURE_MAX_MS)) return `too long: a capture of ${CAPTURE_MAX_MS} ms at the most`
+  return null
 }

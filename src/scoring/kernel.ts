@@ -1,8 +1,19 @@
 import { readableSample } from './sample.js'
 
+/** The part of the WebAssembly interface used here: the compiler's library has it only with the browser's. */
+interface WasmInstance {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+interface WasmInterface {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object, imports: object) => WasmInstance
+}
+// Node provides WebAssembly with the constructors of its standard (JavaScript interface, W3C 2019).
+const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
+
 /** What the module exports; addresses are exported as globals and read once. */
 interface Surface {
-  readonly memory: WebAssembly.Memory
+  readonly memory: { readonly buffer: ArrayBuffer }
   readonly loadModel: (bytes: number) => number
   readonly readOne: (slot: number) => number
   readonly score: (references: number) => void
@@ -60,8 +71,8 @@ export class KernelTrap extends Error {
 }
 
 /** One instance of the module over one model. */
-function instantiate(module: WebAssembly.Module, model: Uint8Array) {
-  const instance = new WebAssembly.Instance(module, {
+function instantiate(module: object, model: Uint8Array) {
+  const instance = new Instance(module, {
     env: {
       abort(_message: number, _file: number, line: number, column: number) {
         throw new KernelTrap(`the scoring kernel's assertion at line ${line}, column ${column} failed`)
@@ -71,9 +82,9 @@ function instantiate(module: WebAssembly.Module, model: Uint8Array) {
   // The module is ours, built from assembly/: LAYOUT_VERSION, checked below, stands for the shape of its exports.
   const surface = instance.exports as unknown as Surface
   const address = (name: string): number => {
-    const exported = instance.exports[name]
-    if (!(exported instanceof WebAssembly.Global)) throw new Error(`scoring.wasm exports no ${name}`)
-    return Number(exported.value)
+    const exported = instance.exports[name] as { readonly value: number } | undefined
+    if (exported === undefined) throw new Error(`scoring.wasm exports no ${name}`)
+    return exported.value
   }
   if (address('LAYOUT_VERSION') !== LAYOUT_VERSION) throw new Error('scoring.wasm has another memory layout')
   if (model.length > address('MODEL_BYTES_MAX')) throw new Error('the model is larger than 2 MiB')
@@ -89,7 +100,7 @@ function instantiate(module: WebAssembly.Module, model: Uint8Array) {
  * fit each other. A call throws `KernelTrap` where the kernel trapped; the next call finds a fresh instance.
  */
 export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
-  const module = new WebAssembly.Module(new Uint8Array(wasm))
+  const module = new Module(new Uint8Array(wasm))
   let { surface, address, bytes } = instantiate(module, model)
   const samples = address('SAMPLES')
   const slotBytes = address('SAMPLE_BYTES')

@@ -1,4 +1,4 @@
-import type { KeyPress } from '../domain/typing-pattern.js'
+import type { KeyPress } from '../domain/key-press.js'
 
 /** Bytes of the first version; a reader refuses any other, and the profile then counts as expired. */
 export const SAMPLE_VERSION = 1

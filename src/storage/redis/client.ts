@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createClient, createCluster } from 'redis'
+import { createClient, createCluster, ErrorReply } from 'redis'
 import { Refusal } from '../../domain/refusal.js'
 
 /** A Lua script, sent by its hash. */
@@ -40,64 +40,138 @@ export const script = (source: string): Script => ({ source, sha1: createHash('s
  * evicted session would hand out its attempts again.
  */
 export async function connectRedis({ url, log = () => {} }: RedisOptions): Promise<Redis> {
+  let lastLine = ''
+  const client = makeClient(url, (error) => {
+    const line = `redis: ${error.message || error.name}`
+    if (line !== lastLine) log(line)
+    lastLine = line
+  })
+  try {
+    await within(FIRST_CONNECT_MS, client.connect())
+  } catch (error) {
+    client.destroy()
+    throw new Error(`no Redis answers at REDIS_URL: ${lastLine || (error as Error).message}`)
+  }
+  const unfit = (await client.infos()).map(whyUnfit).find((why) => why !== null)
+  if (unfit) {
+    client.destroy()
+    throw new Error(unfit)
+  }
+  return {
+    run: ({ source, sha1 }, keys, args) =>
+      bounded(
+        client.evalSha(sha1, keys, args).catch((error: unknown) => {
+          if (!(error instanceof ErrorReply && error.message.startsWith('NOSCRIPT'))) throw error
+          return client.eval(source, keys, args)
+        }),
+      ),
+    ping: async () => {
+      await bounded(client.ping())
+    },
+    close: async () => client.destroy(),
+  }
+}
+
+/** What one node and a cluster have in common, as far as this service goes. */
+interface Client {
+  connect(): Promise<unknown>
+  /** INFO of each master. */
+  infos(): Promise<string[]>
+  evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  eval(source: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  ping(): Promise<unknown>
+  destroy(): void
+}
+
+function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
-  const options = {
+  const node = {
     socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: RECONNECT_MS, socketTimeout: SILENCE_MS },
     disableOfflineQueue: true,
     commandsQueueMaxLength: QUEUE_MAX,
     pingInterval: SILENCE_MS / 4,
     disableClientInfo: true,
-    maintNotifications: 'disabled' as const,
-    // The library's own time-out makes an abort signal a command, which costs more than the command; see `bounded`.
-    commandOptions: { timeout: 0 },
-  }
-  const { commandOptions, ...node } = options
-  const client = cluster
-    ? createCluster({
-        rootNodes: urls.map((one) => ({ ...node, url: one })),
-        defaults: { ...node, ...credentials(urls[0] ?? '') },
-        commandOptions,
-        topologyRefreshOnReconnectionAttemptStrategy: 500,
-      })
-    : createClient({ ...options, url: urls[0] ?? '' })
-  let lastError = ''
-  client.on('error', (error: Error) => {
-    const line = `redis: ${error.message || error.name}`
-    if (line !== lastError) log(line)
-    lastError = line
-  })
-  const close = async () => {
-    client.destroy()
-  }
-  try {
-    await within(FIRST_CONNECT_MS, client.connect())
-    for (const info of await memoryInfos(client)) refuseUnfit(info)
-  } catch (error) {
-    await close()
-    if (error instanceof UnfitError) throw new Error(error.message)
-    throw new Error(`REDIS_URL: no Redis answers there (${lastError || (error as Error).message})`)
-  }
+    maintNotifications: 'disabled',
+  } as const
+  // The library's own time-out makes an abort signal a command, which costs more than the command: see `within`.
+  const commandOptions = { timeout: 0 }
+  const given = (keys: readonly string[], args: readonly string[]) => ({ keys: [...keys], arguments: [...args] })
 
-  const send = (keys: readonly string[], args: readonly string[], { source, sha1 }: Script): Promise<unknown> => {
-    const given = { keys: [...keys], arguments: [...args] }
-    return client.evalSha(sha1, given).catch((error: Error) => {
-      if (!error.message.startsWith('NOSCRIPT')) throw error
-      return client.eval(source, given)
-    })
+  if (!cluster) {
+    const client = createClient({ ...node, commandOptions, url: urls[0] ?? url })
+    client.on('error', onError)
+    return {
+      connect: () => client.connect(),
+      infos: async () => [await client.info()],
+      evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
+      eval: (source, keys, args) => client.eval(source, given(keys, args)),
+      ping: () => client.ping(),
+      destroy: () => client.destroy(),
+    }
   }
-  return {
-    run: (wanted, keys, args) => bounded(() => send(keys, args, wanted)),
-    ping: async () => {
-      await bounded(() => ('masters' in client ? pingAll(client) : client.ping()))
+  const { username, password, protocol } = new URL(urls[0] ?? url)
+  const client = createCluster({
+    rootNodes: urls.map((one) => ({ ...node, url: one })),
+    // The nodes that the cluster names itself get these, not what the urls say.
+    defaults: {
+      ...node,
+      ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+      ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+      ...(protocol === 'rediss:' ? { socket: { ...node.socket, tls: true as const } } : {}),
     },
-    close,
+    commandOptions,
+    topologyRefreshOnReconnectionAttemptStrategy: 500,
+  })
+  client.on('error', onError)
+  const masters = () => Promise.all(client.masters.map((master) => client.nodeClient(master)))
+  return {
+    connect: () => client.connect(),
+    infos: async () => Promise.all((await masters()).map((master) => master.info())),
+    evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
+    eval: (source, keys, args) => client.eval(source, given(keys, args)),
+    ping: async () => Promise.all((await masters()).map((master) => master.ping())),
+    destroy: () => client.destroy(),
   }
 }
 
-async function bounded<T>(work: () => Promise<T>): Promise<T> {
+/** Several urls, or `?cluster=true`, mean a cluster. */
+function parseUrl(url: string): { urls: string[]; cluster: boolean } {
+  const given = url.split(',').map((one) => new URL(one.trim()))
+  const cluster = given.length > 1 || given.some((one) => one.searchParams.get('cluster') === 'true')
+  for (const one of given) one.searchParams.delete('cluster')
+  return { urls: given.map(String), cluster }
+}
+
+/** Why a server of this INFO cannot keep sessions; null where it can. INFO, because managed servers hide CONFIG. */
+function whyUnfit(info: string): string | null {
+  const field = (name: string) => new RegExp(`^${name}:(.*?)\\s*$`, 'm').exec(info)?.[1] ?? ''
+  if (Number.parseInt(field('redis_version'), 10) < 7)
+    return `Redis 7 or newer is needed, this is ${field('redis_version')}`
+  const policy = field('maxmemory_policy')
+  if (field('maxmemory') === '0' || policy === '' || policy === 'noeviction') return null
+  return `this Redis evicts keys when full (maxmemory-policy ${policy}), which would forget used-up attempts: set maxmemory-policy noeviction`
+}
+
+/** Error replies that mean "not now"; any other one is a bug of ours. */
+const TRANSIENT = /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)/
+
+async function bounded<T>(work: Promise<T>): Promise<T> {
   try {
-    return await within(COMMAND_TIMEOUT_MS, work())
+    return await within(COMMAND_TIMEOUT_MS, work)
   } catch (error) {
-    throw new Refusal('degraded', `try again later: the session store is away`, 1)
+    if (error instanceof ErrorReply && !TRANSIENT.test(error.message)) throw error
+    throw new Refusal('degraded', 'try again later: the session store does not answer', 1)
+  }
+}
+
+async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

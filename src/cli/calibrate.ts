@@ -1,0 +1,25 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { calibrate } from '../calibration/calibrate.js'
+
+/** `keystride calibrate`: fits a scoring model. `run` turns a failure into one line and exit status 1. */
+export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
+  return new Command('calibrate')
+    .description('fit a scoring model on the open typing data; minutes of work on one core, progress on standard error')
+    .requiredOption('--data <folder>', 'folder with aalto_desktop.tsv.gz')
+    .requiredOption('--out <file>', 'model file to write')
+    .option('--seed <number>', 'the same data, seed and build give the same bytes', wholeNumber, 1)
+    .action((options: { data: string; out: string; seed: number }) =>
+      run(async () => {
+        const began = Date.now()
+        const onProgress = (message: string) =>
+          process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
+        const { bytes } = calibrate({ ...options, onProgress })
+        process.stdout.write(`${options.out}: ${bytes} bytes\n`)
+      }),
+    )
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('wanted a whole number')
+  return Number(text)
+}

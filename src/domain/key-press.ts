@@ -1,0 +1,82 @@
+import { KEY_UNKNOWN, keyOf } from './key-table.js'
+import type { KeyEvent, KeyRecord } from './typing-pattern.js'
+
+/** One key held: times in ms, the pattern's first press at 0. */
+export interface KeyPress {
+  /** Index in the canonical key table, 0 where unknown or masked. */
+  readonly key: number
+  readonly pressMs: number
+  readonly releaseMs: number
+}
+
+/** Events of a smaller `seqn` came first; without it, the order they were sent in. */
+function inOrder(events: readonly KeyEvent[]): readonly KeyEvent[] {
+  if (!events.every((event) => event.seqn !== undefined)) return events
+  return [...events].sort((a, b) => (a.seqn ?? 0) - (b.seqn ?? 0))
+}
+
+/** What tells one physical key from another. */
+const identity = (event: KeyEvent): string => (event.c ? `c${event.c}` : `kc${event.kc ?? ''}`)
+/** Masked keys and those of a phone's keyboard (229) share an identity, so their keydowns and keyups pair in order. */
+const isOneKey = (event: KeyEvent): boolean => Boolean(event.c) || (event.kc !== 0 && event.kc !== 229)
+
+/**
+ * Presses from key events: each keydown with the next keyup of the same key. Auto-repeat keydowns are dropped, and so is
+ * a key whose keyup is missing. `t` stands in where `et` is missing. Returns what is wrong with the events instead, by
+ * path: no key, no time, or a clock that runs backwards. Unknown event types are passed over.
+ */
+export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean): readonly KeyPress[] | string {
+  const usesT = events.some((event) => event.et === undefined)
+  const open = new Map<string, number[]>()
+  const presses: { key: number; pressMs: number; releaseMs: number | null }[] = []
+  let last = Number.NEGATIVE_INFINITY
+  for (const [i, event] of inOrder(events).entries()) {
+    const at = usesT ? event.t : event.et
+    if (at === undefined) return `kevt.${i}: et or t is required`
+    if (!(at >= last)) return `kevt.${i}.${usesT ? 't' : 'et'}: must not decrease`
+    last = at
+    if (event.kc === undefined && event.c === undefined) return `kevt.${i}: kc or c is required`
+    const name = identity(event)
+    const waiting = open.get(name) ?? []
+    if (event.type === 'keydown') {
+      if (event.r === true && waiting.length > 0) continue
+      const one = isOneKey(event)
+      if (one && event.r === undefined && waiting.length > 0) continue
+      // A second keydown that is no repeat: the first one's keyup got lost, and with it the press.
+      open.set(name, one ? [presses.length] : [...waiting, presses.length])
+      presses.push({ key: masked ? KEY_UNKNOWN : keyOf(event), pressMs: at, releaseMs: null })
+    } else if (event.type === 'keyup') {
+      const [first, ...others] = waiting
+      const press = first === undefined ? undefined : presses[first]
+      open.set(name, others)
+      if (press !== undefined) press.releaseMs = at
+    }
+  }
+  return fromFirst(
+    presses.flatMap(({ key, pressMs, releaseMs }) => (releaseMs === null ? [] : [{ key, pressMs, releaseMs }])),
+  )
+}
+
+/** Presses from key records, by their press time and hold. The seek time must agree with the press times. */
+export function keyPressesOfRecords(records: readonly KeyRecord[], masked: boolean): readonly KeyPress[] | string {
+  const presses: KeyPress[] = []
+  for (const [i, record] of records.entries()) {
+    if (record.kc === undefined && record.c === undefined) return `k.${i}: kc or c is required`
+    const before = records[i - 1]
+    if (before !== undefined && !(record.et >= before.et)) return `k.${i}.et: must not decrease`
+    if (before !== undefined && record.s !== undefined && Math.abs(record.et - before.et - record.s) > 1) {
+      return `k.${i}.s: does not agree with et`
+    }
+    presses.push({ key: masked ? KEY_UNKNOWN : keyOf(record), pressMs: record.et, releaseMs: record.et + record.h })
+  }
+  return fromFirst(presses)
+}
+
+function fromFirst(presses: readonly KeyPress[]): readonly KeyPress[] {
+  const origin = presses[0]?.pressMs ?? 0
+  return presses.map(({ key, pressMs, releaseMs }) => ({
+    key,
+    pressMs: pressMs - origin,
+    releaseMs: releaseMs - origin,
+  }))
+}

@@ -1,0 +1,83 @@
+import { createHmac } from 'node:crypto'
+import type { KeyPress } from '../domain/key-press.js'
+import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
+
+/** Intervals mixed into one band, out of the flights and holds dealt to it. */
+const FLIGHTS_PER_BAND = 10
+const HOLDS_PER_BAND = 0
+/** A cell of a flight on the logarithmic scale of `companded`. */
+const FLIGHT_CELL = 0.62
+const HOLD_CELL_MS = 48
+/** Cell borders that no timer's grid falls on: a float's rounding must not move a time over one. */
+const EXACT_BORDER = 0.2137
+
+/**
+ * The replay mark of a pattern: `exact` over all times after the shift is removed, and eight bands, each a keyed hash of
+ * ten press-press intervals in units of their mean (which removes a scale), in cells so coarse that a jitter of a few ms
+ * leaves most bands as they are. Which interval goes to which band, and where its cell borders lie, follow from the key
+ * and the number of presses alone, so that who does not hold `replayKey` (32 bytes) cannot aim a jitter at the borders.
+ */
+export function replayMark(presses: readonly KeyPress[], replayKey: Uint8Array): ReplayMark {
+  const hash = (label: string, values: Int32Array): Buffer =>
+    createHmac('sha256', replayKey)
+      .update(label)
+      .update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
+      .digest()
+  const n = presses.length
+  const order = dealing(hash('dealing', Int32Array.of(n)), n)
+  const origin = presses[0]?.pressMs ?? 0
+  const last = presses.at(-1)?.pressMs ?? 0
+  const meanMs = Math.max((last - origin) / Math.max(n - 1, 1), 1)
+  const flights = presses.slice(1).map(({ pressMs }, i) => companded((pressMs - (presses[i]?.pressMs ?? 0)) / meanMs))
+  const band = (index: number): bigint => {
+    const cells = [index, n]
+    for (let i = 0; i < FLIGHTS_PER_BAND; i++) {
+      const drawn = order.flights[(index * FLIGHTS_PER_BAND + i) % order.flights.length] ?? 0
+      cells.push(drawn, Math.floor((flights[drawn] ?? 0) / FLIGHT_CELL + order.border(index * 16 + i)))
+    }
+    for (let i = 0; i < HOLDS_PER_BAND; i++) {
+      const drawn = order.holds[(index * HOLDS_PER_BAND + i) % order.holds.length] ?? 0
+      const press = presses[drawn]
+      const holdMs = press === undefined ? 0 : press.releaseMs - press.pressMs
+      cells.push(drawn, Math.floor(holdMs / HOLD_CELL_MS + order.border(128 + index * 16 + i)))
+    }
+    return hash('band', Int32Array.from(cells)).readBigInt64BE()
+  }
+  const times = presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs])
+  return {
+    exact: new Uint8Array(
+      hash(
+        'exact',
+        Int32Array.from(times, (ms) => Math.floor(ms - origin + EXACT_BORDER)),
+      ),
+    ).slice(0, 16),
+    bands: Array.from({ length: REPLAY_BANDS }, (_, index) => band(index)),
+  }
+}
+
+/** Logarithmic above the mean, linear far below it, where a few ms are much of the interval. */
+const companded = (inMeans: number): number => Math.log(0.35 + inMeans)
+
+/** Which intervals a band takes, and where cell borders lie: from a keyed seed, the same for every pattern of n presses. */
+function dealing(seed: Buffer, n: number) {
+  let state = seed.readUInt32LE(0)
+  const next = (): number => {
+    // Numerical Recipes' generator: the secrecy is the seed's, this only spreads it.
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 4294967296
+  }
+  const permuted = (count: number): Int32Array => {
+    const out = Int32Array.from({ length: Math.max(count, 1) }, (_, i) => i)
+    for (let i = out.length - 1; i > 0; i--) {
+      const j = Math.floor(next() * (i + 1))
+      const kept = out[i] ?? 0
+      out[i] = out[j] ?? 0
+      out[j] = kept
+    }
+    return out
+  }
+  const flights = permuted(n - 1)
+  const holds = permuted(n)
+  const borders = Float64Array.from({ length: 256 }, next)
+  return { flights, holds, border: (at: number): number => borders[at & 255] ?? 0 }
+}

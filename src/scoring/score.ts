@@ -1,0 +1,42 @@
+import { readTypingPattern } from '../domain/typing-pattern.js'
+import type { Kernel } from './kernel.js'
+import { replayMark } from './replay-mark.js'
+import { encodeSample, readableSample } from './sample.js'
+import type { ScoringResult, ScoringTask } from './scoring.js'
+
+/** Above this a pattern is called a bot; the model's liveness curve is calibrated to it. */
+const BOT_LIKELIHOOD = 0.5
+/**
+ * Nearer than this to a reference, shift and scale removed, is no second typing of it. A jitter of 5 ms on each event
+ * leaves 2.5 ms; the nearest sincere patterns of the same passphrase are further (see the model card).
+ */
+const REPLAY_DISTANCE_MS = 4
+
+/**
+ * Reads one request body and scores it: what runs in the worker, and on the caller's thread where scoring is inline.
+ * References that this version cannot read are left out. The result is a value that crosses threads; a throw is a bug.
+ */
+export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
+  const read = readTypingPattern(task.body)
+  if (!read.ok) return read
+  const { pattern, presses } = read
+  const sample = encodeSample(presses, pattern.agent.mode)
+  const references = task.references.filter(readableSample).slice(-kernel.referencesMax)
+  const found = kernel.score(sample, references)
+  return {
+    ok: true,
+    reading: {
+      sample,
+      nKeydowns: presses.length,
+      mode: pattern.agent.mode,
+      ip: pattern.ip ?? null,
+      memberRef: pattern.member_ref ?? null,
+      replayMark: replayMark(presses, task.replayKey),
+      botLikelihood: found.botLikelihood,
+      bot: found.botLikelihood > BOT_LIKELIHOOD,
+      replayOfReference: found.replayDistanceMs < REPLAY_DISTANCE_MS,
+      confidence: found.confidence,
+      nReferencesUsed: references.length,
+    },
+  }
+}

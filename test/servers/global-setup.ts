@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../../src/storage/postgres/embedded.js'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { migrate } from '../../src/storage/postgres/migrate.js'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A database of a server whose login may create databases and roles. */
+    databaseUrl: string
+    /** A migrated database to copy; nobody is connected to it. */
+    templateDatabase: string
+    /** Null where there is no Redis. */
+    redisUrl: string | null
+  }
+}
+
+/** Real servers for every test file: `TEST_DATABASE_URL` and `REDIS_URL`, else of our own. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'keystride-test-'))
+  const given = process.env.TEST_DATABASE_URL
+  const embedded = given === undefined ? await startEmbedded({ dataFolder: folder }) : null
+  const databaseUrl = given ?? embedded?.url ?? ''
+  const templateDatabase = `keystride_template_${process.pid}`
+  await administer(databaseUrl, `create database ${templateDatabase}`)
+  await migrate(withDatabase(databaseUrl, templateDatabase))
+  const redis = await startRedis()
+  project.provide('databaseUrl', databaseUrl)
+  project.provide('templateDatabase', templateDatabase)
+  project.provide('redisUrl', redis.url)
+  return async () => {
+    await redis.stop()
+    if (embedded === null) await administer(databaseUrl, `drop database ${templateDatabase} with (force)`)
+    await embedded?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+async function startRedis(): Promise<{ url: string | null; stop(): Promise<void> }> {
+  const given = process.env.REDIS_URL
+  if (given !== undefined) return { url: given, stop: async () => {} }
+  if (spawnSync('redis-server', ['--version']).status !== 0) {
+    const line = 'NO REDIS: every "redis" suite is SKIPPED (set REDIS_URL, or put redis-server on PATH)'
+    if (process.env.REQUIRE_REDIS === '1') throw new Error(line)
+    console.warn(`\n*** ${line} ***\n`)
+    return { url: null, stop: async () => {} }
+  }
+  const port = await freePort()
+  const folder = mkdtempSync(path.join(tmpdir(), 'keystride-redis-'))
+  const child = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  await ready(child)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      child.kill('SIGTERM')
+      while (child.exitCode === null && child.signalCode === null) await delay(10)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function ready(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (text: Buffer) => {
+      if (text.toString().includes('Ready to accept connections')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)))
+  })
+}

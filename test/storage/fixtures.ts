@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
+import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import type { ReplayMark } from '../../src/domain/replay.js'
+import type { AttemptToRecord } from '../../src/storage/authentication.js'
+import { postgresAccounts } from '../../src/storage/postgres/account.js'
+import type { Database } from '../../src/storage/postgres/client.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import type { NewReference } from '../../src/storage/profile.js'
+
+export const NOW = Date.UTC(2026, 5, 15, 12, 0, 0, 123)
+
+/** A stored organization; its id. */
+export async function organization(database: Database): Promise<string> {
+  const id = uuid()
+  await postgresOrganizations(database).create({
+    id,
+    name: 'acme',
+    wrappedKey: randomBytes(61),
+    policyId: uuid(),
+    policy: DEFAULT_POLICY,
+    createdAt: NOW,
+  })
+  return id
+}
+
+export interface Person {
+  readonly organizationId: string
+  readonly accountId: string
+  readonly memberId: string
+  readonly userRef: string
+}
+
+/** A stored nominative account with its member. */
+export async function person(database: Database, organizationId: string, userRef = 'ada'): Promise<Person> {
+  const accountId = uuid()
+  const memberId = uuid()
+  await postgresAccounts(database).create(organizationId, {
+    id: accountId,
+    userRef,
+    type: 'nominative',
+    displayName: null,
+    member: { id: memberId, memberRef: userRef },
+    createdAt: NOW,
+  })
+  return { organizationId, accountId, memberId, userRef }
+}
+
+export const mark = (exact: Uint8Array = randomBytes(16), bands = freshBands()): ReplayMark => ({ exact, bands })
+export const freshBands = () => Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
+
+export function reference(memberId: string, replayMark = mark(), generation = 0): NewReference {
+  return { id: uuid(), memberId, generation, mode: 'visible', sealed: randomBytes(2000), replayMark, createdAt: NOW }
+}
+
+export function attempt(of: Person, changes: Partial<AttemptToRecord> = {}): AttemptToRecord {
+  return {
+    authentication: {
+      id: uuid(),
+      createdAt: NOW,
+      accountId: of.accountId,
+      memberId: of.memberId,
+      userRef: of.userRef,
+      memberRef: of.userRef,
+      accountType: 'nominative',
+      sessionId: '0123456789abcdef',
+      method: 'biometric',
+      authenticated: true,
+      recommendedAction: 'auth',
+      reason: '',
+      confidence: 0.91,
+      confidenceBiometrics: 0.925,
+      confidenceContext: null,
+      policyId: uuid(),
+      nPatternsRef: 5,
+      nPatternsRefUsed: 5,
+      pattern: { id: uuid(), sealed: randomBytes(2000) },
+    },
+    counters: NO_ATTEMPTS,
+    attemptsVersion: 0,
+    generation: 0,
+    replayMark: mark(),
+    ...changes,
+  }
+}
+
+export const sha256Hex = () => createHash('sha256').update(randomBytes(32)).digest('hex')
+
+/** Looks until it is so; nothing sleeps for a guessed time. */
+export async function until(isSo: () => Promise<boolean>, patienceMs = 5000): Promise<void> {
+  for (const deadline = Date.now() + patienceMs; !(await isSo()); ) {
+    if (Date.now() > deadline) throw new Error(`not so within ${patienceMs} ms`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

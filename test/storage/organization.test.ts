@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { NOW, organization } from './fixtures.js'
+
+let fresh: FreshDatabase
+let database: Database
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 2 })
+})
+afterAll(async () => {
+  await database.close()
+  await fresh.drop()
+})
+
+describe('organizations', () => {
+  it('are found as they were stored', async () => {
+    const store = postgresOrganizations(database)
+    const [id, policyId, wrappedKey] = [uuid(), uuid(), randomBytes(61)]
+    const policy = { ...DEFAULT_POLICY, decision_threshold: 0.75 }
+    await store.create({ id, name: 'Ünï', wrappedKey, policyId, policy, createdAt: NOW })
+    const stored = { id, name: 'Ünï', defaultLanguage: 'en', languageMode: 'auto', createdAt: NOW }
+    expect(await store.find(id)).toEqual(stored)
+    expect(await store.list()).toContainEqual(stored)
+    expect(Buffer.from((await store.wrappedKey(id)) ?? []).equals(wrappedKey)).toBe(true)
+    expect(await store.defaultPolicy(id)).toEqual({ id: policyId, policy })
+    expect(await store.find(uuid())).toBeNull()
+    expect(await store.wrappedKey(uuid())).toBeNull()
+    expect(await store.defaultPolicy(uuid())).toBeNull()
+  })
+})
+
+describe('an API key', () => {
+  it('speaks for its organization until it is revoked', async () => {
+    const store = postgresApiKeys(database)
+    const org = await organization(database)
+    const other = await organization(database)
+    const [id, sha256] = [uuid(), randomBytes(32)]
+    const record = { id, organizationId: org, label: 'shop', scopes: ['core', 'links'] as const, createdAt: NOW }
+    await store.add(record, sha256)
+    expect(await store.resolve(sha256)).toEqual({ organizationId: org, keyId: id, scopes: ['core', 'links'] })
+    expect(await store.resolve(randomBytes(32))).toBeNull()
+    expect(await store.revoke(other, id, NOW)).toBe(false)
+    expect(await store.revoke(org, id, NOW + 1)).toBe(true)
+    expect(await store.revoke(org, id, NOW + 2)).toBe(false)
+    expect(await store.resolve(sha256)).toBeNull()
+    expect(await store.list(org)).toEqual([{ ...record, revokedAt: NOW + 1 }])
+    expect(await store.list(other)).toEqual([])
+  })
+})
