@@ -51,7 +51,7 @@ export async function serveAll({ config, stores, health, log }: Needs): Promise<
     wasmFile: wasmFile(),
     modelFile: modelFile(),
     workers: config.scoringWorkers ?? scoringWorkers(),
-    log,
+    log: (message) => log.warn(message),
   })
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })

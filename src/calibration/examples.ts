@@ -74,7 +74,7 @@ export function comparisonExamples(
       sessionsOf.forEach((sessions, person) => {
         const presses = round.presses()
         const references = sessions.slice(0, round.references)
-        references.forEach((session, i) => kernel.read(i + 1, cut(session, presses, round.masked)))
+        for (const [i, session] of references.entries()) kernel.read(i + 1, cut(session, presses, round.masked))
         kernel.enroll(references.length)
         const compare = (session: Session, label: 0 | 1): void => {
           kernel.read(0, cut(session, presses, round.masked))

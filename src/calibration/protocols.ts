@@ -65,7 +65,7 @@ export function runProtocol(kernel: Kernel, participants: readonly Participant[]
   const impostors = participants.map(({ impostor }) => sample(impostor))
   return participants.map(({ references, probes }, own) => {
     const n = Math.min(references.length, kernel.referencesMax)
-    references.slice(0, n).forEach((reference, i) => kernel.read(i + 1, sample(reference)))
+    for (const [i, reference] of references.slice(0, n).entries()) kernel.read(i + 1, sample(reference))
     const against = (probe: Uint8Array): number => {
       kernel.read(0, probe)
       return kernel.scoreRead(n)[kind] ?? 0

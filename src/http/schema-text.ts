@@ -55,7 +55,8 @@ export function typeText(schema: JsonSchema): string {
 function noteText(schema: JsonSchema): string {
   const notes: string[] = []
   if (schema.description !== undefined) notes.push(schema.description)
-  if (schema.minLength !== undefined) notes.push(`at least ${schema.minLength} characters`)
+  if (schema.minLength === 1) notes.push('not empty')
+  else if (schema.minLength !== undefined) notes.push(`at least ${schema.minLength} characters`)
   if (schema.maxLength !== undefined) notes.push(`at most ${schema.maxLength} characters`)
   if (schema.minimum !== undefined) notes.push(`from ${schema.minimum}`)
   if (schema.maximum !== undefined) notes.push(`to ${schema.maximum}`)

@@ -289,7 +289,15 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (inFlight === 0) whenIdle?.()
   }
 
-  const app = needs.uws.App().any('/*', accept)
+  const app = needs.uws.App().any('/*', (res, req) => {
+    try {
+      accept(res, req)
+    } catch (error) {
+      // Nothing may be thrown into C++, which would end the process.
+      needs.log.error({ stack: stackOf(error) }, 'a request could not be taken')
+      res.close()
+    }
+  })
   const listenOptions = (needs.exclusivePort ?? true) ? needs.uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0
   const listening = await new Promise<UwsListenSocket | false>((resolve) => {
     app.listen(needs.host, needs.port, listenOptions, resolve)

@@ -31,7 +31,8 @@ beforeEach(async () => {
   ada = await person(database, org)
 })
 
-const member = async (of: Person) => (await postgresAccounts(database).find(of.organizationId, of.userRef, null))?.member
+const member = async (of: Person) =>
+  (await postgresAccounts(database).find(of.organizationId, of.userRef, null))?.member
 
 describe('record', () => {
   it('writes the attempt with the counters and the success that go with it', async () => {

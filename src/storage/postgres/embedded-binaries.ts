@@ -64,7 +64,7 @@ function packageFolder(name: string): string {
 /**
  * npm packages hold no links, and npm 12 does not run the script that would make them, so the shared libraries lack
  * the names they are asked for by. Makes the links in place; where the package cannot be written, in the data folder:
- * then returns that folder.
+ * then returns the search path for them.
  */
 function ensureLibraries(packagePath: string, root: string): string | null {
   const list = path.join(packagePath, 'native/pg-symlinks.json')
@@ -80,7 +80,8 @@ function ensureLibraries(packagePath: string, root: string): string | null {
     mkdirSync(aside, { recursive: true, mode: 0o755 })
     link(from, path.join(aside, path.basename(to)))
   }
-  return needsAside ? aside : null
+  // Both folders: a library that is found in one looks for the next one beside itself.
+  return needsAside ? [aside, path.join(packagePath, 'native/lib')].join(path.delimiter) : null
 }
 
 function link(from: string, to: string): boolean {

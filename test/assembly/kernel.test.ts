@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
+import { seededRandom } from '../../src/calibration/random.js'
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { encodeSample } from '../../src/scoring/sample.js'
+import { typedBy } from '../scoring/typists.js'
+import { logTimes, quantile, replayDistance } from './reference.js'
+
+const wasm = new Uint8Array(readFileSync(wasmFile()))
+const shipped = new Uint8Array(readFileSync(modelFile()))
+const blank = encodeModel(blankModel())
+const sample = (presses: readonly KeyPress[]): Uint8Array => encodeSample(presses, 'visible')
+
+/** Any times within the bounds of a pattern, with no likeness to typing. */
+function anyPresses(n: number, seed: number): KeyPress[] {
+  const random = seededRandom(seed)
+  let now = 0
+  return Array.from({ length: n }, () => {
+    now += Math.floor(random() * 1200)
+    return { key: Math.floor(random() * 128), pressMs: now, releaseMs: now + 1 + Math.floor(random() * 3000) }
+  })
+}
+
+describe('kernel', () => {
+  it.each([1, 2, 3, 15, 50, 127, 128, 129, 500])('computes the log times of %i presses as the reference does', (n) => {
+    const kernel = createKernel(wasm, blank)
+    for (let seed = 0; seed < 10; seed++) {
+      const presses = anyPresses(n, seed)
+      kernel.read(3, sample(presses))
+      logTimes(presses.slice(0, 128)).forEach((row, kind) => {
+        const found = kernel.row('raw', 3, kind)
+        for (const [i, value] of row.entries()) expect(found[i]).toBeCloseTo(value, 4)
+      })
+    }
+  })
+
+  it('computes quantiles as the reference does', () => {
+    const kernel = createKernel(wasm, blank)
+    for (let seed = 0; seed < 50; seed++) {
+      const presses = anyPresses(15 + seed, seed)
+      kernel.read(0, sample(presses))
+      const [holds = [], flights = []] = logTimes(presses)
+      const summary = kernel.summary(0)
+      for (const [i, share] of [0.1, 0.25, 0.5, 0.75, 0.9].entries()) {
+        expect(summary[i]).toBeCloseTo(quantile(holds, share), 4)
+        expect(summary[5 + i]).toBeCloseTo(quantile(flights, share), 4)
+      }
+    }
+  })
+
+  it('measures the distance to a reference as the slow way does, shift and scale removed', () => {
+    const kernel = createKernel(wasm, shipped)
+    for (let person = 0; person < 30; person++) {
+      const probe = typedBy(person, 0)
+      const reference = typedBy(person, 4)
+      const { replayDistanceMs } = kernel.score(sample(probe), [sample(reference)])
+      expect(replayDistanceMs).toBeLessThanOrEqual(replayDistance(probe, reference) + 0.01)
+      const scaled = reference.map(({ key, pressMs, releaseMs }) => ({ key, pressMs: pressMs * 1.02, releaseMs: releaseMs * 1.02 }))
+      expect(kernel.score(sample(scaled), [sample(reference)]).replayDistanceMs).toBeLessThan(0.01)
+    }
+  })
+
+  it('gives a confidence from 0 to 1 on any input, for one to sixteen references of any length', () => {
+    const kernel = createKernel(wasm, shipped)
+    const lengths = [1, 2, 3, 15, 50, 128, 129, 500]
+    for (const [seed, n] of lengths.entries()) {
+      for (const references of [1, 2, 5, 16]) {
+        const own = Array.from({ length: references }, (_, i) => sample(anyPresses(lengths[(i + seed) % 8] ?? 15, 100 + i)))
+        const { confidence, botLikelihood } = kernel.score(sample(anyPresses(n, seed)), own)
+        for (const value of [confidence ?? -1, botLikelihood]) {
+          expect(value).toBeGreaterThanOrEqual(0)
+          expect(value).toBeLessThanOrEqual(1)
+        }
+      }
+    }
+  })
+
+  it('writes only finite features', () => {
+    const kernel = createKernel(wasm, shipped)
+    for (let seed = 0; seed < 50; seed++) {
+      for (let slot = 0; slot < 4; slot++) kernel.read(slot, sample(anyPresses(1 + ((seed * 7 + slot) % 60), seed + slot)))
+      kernel.enroll(3)
+      expect(kernel.compare(3).every(Number.isFinite)).toBe(true)
+      expect(kernel.examine().every(Number.isFinite)).toBe(true)
+    }
+  })
+
+  it('gives the same score bit for bit, whatever it scored in between', () => {
+    const kernel = createKernel(wasm, shipped)
+    const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
+    const first = kernel.score(sample(typedBy(1, 7)), references)
+    kernel.score(sample(anyPresses(500, 1)), [sample(anyPresses(500, 2))])
+    expect(kernel.score(sample(typedBy(1, 7)), references)).toEqual(first)
+  })
+
+  it('says nothing about a person without references', () => {
+    const found = createKernel(wasm, shipped).score(sample(typedBy(1, 0)), [])
+    expect(found.confidence).toBeNull()
+    expect(found.replayDistanceMs).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('refuses what is no model, one of another version and a cut one', () => {
+    expect(() => createKernel(wasm, new Uint8Array(100))).toThrow('not a Keystride model')
+    expect(() => createKernel(wasm, blank.with(4, 9))).toThrow('another version')
+    expect(() => createKernel(wasm, blank.subarray(0, -4))).toThrow('damaged')
+  })
+
+  it('works again after a trap', () => {
+    const kernel = createKernel(wasm, shipped)
+    expect(() => kernel.read(99, sample(typedBy(1, 0)))).toThrow()
+    expect(kernel.score(sample(typedBy(1, 0)), []).botLikelihood).toBeLessThan(0.5)
+  })
+})

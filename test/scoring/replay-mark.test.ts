@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { normal, seededRandom } from '../../src/calibration/random.js'
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
+import { replayMark } from '../../src/scoring/replay-mark.js'
+import { typedBy } from './typists.js'
+
+const key = new Uint8Array(32).fill(9)
+const shared = (a: readonly KeyPress[], b: readonly KeyPress[]): number => {
+  const theirs = replayMark(b, key).bands
+  return replayMark(a, key).bands.filter((band, i) => band === theirs[i]).length
+}
+const moved = (presses: readonly KeyPress[], change: (ms: number) => number): KeyPress[] =>
+  presses.map((press) => ({ ...press, pressMs: change(press.pressMs), releaseMs: change(press.releaseMs) }))
+
+describe('replay mark', () => {
+  it('has eight signed 64-bit bands and sixteen exact bytes', () => {
+    const mark = replayMark(typedBy(1, 0), key)
+    expect(mark.exact).toHaveLength(16)
+    expect(mark.bands).toHaveLength(REPLAY_BANDS)
+    for (const band of mark.bands) expect(BigInt.asIntN(64, band)).toBe(band)
+  })
+
+  it('is the same for the same timings, shifted by fractions of an epoch clock or not', () => {
+    const typed = typedBy(1, 0)
+    expect(replayMark(moved(typed, (ms) => ms + 1_700_000_000_000.3), key)).toEqual(replayMark(typed, key))
+  })
+
+  it('differs by key', () => {
+    const typed = typedBy(1, 0)
+    const other = replayMark(typed, new Uint8Array(32).fill(8))
+    expect(other.exact).not.toEqual(replayMark(typed, key).exact)
+  })
+
+  it.each([0.97, 0.99, 1.01, 1.03])('knows a pattern scaled by %f', (scale) => {
+    for (let person = 0; person < 50; person++) {
+      const typed = typedBy(person, 0, 15 + (person % 36))
+      expect(shared(typed, moved(typed, (ms) => ms * scale))).toBeGreaterThanOrEqual(REPLAY_BANDS_SHARED)
+    }
+  })
+
+  it.each([
+    [1, 0.999],
+    [2, 0.995],
+    [5, 0.9],
+  ])('knows a pattern jittered by up to %i ms in a share of %f at least', (jitterMs, share) => {
+    const random = seededRandom(jitterMs)
+    let known = 0
+    for (let i = 0; i < 400; i++) {
+      const typed = typedBy(i, i, 15 + (i % 36))
+      if (shared(typed, moved(typed, (ms) => ms + jitterMs * (2 * random() - 1))) >= REPLAY_BANDS_SHARED) known++
+    }
+    expect(known / 400).toBeGreaterThanOrEqual(share)
+  })
+
+  it('takes no two sessions of one person for each other, the same text or not', () => {
+    const random = seededRandom(3)
+    let called = 0
+    for (let person = 0; person < 200; person++) {
+      const typed = typedBy(person, 0)
+      if (shared(typed, typedBy(person, 4)) >= REPLAY_BANDS_SHARED) called++
+      if (shared(typed, moved(typed, (ms) => ms + 40 * normal(random))) >= REPLAY_BANDS_SHARED) called++
+    }
+    expect(called).toBeLessThanOrEqual(1)
+  })
+})

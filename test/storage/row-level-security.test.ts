@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
+import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { postgresSessions } from '../../src/storage/postgres/session.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
+
+let fresh: FreshDatabase
+let database: Database
+let login: postgres.Sql
+let orgA: string
+let orgB: string
+let tables: string[]
+
+/** Fills every table for organization A; B exists and holds nothing else. */
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 2 })
+  login = postgres(fresh.url, { max: 1 })
+  orgA = await organization(database)
+  orgB = await organization(database)
+  const ada = await person(database, orgA)
+  const key = { id: uuid(), organizationId: orgA, label: 'k', scopes: ['core'] as const, createdAt: NOW }
+  await postgresApiKeys(database).add(key, randomBytes(32))
+  const rules = { target: 5, limit: 10, rejectReplay: true }
+  await postgresProfiles(database).add(orgA, reference(ada.memberId), rules)
+  await postgresAuthentications(database).record(orgA, attempt(ada))
+  const session = { sha256: sha256Hex(), userRef: 'ada', memberRef: 'ada', lifetimeMs: 900_000 }
+  await postgresSessions(database).mint(orgA, session)
+  tables = (
+    await login<{ name: string }[]>`
+      select c.relname as name from pg_catalog.pg_class c
+      where c.relnamespace = 'keystride'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      order by 1`
+  ).map(({ name }) => name)
+})
+afterAll(async () => {
+  await login.end()
+  await database.close()
+  await fresh.drop()
+})
+
+/** How many rows of A an unfiltered select gives on each table. */
+async function rowsOfA(sql: Pick<postgres.Sql, 'unsafe'>): Promise<Record<string, number>> {
+  const seen: Record<string, number> = {}
+  for (const table of tables) {
+    const rows = await sql.unsafe(`select organization_id from keystride.${table}`)
+    seen[table] = rows.filter((row) => row.organization_id === orgA).length
+  }
+  return seen
+}
+const none = () => Object.fromEntries(tables.map((table) => [table, 0]))
+
+describe('row level security', () => {
+  it('is enabled and forced on every table and partition', async () => {
+    const open = await login`
+      select relname from pg_catalog.pg_class
+      where relnamespace = 'keystride'::regnamespace and relkind in ('r', 'p')
+        and not (relrowsecurity and relforcerowsecurity)`
+    expect([...open]).toEqual([])
+  })
+
+  it('shows an organization its own rows of every table', async () => {
+    const seen = await database.scoped(orgA, rowsOfA)
+    expect(tables).toHaveLength(9)
+    expect(tables.filter((table) => seen[table] === 0)).toEqual([])
+  })
+
+  it('shows another organization none of them, without any filter', async () => {
+    expect(await database.scoped(orgB, rowsOfA)).toEqual(none())
+  })
+
+  it('shows none where no organization is set', async () => {
+    expect(await database.scoped('', rowsOfA)).toEqual(none())
+  })
+
+  it('shows the login by itself none, though it owns the tables', async () => {
+    expect(await rowsOfA(login)).toEqual(none())
+    await login`select set_config('keystride.organization_id', ${orgA}, false)`
+    expect(await rowsOfA(login)).toEqual(none())
+    await login`select set_config('keystride.organization_id', '', false)`
+  })
+
+  it('lets nobody write into another organization', async () => {
+    const foreign = database.scoped(
+      orgB,
+      (sql) => sql`
+        insert into keystride.account (organization_id, id, user_ref, type, created_at)
+        values (${orgA}, ${uuid()}, 'eve', 'nominative', now())`,
+    )
+    await expect(foreign).rejects.toThrow('row-level security')
+    const changed = await database.scoped(orgB, (sql) => sql`update keystride.member set ever_reset = true`)
+    expect(changed.count).toBe(0)
+    const deleted = await database.scoped(orgB, (sql) => sql`delete from keystride.session`)
+    expect(deleted.count).toBe(0)
+  })
+
+  it('leaves no role behind on the connection', async () => {
+    const one = connectPostgres({ url: fresh.url, max: 1 })
+    await one.scoped(orgA, (sql) => sql`select 1`)
+    await expect(one.scoped(orgA, (sql) => sql`select nonsense`)).rejects.toThrow('nonsense')
+    const [row] = await one.call(
+      (sql) => sql`select current_user = session_user as own, current_setting('keystride.organization_id') as org`,
+    )
+    expect(row).toEqual({ own: true, org: '' })
+    await one.close()
+  })
+
+  it('keeps the functions across organizations from the ordinary role', async () => {
+    const calls = [
+      `select * from keystride.resolve_api_key('\\x00')`,
+      `select keystride.record_attempts('[]', 2, 400)`,
+      `select keystride.forget_marks(now())`,
+      `select keystride.ensure_partitions(1)`,
+    ]
+    for (const call of calls)
+      await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')
+  })
+
+  it('has the organization first in every primary key, unique constraint and foreign key', async () => {
+    const other = await login`
+      select c.conrelid::regclass::text as table, c.conname from pg_catalog.pg_constraint c
+      join pg_catalog.pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+      where c.connamespace = 'keystride'::regnamespace and c.contype in ('p', 'u', 'f')
+        and a.attname <> 'organization_id'`
+    expect([...other]).toEqual([])
+  })
+})
