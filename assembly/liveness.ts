@@ -48,6 +48,10 @@ export function examine(): i32 {
 
 /** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, commonest value and repeats. */
 function shape(raw: usize, n: i32, logarithmic: bool): void {
+  if (n < 2) {
+    for (let i = logarithmic ? 10 : 8; i > 0; i--) put(0)
+    return
+  }
   for (let i = 0; i < n; i++) {
     const value = f32At(raw, i)
     setF32(MS, i, logarithmic ? nearest<f32>(Mathf.exp(value)) : value)

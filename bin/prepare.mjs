@@ -2,7 +2,7 @@
 // where nothing changed, and nothing at all in an installed package, which ships its build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,45 +10,96 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
 
 /** Installs and builds what is missing or older than its sources; throws where a step fails. */
-export function prepare({ quiet = false, force = false } = {}) {
+export function prepare({ force = false } = {}) {
   if (!existsSync(at('src'))) return
-  const say = (text) => quiet || process.stderr.write(`${text}\n`)
-  if (!installed()) {
-    say('keystride: installing packages (npm ci) ...')
-    run(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
-  }
-  build('assembly', ['assembly', 'asconfig.json'], 'scoring.wasm', force, () => {
-    say('keystride: building the WASM core ...')
-    run(process.execPath, [
+  const say = (text) => process.stderr.write(`${text}\n`)
+  const ready = () => installed() && isBuilt('assembly') && isBuilt('typescript')
+  if (ready() && !force) return
+  alone(() => {
+    if (!installed()) {
+      say('keystride: installing packages (npm ci) ...')
+      run(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+    }
+    for (const name of Object.keys(STEPS)) {
+      if (isBuilt(name) && !force) continue
+      say(`keystride: building ${STEPS[name].what} ...`)
+      mkdirSync(at('build'), { recursive: true })
+      const stamp = hashOf(STEPS[name].sources)
+      run(process.execPath, STEPS[name].command)
+      writeFileSync(stampFile(name), stamp)
+    }
+  })
+}
+
+const STEPS = {
+  assembly: {
+    what: 'the WASM core',
+    sources: ['assembly', 'asconfig.json', 'package-lock.json'],
+    product: 'scoring.wasm',
+    command: [
       at('node_modules/assemblyscript/bin/asc.js'),
       'assembly/index.ts',
       '--config',
       'asconfig.json',
       '--target',
       'release',
-    ])
-  })
-  build('typescript', ['src', 'bench', 'tsconfig.json'], 'src', force, () => {
-    say('keystride: building TypeScript ...')
-    run(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'])
-  })
+    ],
+  },
+  typescript: {
+    what: 'TypeScript',
+    sources: ['src', 'bench', 'tsconfig.json', 'package-lock.json'],
+    product: 'src',
+    command: [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+  },
+}
+const stampFile = (name) => at('build', `.stamp-${name}`)
+
+/** Whether the product is there and its stamp is the one of these sources. */
+function isBuilt(name) {
+  const { sources, product } = STEPS[name]
+  return (
+    existsSync(stampFile(name)) &&
+    existsSync(at('build', product)) &&
+    readFileSync(stampFile(name), 'utf8') === hashOf(sources)
+  )
+}
+
+/** Runs `work` while no other process does; what a process that died left behind does not block. */
+function alone(work) {
+  const lock = at('.preparing')
+  const mine = `${lock}.${process.pid}`
+  writeFileSync(mine, String(process.pid))
+  for (;;) {
+    try {
+      linkSync(mine, lock)
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+      if (!isAlive(lock)) rmSync(lock, { force: true })
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    }
+  }
+  try {
+    work()
+  } finally {
+    rmSync(lock, { force: true })
+    rmSync(mine, { force: true })
+  }
+}
+
+function isAlive(lock) {
+  try {
+    const pid = Number(readFileSync(lock, 'utf8'))
+    return pid > 0 && process.kill(pid, 0)
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** npm writes node_modules/.package-lock.json when it has finished: older than the lockfile means out of date. */
 function installed() {
   const done = at('node_modules/.package-lock.json')
   return existsSync(done) && statSync(done).mtimeMs >= statSync(at('package-lock.json')).mtimeMs
-}
-
-/** Runs `make` unless the stamp of these sources is the one of the last build and its product is there. */
-function build(name, sources, product, force, make) {
-  const stampFile = at('build', `.stamp-${name}`)
-  const stamp = hashOf([...sources, 'package-lock.json'])
-  const done = existsSync(stampFile) && existsSync(at('build', product)) && readFileSync(stampFile, 'utf8') === stamp
-  if (done && !force) return
-  mkdirSync(at('build'), { recursive: true })
-  make()
-  writeFileSync(stampFile, stamp)
 }
 
 function hashOf(sources) {

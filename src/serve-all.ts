@@ -46,13 +46,14 @@ const DRAIN_MS = 3_000
 /** Builds the scoring pool, the flows and the server on open stores, and begins to serve. */
 export async function serveAll({ config, stores, health, log }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const scoring = await createScoringPool({
+  const scoring = createScoringPool({
     workerFile: workerFile(),
     wasmFile: wasmFile(),
     modelFile: modelFile(),
     workers: config.scoringWorkers ?? scoringWorkers(),
     log: (message) => log.warn(message),
   })
+  await loaded(scoring)
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
   const apis: Api<CoreServices>[] = config.roles.includes('core')
@@ -78,6 +79,16 @@ export async function serveAll({ config, stores, health, log }: Needs): Promise<
       await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
       await scoring.close()
     },
+  }
+}
+
+/** A model or a kernel that does not load stops the start here, and not the first attempt of a customer. */
+async function loaded(scoring: Scoring): Promise<void> {
+  try {
+    await scoring.score({ body: new Uint8Array(), references: [], replayKey: new Uint8Array(32) })
+  } catch (error) {
+    await scoring.close()
+    throw error
   }
 }
 

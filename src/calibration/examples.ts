@@ -3,7 +3,7 @@ import { encodeSample } from '../scoring/sample.js'
 import type { Examples } from './boosting.js'
 import type { Person, Session } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
-import { SPECIES, synthesize, timesOf } from './species.js'
+import { disturbed, SPECIES, synthesize, timesOf } from './species.js'
 
 /** One random choice of references for everybody: how many, how long the patterns, and whether keys are masked. */
 interface Round {
@@ -118,9 +118,13 @@ export function livenessExamples(
   for (const { sessions } of people) {
     const all = [...sessions.values()]
     const user = timesOf(all.slice(0, 5))
-    for (const session of all) examine(session.slice(0, length()), 0)
+    for (const session of all) {
+      examine(session.slice(0, length()), 0)
+      examine(disturbed(session, random).slice(0, 15 + Math.floor(random() * 50)), 0)
+    }
     for (const species of SPECIES) {
-      const text = all[Math.floor(random() * all.length)] ?? []
+      const plain = all[Math.floor(random() * all.length)] ?? []
+      const text = random() < 0.5 ? plain : disturbed(plain, random)
       const grid = random() < 0.5 ? 1 : 0.1
       const source = species.startsWith('S6') || random() < 0.3 ? user : population
       examine(synthesize(species, text.slice(0, length()), source, grid, random), 1)

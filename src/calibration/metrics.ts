@@ -40,39 +40,49 @@ export function errorCurve(genuine: ArrayLike<number>, impostor: ArrayLike<numbe
   return { fmr, fnmr, threshold }
 }
 
+const descending = (scores: ArrayLike<number>): Float64Array => Float64Array.from(scores).sort().reverse()
+
 /** Where false matches and false non-matches are equally common (ISO/IEC 19795-1): the mean at the nearest point. */
 export function equalErrorRate(genuine: ArrayLike<number>, impostor: ArrayLike<number>): number {
-  const { fmr, fnmr } = errorCurve(genuine, impostor)
-  let [best, rate] = [Number.POSITIVE_INFINITY, 1]
-  for (let i = 0; i < fmr.length; i++) {
-    const gap = Math.abs((fmr[i] as number) - (fnmr[i] as number))
-    if (gap < best) [best, rate] = [gap, ((fmr[i] as number) + (fnmr[i] as number)) / 2]
+  return equalErrorOf(descending(genuine), descending(impostor))
+}
+
+/** The same for scores in falling order: one pass over the thresholds, no curve. */
+function equalErrorOf(g: Float64Array, i: Float64Array): number {
+  let [passed, falsely, gap, rate] = [0, 0, Number.POSITIVE_INFINITY, 1]
+  while (passed < g.length || falsely < i.length) {
+    const limit = Math.max(g[passed] ?? Number.NEGATIVE_INFINITY, i[falsely] ?? Number.NEGATIVE_INFINITY)
+    while (passed < g.length && (g[passed] as number) >= limit) passed++
+    while (falsely < i.length && (i[falsely] as number) >= limit) falsely++
+    const [fmr, fnmr] = [falsely / i.length, 1 - passed / g.length]
+    if (Math.abs(fmr - fnmr) >= gap) break
+    gap = Math.abs(fmr - fnmr)
+    rate = (fmr + fnmr) / 2
   }
   return rate
 }
 
 /** The threshold that `share` of the scores lie above. */
 export function thresholdAt(impostor: ArrayLike<number>, share: number): number {
-  const sorted = Float64Array.from(impostor).sort().reverse()
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  return thresholdOf(descending(impostor), share)
 }
 
-const missed = (genuine: ArrayLike<number>, threshold: number): number => {
-  let count = 0
-  for (let i = 0; i < genuine.length; i++) if ((genuine[i] as number) <= threshold) count++
-  return count / genuine.length
-}
+const thresholdOf = (sorted: Float64Array, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+
+const missed = (genuine: Float64Array, threshold: number): number =>
+  genuine.reduce((count, score) => (score <= threshold ? count + 1 : count), 0) / genuine.length
 
 /** Global EER (one threshold for all), mean per-user EER, and false non-matches at 1 % and 0.1 % false matches. */
 export function figuresOf(people: readonly PersonScores[], perUserEers?: readonly number[]): Figures {
-  const genuine = people.flatMap((person) => person.genuine)
-  const impostor = people.flatMap((person) => person.impostor)
+  const genuine = descending(people.flatMap((person) => person.genuine))
+  const impostor = descending(people.flatMap((person) => person.impostor))
   const eers = perUserEers ?? people.map((person) => equalErrorRate(person.genuine, person.impostor))
   return {
-    global_eer: equalErrorRate(genuine, impostor),
+    global_eer: equalErrorOf(genuine, impostor),
     per_user_eer: eers.reduce((sum, eer) => sum + eer, 0) / eers.length,
-    fnmr_at_1pct: missed(genuine, thresholdAt(impostor, 0.01)),
-    fnmr_at_01pct: missed(genuine, thresholdAt(impostor, 0.001)),
+    fnmr_at_1pct: missed(genuine, thresholdOf(impostor, 0.01)),
+    fnmr_at_01pct: missed(genuine, thresholdOf(impostor, 0.001)),
     people: people.length,
   }
 }

@@ -1,4 +1,4 @@
-import type { Kernel } from '../scoring/kernel.js'
+import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Person, Session } from './dataset.js'
 import type { PersonScores } from './metrics.js'
@@ -53,26 +53,32 @@ export function otherDays(people: readonly Person[]): Participant[] {
   })
 }
 
-/** Which number of a score a protocol compares. */
-export type ScoreKind = 'confidence' | 'fused'
+/** What a protocol measures: the fused score before calibration, and the confidence it becomes. */
+export interface ProtocolScores {
+  readonly fused: readonly PersonScores[]
+  readonly confidence: readonly PersonScores[]
+}
 
 /**
  * Every participant's probes, and every other participant's impostor pattern, against the participant's references,
  * through the kernel: scores by participant, in order.
  */
-export function runProtocol(kernel: Kernel, participants: readonly Participant[], kind: ScoreKind): PersonScores[] {
+export function runProtocol(kernel: Kernel, participants: readonly Participant[]): ProtocolScores {
   const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
   const impostors = participants.map(({ impostor }) => sample(impostor))
-  return participants.map(({ references, probes }, own) => {
+  const scored = participants.map(({ references, probes }, own) => {
     const n = Math.min(references.length, kernel.referencesMax)
     for (const [i, reference] of references.slice(0, n).entries()) kernel.read(i + 1, sample(reference))
-    const against = (probe: Uint8Array): number => {
+    const against = (probe: Uint8Array): KernelScore => {
       kernel.read(0, probe)
-      return kernel.scoreRead(n)[kind] ?? 0
+      return kernel.scoreRead(n)
     }
     return {
       genuine: probes.map((probe) => against(sample(probe))),
       impostor: impostors.filter((_, i) => i !== own).map(against),
     }
   })
+  const by = (number: (score: KernelScore) => number): PersonScores[] =>
+    scored.map(({ genuine, impostor }) => ({ genuine: genuine.map(number), impostor: impostor.map(number) }))
+  return { fused: by(({ fused }) => fused), confidence: by(({ confidence }) => confidence ?? 0) }
 }

@@ -88,3 +88,22 @@ export function synthesize(species: Species, text: Session, source: Times, gridM
     return { key, pressMs: now, releaseMs: now + Math.max(grid(hold()), 5) }
   })
 }
+
+/**
+ * A sincere session as another keyboard, timer or way of typing might have given it: another speed, a coarse timer, keys
+ * that stand elsewhere, no Shift. Keeps what a hand does (habits per key, roll-over, tails) and breaks what only the
+ * fitting data have, so that the bot signs do not take one-handed typing of an odd phrase for a machine.
+ */
+export function disturbed(session: Session, random: Random): Session {
+  const scale = Math.exp(0.8 * random() - 0.1)
+  const gridMs = [1, 1, 5, 8, 15.6][Math.floor(random() * 5)] ?? 1
+  const turn = random() < 0.5 ? 0 : 1 + Math.floor(random() * 25)
+  const grid = (ms: number): number => Math.round((ms * scale) / gridMs) * gridMs
+  const turned = (key: number): number => (key >= 1 && key <= 26 ? 1 + ((key - 1 + turn) % 26) : key)
+  const kept = random() < 0.5 ? session : session.filter(({ key }) => key === 0 || (key >= 1 && key <= 26))
+  return kept.map(({ key, pressMs, releaseMs }) => ({
+    key: turned(key),
+    pressMs: grid(pressMs),
+    releaseMs: grid(releaseMs),
+  }))
+}

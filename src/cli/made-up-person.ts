@@ -5,7 +5,13 @@
  */
 export interface MadeUpPerson {
   /** One session's typing of a text, as the recorder would send it. */
-  types(text: string, session: number, options?: { readonly mode?: 'visible' | 'sensitive' }): WirePattern
+  types(text: string, session: number, options?: TypingOptions): WirePattern
+}
+
+export interface TypingOptions {
+  readonly mode?: 'visible' | 'sensitive'
+  /** Multiplies every time: 1 unless given. */
+  readonly tempo?: number
 }
 
 export type WirePattern = Record<string, unknown> & { kevt: Record<string, unknown>[]; k: Record<string, unknown>[] }
@@ -32,27 +38,36 @@ function habit(seed: number, name: string): number {
   return normal(randomFrom(hash))
 }
 
+/** Spreads are standard deviations of log times: small within a session, so that nobody is taken for a machine's draw. */
 export function person(seed: number): MadeUpPerson {
-  const holdMs = 95 * Math.exp(0.22 * habit(seed, 'hold'))
-  const paceMs = 185 * Math.exp(0.3 * habit(seed, 'pace'))
+  const holdMs = 100 * Math.exp(0.2 * habit(seed, 'hold'))
+  const paceMs = 130 * Math.exp(0.25 * habit(seed, 'pace'))
   return {
     types(text, session, options = {}) {
+      const { tempo = 1, mode = 'visible' } = options
       const random = randomFrom(seed * 1000 + session)
-      const drift = Math.exp(0.05 * normal(random))
       const keys: [string, number, number][] = []
+      const releasedMs = new Map<string, number>()
+      let pace = 0.05 * normal(random)
       let press = 0
       for (const [i, letter] of [...text].entries()) {
+        // Pace wanders within a session, and people stop to read the next word.
+        pace = 0.85 * pace + 0.05 * normal(random)
         if (i > 0) {
-          const pair = `${text[i - 1]}${letter}`
-          const pause = random() < 0.04 ? 1.5 : 0
-          press += paceMs * drift * Math.exp(0.28 * habit(seed, pair) + 0.16 * normal(random) + pause)
+          const pair = 0.17 * habit(seed, `${text[i - 1]}${letter}`)
+          const stops = text[i - 1] === ' ' && random() < 0.3
+          const hesitates = random() < 0.05 ? 0.5 + 0.8 * random() : 0
+          press += Math.max(25, paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random)))
         }
-        const hold = holdMs * Math.exp(0.15 * habit(seed, letter) + 0.12 * normal(random))
+        // A key goes down again only after it came up.
+        press = Math.max(press, (releasedMs.get(letter) ?? -40) + 40 + 20 * random())
+        const hold = Math.max(25, holdMs * Math.exp(0.1 * pace + 0.15 * habit(seed, letter) + 0.05 * normal(random)))
+        releasedMs.set(letter, press + hold)
         keys.push([letter, press, press + hold])
       }
       return wirePattern(
-        keys.map(([letter, p, r]) => [letter, round(p), round(r)] as const),
-        options.mode ?? 'visible',
+        keys.map(([letter, p, r]) => [letter, round(p * tempo), round(r * tempo)] as const),
+        mode,
       )
     },
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wirePattern } from '../../src/cli/made-up-person.js'
+import { person, wirePattern } from '../../src/cli/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { enroll, stranger, text } from './enrolled.js'
@@ -12,6 +12,9 @@ afterAll(() => service.close())
 
 const verify = (userRef: string, session: string, body: unknown) =>
   service.call('POST', `/users/${userRef}/verify`, { session, body })
+
+/** Somebody like anybody else, at their own pace. */
+const other = (i: number) => person(800 + i).types(text(i), i)
 
 describe('POST /users/{userRef}/verify', () => {
   it('answers every field of the interface, and authenticated exactly where the action is auth', async () => {
@@ -30,7 +33,7 @@ describe('POST /users/{userRef}/verify', () => {
     for (let i = 0; i < 12; i++) {
       const who = await enroll(service, `pair-${i}`)
       own.push((await verify(who.userRef, who.session, who.fresh())).json.authentication.confidenceBiometrics)
-      strange.push((await verify(who.userRef, who.session, stranger())).json.authentication.confidenceBiometrics)
+      strange.push((await verify(who.userRef, who.session, other(i))).json.authentication.confidenceBiometrics)
     }
     const wins = own.flatMap((mine) => strange.map((theirs) => (mine > theirs ? 1 : mine === theirs ? 0.5 : 0)))
     expect(wins.reduce<number>((a, b) => a + b, 0) / wins.length).toBeGreaterThan(0.9)
@@ -49,7 +52,7 @@ describe('POST /users/{userRef}/verify', () => {
 
   it('blocks a replayed reference', async () => {
     const who = await enroll(service, 'replay-ref')
-    const { json } = await verify('replay-ref', who.session, who.who.types(text(0), 0))
+    const { json } = await verify('replay-ref', who.session, who.first)
     expect([json.reason, json.authentication.recommendedAction]).toEqual(['fraud-detected', 'block'])
   })
 

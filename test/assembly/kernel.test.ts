@@ -58,7 +58,11 @@ describe('kernel', () => {
       const reference = typedBy(person, 4)
       const { replayDistanceMs } = kernel.score(sample(probe), [sample(reference)])
       expect(replayDistanceMs).toBeLessThanOrEqual(replayDistance(probe, reference) + 0.01)
-      const scaled = reference.map(({ key, pressMs, releaseMs }) => ({ key, pressMs: pressMs * 1.02, releaseMs: releaseMs * 1.02 }))
+      const scaled = reference.map(({ key, pressMs, releaseMs }) => ({
+        key,
+        pressMs: pressMs * 1.02,
+        releaseMs: releaseMs * 1.02,
+      }))
       expect(kernel.score(sample(scaled), [sample(reference)]).replayDistanceMs).toBeLessThan(0.01)
     }
   })
@@ -68,7 +72,9 @@ describe('kernel', () => {
     const lengths = [1, 2, 3, 15, 50, 128, 129, 500]
     for (const [seed, n] of lengths.entries()) {
       for (const references of [1, 2, 5, 16]) {
-        const own = Array.from({ length: references }, (_, i) => sample(anyPresses(lengths[(i + seed) % 8] ?? 15, 100 + i)))
+        const own = Array.from({ length: references }, (_, i) =>
+          sample(anyPresses(lengths[(i + seed) % 8] ?? 15, 100 + i)),
+        )
         const { confidence, botLikelihood } = kernel.score(sample(anyPresses(n, seed)), own)
         for (const value of [confidence ?? -1, botLikelihood]) {
           expect(value).toBeGreaterThanOrEqual(0)
@@ -81,7 +87,8 @@ describe('kernel', () => {
   it('writes only finite features', () => {
     const kernel = createKernel(wasm, shipped)
     for (let seed = 0; seed < 50; seed++) {
-      for (let slot = 0; slot < 4; slot++) kernel.read(slot, sample(anyPresses(1 + ((seed * 7 + slot) % 60), seed + slot)))
+      for (let slot = 0; slot < 4; slot++)
+        kernel.read(slot, sample(anyPresses(1 + ((seed * 7 + slot) % 60), seed + slot)))
       kernel.enroll(3)
       expect(kernel.compare(3).every(Number.isFinite)).toBe(true)
       expect(kernel.examine().every(Number.isFinite)).toBe(true)

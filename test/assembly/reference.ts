@@ -30,6 +30,7 @@ export function replayDistance(a: readonly KeyPress[], b: readonly KeyPress[]): 
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [mx, my] = [mean(x), mean(y)]
   const scale =
-    x.reduce((sum, value, i) => sum + (value - mx) * ((y[i] ?? 0) - my), 0) / x.reduce((sum, value) => sum + (value - mx) ** 2, 0)
+    x.reduce((sum, value, i) => sum + (value - mx) * ((y[i] ?? 0) - my), 0) /
+    x.reduce((sum, value) => sum + (value - mx) ** 2, 0)
   return mean(x.map((value, i) => Math.abs((y[i] ?? 0) - my - scale * (value - mx))))
 }

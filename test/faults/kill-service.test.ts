@@ -52,7 +52,7 @@ describe('a service killed without warning, again and again, under load', () => 
                 sent.set(userRef, (sent.get(userRef) ?? 0) + 1)
                 const answer = await fetch(`${live.core}/users/${userRef}/typing-patterns`, {
                   method: 'POST',
-                  headers: { apikey, 'x-service-session': session },
+                  headers: { apikey, 'content-type': 'application/json', 'x-service-session': session },
                   body: JSON.stringify(who.types(suggestWords('en', pattern).join(' '), pattern)),
                 })
                 if (answer.status !== 200) continue

@@ -31,7 +31,11 @@ describe.each(backEnds)('two processes on $name', ({ redis }) => {
   const call = async (on: 0 | 1, method: string, path: string, session?: string, body?: unknown) => {
     const answer = await fetch(both[on].core + path, {
       method,
-      headers: { apikey, ...(session === undefined ? {} : { 'x-service-session': session }) },
+      headers: {
+        apikey,
+        'content-type': 'application/json',
+        ...(session === undefined ? {} : { 'x-service-session': session }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     return {
@@ -58,11 +62,12 @@ describe.each(backEnds)('two processes on $name', ({ redis }) => {
 
   it('begin a sign-in on one and go on with it on the other', async () => {
     const { session } = await call(0, 'GET', '/users/ann')
-    await call(1, 'POST', '/users/ann', session)
+    const made = await call(1, 'POST', '/users/ann', session)
+    expect(made.json).toMatchObject({ success: true, created: true })
     for (let n = 0; n < 5; n++) {
       const on = (n % 2) as 0 | 1
       const { json } = await call(on, 'POST', '/users/ann/typing-patterns', session, person(41).types(text(n), n))
-      expect(json).toMatchObject({ success: true, nPatternsRef: n + 1 })
+      expect(json, JSON.stringify(json)).toMatchObject({ success: true, nPatternsRef: n + 1 })
     }
     const states = await Promise.all(([0, 1] as const).map((on) => call(on, 'GET', '/users/ann', session)))
     expect(states.map(({ session: echoed }) => echoed)).toEqual([session, session])

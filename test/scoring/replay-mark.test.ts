@@ -23,7 +23,12 @@ describe('replay mark', () => {
 
   it('is the same for the same timings, shifted by fractions of an epoch clock or not', () => {
     const typed = typedBy(1, 0)
-    expect(replayMark(moved(typed, (ms) => ms + 1_700_000_000_000.3), key)).toEqual(replayMark(typed, key))
+    expect(
+      replayMark(
+        moved(typed, (ms) => ms + 1_700_000_000_000.3),
+        key,
+      ),
+    ).toEqual(replayMark(typed, key))
   })
 
   it('differs by key', () => {
@@ -35,7 +40,12 @@ describe('replay mark', () => {
   it.each([0.97, 0.99, 1.01, 1.03])('knows a pattern scaled by %f', (scale) => {
     for (let person = 0; person < 50; person++) {
       const typed = typedBy(person, 0, 15 + (person % 36))
-      expect(shared(typed, moved(typed, (ms) => ms * scale))).toBeGreaterThanOrEqual(REPLAY_BANDS_SHARED)
+      expect(
+        shared(
+          typed,
+          moved(typed, (ms) => ms * scale),
+        ),
+      ).toBeGreaterThanOrEqual(REPLAY_BANDS_SHARED)
     }
   })
 
@@ -48,7 +58,13 @@ describe('replay mark', () => {
     let known = 0
     for (let i = 0; i < 400; i++) {
       const typed = typedBy(i, i, 15 + (i % 36))
-      if (shared(typed, moved(typed, (ms) => ms + jitterMs * (2 * random() - 1))) >= REPLAY_BANDS_SHARED) known++
+      if (
+        shared(
+          typed,
+          moved(typed, (ms) => ms + jitterMs * (2 * random() - 1)),
+        ) >= REPLAY_BANDS_SHARED
+      )
+        known++
     }
     expect(known / 400).toBeGreaterThanOrEqual(share)
   })
@@ -59,7 +75,13 @@ describe('replay mark', () => {
     for (let person = 0; person < 200; person++) {
       const typed = typedBy(person, 0)
       if (shared(typed, typedBy(person, 4)) >= REPLAY_BANDS_SHARED) called++
-      if (shared(typed, moved(typed, (ms) => ms + 40 * normal(random))) >= REPLAY_BANDS_SHARED) called++
+      if (
+        shared(
+          typed,
+          moved(typed, (ms) => ms + 40 * normal(random)),
+        ) >= REPLAY_BANDS_SHARED
+      )
+        called++
     }
     expect(called).toBeLessThanOrEqual(1)
   })

@@ -1,6 +1,6 @@
-import { keyOf } from '../../src/domain/key-table.js'
-import type { KeyPress } from '../../src/domain/key-press.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { keyOf } from '../../src/domain/key-table.js'
 
 const SENTENCES = [
   'the weather was fine and we went to the sea with our friends',
@@ -27,7 +27,11 @@ export function typedBy(person: number, session: number, presses = 50): KeyPress
     const before = text[i - 1]?.charCodeAt(0) ?? 0
     const pause = before === 32 && random() < 0.3 ? 0.7 : 0
     const pair = pairHabit[(before * 31 + character.charCodeAt(0)) % 997] ?? 0
-    if (i > 0) now += Math.max(30, Math.round(Math.exp(5 + speed + pair + pause + 0.25 * normal(random) + (random() < 0.06 ? 0.9 : 0))))
+    if (i > 0)
+      now += Math.max(
+        30,
+        Math.round(Math.exp(5 + speed + pair + pause + 0.25 * normal(random) + (random() < 0.06 ? 0.9 : 0))),
+      )
     const hold = Math.exp(4.55 + holdSpeed + (holdHabit[key] ?? 0) + 0.18 * normal(random))
     return { key, pressMs: now, releaseMs: now + Math.max(20, Math.round(hold)) }
   })

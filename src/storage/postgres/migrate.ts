@@ -16,6 +16,7 @@ const MONTHS_AHEAD = 3
  */
 export async function migrate(databaseUrl: string, log: (line: string) => void = () => {}): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
+  client.on('error', () => {}) // a lost connection rejects the statement under way; unheard, it would end the process
   await client.connect()
   try {
     await ensureRoles(client)

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { fitBoosting, type Tree } from '../../src/calibration/boosting.js'
+import { calibrationError, equalErrorRate, figuresOf, thresholdAt } from '../../src/calibration/metrics.js'
+import { normal, seededRandom } from '../../src/calibration/random.js'
+
+const WIDTH = 3
+/** Label 1 where the first feature is above the second, or the third is far out. */
+function examples(n: number, seed: number) {
+  const random = seededRandom(seed)
+  const rows = Float32Array.from({ length: n * WIDTH }, () => normal(random))
+  const labels = Uint8Array.from({ length: n }, (_, i) => {
+    const [a = 0, b = 0, c = 0] = rows.subarray(i * WIDTH, i * WIDTH + WIDTH)
+    return a > b || Math.abs(c) > 1.5 ? 1 : 0
+  })
+  return { width: WIDTH, rows, labels }
+}
+const options = {
+  trees: 60,
+  leaves: 8,
+  learningRate: 0.2,
+  l2: 1,
+  rowsPerLeafMin: 10,
+  rowShare: 0.8,
+  featureShare: 1,
+  seed: 1,
+}
+
+function leafOf({ feature, value, left }: Tree, row: Float32Array): number {
+  let node = 0
+  for (let at = feature[node] ?? -1; at >= 0; at = feature[node] ?? -1) {
+    node = (left[node] ?? 0) + ((row[at] ?? 0) > (value[node] ?? 0) ? 1 : 0)
+  }
+  return value[node] ?? 0
+}
+
+describe('boosting', () => {
+  it('learns a rule that no line draws, and holds on rows it never saw', () => {
+    const { trees, base } = fitBoosting(examples(4000, 1), options)
+    const fresh = examples(1000, 2)
+    const right = Array.from(fresh.labels).filter((label, i) => {
+      const row = fresh.rows.subarray(i * WIDTH, i * WIDTH + WIDTH)
+      return trees.reduce((sum, tree) => sum + leafOf(tree, row), base) > 0 === (label === 1)
+    })
+    expect(right.length / 1000).toBeGreaterThan(0.93)
+  })
+
+  it('gives the same trees for the same seed and others for another', () => {
+    const rows = examples(500, 1)
+    const small = { ...options, trees: 5 }
+    expect(fitBoosting(rows, small)).toEqual(fitBoosting(rows, small))
+    expect(fitBoosting(rows, { ...small, seed: 2 })).not.toEqual(fitBoosting(rows, small))
+  })
+})
+
+describe('metrics', () => {
+  it('finds an equal error rate of 0 where scores part and of a half where they are alike', () => {
+    expect(equalErrorRate([3, 4, 5], [0, 1, 2])).toBe(0)
+    expect(equalErrorRate([1, 2, 3, 4], [1, 2, 3, 4])).toBeCloseTo(0.5, 5)
+  })
+
+  it('finds the threshold that a share of impostors lies above', () => {
+    const scores = Array.from({ length: 1000 }, (_, i) => i)
+    expect(scores.filter((score) => score > thresholdAt(scores, 0.01))).toHaveLength(10)
+  })
+
+  it('counts false non-matches at the impostors quantiles', () => {
+    const impostor = Array.from({ length: 1000 }, (_, i) => i / 1000)
+    expect(figuresOf([{ genuine: [0.5, 2], impostor }])).toMatchObject({
+      fnmr_at_1pct: 0.5,
+      fnmr_at_01pct: 0.5,
+      people: 1,
+    })
+  })
+
+  it('finds no calibration error where a tenth of what got 0.1 is genuine', () => {
+    expect(calibrationError([{ genuine: [0.1], impostor: Array(9).fill(0.1) as number[] }], 0.1)).toBeCloseTo(0, 9)
+  })
+})

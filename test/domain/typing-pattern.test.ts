@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readTypingPattern } from '../../src/domain/typing-pattern.js'
+import { bytesOf, typedBy, wirePattern } from '../scoring/typists.js'
+
+type Wire = ReturnType<typeof wirePattern> & Record<string, unknown>
+const wire = (change: (body: Wire) => unknown = () => undefined): Wire => {
+  const body: Wire = { ...wirePattern(typedBy(1, 0, 40)) }
+  change(body)
+  return body
+}
+const messageOf = (value: unknown): string => {
+  const read = readTypingPattern(value instanceof Uint8Array ? value : bytesOf(value))
+  return read.ok ? 'ok' : read.message
+}
+const withoutEvents = (body: Wire): void => {
+  Reflect.deleteProperty(body, 'kevt')
+}
+const withoutRecords = (body: Wire): void => {
+  Reflect.deleteProperty(body, 'k')
+}
+/** Records alone, so that a bound can be broken in one place. */
+const records = (n: number, gapMs = 150, holdMs = 80): Wire =>
+  wire((body) => {
+    withoutEvents(body)
+    body.k = Array.from({ length: n }, (_, i) => ({ c: 'KeyA', kc: 65, k: 'a', et: i * gapMs, h: holdMs }))
+  })
+
+describe('typing pattern', () => {
+  it('reads what a recorder sends, by both lists or either', () => {
+    const [both, events, only] = [wire(), wire(withoutRecords), wire(withoutEvents)].map((body) =>
+      readTypingPattern(bytesOf(body)),
+    )
+    if (!both?.ok || !events?.ok || !only?.ok) throw new Error('all three are within the bounds')
+    expect(both.presses).toEqual(typedBy(1, 0, 40))
+    expect(events.presses).toEqual(both.presses)
+    expect(only.presses).toEqual(both.presses)
+  })
+
+  it('drops unknown fields', () => {
+    const read = readTypingPattern(bytesOf(wire((body) => Object.assign(body, { unheard: 1 }))))
+    expect(read.ok && 'unheard' in read.pattern).toBe(false)
+  })
+
+  it('tells no key apart in sensitive mode and keeps the timings', () => {
+    const read = readTypingPattern(bytesOf(wirePattern(typedBy(1, 0, 40), 'sensitive')))
+    if (!read.ok) throw new Error(read.message)
+    expect(read.presses).toEqual(typedBy(1, 0, 40).map((press) => ({ ...press, key: 0 })))
+  })
+
+  it('drops auto-repeat keydowns and a key whose keyup is missing', () => {
+    const body = wire((change) => {
+      withoutRecords(change)
+      const [first, ...rest] = change.kevt
+      if (first === undefined) throw new Error('a pattern has events')
+      change.kevt = [first, { ...first, r: true }, ...rest.slice(0, -1)].map((event, seqn) => ({ ...event, seqn }))
+    })
+    const read = readTypingPattern(bytesOf(body))
+    expect(read.ok && read.presses.length).toBe(39)
+  })
+
+  it('takes t where et is missing', () => {
+    const body = wire((change) => {
+      withoutRecords(change)
+      for (const event of change.kevt) Reflect.deleteProperty(event, 'et')
+    })
+    const read = readTypingPattern(bytesOf(body))
+    expect(read.ok && read.presses).toEqual(typedBy(1, 0, 40))
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['no JSON', new TextEncoder().encode('{'), /JSON object/],
+    ['no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), /UTF-8/],
+    ['an array', [], /JSON object/],
+    ['null', null, /JSON object/],
+    ['no version', wire((body) => Reflect.deleteProperty(body, 'version')), /^version: /],
+    [
+      'version 2.0.0',
+      wire((body) => Object.assign(body, { version: '2.0.0' })),
+      /^version: recorder version 2\.0\.0 is not supported/,
+    ],
+    ['version 0.9.9', wire((body) => Object.assign(body, { version: '0.9.9' })), /0\.9\.9/],
+    ['no agent type', wire((body) => Object.assign(body, { agent: {} })), /^agent\.type: /],
+    ['an unknown mode', wire((body) => Object.assign(body.agent, { mode: 'loud' })), /^agent\.mode: /],
+    [
+      'neither list',
+      wire((body) => {
+        withoutEvents(body)
+        withoutRecords(body)
+      }),
+      /either kevt or k is required/,
+    ],
+    [
+      'lists that disagree',
+      wire((body) => {
+        const last = body.k.at(-1)
+        if (last) last.h += 5
+      }),
+      /does not agree/,
+    ],
+    ['14 keydowns', records(14), /^too short: 15 keydowns/],
+    ['501 keydowns', records(501), /^too long: 500 keydowns/],
+    ['601 records', records(601), /^k: too long: 600/],
+    ['a hold of 0', records(20, 150, 0), /^hold too short/],
+    ['a hold over 5 s', records(20, 5500, 5001), /^hold too long/],
+    ['a flight over 10 s', records(20, 10_001), /^flight too long/],
+    ['a flight under -2 s', records(20, 100, 2101), /^flight too short/],
+    ['a capture under 1 s', records(15, 50), /^too short: a capture/],
+    ['a capture over 10 min', records(70, 9000), /^too long: a capture/],
+    [
+      '1,201 events',
+      wire((body) => Object.assign(body, { kevt: Array(1201).fill(body.kevt[0]) })),
+      /^kevt: too long: 1200/,
+    ],
+    [
+      '2,001 mouse events',
+      wire((body) => Object.assign(body, { m: Array(2001).fill({ et: 1, type: 'move' }) })),
+      /^m: too long: 2000/,
+    ],
+    [
+      '513 fonts',
+      wire((body) => Object.assign(body, { d: { fonts: Array(513).fill('x') } })),
+      /^d\.fonts: too long: 512/,
+    ],
+    [
+      '33 tags',
+      wire((body) => Object.assign(body, { tags: Array(33).fill({ k: 'a', v: 'b' }) })),
+      /^tags: too long: 32/,
+    ],
+    ['a long tag key', wire((body) => Object.assign(body, { tags: [{ k: 'a'.repeat(65), v: '' }] })), /^tags\.0\.k: /],
+    [
+      'a long tag value',
+      wire((body) => Object.assign(body, { tags: [{ k: 'a', v: 'b'.repeat(257) }] })),
+      /^tags\.0\.v: /,
+    ],
+    [
+      'et that decreases',
+      wire((body) => {
+        withoutRecords(body)
+        const last = body.kevt.at(-1)
+        if (last) last.et = 1
+      }),
+      /^kevt\.\d+\.et: must not decrease/,
+    ],
+    [
+      'an event without key',
+      wire((body) => {
+        withoutRecords(body)
+        body.kevt = body.kevt.map(({ c, kc, ...rest }) => rest) as never
+      }),
+      /kc or c is required/,
+    ],
+    ['nine levels', wire((body) => Object.assign(body, { x: [[[[[[[[1]]]]]]]] })), /nested deeper than 8/],
+    ['__proto__', new TextEncoder().encode('{"__proto__":{}}'), /__proto__/],
+    [
+      'constructor within',
+      wire((body) => Object.assign(body, { tags: [{ k: 'a', v: 'b', constructor: 1 }] })),
+      /constructor/,
+    ],
+  ])('refuses %s and says so', (_, value, message) => {
+    expect(messageOf(value)).toMatch(message)
+  })
+
+  it('takes eight levels', () => {
+    expect(messageOf(wire((body) => Object.assign(body, { x: [[[[[[[1]]]]]]] })))).toBe('ok')
+  })
+
+  it('never throws and never passes a number that is not finite, whatever a field becomes', () => {
+    const poison = fc.oneof(fc.anything(), fc.constantFrom(null, '', 'NaN', -1, 1e308, 0.5, [], {}))
+    const names = ['kevt', 'k', 'agent', 'version', 'tags', 'm', 'd', 'ip']
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        fc.nat(50),
+        fc.constantFrom('et', 't', 'kc', 'h', 'type', 'seqn'),
+        poison,
+        (name, at, field, value) => {
+          const body = wire()
+          const list = body[name]
+          if (Array.isArray(list) && list[at] !== undefined) list[at] = { ...(list[at] as object), [field]: value }
+          else body[name] = value
+          let text: string
+          try {
+            text = JSON.stringify(body) ?? ''
+          } catch {
+            return
+          }
+          const read = readTypingPattern(new TextEncoder().encode(text.replaceAll('null', '1e999')))
+          if (read.ok)
+            for (const { pressMs, releaseMs } of read.presses) expect(Number.isFinite(pressMs + releaseMs)).toBe(true)
+        },
+      ),
+      { seed: 1, numRuns: 500 },
+    )
+  })
+
+  it('never throws on bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        readTypingPattern(bytes)
+      }),
+      { seed: 1 },
+    )
+  })
+})

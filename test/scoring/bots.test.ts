@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../src/calibration/random.js'
+import { type Species, synthesize, timesOf } from '../../src/calibration/species.js'
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { encodeSample } from '../../src/scoring/sample.js'
+import { typedBy } from './typists.js'
+
+const kernel = createKernel(new Uint8Array(readFileSync(wasmFile())), new Uint8Array(readFileSync(modelFile())))
+const likelihood = (presses: readonly KeyPress[]): number =>
+  kernel.score(encodeSample(presses, 'visible'), []).botLikelihood
+const evenly = (holdMs: number, flightMs: number, n = 40): KeyPress[] =>
+  Array.from({ length: n }, (_, i) => ({ key: 1 + (i % 20), pressMs: i * flightMs, releaseMs: i * flightMs + holdMs }))
+
+describe('bot signs', () => {
+  it.each([15, 25, 50, 200])('calls %i constant intervals a bot', (n) => {
+    expect(likelihood(evenly(80, 120, n))).toBeGreaterThan(0.5)
+  })
+
+  it('calls instant typing a bot', () => {
+    expect(likelihood(evenly(1, 0, 40))).toBeGreaterThan(0.5)
+  })
+
+  it('calls constant holds under human flights a bot', () => {
+    const typed = typedBy(1, 0).map((press) => ({ ...press, releaseMs: press.pressMs + 60 }))
+    expect(likelihood(typed)).toBeGreaterThan(0.5)
+  })
+
+  it.each<Species>(['S3', 'S4'])(
+    'calls %s, drawn from the population, a bot in 75 of 100 cases at 50 keys without Shift',
+    (species) => {
+      const random = seededRandom(5)
+      const population = timesOf(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
+      let called = 0
+      for (let i = 0; i < 100; i++) {
+        if (likelihood(synthesize(species, typedBy(i, i), population, 1, random)) > 0.5) called++
+      }
+      expect(called).toBeGreaterThanOrEqual(75)
+    },
+  )
+
+  it('takes synthetic people for people', () => {
+    let called = 0
+    for (let person = 0; person < 100; person++) if (likelihood(typedBy(person, person)) > 0.5) called++
+    expect(called).toBeLessThanOrEqual(10)
+  })
+})

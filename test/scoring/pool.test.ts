@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { modelFile, packageRoot, wasmFile, workerFile } from '../../src/scoring/artifacts.js'
+import { packTasks, unpackTasks } from '../../src/scoring/batch.js'
+import { createInlineScoring } from '../../src/scoring/inline.js'
+import { createScoringPool } from '../../src/scoring/pool.js'
+import type { ScoringTask } from '../../src/scoring/scoring.js'
+import { bytesOf, typedBy, wirePattern } from './typists.js'
+
+const files = { wasmFile: wasmFile(), modelFile: modelFile() }
+const replayKey = new Uint8Array(32).fill(3)
+const taskOf = (person: number, session: number, references: readonly Uint8Array[] = []): ScoringTask => ({
+  body: bytesOf(wirePattern(typedBy(person, session))),
+  references,
+  replayKey,
+})
+const pool = createScoringPool({ ...files, workerFile: workerFile(), workers: 2 })
+const inline = createInlineScoring(files)
+afterAll(() => pool.close())
+
+describe('batch', () => {
+  it('gives back every task as it was packed, with odd lengths and without references', () => {
+    const tasks = [0, 1, 2, 3].map((n) => ({
+      body: new Uint8Array(n * 3 + 1).fill(n),
+      references: Array.from({ length: n }, (_, i) => new Uint8Array(i * 5 + 1).fill(i)),
+      replayKey,
+    }))
+    expect(unpackTasks(packTasks(tasks))).toEqual(tasks)
+    expect(unpackTasks(packTasks([]))).toEqual([])
+  })
+})
+
+describe('scoring pool', () => {
+  it('answers a hundred attempts of one turn, each its own, as the caller own thread would', async () => {
+    const tasks = Array.from({ length: 100 }, (_, i) => taskOf(i, 0))
+    const pooled = await Promise.all(tasks.map((task) => pool.score(task)))
+    const alone = await Promise.all(tasks.map((task) => inline.score(task)))
+    expect(pooled).toEqual(alone)
+  })
+
+  it('scores the own person higher than another', async () => {
+    const references: Uint8Array[] = []
+    for (let session = 0; session < 5; session++) {
+      const read = await pool.score(taskOf(1, session))
+      if (read.ok) references.push(read.reading.sample)
+    }
+    expect(references).toHaveLength(5)
+    const [own, other] = await Promise.all([pool.score(taskOf(1, 9, references)), pool.score(taskOf(2, 9, references))])
+    if (!own.ok || !other.ok) throw new Error('both patterns are within the bounds')
+    expect(own.reading.nReferencesUsed).toBe(5)
+    expect(own.reading.confidence ?? 0).toBeGreaterThan(other.reading.confidence ?? 1)
+  })
+
+  it('knows a replay of a reference', async () => {
+    const read = await pool.score(taskOf(1, 0))
+    if (!read.ok) throw new Error('within the bounds')
+    const again = await pool.score(taskOf(1, 0, [read.reading.sample]))
+    expect(again).toMatchObject({ ok: true, reading: { replayOfReference: true } })
+    const sincere = await pool.score(taskOf(1, 4, [read.reading.sample]))
+    expect(sincere).toMatchObject({ ok: true, reading: { replayOfReference: false } })
+  })
+
+  it('answers a body that is no pattern with a message', async () => {
+    const answer = await pool.score({ body: bytesOf([]), references: [], replayKey })
+    expect(answer).toEqual({ ok: false, message: 'the body must be a JSON object' })
+  })
+
+  it('leaves out references of another version', async () => {
+    const answer = await pool.score(taskOf(1, 0, [new Uint8Array([9, 9, 9])]))
+    expect(answer).toMatchObject({ ok: true, reading: { nReferencesUsed: 0, confidence: null } })
+  })
+
+  it('answers what was asked for before it was closed, and nothing after', async () => {
+    const closing = createScoringPool({ ...files, workerFile: workerFile(), workers: 1 })
+    const asked = closing.score(taskOf(1, 0))
+    await closing.close()
+    await expect(asked).resolves.toMatchObject({ ok: true })
+    await expect(closing.score(taskOf(1, 0))).rejects.toThrow('closed')
+  })
+})
+
+describe('a worker that dies', () => {
+  // The shipped worker never exits, so this one wraps it and exits on a body that says so.
+  const deadly = join(mkdtempSync(join(tmpdir(), 'keystride-worker-')), 'worker.mjs')
+  const built = join(packageRoot(), 'build', 'src', 'scoring')
+  writeFileSync(
+    deadly,
+    `import score from ${JSON.stringify(join(built, 'worker.js'))}
+import { unpackTasks } from ${JSON.stringify(join(built, 'batch.js'))}
+export default (packed) => {
+  if (unpackTasks(packed).some(({ body }) => body.length === 4 && body[0] === 100)) process.exit(1)
+  return score(packed)
+}
+`,
+  )
+
+  it('costs only the task that killed it; the rest of the batch is answered and the pool refills', async () => {
+    const messages: string[] = []
+    const mortal = createScoringPool({
+      ...files,
+      workerFile: deadly,
+      workers: 1,
+      log: (message) => messages.push(message),
+    })
+    const killer = mortal.score({ body: new TextEncoder().encode('dead'), references: [], replayKey })
+    const others = [1, 2, 3].map((person) => mortal.score(taskOf(person, 0)))
+    await expect(killer).rejects.toThrow()
+    for (const other of others) await expect(other).resolves.toMatchObject({ ok: true })
+    await expect(mortal.score(taskOf(4, 0))).resolves.toMatchObject({ ok: true })
+    expect(messages.length).toBeGreaterThanOrEqual(1)
+    await mortal.close()
+  })
+})
+
+describe('files', () => {
+  it('lie where artifacts says', () => {
+    for (const file of [wasmFile(), workerFile(), modelFile()]) expect(readFileSync(file).length).toBeGreaterThan(0)
+  })
+})
