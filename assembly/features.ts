@@ -70,8 +70,6 @@ export function readSample(slot: i32): i32 {
 }
 
 /** Four standard deviations end what an event can say: past that it is a pause or a slip. */
-// @ts-ignore: decorator
-@inline
 function put(slot: i32, kind: i32, event: i32, context: i32, value: f32): void {
   setF32(row(RAW, slot, kind), event, value)
   const z = (value - populationMean(kind, context)) * populationInverseSd(kind, context)

@@ -83,34 +83,24 @@ export const enum Component {
   total = 6,
 }
 
-// @ts-ignore: decorator
-@inline
 export function component(kind: i32, which: Component): f32 {
   return f32At(components, kind * 8 + which)
 }
 
 /** Context of a hold. */
-// @ts-ignore: decorator
-@inline
 export function holdContext(key: i32): i32 {
   return <i32>load<u16>(holdContexts + ((<usize>key) << 1))
 }
 
 /** Context of the transition from `first` to `second`, backed off where the population has too few of it. */
-// @ts-ignore: decorator
-@inline
 export function pairContextOf(first: i32, second: i32): i32 {
   return <i32>load<u16>(pairContexts + ((<usize>(first * KEY_KINDS + second)) << 1))
 }
 
-// @ts-ignore: decorator
-@inline
 export function populationMean(kind: i32, context: i32): f32 {
   return f32At(means, kind * contexts + context)
 }
 
-// @ts-ignore: decorator
-@inline
 export function populationInverseSd(kind: i32, context: i32): f32 {
   return f32At(inverseSds, kind * contexts + context)
 }

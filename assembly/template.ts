@@ -16,34 +16,24 @@ const SECOND: i32 = CONTEXTS_MAX + KEY_KINDS
 /** TEMPLATE's columns. */
 export const enum Column { offset = 0, offsetVariance = 1, mean = 2, deviation = 3, events = 4, sessions = 5 }
 
-// @ts-ignore: decorator
-@inline
 export function templateAt(kind: i32, column: Column): f32 {
   return f32At(TEMPLATE, kind * 8 + column)
 }
 
-// @ts-ignore: decorator
-@inline
 function effectsOf(kind: i32): usize {
   return EFFECTS + <usize>((kind * SHAPE) << 2)
 }
 
-// @ts-ignore: decorator
-@inline
 function seenOf(kind: i32): usize {
   return SEEN + <usize>((kind * SHAPE) << 2)
 }
 
 /** How often the references hold the event's pair. */
-// @ts-ignore: decorator
-@inline
 export function timesSeen(kind: i32, slot: i32, event: i32): f32 {
   return f32At(seenOf(kind), kind == 0 ? SECOND + secondKey(slot, kind, event) : pairContext(slot, kind, event))
 }
 
 /** What the user is expected to do at a probe's event, in population standard deviations. */
-// @ts-ignore: decorator
-@inline
 export function expected(kind: i32, slot: i32, event: i32): f32 {
   const effects = effectsOf(kind)
   return templateAt(kind, Column.offset) + f32At(effects, FIRST + firstKey(slot, kind, event)) +
