@@ -35,17 +35,18 @@ if (options.help) {
   process.stdout.write(HELP)
   process.exit(0)
 }
-const [connections, attempts, rounds, people] = [
-  options.connections,
-  options.attempts,
-  options.rounds,
-  options.people,
-].map((text) => {
-  const value = Number(text)
-  if (Number.isInteger(value) && value > 0) return value
-  process.stderr.write(`bench: wanted a whole number above 0, got ${JSON.stringify(text)}\n${HELP}`)
+const [connections, attempts, rounds, people] = (['connections', 'attempts', 'rounds', 'people'] as const).map(
+  (name) => {
+    const value = Number(options[name])
+    if (!Number.isInteger(value) || value < 1) fail(`--${name}: wanted a whole number above 0`)
+    return value
+  },
+) as [number, number, number, number]
+
+function fail(message: string): never {
+  process.stderr.write(`bench: ${message}\n\n${HELP}`)
   process.exit(1)
-}) as [number, number, number, number]
+}
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'keystride-bench-'))
