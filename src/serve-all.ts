@@ -39,6 +39,13 @@ export interface Serving {
   close(): Promise<void>
 }
 
+/** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
+const APIS: readonly Api<CoreServices>[] = [
+  { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
+  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: [] },
+  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: [] },
+]
+
 /** Open connections are served this long while draining, so that the whole stop stays within 5 s. */
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
@@ -56,13 +63,14 @@ export async function serveAll({ config, stores, health, log }: Needs): Promise<
   await loaded(scoring)
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
-  const apis: Api<CoreServices>[] = config.roles.includes('core')
-    ? [{ basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes }]
-    : []
+  const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
     uws: provider.uws,
     apis,
-    plain: [...probes(health, metrics.text), ...apis.flatMap((api) => documents(api, config))],
+    plain: [
+      ...probes(health, metrics.text),
+      ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
+    ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
     degraded: health.degraded,
     services,
@@ -112,6 +120,8 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     enroll: createEnroll(needs),
     profiles: createProfileFlows(needs),
     verify: createVerify(needs),
+    settingsOf: needs.settingsOf,
+    organizations: stores.organizations,
     degraded: health.degraded,
     version: version(),
   }

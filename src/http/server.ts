@@ -65,6 +65,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     try {
       readHead(turn, repeated)
       const place = findPlace(turn, url)
+      if (place instanceof Refusal) {
+        await knownCaller(turn, url)
+        throw place
+      }
       attachBody(turn, place)
       if (place.kind === 'plain') await conductPlain(turn, place.endpoint)
       else await conductRow(turn, place.api, place.row)
@@ -86,20 +90,32 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     turn.close = false
   }
 
-  function findPlace(turn: Turn<S>, url: string): Place<S> {
+  function findPlace(turn: Turn<S>, url: string): Place<S> | Refusal {
     const found = router.find(segmentsOf(url))
-    if (found === null) throw new Refusal('path-unknown', 'no such path')
+    if (found === null) return new Refusal('path-unknown', 'no such path')
     const asked = turn.method === 'head' && !found.byMethod.has('head') ? 'get' : turn.method
     const target = found.byMethod.get(asked)
     if (target === undefined) {
       turn.allow = allowOf(found.byMethod)
-      throw new Refusal('method-not-allowed', `this path takes ${turn.allow}`)
+      return new Refusal('method-not-allowed', `this path takes ${turn.allow}`)
     }
     for (let i = 0; i < target.paramNames.length; i++) {
       turn.params[target.paramNames[i] ?? ''] = found.values[i] ?? ''
     }
     turn.place = target.row
     return target.row
+  }
+
+  /** Below an API's base path nobody without a key learns which paths there are: unknown ones answer 401 like the others. */
+  async function knownCaller(turn: Turn<S>, url: string): Promise<void> {
+    const api = needs.apis.find(({ basePath }) => url === basePath || url.startsWith(`${basePath}/`))
+    if (api === undefined) return
+    refuseWhileDegraded()
+    await organizationOf(turn, api)
+  }
+
+  function refuseWhileDegraded(): void {
+    if (needs.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
   }
 
   function attachBody(turn: Turn<S>, place: Place<S>): void {
@@ -112,8 +128,8 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
 
   async function conductRow(turn: Turn<S>, api: Api<S>, row: Route<S>): Promise<void> {
     if (row.needsKey) {
-      if (needs.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
-      turn.organizationId = await organizationOf(turn, api)
+      refuseWhileDegraded()
+      await organizationOf(turn, api)
     }
     if (hasBody(turn.framing)) checkMediaType(turn.headers)
     const bytes = await bodyOf(turn)
@@ -139,7 +155,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     answer(turn, reply)
   }
 
-  async function organizationOf(turn: Turn<S>, api: Api<S>): Promise<string> {
+  async function organizationOf(turn: Turn<S>, api: Api<S>): Promise<void> {
     const key = turn.headers.get('apikey')
     const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
     if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
@@ -147,7 +163,6 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (!holder.scopes.includes(api.scope)) {
       throw new Refusal('key-scope', `this key is not for the ${api.scope} API`)
     }
-    return holder.organizationId
   }
 
   async function conductPlain(turn: Turn<S>, endpoint: PlainEndpoint): Promise<void> {
@@ -190,7 +205,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   function refuse(turn: Turn<S>, error: unknown): void {
     const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
     const headers: Record<string, string> = {}
-    if (turn.allow !== null) headers.allow = turn.allow
+    if (turn.allow !== null && kind === 'method-not-allowed') headers.allow = turn.allow
     const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
     if (wait !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
     if (kind !== 'internal') {

@@ -16,6 +16,14 @@ export interface StoredPolicy {
   readonly policy: Policy
 }
 
+/** What there is of an organization's customers. */
+export interface Headcount {
+  readonly nAccounts: number
+  readonly nAccountsGeneric: number
+  /** Members of all accounts. */
+  readonly nUsers: number
+}
+
 /** Organizations and what is decided once for each of them. */
 export interface OrganizationStore {
   /** Stores the organization and its default policy in one transaction. */
@@ -25,5 +33,6 @@ export interface OrganizationStore {
   find(organizationId: string): Promise<Organization | null>
   /** The data key as it is stored, still wrapped; null for an unknown organization. */
   wrappedKey(organizationId: string): Promise<Uint8Array | null>
+  headcount(organizationId: string): Promise<Headcount>
   defaultPolicy(organizationId: string): Promise<StoredPolicy | null>
 }

@@ -101,8 +101,14 @@ describe('paths', () => {
   })
   it('that are known answer other methods 405 with Allow, OPTIONS too', async () => {
     for (const method of ['POST', 'OPTIONS', 'PATCH', 'TRACE']) {
-      const answer = await ask(port, request(`${method} /core/status`))
+      const answer = await ask(port, request(`${method} /core/status`, [key]))
       expect([method, answer?.status, answer?.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+    }
+  })
+  it('tell nobody without a key which of them there are', async () => {
+    for (const line of ['GET /core/nothing', 'POST /core/status', 'DELETE /core/words', 'GET /core']) {
+      const answer = await ask(port, request(line))
+      expect([line, answer?.status, answer?.headers.get('allow')]).toEqual([line, 401, undefined])
     }
   })
   it('answer HEAD like GET without the body', async () => {

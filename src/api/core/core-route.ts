@@ -5,9 +5,11 @@ import type { BootstrapFlow } from '../../flows/bootstrap.js'
 import type { EnrollFlow } from '../../flows/enroll.js'
 import type { Designation } from '../../flows/person.js'
 import type { ProfileFlows } from '../../flows/profiles.js'
+import type { Settings } from '../../flows/settings.js'
 import type { VerifyFlow } from '../../flows/verify.js'
 import type { LanguageHints } from '../../flows/words.js'
 import { routesFor } from '../../http/route.js'
+import type { OrganizationStore } from '../../storage/organization.js'
 
 /** What the core API's handlers are given. */
 export interface CoreServices {
@@ -16,6 +18,8 @@ export interface CoreServices {
   readonly enroll: EnrollFlow
   readonly profiles: ProfileFlows
   readonly verify: VerifyFlow
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly organizations: Pick<OrganizationStore, 'headcount'>
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

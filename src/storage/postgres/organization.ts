@@ -49,6 +49,15 @@ export function postgresOrganizations(database: Database): OrganizationStore {
         return row?.wrapped_key ?? null
       }),
 
+    headcount: (organizationId) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<{ accounts: number; generic: number; users: number }[]>`
+          select count(*)::int as accounts, (count(*) filter (where type = 'generic'))::int as generic,
+            (select count(*)::int from keystride.member where organization_id = ${organizationId}) as users
+          from keystride.account where organization_id = ${organizationId}`
+        return { nAccounts: row?.accounts ?? 0, nAccountsGeneric: row?.generic ?? 0, nUsers: row?.users ?? 0 }
+      }),
+
     defaultPolicy: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<{ id: string; policy: unknown }[]>`
