@@ -10,7 +10,7 @@ import { type ServiceProcess, startProcess } from './service-process.js'
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20)
 const CLIENTS = 6
 /** Each round is killed once this many enrolments of it are acknowledged. */
-const ACKNOWLEDGED_A_ROUND = 25
+const ACKNOWLEDGED_A_ROUND = 60
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-kill-'))
 let service: ServiceProcess | undefined
