@@ -6,7 +6,7 @@ import { SCOPES } from './domain/organization.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
 import { administration, openStores, type Stores } from './open-stores.js'
-import { serveAll } from './serve-all.js'
+import { serveAll, startScoring } from './serve-all.js'
 import { version } from './version.js'
 
 /** A service that stops within 5 s, whatever is going on. */
@@ -19,12 +19,21 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const log = pino({ level: config.logLevel, base: { pid: process.pid } })
   const stopping = stopOnSignal(log)
   try {
-    const stores = await openStores(config, log, { redis: true })
-    stopping.onStop(() => stores.close())
+    // Both take a while and neither needs the other.
+    const [scoring, stores] = await Promise.all([
+      startScoring(config, log).then((started) => {
+        stopping.onStop(() => started.close())
+        return started
+      }),
+      openStores(config, log, { redis: true }).then((opened) => {
+        stopping.onStop(() => opened.close())
+        return opened
+      }),
+    ])
     const health = watchHealth(stores.checks, (why) =>
       why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
     )
-    const server = await serveAll({ config, stores, health, log })
+    const server = await serveAll({ config, stores, scoring, health, log })
     stopping.onStop(() => server.close())
     stopping.onStop(async () => health.stop())
     const demo = stores.embedded ? await demoOrganization(config, stores) : null

@@ -28,6 +28,7 @@ import { version } from './version.js'
 interface Needs {
   readonly config: Config
   readonly stores: Stores
+  readonly scoring: Scoring
   readonly health: Health
   readonly log: Logger
 }
@@ -50,17 +51,9 @@ const APIS: readonly Api<CoreServices>[] = [
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
 
-/** Builds the scoring pool, the flows and the server on open stores, and begins to serve. */
-export async function serveAll({ config, stores, health, log }: Needs): Promise<Serving> {
+/** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
+export async function serveAll({ config, stores, scoring, health, log }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const scoring = createScoringPool({
-    workerFile: workerFile(),
-    wasmFile: wasmFile(),
-    modelFile: modelFile(),
-    workers: config.scoringWorkers ?? scoringWorkers(),
-    log: (message) => log.warn(message),
-  })
-  await loaded(scoring)
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
@@ -83,17 +76,22 @@ export async function serveAll({ config, stores, health, log }: Needs): Promise<
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
-    async close() {
-      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
-      await scoring.close()
-    },
+    close: () => server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }),
   }
 }
 
-/** A model or a kernel that does not load stops the start here, and not the first attempt of a customer. */
-async function loaded(scoring: Scoring): Promise<void> {
+/** Scoring threads with the shipped kernel and model. One that cannot load stops the start, not a customer's attempt. */
+export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
+  const scoring = createScoringPool({
+    workerFile: workerFile(),
+    wasmFile: wasmFile(),
+    modelFile: modelFile(),
+    workers: config.scoringWorkers ?? Math.max(1, cpus().length - 1),
+    log: (message) => log.warn(message),
+  })
   try {
     await scoring.score({ body: new Uint8Array(), references: [], replayKey: new Uint8Array(32) })
+    return scoring
   } catch (error) {
     await scoring.close()
     throw error
@@ -101,7 +99,6 @@ async function loaded(scoring: Scoring): Promise<void> {
 }
 
 const monotonicMs = () => performance.now()
-const scoringWorkers = () => Math.max(1, cpus().length - 1)
 
 function coreServices(config: Config, stores: Stores, scoring: Scoring, health: Health): CoreServices {
   const needs = {

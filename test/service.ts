@@ -2,7 +2,7 @@ import pino from 'pino'
 import { readConfig } from '../src/config.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
-import { serveAll } from '../src/serve-all.js'
+import { serveAll, startScoring } from '../src/serve-all.js'
 
 export interface Answer {
   readonly status: number
@@ -47,7 +47,8 @@ export async function startService(
   const log = pino({ level: config.logLevel })
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
-  const serving = await serveAll({ config, stores, health, log })
+  const scoring = await startScoring(config, log)
+  const serving = await serveAll({ config, stores, scoring, health, log })
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
@@ -78,6 +79,7 @@ export async function startService(
     },
     async close() {
       await serving.close()
+      await scoring.close()
       health.stop()
       await stores.close()
     },
