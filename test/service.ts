@@ -1,8 +1,10 @@
 import pino from 'pino'
+import { inject } from 'vitest'
 import { readConfig } from '../src/config.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
+import { holdsToContract } from './contract.js'
 
 export interface Answer {
   readonly status: number
@@ -26,10 +28,19 @@ export interface TestService {
   close(): Promise<void>
 }
 
+/** What the service can keep sessions in here: PostgreSQL always, Redis where there is one. */
+export const backEnds: readonly { name: string; redisUrl: string | null }[] = [
+  { name: 'PostgreSQL alone', redisUrl: null },
+  ...[inject('redisUrl')].filter((url) => url !== null).map((redisUrl) => ({ name: 'PostgreSQL and Redis', redisUrl })),
+]
+
 /** Wraps 32 bytes of nothing in particular: tests keep no secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** The whole service in this process on a database of its own, with Redis where a URL is given. */
+/**
+ * The whole service in this process on a database of its own, with Redis where a URL is given. Every answer that `call`
+ * gets is held to its row of the route table.
+ */
 export async function startService(
   databaseUrl: string,
   { redisUrl, more = {} }: { redisUrl?: string | null | undefined; more?: Record<string, string> } = {},
@@ -65,7 +76,9 @@ export async function startService(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    return { status: answer.status, headers: answer.headers, json: await answer.json() }
+    const json = (await answer.json()) as Record<string, unknown>
+    holdsToContract(method, path, answer.status, json)
+    return { status: answer.status, headers: answer.headers, json }
   }
   return {
     core,

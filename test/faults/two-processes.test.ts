@@ -1,22 +1,17 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { freshDatabase } from '../servers/database.js'
+import { backEnds } from '../service.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
 const text = (seed: number) => suggestWords('en', seed).join(' ')
 
-const redisUrl = inject('redisUrl')
-const backEnds = [
-  { name: 'Postgres alone', redis: null },
-  ...(redisUrl === null ? [] : [{ name: 'Redis and Postgres', redis: redisUrl }]),
-]
-
-describe.each(backEnds)('two processes on $name', ({ redis }) => {
+describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
   let env: Record<string, string>
   let organizationId: string
   let apikey: string
@@ -50,7 +45,7 @@ describe.each(backEnds)('two processes on $name', ({ redis }) => {
     env = {
       DATABASE_URL: (await freshDatabase()).url,
       ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
-      ...(redis === null ? {} : { REDIS_URL: redis }),
+      ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
     }
     organizationId = (await keystride('organization', 'create', 'Two')).split('\n')[0] ?? ''
     apikey = await keystride('key', 'issue', organizationId, '--label', 'test')

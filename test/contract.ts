@@ -1,0 +1,36 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { coreRoutes } from '../src/api/core/table.js'
+import { refusalsOf } from '../src/http/row-facts.js'
+
+const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
+
+/** The row of the core API's table that serves this method and path (without its query); undefined where none does. */
+const rowOf = (method: string, path: string) => {
+  const given = (path.split('?')[0] ?? '').split('/')
+  return coreRoutes.find((row) => {
+    const template = row.path.split('/')
+    const fits = template.every((segment, i) => segment.startsWith('{') || segment === given[i])
+    return row.method === method.toLowerCase() && template.length === given.length && fits
+  })
+}
+
+/** An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names. */
+export function holdsToContract(method: string, path: string, status: number, json: Record<string, unknown>): void {
+  const row = rowOf(method, path)
+  const where = `${method} ${path} ${status} ${JSON.stringify(json)}`
+  expect(json.timestamp, where).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  expect([json.success, typeof json.message], where).toEqual([status < 400, 'string'])
+  if (row === undefined) return
+  const schema = row.replies[status]
+  if (schema === undefined) {
+    const documented = refusalsOf(row).map((refusal) => [refusal.status, refusal.reason ?? undefined])
+    expect(documented, where).toContainEqual([status, json.reason])
+    return
+  }
+  const payload = Object.fromEntries(Object.entries(json).filter(([name]) => !ENVELOPE.includes(name)))
+  if (!(schema instanceof z.ZodObject)) throw new Error(`${row.path}: a reply that is no object`)
+  // `reason` belongs to the envelope of an error and to the payload of a verify.
+  const whole = 'reason' in schema.shape ? { ...payload, reason: json.reason } : payload
+  expect(z.strictObject(schema.shape).safeParse(whole).error?.issues ?? [], where).toEqual([])
+}
