@@ -9,6 +9,8 @@ import { createOrganizationFlows, type OrganizationFlows } from './flows/organiz
 import type { AccountStore } from './storage/account.js'
 import type { ApiKeyStore } from './storage/api-key.js'
 import type { AuthenticationStore } from './storage/authentication.js'
+import type { CodeHash } from './storage/code-hash.js'
+import { createCodeHash } from './storage/code-hash-argon2.js'
 import type { OrganizationStore } from './storage/organization.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
@@ -18,10 +20,12 @@ import { startEmbedded } from './storage/postgres/embedded.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
+import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import type { ProfileStore } from './storage/profile.js'
 import { connectRedis } from './storage/redis/client.js'
 import { redisSessions } from './storage/redis/session.js'
+import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
@@ -32,6 +36,8 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
+  readonly securityCodes: SecurityCodeStore
+  readonly codeHash: CodeHash
   readonly sessions: SessionStore
   readonly vault: Vault
   /** What health watches. */
@@ -76,6 +82,8 @@ export async function openStores(
       accounts: postgresAccounts(database),
       profiles: postgresProfiles(database),
       authentications: postgresAuthentications(database),
+      securityCodes: postgresSecurityCodes(database),
+      codeHash: createCodeHash({ kek }),
       sessions: redis === null ? postgresSessions(database) : redisSessions(redis),
       vault: createVault({ kek, wrappedKeyOf: (organizationId) => organizations.wrappedKey(organizationId) }),
       checks: [

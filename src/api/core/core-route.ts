@@ -5,7 +5,9 @@ import type { BootstrapFlow } from '../../flows/bootstrap.js'
 import type { EnrollFlow } from '../../flows/enroll.js'
 import type { Designation } from '../../flows/person.js'
 import type { ProfileFlows } from '../../flows/profiles.js'
+import type { SecurityCodeFlows } from '../../flows/security-code.js'
 import type { VerifyFlow } from '../../flows/verify.js'
+import type { VerifyCodeFlow } from '../../flows/verify-code.js'
 import type { LanguageHints } from '../../flows/words.js'
 import { routesFor } from '../../http/route.js'
 
@@ -16,6 +18,8 @@ export interface CoreServices {
   readonly enroll: EnrollFlow
   readonly profiles: ProfileFlows
   readonly verify: VerifyFlow
+  readonly verifyCode: VerifyCodeFlow
+  readonly securityCodes: SecurityCodeFlows
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

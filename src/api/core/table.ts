@@ -1,5 +1,6 @@
 import type { Route } from '../../http/route.js'
 import type { CoreServices } from './core-route.js'
+import { chooseSecurityCode, clearSecurityCode, issueSecurityCode } from './security-code.js'
 import { status } from './status.js'
 import { deletePattern, enrollPattern, resetProfile } from './typing-patterns.js'
 import { bootstrapUser, createUser, deleteUser } from './users.js'
@@ -15,4 +16,7 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   resetProfile,
   deletePattern,
   verifyUser,
+  chooseSecurityCode,
+  issueSecurityCode,
+  clearSecurityCode,
 ]
