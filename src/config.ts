@@ -43,7 +43,7 @@ const Environment = z.object({
     .string()
     .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
     .optional()
-    .describe('32 bytes in base64 that wrap the data keys; required with DATABASE_URL'),
+    .describe('32 bytes in base64 that wrap the data keys and pepper the security codes; required with DATABASE_URL'),
   REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
   SCORING_WORKERS: count(1, 64).optional().describe('scoring threads; unset: one fewer than the cores, at least one'),
   LOG_LEVEL: z

@@ -9,6 +9,8 @@ import { createOrganizationFlows, type OrganizationFlows } from './flows/organiz
 import type { AccountStore } from './storage/account.js'
 import type { ApiKeyStore } from './storage/api-key.js'
 import type { AuthenticationStore } from './storage/authentication.js'
+import type { CodeHash } from './storage/code-hash.js'
+import { createCodeHash } from './storage/code-hash-argon2.js'
 import type { OrganizationStore } from './storage/organization.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
@@ -18,8 +20,10 @@ import { startEmbedded } from './storage/postgres/embedded.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
+import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import type { ProfileStore } from './storage/profile.js'
+import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
@@ -30,6 +34,8 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
+  readonly securityCodes: SecurityCodeStore
+  readonly codeHash: CodeHash
   readonly sessions: SessionStore
   readonly vault: Vault
   /** What health watches. */
@@ -75,6 +81,8 @@ export async function openStores(
       profiles: postgresProfiles(database),
       authentications: postgresAuthentications(database),
       sessions: redis?.sessions ?? postgresSessions(database),
+      securityCodes: postgresSecurityCodes(database),
+      codeHash: createCodeHash({ kek }),
       vault: createVault({ kek, wrappedKeyOf: (organizationId) => organizations.wrappedKey(organizationId) }),
       checks: [
         { name: 'PostgreSQL', ping: () => database.ping() },

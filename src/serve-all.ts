@@ -11,9 +11,11 @@ import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
 import { createProfileFlows } from './flows/profiles.js'
+import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createVerify } from './flows/verify.js'
+import { createVerifyCode } from './flows/verify-code.js'
 import { documentEndpoints } from './http/docs-page.js'
 import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
@@ -109,16 +111,20 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     newToken,
     now: () => Date.now(),
     randomSeed: () => randomInt(2 ** 32),
+    randomDigits: (count: number) => Array.from({ length: count }, () => randomInt(10)).join(''),
     replay: config.replay,
   }
+  const securityCodes = createSecurityCodeFlows(needs)
   return {
     bootstrap: createBootstrap(needs),
-    accounts: createAccountFlows(needs),
+    accounts: createAccountFlows({ ...needs, securityCodes }),
     enroll: createEnroll(needs),
     profiles: createProfileFlows(needs),
     verify: createVerify(needs),
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
+    verifyCode: createVerifyCode(needs),
+    securityCodes,
     degraded: health.degraded,
     version: version(),
   }

@@ -16,6 +16,7 @@ const POSTGRES = ['postgres', 'pg', 'node-pg-migrate']
 const FLOORS: Record<string, Floor> = {
   'src/domain': { floors: ['src/domain'], packages: ['zod'] },
   'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
+  'src/storage/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
   'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
   'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['redis'] },
   'src/scoring': { floors: ['src/scoring', 'src/domain'], packages: ['piscina'] },

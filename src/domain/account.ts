@@ -1,4 +1,5 @@
 import type { AttemptCounters } from './attempts.js'
+import type { CodeState } from './security-code.js'
 
 export type AccountType = 'nominative' | 'generic'
 export type MemberSelection = 'ask' | 'list'
@@ -29,8 +30,9 @@ export interface Member {
   readonly completedAt: number | null
   readonly lastSuccessAt: number | null
   readonly preferredLanguage: string | null
+  readonly code: CodeState
   readonly attempts: AttemptCounters
-  /** Compared and swapped by every write of `attempts`, bumped by every reset: no two verdicts rest on the same counters. */
+  /** Compared and swapped by every write of `attempts`, bumped by every reset and every change of the code: no two verdicts rest on the same counters. */
   readonly attemptsVersion: number
   readonly createdAt: number
 }

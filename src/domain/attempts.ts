@@ -97,6 +97,8 @@ export interface ModeInputs {
 
 export interface AttemptWindow {
   readonly mode: AttemptMode
+  /** A security code may be tried now, even where `mode` proposes typing first. */
+  readonly codeOpen: boolean
   readonly remainingBiometricAttempts: number
   readonly remainingCodeAttempts: number
   /** Seconds until the member-wide lock of the kind that opens first ends; 0 when a mode is open; null when no wait helps. */
@@ -119,6 +121,7 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
   const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeWaitMs) : 0
   return {
     mode,
+    codeOpen,
     remainingBiometricAttempts: typingWaitMs === Number.POSITIVE_INFINITY ? 0 : remainingBiometricAttempts,
     remainingCodeAttempts: codeWaitMs === Number.POSITIVE_INFINITY ? 0 : remainingCodeAttempts,
     retryAfterSeconds: Number.isFinite(waitMs) ? Math.ceil(waitMs / 1000) : null,

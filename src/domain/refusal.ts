@@ -20,6 +20,7 @@ export type RefusalKind =
   | 'bot-detected'
   | 'replay-detected'
   | 'profile-complete'
+  | 'security-code-weak'
   | 'rate-limited'
   | 'degraded'
   | 'internal'

@@ -29,6 +29,8 @@ export interface Bootstrap {
   /** Null: no such user yet; the session serves for creating and enrolling them. */
   readonly state: AccountState | null
   readonly sessionToken: string
+  /** The policy lets a security code stand in where typing fails. */
+  readonly requiresSecurityCode: boolean
   readonly codeLength: number
   readonly words: SuggestedWords
 }
@@ -49,6 +51,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     return {
       state: found === null ? null : stateOf(found.account, found.member, needs.now()),
       sessionToken,
+      requiresSecurityCode: policy.policy.security_code_fallback.enabled,
       codeLength: policy.policy.security_code_fallback.code_length,
       words: suggestedWords(organization, found?.member ?? null, hints, needs.randomSeed()),
     }

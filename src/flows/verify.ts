@@ -1,7 +1,15 @@
 import type { Account, Member } from '../domain/account.js'
-import { type AttemptWindow, afterFailure, afterSuccess, attemptWindow, type SessionUse } from '../domain/attempts.js'
+import {
+  type AttemptKind,
+  type AttemptWindow,
+  afterFailure,
+  afterSuccess,
+  attemptWindow,
+  type SessionUse,
+} from '../domain/attempts.js'
 import { type BiometricStatus, biometricStatus, canVerify, DEFAULT_TARGETS } from '../domain/biometric-status.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
+import { codeUsable } from '../domain/security-code.js'
 import { type Verdict, verdict } from '../domain/verdict.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
@@ -33,11 +41,12 @@ export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
 
 export interface VerifyAnswer {
   readonly action: VerifyAction
+  readonly method: AttemptKind
   readonly account: Account
   readonly member: Member
   readonly biometricStatus: BiometricStatus
   readonly policyId: string
-  /** Null where nothing was scored. */
+  /** Null where nothing was scored or compared. */
   readonly authentication: Authentication | null
   readonly recognizedUser: boolean
   /** What the session may try next; null after a success. */
@@ -55,7 +64,7 @@ export type VerifyFlow = (
 ) => Promise<VerifyAnswer>
 
 /** Attempts of one member that commit at the same moment retry; past this many rounds the store is taken for unwell. */
-const ROUNDS_MAX = 50
+export const ROUNDS_MAX = 50
 
 /** What one attempt has gathered by the time it is decided. */
 interface Attempt {
@@ -79,7 +88,7 @@ export function createVerify(needs: Needs): VerifyFlow {
       needs.settingsOf(who.organizationId),
       findPerson(needs.accounts, named),
     ])
-    const before = { account, member, settings, used: session.used, hints }
+    const before: Situation = { account, member, settings, used: session.used, hints, method: 'biometric' }
     if (!canVerify(statusOf(needs, member))) return unscored(needs, before, 'enroll')
     if (windowOf(needs, before).mode !== 'biometric') return unscored(needs, before, 'refused')
 
@@ -169,7 +178,7 @@ async function recorded(needs: Needs, attempt: Attempt, account: Account, first:
       continue
     }
     const current = await findPerson(needs.accounts, who)
-    const moved = { account, member: current.member, settings, used, hints }
+    const moved: Situation = { account, member: current.member, settings, used, hints, method: 'biometric' }
     if (current.member.generation !== member.generation || !canVerify(statusOf(needs, current.member))) {
       return unscored(needs, moved, 'enroll')
     }
@@ -214,7 +223,9 @@ function recordOf(
   }
 }
 
-interface Situation {
+/** What an attempt of either kind is answered from. */
+export interface Situation {
+  readonly method: AttemptKind
   readonly account: Account
   readonly member: Member
   readonly settings: Settings
@@ -222,11 +233,15 @@ interface Situation {
   readonly hints: LanguageHints
 }
 
-const statusOf = (needs: Needs, member: Member): BiometricStatus =>
+/** Clock and dice, all that an answer needs besides its situation. */
+type AnswerNeeds = Pick<Needs, 'now' | 'randomSeed'>
+
+export const statusOf = (needs: AnswerNeeds, member: Member): BiometricStatus =>
   biometricStatus(member, DEFAULT_TARGETS, needs.now())
 
-function windowOf(
-  needs: Needs,
+/** What the session may try next. */
+export function windowOf(
+  needs: AnswerNeeds,
   { member, settings, used }: Pick<Situation, 'member' | 'settings' | 'used'>,
 ): AttemptWindow {
   return attemptWindow({
@@ -234,16 +249,17 @@ function windowOf(
     session: used,
     counters: member.attempts,
     profileReady: canVerify(statusOf(needs, member)),
-    codeUsable: false,
+    codeUsable: codeUsable(member.code, needs.now()),
     now: needs.now(),
   })
 }
 
-/** An answer without a score: typing is not open, or there is no profile to compare with. */
-function unscored(needs: Needs, situation: Situation, action: 'refused' | 'enroll'): VerifyAnswer {
-  const { account, member, settings, hints } = situation
+/** An answer without a score: the mode is not open, or there is no profile to compare with. */
+export function unscored(needs: AnswerNeeds, situation: Situation, action: 'refused' | 'enroll'): VerifyAnswer {
+  const { method, account, member, settings, hints } = situation
   return {
     action,
+    method,
     account,
     member,
     biometricStatus: statusOf(needs, member),
@@ -266,6 +282,7 @@ function answerOf(
   const { authenticated } = authentication
   return {
     action: authenticated ? 'verified' : 'rejected',
+    method: 'biometric',
     account,
     member,
     biometricStatus: statusOf(needs, member),

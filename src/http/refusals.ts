@@ -37,6 +37,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'media-type-unsupported': { status: 415, reason: 'invalid-data' },
   'validation-failed': { status: 422, reason: 'invalid-data' },
   'pattern-invalid': { status: 422, reason: 'invalid-data' },
+  'security-code-weak': { status: 422, reason: 'invalid-data' },
   'bot-detected': { status: 422, reason: 'detection-bot' },
   'replay-detected': { status: 422, reason: 'fraud-detected' },
   'rate-limited': { status: 429, reason: 'quota-exceeded' },

@@ -23,6 +23,7 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'media-type-unsupported': 'a content type other than application/json, or a content encoding',
   'validation-failed': 'a parameter or a body field fails its check; the message names it',
   'pattern-invalid': 'the typing pattern is too short, too long, ill-formed or of an unsupported recorder version',
+  'security-code-weak': 'the security code is easy to guess, or was used before; the message names the rule',
   'bot-detected': 'the typing pattern was made by a machine',
   'replay-detected': 'the typing pattern was sent before',
   'rate-limited': 'too many requests; Retry-After says when to come back',

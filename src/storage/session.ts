@@ -43,7 +43,7 @@ export interface SessionStore {
     kind: AttemptKind,
     budget: number,
   ): Promise<Reservation | null>
-  /** Gives back a reservation whose pattern could not be read, so that nothing was learned from it; never any other. */
+  /** Gives back a reservation whose pattern could not be read, or whose code was not compared: nothing was learned from it. */
   release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
   markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
   /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */

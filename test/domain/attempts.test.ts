@@ -103,6 +103,17 @@ describe('the open mode', () => {
     )
   })
 
+  it('lets a code be tried while typing is open, unless the policy wants typing first', () => {
+    expect(attemptWindow(base)).toMatchObject({ mode: 'biometric', codeOpen: true })
+    expect(attemptWindow({ ...base, codeUsable: false }).codeOpen).toBe(false)
+    expect(attemptWindow({ ...base, session: { biometric: 0, security_code: 3 } }).codeOpen).toBe(false)
+    const fallback = { ...base.policy.security_code_fallback, require_biometric_first: true }
+    const strict = { ...base, policy: { ...base.policy, security_code_fallback: fallback } }
+    expect(attemptWindow(strict).codeOpen).toBe(false)
+    expect(attemptWindow({ ...strict, session: { biometric: 1, security_code: 0 } }).codeOpen).toBe(true)
+    expect(attemptWindow({ ...strict, profileReady: false })).toMatchObject({ mode: 'security_code', codeOpen: true })
+  })
+
   it('says how long to wait, rounded up, and null where only a reset helps', () => {
     const locked = failures(10, 'biometric')
     const inputs = { ...base, codeUsable: false, counters: locked.counters, now: locked.now + 1 }

@@ -23,6 +23,7 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'media-type-unsupported': [415, 'invalid-data'],
   'validation-failed': [422, 'invalid-data'],
   'pattern-invalid': [422, 'invalid-data'],
+  'security-code-weak': [422, 'invalid-data'],
   'bot-detected': [422, 'detection-bot'],
   'replay-detected': [422, 'fraud-detected'],
   'rate-limited': [429, 'quota-exceeded'],

@@ -5,8 +5,10 @@ import type { BootstrapFlow } from '../../flows/bootstrap.js'
 import type { EnrollFlow } from '../../flows/enroll.js'
 import type { Designation } from '../../flows/person.js'
 import type { ProfileFlows } from '../../flows/profiles.js'
+import type { SecurityCodeFlows } from '../../flows/security-code.js'
 import type { Settings } from '../../flows/settings.js'
 import type { VerifyFlow } from '../../flows/verify.js'
+import type { VerifyCodeFlow } from '../../flows/verify-code.js'
 import type { LanguageHints } from '../../flows/words.js'
 import { routesFor } from '../../http/route.js'
 import type { OrganizationStore } from '../../storage/organization.js'
@@ -20,6 +22,8 @@ export interface CoreServices {
   readonly verify: VerifyFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly organizations: Pick<OrganizationStore, 'headcount'>
+  readonly verifyCode: VerifyCodeFlow
+  readonly securityCodes: SecurityCodeFlows
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

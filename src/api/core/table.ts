@@ -1,6 +1,7 @@
 import type { Route } from '../../http/route.js'
 import type { CoreServices } from './core-route.js'
 import { organizationInfo } from './organization.js'
+import { chooseSecurityCode, clearSecurityCode, issueSecurityCode } from './security-code.js'
 import { status } from './status.js'
 import { deletePattern, enrollPattern, resetProfile } from './typing-patterns.js'
 import { bootstrapUser, createUser, deleteUser } from './users.js'
@@ -17,4 +18,7 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   deletePattern,
   verifyUser,
   organizationInfo,
+  chooseSecurityCode,
+  issueSecurityCode,
+  clearSecurityCode,
 ]

@@ -21,11 +21,16 @@ const AccountFields = {
   ...Counts,
 }
 const CodeFields = {
-  requiresSecurityCode: z.boolean(),
+  requiresSecurityCode: z.boolean().describe('the policy lets a security code stand in where typing fails'),
   securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean(),
-  codeLength: z.int(),
+  securityCodeTemporary: z.boolean().describe('made by the service: the user must replace it'),
+  codeLength: z.int().describe('security code length'),
 }
+const CreatedState = z.object({
+  ...AccountFields,
+  created: z.boolean(),
+  securityCode: z.string().optional().describe('the temporary security code, shown this once; where asked for'),
+})
 const BootstrapState = z.object({
   ...AccountFields,
   sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
@@ -62,9 +67,9 @@ function bootstrapState(userRef: string, begun: Bootstrap) {
   return {
     ...(begun.state === null ? shell(userRef) : accountFields(begun.state)),
     sessionId: begun.sessionToken,
-    requiresSecurityCode: false,
-    securityCodeSet: false,
-    securityCodeTemporary: false,
+    requiresSecurityCode: begun.requiresSecurityCode,
+    securityCodeSet: begun.state?.member?.code.set ?? false,
+    securityCodeTemporary: begun.state?.member?.code.temporary ?? false,
     codeLength: begun.codeLength,
     pendingAction: null,
     ...begun.words,
@@ -115,19 +120,26 @@ export const createUser = coreRoute({
     schema: z.object({
       type: z.literal('nominative').default('nominative').describe('one account, one person'),
       member_ref: z.null().optional(),
-      rotate_security_code: z.literal(false).optional().describe('security codes are not served by this version'),
+      rotate_security_code: z
+        .boolean()
+        .optional()
+        .describe('give the account a temporary security code, where it has none'),
       user_display_name: z.string().min(1).max(200).nullish().describe('display label, never an identity key'),
     }),
   },
   replies: {
-    200: z.object({ ...AccountFields, created: z.boolean() }),
-    201: z.object({ ...AccountFields, created: z.boolean() }),
+    200: CreatedState,
+    201: CreatedState,
   },
-  refuses: ['validation-failed'],
+  refuses: ['validation-failed', 'rate-limited'],
   async handle({ organizationId, params, body, services }) {
     const who = designation(organizationId, params.userRef, {})
-    const { created, ...state } = await services.accounts.create(who, body.user_display_name ?? null)
-    return { status: created ? 201 : 200, payload: { ...accountFields(state), created } }
+    const { created, securityCode, ...state } = await services.accounts.create(who, {
+      displayName: body.user_display_name ?? null,
+      withCode: body.rotate_security_code ?? false,
+    })
+    const shownOnce = securityCode === null ? {} : { securityCode }
+    return { status: created ? 201 : 200, payload: { ...accountFields(state), created, ...shownOnce } }
   },
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AttemptWindow } from '../../domain/attempts.js'
-import { DEFAULT_TARGETS, refPatternsStatus } from '../../domain/biometric-status.js'
+import { canVerify, DEFAULT_TARGETS, refPatternsStatus } from '../../domain/biometric-status.js'
+import { Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { VerifyAnswer } from '../../flows/verify.js'
 import type { SuggestedWords } from '../../flows/words.js'
@@ -12,6 +13,7 @@ import {
   PATTERN_BYTES_MAX,
   UserParams,
 } from './core-route.js'
+import { SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField, Words } from './shapes.js'
 
 const NextAttempt = z.object({
@@ -53,36 +55,55 @@ const VerifyReply = z.object({
   biometricStatus: BiometricStatusField,
   refPatternsStatus: z.object({ textVisible: PatternsStatus, textSensitive: PatternsStatus }),
   nextAttempt: NextAttempt.nullable(),
-  enrollmentRequired: z.boolean(),
+  enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
   reason: z.enum(['', 'detection-bot', 'fraud-detected']),
 })
 type ClientAction = z.infer<typeof VerifyReply>['actions'][number]
 
-/** Judges a typing pattern against the profile. A bot and a replay are answered 200, with `reason`. */
+/** Judges a typing pattern against the profile, or a security code in its place. A bot and a replay are answered 200, with `reason`. */
 export const verifyUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}/verify',
-  summary: 'Verify a user by a typing pattern',
+  summary: 'Verify a user by a typing pattern or a security code',
   countedAs: 'verify',
   needsKey: true,
   needsSession: true,
   params: UserParams,
   query: MemberAndLanguageQuery,
-  body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
+  body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
   replies: { 200: VerifyReply },
-  refuses: ['session-missing', 'member-required', 'member-mismatch', 'user-not-found', 'pattern-invalid'],
+  refuses: [
+    'session-missing',
+    'member-required',
+    'member-mismatch',
+    'user-not-found',
+    'pattern-invalid',
+    'rate-limited',
+  ],
   async handle({ organizationId, requestId, params, query, body, session, header, services }) {
-    const who = designation(organizationId, params.userRef, query)
-    const answer = await services.verify(who, session ?? '', body, languageHints(query, header))
+    const hints = languageHints(query, header)
+    const code = securityCodeIn(body)
+    const who = designation(organizationId, params.userRef, code === null ? query : codeQuery(query, code))
+    const answer =
+      code === null
+        ? await services.verify(who, session ?? '', body, hints)
+        : await services.verifyCode(who, session ?? '', code.securityCode, hints)
     return { status: 200, payload: verifyReply(answer, requestId) }
   },
 })
+
+/** The member is named in the query or in the body; in both only where they agree. */
+function codeQuery<Q extends { member_ref?: string | undefined }>(query: Q, { member_ref }: SecurityCodeBody): Q {
+  if (member_ref === undefined) return query
+  if (query.member_ref === undefined || query.member_ref === member_ref) return { ...query, member_ref }
+  throw new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
+}
 
 function verifyReply(answer: VerifyAnswer, requestId: string): z.infer<typeof VerifyReply> {
   const { member, next } = answer
   return {
     action: answer.action,
-    actions: next === null ? [] : clientActions(answer, next),
+    actions: next === null ? afterSuccess(answer) : clientActions(answer, next),
     authentication:
       answer.authentication === null ? unscored(answer, requestId) : scored(answer, answer.authentication),
     biometricStatus: answer.biometricStatus,
@@ -91,16 +112,20 @@ function verifyReply(answer: VerifyAnswer, requestId: string): z.infer<typeof Ve
       textSensitive: refPatternsStatus(member.nSensitive, DEFAULT_TARGETS),
     },
     nextAttempt: next === null ? null : nextAttempt(next, answer.words),
-    enrollmentRequired: answer.action === 'enroll',
+    enrollmentRequired: answer.action === 'enroll' || (next === null && !canVerify(answer.biometricStatus)),
     reason: answer.authentication?.reason ?? '',
   }
 }
+
+/** A temporary code has signed in for the only time. */
+const afterSuccess = ({ method, member }: VerifyAnswer): ClientAction[] =>
+  method === 'security_code' && member.code.temporary ? ['change-security-code'] : []
 
 function clientActions({ action }: VerifyAnswer, next: AttemptWindow): ClientAction[] {
   if (action === 'enroll') return next.mode === 'security_code' ? ['enroll', 'ask-security-code'] : ['enroll']
   if (next.mode === 'locked') return next.retryAfterSeconds === null ? ['reset-biometric-profile'] : ['wait']
   if (next.mode === 'security_code') return ['ask-security-code']
-  return next.remainingCodeAttempts > 0 ? ['retry-biometric', 'ask-security-code'] : ['retry-biometric']
+  return next.codeOpen ? ['retry-biometric', 'ask-security-code'] : ['retry-biometric']
 }
 
 const nextAttempt = (next: AttemptWindow, words: SuggestedWords): z.infer<typeof NextAttempt> => ({
@@ -133,13 +158,13 @@ function scored(
   }
 }
 
-/** Nothing was scored and nothing recorded: the request's id stands in, so that a support case finds the log line. */
+/** Nothing was scored or compared, and nothing recorded: the request's id stands in, so that a support case finds the log line. */
 function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {
   return {
     id: requestId,
     timestamp: new Date(answer.at).toISOString(),
     authenticated: false,
-    authMethod: 'biometric',
+    authMethod: answer.method,
     confidence: 0,
     confidenceBiometrics: 0,
     confidenceContext: 0,

@@ -13,6 +13,11 @@ export interface MemberRow {
   completed_at: Date | null
   last_success_at: Date | null
   preferred_language: string | null
+  code_set: boolean
+  code_temporary: boolean
+  code_expires_at: Date | null
+  code_used: boolean
+  code_version: string
   attempts: AttemptCounters
   attempts_version: string
   created_at: Date
@@ -21,7 +26,8 @@ export interface MemberRow {
 /** The column list of a `MemberRow`, for a statement that names the table `m`. */
 export const memberColumns = (sql: Transaction) => sql`
   m.id, m.member_ref, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
-  m.preferred_language, m.attempts, m.attempts_version, m.created_at`
+  m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
+  m.code_version, m.attempts, m.attempts_version, m.created_at`
 
 export function toMember(row: MemberRow): Member {
   return {
@@ -35,6 +41,13 @@ export function toMember(row: MemberRow): Member {
     completedAt: row.completed_at?.getTime() ?? null,
     lastSuccessAt: row.last_success_at?.getTime() ?? null,
     preferredLanguage: row.preferred_language,
+    code: {
+      set: row.code_set,
+      temporary: row.code_temporary,
+      expiresAt: row.code_expires_at?.getTime() ?? null,
+      used: row.code_used,
+      version: Number(row.code_version),
+    },
     attempts: row.attempts,
     attemptsVersion: Number(row.attempts_version),
     createdAt: row.created_at.getTime(),

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js'
+
+const REFUSES = ['session-missing', 'member-required', 'member-mismatch', 'user-not-found'] as const
+const CodeState = {
+  codeLength: z.int().describe('security code length'),
+  securityCodeSet: z.boolean(),
+  securityCodeTemporary: z.boolean().describe('made by the service: the user must replace it'),
+}
+
+/** The end user picks a code of their own; it replaces any earlier one and ends the member's other sessions. */
+export const chooseSecurityCode = coreRoute({
+  method: 'put',
+  path: '/users/{userRef}/security-code',
+  summary: 'Set or replace the security code a member chose',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: true,
+  params: UserParams,
+  query: MemberQuery,
+  // The policy says which codes are good; this only bounds what it has to look at.
+  body: {
+    kind: 'json',
+    schema: z.object({ securityCode: z.string().max(64).describe('digits, `codeLength` of them') }),
+  },
+  replies: { 200: z.object(CodeState) },
+  refuses: [...REFUSES, 'security-code-weak', 'rate-limited'],
+  async handle({ organizationId, params, query, body, session, services }) {
+    const who = designation(organizationId, params.userRef, query)
+    await services.securityCodes.choose(who, session ?? '', body.securityCode)
+    return {
+      status: 200,
+      payload: { codeLength: body.securityCode.length, securityCodeSet: true, securityCodeTemporary: false },
+    }
+  },
+})
+
+/** A code for a member to sign in with once, within 24 hours, and then to replace; five an hour at most. */
+export const issueSecurityCode = coreRoute({
+  method: 'post',
+  path: '/users/{userRef}/security-code',
+  summary: 'Generate a temporary security code',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: true,
+  params: UserParams,
+  query: MemberQuery,
+  body: { kind: 'none' },
+  replies: { 200: z.object({ securityCode: z.string().describe('shown this once'), ...CodeState }) },
+  refuses: [...REFUSES, 'rate-limited'],
+  async handle({ organizationId, params, query, session, services }) {
+    const who = designation(organizationId, params.userRef, query)
+    const securityCode = await services.securityCodes.issue(who, session ?? '')
+    return {
+      status: 200,
+      payload: { securityCode, codeLength: securityCode.length, securityCodeSet: true, securityCodeTemporary: true },
+    }
+  },
+})
+
+/** Without a code a member signs in by typing alone. */
+export const clearSecurityCode = coreRoute({
+  method: 'delete',
+  path: '/users/{userRef}/security-code',
+  summary: 'Clear the security code',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: true,
+  params: UserParams,
+  query: MemberQuery,
+  body: { kind: 'none' },
+  replies: { 200: z.object({ securityCodeSet: z.literal(false) }) },
+  refuses: REFUSES,
+  async handle({ organizationId, params, query, session, services }) {
+    await services.securityCodes.clear(designation(organizationId, params.userRef, query), session ?? '')
+    return { status: 200, payload: { securityCodeSet: false } }
+  },
+})

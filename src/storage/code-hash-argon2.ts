@@ -1,0 +1,55 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import { Refusal } from '../domain/refusal.js'
+import type { CodeHash, CodeOwner } from './code-hash.js'
+
+/** argon2id as OWASP's Password Storage Cheat Sheet has it at the least: 19 MiB, two passes, one lane. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+/** A hash takes a core for about 23 ms: two at once leave the others to the typing. */
+const AT_ONCE_MAX = 2
+/** Two cores compute 80 hashes a second, so the last one waits 0.8 s. */
+const WAITING_MAX = 64
+const RETRY_AFTER_S = 1
+/** A hash of no code under `COST`: the salt and the digest are zeros, which HMAC never meets. */
+const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+/**
+ * argon2id over HMAC-SHA256 of the code and its owner. The pepper is derived (HKDF) from the deployment's
+ * `ENCRYPTION_KEY`: a stolen database alone lets nobody try the few codes there are.
+ */
+export function createCodeHash({ kek }: { readonly kek: Uint8Array }): CodeHash {
+  const pepper = new Uint8Array(hkdfSync('sha256', kek, '', 'keystride security codes 1', 32))
+  const inTurn = limited(AT_ONCE_MAX, WAITING_MAX)
+  // As text: the package's verify reads bytes as UTF-8.
+  const peppered = (owner: CodeOwner, code: string) =>
+    createHmac('sha256', pepper)
+      .update(JSON.stringify([owner.organizationId, owner.memberId, code]))
+      .digest('base64url')
+  return {
+    hash: (owner, code) => inTurn(() => hash(peppered(owner, code), COST)),
+    matches: (owner, code, kept) =>
+      inTurn(async () => (await verify(kept ?? NOBODYS, peppered(owner, code))) && kept !== null),
+  }
+}
+
+/** Runs at most `atOnce` tasks, the others in the order they came; past `waiting` of them it refuses. */
+export function limited(atOnce: number, waiting: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const queue: (() => void)[] = []
+  let running = 0
+  return async (task) => {
+    if (running >= atOnce) {
+      if (queue.length >= waiting) {
+        throw new Refusal('rate-limited', 'too many security codes at once: try again shortly', RETRY_AFTER_S)
+      }
+      // Whoever ends hands its place over, so `running` stays as it is.
+      await new Promise<void>((resolve) => queue.push(resolve))
+    } else running += 1
+    try {
+      return await task()
+    } finally {
+      const next = queue.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { createCodeHash, limited } from '../../src/storage/code-hash-argon2.js'
+
+const ada = { organizationId: 'o', memberId: 'ada' }
+const codeHash = createCodeHash({ kek: new Uint8Array(32).fill(7) })
+
+describe('code hash', () => {
+  it('is argon2id at 19 MiB, 2 passes, 1 lane, salted, and matches its code only', async () => {
+    const [kept, again] = [await codeHash.hash(ada, '749205'), await codeHash.hash(ada, '749205')]
+    expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(again).not.toBe(kept)
+    expect(await codeHash.matches(ada, '749205', kept)).toBe(true)
+    expect(await codeHash.matches(ada, '749206', kept)).toBe(false)
+  })
+
+  it('matches under no other member, organization or pepper', async () => {
+    const kept = await codeHash.hash(ada, '749205')
+    expect(await codeHash.matches({ ...ada, memberId: 'bob' }, '749205', kept)).toBe(false)
+    expect(await codeHash.matches({ ...ada, organizationId: 'p' }, '749205', kept)).toBe(false)
+    const other = createCodeHash({ kek: new Uint8Array(32).fill(8) })
+    expect(await other.matches(ada, '749205', kept)).toBe(false)
+  })
+
+  it('computes as much where there is no code, and matches nothing', async () => {
+    const kept = await codeHash.hash(ada, '749205')
+    const medianMs = async (stored: string | null) => {
+      const times: number[] = []
+      for (let i = 0; i < 7; i++) {
+        const begun = performance.now()
+        expect(await codeHash.matches(ada, '918357', stored)).toBe(false)
+        times.push(performance.now() - begun)
+      }
+      return times.sort((a, b) => a - b)[3] ?? 0
+    }
+    // Skipping the hash would be thousands of times faster; a loaded machine is not.
+    expect(await medianMs(null)).toBeGreaterThan((await medianMs(kept)) / 5)
+  })
+})
+
+describe('limited', () => {
+  it('runs two at once, the rest in order, and refuses past the queue', async () => {
+    const inTurn = limited(2, 3)
+    const done: (() => void)[] = []
+    const begun: number[] = []
+    const task = (n: number) =>
+      inTurn(() => {
+        begun.push(n)
+        return new Promise<number>((resolve) => done.push(() => resolve(n)))
+      })
+    const tasks = [0, 1, 2, 3, 4].map(task)
+    await expect(task(5)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterS: 1 })
+    expect(begun).toEqual([0, 1])
+    for (let n = 0; n < 5; n++) {
+      done[n]?.()
+      expect(await tasks[n]).toBe(n)
+    }
+    expect(begun).toEqual([0, 1, 2, 3, 4])
+    const more = task(6)
+    done[5]?.()
+    expect(await more).toBe(6)
+  })
+
+  it('hands the place on where a task fails', async () => {
+    const inTurn = limited(1, 1)
+    const [failed, after] = [inTurn(() => Promise.reject(new Error('no'))), inTurn(async () => 1)]
+    await expect(failed).rejects.toThrow('no')
+    expect(await after).toBe(1)
+  })
+})
