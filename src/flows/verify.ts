@@ -107,21 +107,12 @@ export function createVerify(needs: Needs): VerifyFlow {
     const references = await openReferences(needs, who.organizationId, account, member)
     const replayKey = await needs.vault.replayKey(who.organizationId)
     const result = await needs.scoring.score({ body, references, replayKey })
-    if (!result.ok) {
+    const refusal = result.ok ? otherMember(result.reading, member) : new Refusal('pattern-invalid', result.message)
+    if (!result.ok || refusal !== null) {
       await needs.sessions.release(who.organizationId, who.userRef, session.sha256, 'biometric')
-      throw new Refusal('pattern-invalid', result.message)
+      throw refusal
     }
-    otherMember(result.reading, member)
-    const attempt = {
-      who: named,
-      session,
-      used,
-      settings,
-      reading: result.reading,
-      nReferences: references.length,
-      hints,
-    }
-    return recorded(needs, attempt, account, member)
+    return recorded(needs, { who: named, session, used, settings, reading: result.reading, hints }, account, member)
   }
 }
 

@@ -118,6 +118,16 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json.nextAttempt.remainingBiometricAttempts).toBe(2)
     })
 
+    it('refuses a pattern whose member_ref names somebody else with 400, and does not count it', async () => {
+      const who = await enroll(service, 'member-ref')
+      const { status, json } = await verify('member-ref', who.session, {
+        ...(who.fresh() as object),
+        member_ref: 'else',
+      })
+      expect([status, json.reason]).toEqual([400, 'invalid-data'])
+      expect((await verify('member-ref', who.session, stranger())).json.nextAttempt.remainingBiometricAttempts).toBe(2)
+    })
+
     it('scores no more than the budget of 60 parallel attempts over one session', async () => {
       const who = await enroll(service, 'storm')
       const all = await Promise.all(Array.from({ length: 60 }, () => verify('storm', who.session, stranger())))
