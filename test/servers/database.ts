@@ -16,7 +16,10 @@ export async function freshDatabase({ empty = false } = {}): Promise<FreshDataba
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }
 }
 
-/** Copies of one template wait for one another's locks only in the server, so a collision is tried again. */
+/** The template is being copied by somebody else; the server's own autovacuum is at work in a database to drop. */
+const PASSING = ['55006', '42501']
+
+/** What collides with somebody else's moment is tried again. */
 async function administer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('databaseUrl') })
   await client.connect()
@@ -26,8 +29,7 @@ async function administer(statement: string): Promise<void> {
         await client.query(statement)
         return
       } catch (error) {
-        const copiedNow = (error as { code?: string }).code === '55006' // "source database is being accessed"
-        if (!copiedNow || tries === 50) throw error
+        if (!PASSING.includes((error as { code?: string }).code ?? '') || tries === 50) throw error
         await client.query('select pg_sleep(0.1)')
       }
     }
