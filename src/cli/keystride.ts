@@ -5,7 +5,9 @@ import { SCOPES, type Scope } from '../domain/organization.js'
 import type { OrganizationFlows } from '../flows/organizations.js'
 import { administration, openStores } from '../open-stores.js'
 import { version } from '../version.js'
+import { uuid } from './arguments.js'
 import { calibrateCommand } from './calibrate.js'
+import { quotasCommand } from './quotas.js'
 import { table } from './table.js'
 import { typingPatternCommand } from './typing-pattern.js'
 
@@ -68,6 +70,8 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
         }),
       ),
     )
+
+  organization.addCommand(quotasCommand((work) => run(() => administer(work))))
 
   const key = program.command('key').description('issue, list and revoke API keys')
   key
@@ -174,12 +178,6 @@ async function run(work: () => Promise<void>): Promise<void> {
 const print = (text: string) => process.stdout.write(`${text}\n`)
 const iso = (ms: number) => new Date(ms).toISOString()
 const quietLog = () => pino({ level: 'warn' }, pino.destination(2))
-
-function uuid(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text))
-    throw new InvalidArgumentError('wanted an id like 0198c0de-...')
-  return text
-}
 
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('wanted a name')

@@ -12,6 +12,8 @@ export interface Account {
   readonly type: AccountType
   readonly displayName: string | null
   readonly memberSelection: MemberSelection
+  readonly groups: readonly string[]
+  readonly tag: Readonly<Record<string, string>>
   readonly createdAt: number
 }
 
@@ -19,6 +21,8 @@ export interface Account {
 export interface Member {
   readonly id: string
   readonly memberRef: string
+  /** Label for people to read; never an identity key. */
+  readonly displayName: string | null
   /** Counts profile resets; patterns of an older generation are dead. */
   readonly generation: number
   readonly nPatternsRef: number

@@ -10,3 +10,28 @@ export interface Organization {
 
 export const SCOPES = ['core', 'links', 'dashboard'] as const
 export type Scope = (typeof SCOPES)[number]
+
+/** What an organization is licensed for; 0 is unlimited. */
+export interface Quotas {
+  /** `soft` creates all the same and flags the overage; `strict` refuses. */
+  readonly mode: 'soft' | 'strict'
+  readonly accounts: number
+  readonly sharedAccounts: number
+  readonly membersPerSharedAccount: number
+}
+
+export const NO_QUOTAS: Quotas = { mode: 'soft', accounts: 0, sharedAccounts: 0, membersPerSharedAccount: 0 }
+
+/** What there is of an organization's customers. */
+export interface Headcount {
+  readonly nAccounts: number
+  readonly nAccountsGeneric: number
+  /** Members of all accounts, archived ones left out. */
+  readonly nUsers: number
+}
+
+/** Whether there are more accounts than licensed, of either kind. */
+export const overQuota = (quotas: Quotas, { nAccounts, nAccountsGeneric }: Headcount): boolean =>
+  exceeds(nAccounts, quotas.accounts) || exceeds(nAccountsGeneric, quotas.sharedAccounts)
+
+export const exceeds = (n: number, quota: number): boolean => quota > 0 && n > quota

@@ -2,7 +2,7 @@ import type { Account, Member } from '../domain/account.js'
 import { type BiometricStatus, biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
-import { type Designation, fitsMember, refuseForeignMember } from './person.js'
+import { type Designation, refuseForeignMember } from './person.js'
 import type { Settings } from './settings.js'
 import { sha256Hex } from './tokens.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
@@ -26,8 +26,10 @@ export interface AccountState {
 }
 
 export interface Bootstrap {
-  /** Null: no such user yet; the session serves for creating and enrolling them. */
+  /** Null: no such account yet. With a member null although one was asked for: no such member yet. */
   readonly state: AccountState | null
+  /** The person asked for does not exist; the session serves for creating and enrolling them. */
+  readonly unknown: boolean
   readonly sessionToken: string
   /** The policy lets a security code stand in where typing fails. */
   readonly requiresSecurityCode: boolean
@@ -46,10 +48,11 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const { organization, policy } = await needs.settingsOf(who.organizationId)
     const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
-    const memberRef = found?.member?.memberRef ?? null
+    const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
     const sessionToken = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef))
     return {
       state: found === null ? null : stateOf(found.account, found.member, needs.now()),
+      unknown: found === null || (who.memberRef !== null && found.member === null),
       sessionToken,
       requiresSecurityCode: policy.policy.security_code_fallback.enabled,
       codeLength: policy.policy.security_code_fallback.code_length,
@@ -70,8 +73,9 @@ async function echoed(needs: Needs, who: Designation, memberRef: string | null, 
   if (token === null) return null
   const hash = sha256Hex(token)
   const session = await needs.sessions.find(who.organizationId, who.userRef, hash)
-  if (session === null || !fitsMember(session, { ...who, memberRef })) return null
-  if (memberRef === null || session.memberRef === memberRef) return token
+  if (session === null) return null
+  if (session.memberRef === memberRef) return token
+  if (session.memberRef !== null || memberRef === null) return null
   return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? token : null
 }
 

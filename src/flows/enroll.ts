@@ -7,7 +7,7 @@ import type { AccountStore } from '../storage/account.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
-import { type Designation, findPerson, requireSession } from './person.js'
+import { bindSession, type Designation, findPerson, requireSession } from './person.js'
 import type { Settings } from './settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
 
@@ -47,6 +47,7 @@ export function createEnroll(needs: Needs): EnrollFlow {
       ...who,
       memberRef: who.memberRef ?? session.memberRef,
     })
+    await bindSession(needs.sessions, who, session, { account, member })
     const reading = await readPattern(needs, who, member, body)
     const status = biometricStatus(member, DEFAULT_TARGETS, needs.now())
     const { organization } = await needs.settingsOf(who.organizationId)

@@ -1,7 +1,7 @@
-import { type Organization, SCOPES, type Scope } from '../domain/organization.js'
+import { type Organization, type Quotas, SCOPES, type Scope } from '../domain/organization.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
-import type { OrganizationStore } from '../storage/organization.js'
+import type { License, OrganizationStore } from '../storage/organization.js'
 import type { Vault } from '../storage/vault.js'
 import { newToken, sha256 } from './tokens.js'
 
@@ -23,6 +23,10 @@ export interface IssuedKey {
 export interface OrganizationFlows {
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
+  /** What the organization is licensed for and what of it is in use; null for an unknown one. */
+  license(organizationId: string): Promise<License | null>
+  /** Changes what is given and leaves the rest; creations go by it at once. Null for an unknown organization. */
+  setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
   /** Stores the hash of `apikey`, a fresh one unless given. */
   issueKey(organizationId: string, label: string, scopes?: readonly Scope[], apikey?: string): Promise<IssuedKey>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
@@ -35,6 +39,7 @@ export const newApiKey = (): string => `ks_${newToken()}`
 
 /** Administration of organizations and their keys. */
 export function createOrganizationFlows(needs: Needs): OrganizationFlows {
+  const license = (organizationId: string) => needs.organizations.license(organizationId)
   return {
     async create(name) {
       const id = needs.newId()
@@ -49,6 +54,13 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
       return { id }
     },
     list: () => needs.organizations.list(),
+    license,
+    async setQuotas(organizationId, changes) {
+      const before = await license(organizationId)
+      if (before === null) return null
+      const quotas = { ...before.quotas, ...changes }
+      return (await needs.organizations.setQuotas(organizationId, quotas)) ? { ...before, quotas } : null
+    },
     async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey()) {
       const id = needs.newId()
       await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))

@@ -19,7 +19,7 @@ export async function findAccount(accounts: AccountStore, who: Designation): Pro
   return found
 }
 
-export function refuseForeignMember(account: Account, memberRef: string | null): void {
+export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, memberRef: string | null): void {
   if (account.type === 'nominative' && memberRef !== null && memberRef !== account.userRef) {
     throw new Refusal('member-mismatch', 'member_ref differs from the userRef of a nominative account: leave it out')
   }
@@ -46,6 +46,18 @@ export async function requireSession(sessions: SessionStore, who: Designation, t
   const session = await sessions.find(who.organizationId, who.userRef, hash)
   if (session === null || !fitsMember(session, who)) throw sessionMissing()
   return { ...session, sha256: hash }
+}
+
+/** Binds a shared account's session to the first member whom a call names: from then on it serves no other. */
+export async function bindSession(
+  sessions: SessionStore,
+  who: Designation,
+  session: LiveSession,
+  { account, member }: { account: Account; member: Member },
+): Promise<void> {
+  if (account.type === 'nominative' || session.memberRef !== null) return
+  const bound = await sessions.designate(who.organizationId, who.userRef, session.sha256, member.memberRef)
+  if (!bound) throw sessionMissing()
 }
 
 /** A session once bound to a member serves no other. */

@@ -12,7 +12,7 @@ import type { AccountStore } from '../storage/account.js'
 import type { CodeHash } from '../storage/code-hash.js'
 import type { NewCode, SecurityCodeStore, StoredCode } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
-import { type Designation, findPerson, requireSession } from './person.js'
+import { bindSession, type Designation, findPerson, requireSession } from './person.js'
 import type { Settings } from './settings.js'
 
 interface Needs {
@@ -109,6 +109,7 @@ async function holderOf(needs: Needs, who: Designation, token: string) {
   const { organizationId, userRef } = who
   const session = await requireSession(needs.sessions, who, token)
   const person = await findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef })
+  await bindSession(needs.sessions, who, session, person)
   const holder: CodeHolder = { organizationId, ...person }
   const endOthers = () => needs.sessions.endAll(organizationId, userRef, person.member.memberRef, session.sha256)
   return { holder, endOthers }

@@ -6,7 +6,7 @@ import type { Authentication, AuthenticationStore } from '../storage/authenticat
 import type { CodeHash } from '../storage/code-hash.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
-import { type Designation, findPerson, type LiveSession, requireSession } from './person.js'
+import { bindSession, type Designation, findPerson, type LiveSession, requireSession } from './person.js'
 import type { Settings } from './settings.js'
 import { shownSessionId } from './tokens.js'
 import { ROUNDS_MAX, type Situation, statusOf, unscored, type VerifyAnswer, windowOf } from './verify.js'
@@ -44,6 +44,7 @@ export function createVerifyCode(needs: Needs): VerifyCodeFlow {
       needs.settingsOf(who.organizationId),
       findPerson(needs.accounts, named),
     ])
+    await bindSession(needs.sessions, who, session, { account, member })
     const before: Situation = { account, member, settings, used: session.used, hints, method: 'security_code' }
     const owner = { organizationId: who.organizationId, memberId: member.id }
     if (!windowOf(needs, before).codeOpen) {

@@ -18,7 +18,7 @@ import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { otherMember } from './enroll.js'
-import { type Designation, findPerson, type LiveSession, requireSession } from './person.js'
+import { bindSession, type Designation, findPerson, type LiveSession, requireSession } from './person.js'
 import type { Settings } from './settings.js'
 import { shownSessionId } from './tokens.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
@@ -88,6 +88,7 @@ export function createVerify(needs: Needs): VerifyFlow {
       needs.settingsOf(who.organizationId),
       findPerson(needs.accounts, named),
     ])
+    await bindSession(needs.sessions, who, session, { account, member })
     const before: Situation = { account, member, settings, used: session.used, hints, method: 'biometric' }
     if (!canVerify(statusOf(needs, member))) return unscored(needs, before, 'enroll')
     if (windowOf(needs, before).mode !== 'biometric') return unscored(needs, before, 'refused')

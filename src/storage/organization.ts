@@ -1,4 +1,4 @@
-import type { Organization } from '../domain/organization.js'
+import type { Headcount, Organization, Quotas } from '../domain/organization.js'
 import type { Policy } from '../domain/policy.js'
 
 export interface NewOrganization {
@@ -16,12 +16,10 @@ export interface StoredPolicy {
   readonly policy: Policy
 }
 
-/** What there is of an organization's customers. */
-export interface Headcount {
-  readonly nAccounts: number
-  readonly nAccountsGeneric: number
-  /** Members of all accounts. */
-  readonly nUsers: number
+/** What an organization is licensed for and what of it is in use. */
+export interface License {
+  readonly quotas: Quotas
+  readonly headcount: Headcount
 }
 
 /** Organizations and what is decided once for each of them. */
@@ -33,6 +31,9 @@ export interface OrganizationStore {
   find(organizationId: string): Promise<Organization | null>
   /** The data key as it is stored, still wrapped; null for an unknown organization. */
   wrappedKey(organizationId: string): Promise<Uint8Array | null>
-  headcount(organizationId: string): Promise<Headcount>
+  /** Null for an unknown organization. */
+  license(organizationId: string): Promise<License | null>
+  /** Administration. False for an unknown organization. */
+  setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
   defaultPolicy(organizationId: string): Promise<StoredPolicy | null>
 }

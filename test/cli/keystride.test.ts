@@ -27,6 +27,7 @@ describe('keystride', () => {
     [['--help']],
     [['organization', '--help']],
     [['key', 'issue', '--help']],
+    [['organization', 'quotas', '--help']],
     [['config', 'check', '--help']],
     [['calibrate', '--help']],
   ])('%j explains itself', async (args) => {
@@ -47,6 +48,18 @@ describe('keystride', () => {
     expect((await keystride('key', 'revoke', id, keyId)).stdout).toBe('revoked\n')
     expect((await keystride('key', 'list', id)).stdout).toContain('revoked 20')
     expect(await keystride('key', 'revoke', id, keyId)).toMatchObject({ status: 1 })
+  })
+
+  it('shows and changes what an organization is licensed for', async () => {
+    const id = (await keystride('organization', 'create', 'Quotas')).stdout.split('\n')[0] ?? ''
+    expect((await keystride('organization', 'quotas', id)).stdout).toMatch(/mode: soft[\s\S]*accounts +unlimited +0/)
+    const changed = await keystride('organization', 'quotas', id, '--mode', 'strict', '--accounts', '7')
+    expect(changed.stdout).toMatch(/mode: strict[\s\S]*accounts +7 +0/)
+    const further = await keystride('organization', 'quotas', id, '--shared-accounts', '2')
+    expect(further.stdout).toMatch(/mode: strict[\s\S]*accounts +7 +0[\s\S]*shared accounts +2 +0/)
+    for (const bad of ['-1', '1.5', 'many', ''])
+      expect((await keystride('organization', 'quotas', id, '--accounts', bad)).status).toBe(1)
+    expect((await keystride('organization', 'quotas', id, '--mode', 'hard')).stderr).toContain('soft, strict')
   })
 
   it('says in one line what is wrong, and ends with status 1', async () => {

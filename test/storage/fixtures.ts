@@ -41,7 +41,7 @@ export async function person(database: Database, organizationId: string, userRef
     userRef,
     type: 'nominative',
     displayName: null,
-    member: { id: memberId, memberRef: userRef },
+    member: { id: memberId, memberRef: userRef, displayName: null, createdAt: NOW },
     createdAt: NOW,
   })
   return { organizationId, accountId, memberId, userRef }

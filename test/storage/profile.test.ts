@@ -101,8 +101,8 @@ describe('accounts', () => {
           id: uuid(),
           userRef: 'new',
           type: 'nominative',
-          displayName: 'New',
-          member: { id: uuid(), memberRef: 'new' },
+          displayName: null,
+          member: { id: uuid(), memberRef: 'new', displayName: 'New', createdAt: NOW },
           createdAt: NOW,
         }),
       ),
@@ -122,7 +122,7 @@ describe('accounts', () => {
       userRef: 'desk',
       type: 'generic',
       displayName: null,
-      member: { id: uuid(), memberRef: 'bo' },
+      member: { id: uuid(), memberRef: 'bo', displayName: null, createdAt: NOW },
       createdAt: NOW,
     })
     expect((await accounts.find(org, 'desk', null))?.member).toBeNull()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Refusal } from '../../domain/refusal.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { AccountFlows } from '../../flows/accounts.js'
 import type { BootstrapFlow } from '../../flows/bootstrap.js'
@@ -21,7 +22,7 @@ export interface CoreServices {
   readonly profiles: ProfileFlows
   readonly verify: VerifyFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
-  readonly organizations: Pick<OrganizationStore, 'headcount'>
+  readonly organizations: Pick<OrganizationStore, 'license'>
   readonly verifyCode: VerifyCodeFlow
   readonly securityCodes: SecurityCodeFlows
   /** Cached health: null when well, else why not. Touches no store. */
@@ -41,11 +42,18 @@ export const MemberAndLanguageQuery = MemberQuery.extend({ language: z.string().
 /** Typing patterns are capped at this many bytes. */
 export const PATTERN_BYTES_MAX = 512 * 1024
 
-export const designation = (
+/** Whom a call is about. The member is named in the query or in the body; in both only where they agree. */
+export function designation(
   organizationId: string,
   userRef: string,
   query: { member_ref?: string | undefined },
-): Designation => ({ organizationId, userRef, memberRef: query.member_ref ?? null })
+  inBody: string | null | undefined = null,
+): Designation {
+  if (query.member_ref !== undefined && inBody != null && query.member_ref !== inBody) {
+    throw new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
+  }
+  return { organizationId, userRef, memberRef: query.member_ref ?? inBody ?? null }
+}
 
 export const languageHints = (
   query: { language?: string | undefined },

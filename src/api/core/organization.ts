@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { overQuota } from '../../domain/organization.js'
+import { Refusal } from '../../domain/refusal.js'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
 /** Who the key speaks for, and how many people that is. */
@@ -21,25 +23,33 @@ export const organizationInfo = coreRoute({
       subscriptionQuantity: z.int().describe('accounts licensed; 0 is unlimited'),
       subscriptionGenericQuantity: z.int().describe('shared accounts licensed; 0 is unlimited'),
       subscriptionUsage: z.int().describe('accounts that count against the license'),
+      subscriptionMembersQuantity: z.int().describe('members licensed for one shared account; 0 is unlimited'),
+      quotaMode: z.enum(['soft', 'strict']).describe('soft: nothing is refused, overage is flagged'),
+      quotaExceeded: z.boolean().describe('more accounts than licensed, of either kind'),
       validFrom: z.iso.datetime(),
       validUntil: z.iso.datetime().nullable().describe('null: no end'),
     }),
   },
   refuses: [],
   async handle({ organizationId, services }) {
-    const [{ organization }, headcount] = await Promise.all([
+    const [{ organization }, license] = await Promise.all([
       services.settingsOf(organizationId),
-      services.organizations.headcount(organizationId),
+      services.organizations.license(organizationId),
     ])
+    if (license === null) throw new Refusal('internal', 'the organization of this key is gone')
+    const { quotas, headcount } = license
     return {
       status: 200,
       payload: {
         name: organization.name,
         ...headcount,
-        // Our choice: without quotas an organization is licensed without limit or end.
-        subscriptionQuantity: 0,
-        subscriptionGenericQuantity: 0,
+        subscriptionQuantity: quotas.accounts,
+        subscriptionGenericQuantity: quotas.sharedAccounts,
         subscriptionUsage: headcount.nAccounts,
+        subscriptionMembersQuantity: quotas.membersPerSharedAccount,
+        quotaMode: quotas.mode,
+        quotaExceeded: overQuota(quotas, headcount),
+        // Our choice: a license has no end of its own.
         validFrom: new Date(organization.createdAt).toISOString(),
         validUntil: null,
       },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { UserRef } from '../../domain/user-ref.js'
 import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js'
 
 const REFUSES = ['session-missing', 'member-required', 'member-mismatch', 'user-not-found'] as const
@@ -21,12 +22,15 @@ export const chooseSecurityCode = coreRoute({
   // The policy says which codes are good; this only bounds what it has to look at.
   body: {
     kind: 'json',
-    schema: z.object({ securityCode: z.string().max(64).describe('digits, `codeLength` of them') }),
+    schema: z.object({
+      securityCode: z.string().max(64).describe('digits, `codeLength` of them'),
+      member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+    }),
   },
   replies: { 200: z.object(CodeState) },
   refuses: [...REFUSES, 'security-code-weak', 'rate-limited'],
   async handle({ organizationId, params, query, body, session, services }) {
-    const who = designation(organizationId, params.userRef, query)
+    const who = designation(organizationId, params.userRef, query, body.member_ref)
     await services.securityCodes.choose(who, session ?? '', body.securityCode)
     return {
       status: 200,

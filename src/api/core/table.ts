@@ -1,5 +1,6 @@
 import type { Route } from '../../http/route.js'
 import type { CoreServices } from './core-route.js'
+import { changeUser, clearDisplayNames, listMembers } from './members.js'
 import { organizationInfo } from './organization.js'
 import { chooseSecurityCode, clearSecurityCode, issueSecurityCode } from './security-code.js'
 import { status } from './status.js'
@@ -12,12 +13,15 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   status,
   bootstrapUser,
   createUser,
+  changeUser,
   deleteUser,
+  listMembers,
   enrollPattern,
   resetProfile,
   deletePattern,
   verifyUser,
   organizationInfo,
+  clearDisplayNames,
   chooseSecurityCode,
   issueSecurityCode,
   clearSecurityCode,

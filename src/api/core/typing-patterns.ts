@@ -11,6 +11,7 @@ import {
   PATTERN_BYTES_MAX,
   UserParams,
 } from './core-route.js'
+import { memberRefIn } from './member-ref-body.js'
 import { AccountTypeField, Counts, Words } from './shapes.js'
 
 const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
@@ -59,7 +60,7 @@ export const enrollPattern = coreRoute({
     'profile-complete',
   ],
   async handle({ organizationId, params, query, body, session, header, services }) {
-    const who = designation(organizationId, params.userRef, query)
+    const who = designation(organizationId, params.userRef, query, memberRefIn(body))
     const enrolled = await services.enroll(who, session ?? '', body, languageHints(query, header))
     return {
       status: 200,

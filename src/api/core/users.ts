@@ -1,25 +1,12 @@
 import { z } from 'zod'
 import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
-import type { AccountState, Bootstrap } from '../../flows/bootstrap.js'
-import {
-  coreRoute,
-  designation,
-  languageHints,
-  MemberAndLanguageQuery,
-  MemberQuery,
-  NoQuery,
-  UserParams,
-} from './core-route.js'
-import { AccountTypeField, Counts, Words } from './shapes.js'
+import { UserRef } from '../../domain/user-ref.js'
+import type { Bootstrap } from '../../flows/bootstrap.js'
+import type { Designation } from '../../flows/person.js'
+import { AccountFields, accountFields } from './account-fields.js'
+import { coreRoute, designation, languageHints, MemberAndLanguageQuery, MemberQuery, UserParams } from './core-route.js'
+import { AccountTypeField, Words } from './shapes.js'
 
-const AccountFields = {
-  userRef: z.string().describe('normalized reference'),
-  accountRef: z.string().nullable().describe('id of the account; null where it does not exist'),
-  accountType: AccountTypeField,
-  memberRef: z.string().nullable(),
-  memberSelection: z.enum(['ask', 'list']).nullable(),
-  ...Counts,
-}
 const CodeFields = {
   requiresSecurityCode: z.boolean().describe('the policy lets a security code stand in where typing fails'),
   securityCodeSet: z.boolean(),
@@ -39,19 +26,7 @@ const BootstrapState = z.object({
   ...Words,
 })
 
-function accountFields({ account, member, biometricStatus }: AccountState) {
-  return {
-    userRef: account.userRef,
-    accountRef: account.id,
-    accountType: account.type,
-    memberRef: member?.memberRef ?? null,
-    memberSelection: account.type === 'generic' ? account.memberSelection : null,
-    biometricStatus,
-    nPatternsRef: member?.nPatternsRef ?? 0,
-    targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
-  }
-}
-
+/** The onboarding shell of an unknown account: what it would be by default. */
 const shell = (userRef: string) => ({
   userRef,
   accountRef: null,
@@ -63,9 +38,11 @@ const shell = (userRef: string) => ({
   targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
 })
 
-function bootstrapState(userRef: string, begun: Bootstrap) {
+function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
+  const known = begun.state === null ? shell(userRef) : accountFields(begun.state)
   return {
-    ...(begun.state === null ? shell(userRef) : accountFields(begun.state)),
+    ...known,
+    memberRef: known.memberRef ?? memberRef,
     sessionId: begun.sessionToken,
     requiresSecurityCode: begun.requiresSecurityCode,
     securityCodeSet: begun.state?.member?.code.set ?? false,
@@ -92,34 +69,38 @@ export const bootstrapUser = coreRoute({
   async handle({ organizationId, params, query, session, header, services }) {
     const who = designation(organizationId, params.userRef, query)
     const begun = await services.bootstrap(who, session, languageHints(query, header))
-    const payload = bootstrapState(params.userRef, begun)
+    const payload = bootstrapState(who, begun)
     const headers = { 'X-Service-Session': begun.sessionToken }
-    if (begun.state !== null) return { status: 200, payload, headers }
+    if (!begun.unknown) return { status: 200, payload, headers }
     return {
       status: 404,
-      message: 'no such user yet: create it with POST',
+      message: `no such ${begun.state === null ? 'user' : 'member'} yet: create it with POST`,
       payload: { reason: 'user-not-found', ...payload },
       headers,
     }
   },
 })
 
-/** Creates an account without biometric data; an existing one answers 200 and stays as it is. */
+/** Creates an account, or a member of a shared one, without biometric data; what exists answers 200 and stays as it is. */
 export const createUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}',
-  summary: 'Create an account',
+  summary: 'Create an account, or a member of a shared one',
   countedAs: 'other',
   needsKey: true,
   needsSession: false,
   params: UserParams,
-  query: NoQuery,
+  query: MemberQuery,
   body: {
     kind: 'json',
     optional: true,
     schema: z.object({
-      type: z.literal('nominative').default('nominative').describe('one account, one person'),
-      member_ref: z.null().optional(),
+      type: AccountTypeField.optional().describe(
+        'nominative (default): one account, one person; generic: a shared account of several members',
+      ),
+      member_ref: UserRef.nullish().describe(
+        'on a generic account: the member to create, the first one of a new account; an existing one answers 200',
+      ),
       rotate_security_code: z
         .boolean()
         .optional()
@@ -131,10 +112,19 @@ export const createUser = coreRoute({
     200: CreatedState,
     201: CreatedState,
   },
-  refuses: ['validation-failed', 'rate-limited'],
-  async handle({ organizationId, params, body, services }) {
-    const who = designation(organizationId, params.userRef, {})
+  refuses: [
+    'validation-failed',
+    'member-mismatch',
+    'account-type',
+    'accounts-quota',
+    'shared-accounts-quota',
+    'members-quota',
+    'rate-limited',
+  ],
+  async handle({ organizationId, params, query, body, services }) {
+    const who = designation(organizationId, params.userRef, query, body.member_ref)
     const { created, securityCode, ...state } = await services.accounts.create(who, {
+      type: body.type ?? null,
       displayName: body.user_display_name ?? null,
       withCode: body.rotate_security_code ?? false,
     })
@@ -143,11 +133,11 @@ export const createUser = coreRoute({
   },
 })
 
-/** Deletes the account and everything that names it. */
+/** Deletes the account and everything that names it; on a shared account with `member_ref` archives that member. */
 export const deleteUser = coreRoute({
   method: 'delete',
   path: '/users/{userRef}',
-  summary: 'Delete an account with all of its data',
+  summary: 'Delete an account with all of its data, or archive a member of a shared one',
   countedAs: 'other',
   needsKey: true,
   needsSession: false,

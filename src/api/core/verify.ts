@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AttemptWindow } from '../../domain/attempts.js'
 import { canVerify, DEFAULT_TARGETS, refPatternsStatus } from '../../domain/biometric-status.js'
-import { Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { VerifyAnswer } from '../../flows/verify.js'
 import type { SuggestedWords } from '../../flows/words.js'
@@ -13,6 +12,7 @@ import {
   PATTERN_BYTES_MAX,
   UserParams,
 } from './core-route.js'
+import { memberRefIn } from './member-ref-body.js'
 import { SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField, Words } from './shapes.js'
 
@@ -83,7 +83,7 @@ export const verifyUser = coreRoute({
   async handle({ organizationId, requestId, params, query, body, session, header, services }) {
     const hints = languageHints(query, header)
     const code = securityCodeIn(body)
-    const who = designation(organizationId, params.userRef, code === null ? query : codeQuery(query, code))
+    const who = designation(organizationId, params.userRef, query, code === null ? memberRefIn(body) : code.member_ref)
     const answer =
       code === null
         ? await services.verify(who, session ?? '', body, hints)
@@ -91,13 +91,6 @@ export const verifyUser = coreRoute({
     return { status: 200, payload: verifyReply(answer, requestId) }
   },
 })
-
-/** The member is named in the query or in the body; in both only where they agree. */
-function codeQuery<Q extends { member_ref?: string | undefined }>(query: Q, { member_ref }: SecurityCodeBody): Q {
-  if (member_ref === undefined) return query
-  if (query.member_ref === undefined || query.member_ref === member_ref) return { ...query, member_ref }
-  throw new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
-}
 
 function verifyReply(answer: VerifyAnswer, requestId: string): z.infer<typeof VerifyReply> {
   const { member, next } = answer

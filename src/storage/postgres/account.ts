@@ -1,48 +1,92 @@
-import type { Account, AccountType, MemberSelection } from '../../domain/account.js'
+import type { Account, AccountType, Member, MemberSelection } from '../../domain/account.js'
 import { NO_ATTEMPTS } from '../../domain/attempts.js'
-import type { AccountStore, AccountWithMember } from '../account.js'
+import { exceeds } from '../../domain/organization.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } from '../account.js'
 import type { Database, Transaction } from './client.js'
+import { eraseMember, eraseUser } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 
 interface AccountRow {
   account_id: string
   user_ref: string
   type: AccountType
-  display_name: string | null
+  account_display_name: string | null
   member_selection: MemberSelection
+  groups: string[]
+  tag: Record<string, string>
   account_created_at: Date
 }
 
 /** What the outer join gives where the account has no such member. */
 type NoMemberRow = { [Column in keyof MemberRow]: null }
 
-/** Accounts and their members in PostgreSQL. */
+/** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
 export function postgresAccounts(database: Database): AccountStore {
   return {
     create: (organizationId, account) =>
       database.scoped(organizationId, async (sql) => {
-        const createdAt = new Date(account.createdAt)
         const { count } = await sql`
           insert into keystride.account (organization_id, id, user_ref, type, display_name, created_at)
           values (${organizationId}, ${account.id}, ${account.userRef}, ${account.type}, ${account.displayName},
-            ${createdAt})
+            ${new Date(account.createdAt)})
           on conflict (organization_id, user_ref) do nothing`
-        if (count === 1 && account.member !== null)
-          await sql`
-            insert into keystride.member (organization_id, id, account_id, member_ref, attempts, created_at)
-            values (${organizationId}, ${account.member.id}, ${account.id}, ${account.member.memberRef},
-              ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb, ${createdAt})`
+        const created = count === 1
+        if (created && account.member !== null) await insertMember(sql, organizationId, account.id, account.member)
+        if (created) await holdToQuotas(sql, organizationId, account.type)
         const found = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
         if (found === null) throw new Error('the account was removed while its creation looked for it')
-        return { ...found, created: count === 1 }
+        return { ...found, created }
       }),
 
     find: (organizationId, userRef, memberRef) =>
       database.scoped(organizationId, (sql) => find(sql, organizationId, userRef, memberRef)),
 
-    remove: (organizationId, userRef) => database.scoped(organizationId, (sql) => remove(sql, organizationId, userRef)),
+    roster: (organizationId, userRef) =>
+      database.scoped(organizationId, async (sql) => {
+        const found = await find(sql, organizationId, userRef, null)
+        return found === null ? null : withMembers(sql, organizationId, found.account)
+      }),
+
+    change: (organizationId, userRef, plan) =>
+      database.scoped(organizationId, async (sql) => {
+        const roster = await lock(sql, organizationId, userRef)
+        if (roster === null) return null
+        await carryOut(sql, organizationId, roster, plan(roster))
+        const found = await find(sql, organizationId, userRef, null)
+        return found === null ? null : withMembers(sql, organizationId, found.account)
+      }),
+
+    archiveMember: (organizationId, userRef, memberRef, at) =>
+      database.scoped(organizationId, async (sql) => {
+        const roster = await lock(sql, organizationId, userRef)
+        const member = roster?.members.find((one) => one.memberRef === memberRef)
+        if (roster?.account.type !== 'generic' || member === undefined) return null
+        return eraseMember(sql, organizationId, { userRef, memberId: member.id, at: new Date(at) })
+      }),
+
+    remove: (organizationId, userRef) =>
+      database.scoped(organizationId, async (sql) => {
+        const roster = await lock(sql, organizationId, userRef)
+        return roster === null ? null : eraseUser(sql, organizationId, roster.account.id, userRef)
+      }),
+
+    clearDisplayNames: (organizationId) =>
+      database.scoped(organizationId, async (sql) => {
+        const ofAccounts = await sql`
+          update keystride.account set display_name = null
+          where organization_id = ${organizationId} and display_name is not null`
+        const ofMembers = await sql`
+          update keystride.member set display_name = null
+          where organization_id = ${organizationId} and display_name is not null`
+        return ofAccounts.count + ofMembers.count
+      }),
   }
 }
+
+const accountColumns = (sql: Transaction) => sql`
+  a.id as account_id, a.user_ref, a.type, a.display_name as account_display_name, a.member_selection, a.groups, a.tag,
+  a.created_at as account_created_at`
 
 async function find(
   sql: Transaction,
@@ -51,35 +95,131 @@ async function find(
   memberRef: string | null,
 ): Promise<AccountWithMember | null> {
   const [row] = await sql<(AccountRow & (MemberRow | NoMemberRow))[]>`
-    select a.id as account_id, a.user_ref, a.type, a.display_name, a.member_selection,
-      a.created_at as account_created_at, ${memberColumns(sql)}
+    select ${accountColumns(sql)}, ${memberColumns(sql)}
     from keystride.account a left join keystride.member m
-      on m.organization_id = a.organization_id and m.account_id = a.id
+      on m.organization_id = a.organization_id and m.account_id = a.id and m.archived_at is null
       and m.member_ref = coalesce(${memberRef}, case a.type when 'nominative' then a.user_ref end)
     where a.organization_id = ${organizationId} and a.user_ref = ${userRef}`
   if (row === undefined) return null
   return { account: toAccount(row), member: row.id === null ? null : toMember(row) }
 }
 
-/** Locks go account, members, then the rest: the order of every other writer, so that none of them deadlocks with this. */
-async function remove(sql: Transaction, organizationId: string, userRef: string) {
-  const [account] = await sql<{ id: string }[]>`
-    select id from keystride.account where organization_id = ${organizationId} and user_ref = ${userRef} for update`
-  if (account === undefined) return null
-  const members = await sql<{ id: string }[]>`
-    select id from keystride.member where organization_id = ${organizationId} and account_id = ${account.id}
-    order by id for update`
-  const ids = `{${members.map(({ id }) => id).join(',')}}`
-  const { count } = await sql`
-    delete from keystride.reference_pattern
-    where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+/** The account and its people as they are, nobody else changing them until the transaction ends. */
+async function lock(sql: Transaction, organizationId: string, userRef: string): Promise<Roster | null> {
+  const [row] = await sql<AccountRow[]>`
+    select ${accountColumns(sql)} from keystride.account a
+    where a.organization_id = ${organizationId} and a.user_ref = ${userRef} for update`
+  return row === undefined ? null : withMembers(sql, organizationId, toAccount(row))
+}
+
+async function withMembers(sql: Transaction, organizationId: string, account: Account): Promise<Roster> {
+  const rows = await sql<MemberRow[]>`
+    select ${memberColumns(sql)} from keystride.member m
+    where m.organization_id = ${organizationId} and m.account_id = ${account.id} and m.archived_at is null
+    order by m.created_at, m.id`
+  return { account, members: rows.map(toMember) }
+}
+
+/** People first, the type last: the ledger's `type-change` then has the totals after all of it. */
+async function carryOut(
+  sql: Transaction,
+  organizationId: string,
+  { account, members }: Roster,
+  { settings, move, newMember }: AccountPlan,
+): Promise<void> {
+  const { memberSelection = account.memberSelection, groups = account.groups, tag = account.tag } = settings
   await sql`
-    delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
-  await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
-  await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
-  await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${account.id}`
-  await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${account.id}`
-  return { nPatternsDeleted: count }
+    update keystride.account set member_selection = ${memberSelection}, groups = ${JSON.stringify(groups)}::text::jsonb,
+      tag = ${JSON.stringify(tag)}::text::jsonb
+    where organization_id = ${organizationId} and id = ${account.id}`
+  if (move.kind === 'none') return
+  if (move.kind === 'add') {
+    await insertMember(sql, organizationId, account.id, { ...newMember, memberRef: move.memberRef })
+    return holdToMembersQuota(sql, organizationId, members.length + 1)
+  }
+  const [only] = members
+  if (move.kind === 'to-generic') {
+    await rename(sql, organizationId, only, move.memberRef)
+    await retype(sql, organizationId, account.id, 'generic')
+    return holdToQuotas(sql, organizationId, 'generic')
+  }
+  // An archived member may hold the reference that the remaining one takes on; its lock lives on as a tombstone.
+  await sql`
+    delete from keystride.member
+    where organization_id = ${organizationId} and account_id = ${account.id} and archived_at is not null`
+  if (only === undefined)
+    await insertMember(sql, organizationId, account.id, { ...newMember, memberRef: account.userRef })
+  else await rename(sql, organizationId, only, account.userRef)
+  await retype(sql, organizationId, account.id, 'nominative')
+}
+
+/** Inserts the member, or brings the archived one of this reference back. */
+async function insertMember(sql: Transaction, organizationId: string, accountId: string, member: NewMember) {
+  await sql`
+    insert into keystride.member as m (organization_id, id, account_id, member_ref, display_name, attempts, created_at)
+    values (${organizationId}, ${member.id}, ${accountId}, ${member.memberRef}, ${member.displayName},
+      ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb, ${new Date(member.createdAt)})
+    on conflict (organization_id, account_id, member_ref) do update
+      set archived_at = null, display_name = excluded.display_name, created_at = excluded.created_at
+      where m.archived_at is not null`
+}
+
+async function rename(sql: Transaction, organizationId: string, member: Member | undefined, memberRef: string) {
+  if (member === undefined) throw new Error('a nominative account without its person')
+  await sql`
+    update keystride.member set member_ref = ${memberRef}
+    where organization_id = ${organizationId} and id = ${member.id}`
+}
+
+async function retype(sql: Transaction, organizationId: string, accountId: string, type: AccountType) {
+  await sql`
+    update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${accountId}`
+}
+
+interface QuotaRow {
+  strict: boolean
+  accounts: number
+  shared: number
+  members: number
+  n_accounts: number
+  n_accounts_generic: number
+}
+
+const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
+  select o.quota_mode = 'strict' as strict, o.quota_accounts as accounts, o.quota_shared_accounts as shared,
+    o.quota_members as members, h.n_accounts, h.n_accounts_generic
+  from keystride.organization o join keystride.headcount h using (organization_id)
+  where o.organization_id = ${organizationId}`
+
+/**
+ * Looks after the insert: the headcount's trigger has counted it by then, and holds the row that every other creation of
+ * the organization has to wait for.
+ */
+async function holdToQuotas(sql: Transaction, organizationId: string, type: AccountType): Promise<void> {
+  const [quotas] = await quotasOf(sql, organizationId)
+  if (quotas === undefined || !quotas.strict) return
+  if (exceeds(quotas.n_accounts, quotas.accounts)) {
+    throw new Refusal(
+      'accounts-quota',
+      `ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.accounts} accounts, all in use`,
+    )
+  }
+  if (type === 'generic' && exceeds(quotas.n_accounts_generic, quotas.shared)) {
+    throw new Refusal(
+      'shared-accounts-quota',
+      `SHARED_ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.shared} shared accounts, all in use`,
+    )
+  }
+}
+
+async function holdToMembersQuota(sql: Transaction, organizationId: string, nMembers: number): Promise<void> {
+  const [quotas] = await quotasOf(sql, organizationId)
+  if (quotas?.strict && exceeds(nMembers, quotas.members)) {
+    throw new Refusal(
+      'members-quota',
+      `SHARED_ACCOUNT_MEMBERS_EXCEEDED: the license is for ${quotas.members} members of a shared account, all in use`,
+    )
+  }
 }
 
 function toAccount(row: AccountRow): Account {
@@ -87,8 +227,10 @@ function toAccount(row: AccountRow): Account {
     id: row.account_id,
     userRef: row.user_ref,
     type: row.type,
-    displayName: row.display_name,
+    displayName: row.account_display_name,
     memberSelection: row.member_selection,
+    groups: row.groups,
+    tag: row.tag,
     createdAt: row.account_created_at.getTime(),
   }
 }

@@ -6,6 +6,7 @@ import type { Transaction } from './client.js'
 export interface MemberRow {
   id: string
   member_ref: string
+  display_name: string | null
   generation: number
   n_visible: number
   n_sensitive: number
@@ -25,7 +26,7 @@ export interface MemberRow {
 
 /** The column list of a `MemberRow`, for a statement that names the table `m`. */
 export const memberColumns = (sql: Transaction) => sql`
-  m.id, m.member_ref, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
+  m.id, m.member_ref, m.display_name, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
   m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
   m.code_version, m.attempts, m.attempts_version, m.created_at`
 
@@ -33,6 +34,7 @@ export function toMember(row: MemberRow): Member {
   return {
     id: row.id,
     memberRef: row.member_ref,
+    displayName: row.display_name,
     generation: row.generation,
     nPatternsRef: row.n_visible + row.n_sensitive,
     nVisible: row.n_visible,

@@ -1,6 +1,6 @@
-import type { LanguageMode, Organization } from '../../domain/organization.js'
+import type { LanguageMode, Organization, Quotas } from '../../domain/organization.js'
 import { Policy } from '../../domain/policy.js'
-import type { OrganizationStore } from '../organization.js'
+import type { License, OrganizationStore } from '../organization.js'
 import type { Database } from './client.js'
 
 interface OrganizationRow {
@@ -11,7 +11,17 @@ interface OrganizationRow {
   created_at: Date
 }
 
-/** Organizations in PostgreSQL. `create` and `list` are administration and act as `keystride_system`. */
+interface LicenseRow {
+  quota_mode: Quotas['mode']
+  quota_accounts: number
+  quota_shared_accounts: number
+  quota_members: number
+  n_accounts: number
+  n_accounts_generic: number
+  n_users: number
+}
+
+/** Organizations in PostgreSQL. `create`, `list` and `setQuotas` are administration and act as `keystride_system`. */
 export function postgresOrganizations(database: Database): OrganizationStore {
   return {
     create: (organization) =>
@@ -49,13 +59,23 @@ export function postgresOrganizations(database: Database): OrganizationStore {
         return row?.wrapped_key ?? null
       }),
 
-    headcount: (organizationId) =>
+    license: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
-        const [row] = await sql<{ accounts: number; generic: number; users: number }[]>`
-          select count(*)::int as accounts, (count(*) filter (where type = 'generic'))::int as generic,
-            (select count(*)::int from keystride.member where organization_id = ${organizationId}) as users
-          from keystride.account where organization_id = ${organizationId}`
-        return { nAccounts: row?.accounts ?? 0, nAccountsGeneric: row?.generic ?? 0, nUsers: row?.users ?? 0 }
+        const [row] = await sql<LicenseRow[]>`
+          select o.quota_mode, o.quota_accounts, o.quota_shared_accounts, o.quota_members, h.n_accounts,
+            h.n_accounts_generic, h.n_users_nominative + h.n_users_generic as n_users
+          from keystride.organization o join keystride.headcount h using (organization_id)
+          where o.organization_id = ${organizationId}`
+        return row === undefined ? null : toLicense(row)
+      }),
+
+    setQuotas: (organizationId, { mode, accounts, sharedAccounts, membersPerSharedAccount }) =>
+      database.asSystem(async (sql) => {
+        const { count } = await sql`
+          update keystride.organization set quota_mode = ${mode}, quota_accounts = ${accounts},
+            quota_shared_accounts = ${sharedAccounts}, quota_members = ${membersPerSharedAccount}
+          where organization_id = ${organizationId}`
+        return count === 1
       }),
 
     defaultPolicy: (organizationId) =>
@@ -64,6 +84,18 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           select id, policy from keystride.policy where organization_id = ${organizationId} and is_default`
         return row === undefined ? null : { id: row.id, policy: Policy.parse(row.policy) }
       }),
+  }
+}
+
+function toLicense(row: LicenseRow): License {
+  return {
+    quotas: {
+      mode: row.quota_mode,
+      accounts: row.quota_accounts,
+      sharedAccounts: row.quota_shared_accounts,
+      membersPerSharedAccount: row.quota_members,
+    },
+    headcount: { nAccounts: row.n_accounts, nAccountsGeneric: row.n_accounts_generic, nUsers: row.n_users },
   }
 }
 

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
+import type { AccountState } from '../../flows/bootstrap.js'
+import { AccountTypeField, Counts } from './shapes.js'
+
+/** The account fields of the bootstrap state, shared by every answer about an account. */
+export const AccountFields = {
+  userRef: z.string().describe('normalized reference'),
+  accountRef: z.string().nullable().describe('id of the account; null where it does not exist'),
+  accountType: AccountTypeField,
+  memberRef: z.string().nullable().describe('null on a generic account until a member is designated'),
+  memberSelection: z
+    .enum(['ask', 'list'])
+    .nullable()
+    .describe('how the client learns who of a generic account signs in: by asking, or from the member list'),
+  ...Counts,
+}
+
+export function accountFields({ account, member, biometricStatus }: AccountState) {
+  return {
+    userRef: account.userRef,
+    accountRef: account.id,
+    accountType: account.type,
+    memberRef: member?.memberRef ?? null,
+    memberSelection: account.type === 'generic' ? account.memberSelection : null,
+    biometricStatus,
+    nPatternsRef: member?.nPatternsRef ?? 0,
+    targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
+  }
+}

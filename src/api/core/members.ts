@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { UserRef } from '../../domain/user-ref.js'
+import type { People } from '../../flows/accounts.js'
+import { coreRoute, designation, MemberQuery, NoParams, NoQuery, UserParams } from './core-route.js'
+import { AccountTypeField, BiometricStatusField } from './shapes.js'
+
+const RosterMember = z.object({
+  memberRef: z.string(),
+  displayName: z.string().nullable(),
+  biometricStatus: BiometricStatusField,
+  nPatternsRef: z.int(),
+  securityCodeSet: z.boolean(),
+  securityCodeTemporary: z.boolean(),
+  createdAt: z.iso.datetime(),
+  lastAuthenticationAt: z.iso.datetime().nullable().describe('the last successful one; null before'),
+})
+const Roster = z.object({
+  userRef: z.string(),
+  accountType: AccountTypeField,
+  memberSelection: z.enum(['ask', 'list']).nullable(),
+  members: z.array(RosterMember).describe('archived members are left out; a nominative account has its one person'),
+})
+const ChangedAccount = Roster.extend({
+  groups: z.array(z.string()),
+  tag: z.record(z.string(), z.string()),
+})
+
+function roster({ account, members }: People): z.infer<typeof Roster> {
+  return {
+    userRef: account.userRef,
+    accountType: account.type,
+    memberSelection: account.type === 'generic' ? account.memberSelection : null,
+    members: members.flatMap(({ member, biometricStatus }) =>
+      member === null
+        ? []
+        : {
+            memberRef: member.memberRef,
+            displayName: member.displayName,
+            biometricStatus,
+            nPatternsRef: member.nPatternsRef,
+            securityCodeSet: member.code.set,
+            securityCodeTemporary: member.code.temporary,
+            createdAt: new Date(member.createdAt).toISOString(),
+            lastAuthenticationAt: member.lastSuccessAt === null ? null : new Date(member.lastSuccessAt).toISOString(),
+          },
+    ),
+  }
+}
+
+/** Everybody on a shared account, for a client that offers the list. */
+export const listMembers = coreRoute({
+  method: 'get',
+  path: '/users/{userRef}/members',
+  summary: 'The members of an account',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams,
+  query: NoQuery,
+  body: { kind: 'none' },
+  replies: { 200: Roster },
+  refuses: ['user-not-found'],
+  async handle({ organizationId, params, services }) {
+    const people = await services.accounts.members(designation(organizationId, params.userRef, {}))
+    return { status: 200, payload: roster(people) }
+  },
+})
+
+const Label = z.string().trim().min(1).max(100)
+
+/**
+ * Account gestures: another type, one member more, groups, tags, how members are selected. What the body leaves out
+ * stays. A change of type ends the account's sessions.
+ */
+export const changeUser = coreRoute({
+  method: 'patch',
+  path: '/users/{userRef}',
+  summary: 'Change an account',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams,
+  query: MemberQuery,
+  body: {
+    kind: 'json',
+    schema: z
+      .object({
+        type: AccountTypeField.describe(
+          'generic: needs `member_ref`, which from then on names the person whom the account had; nominative: with one member at most',
+        ),
+        member_ref: UserRef.describe('on a generic account: a further member'),
+        member_selection: z.enum(['ask', 'list']),
+        groups: z.array(Label).max(50).describe('replaces all groups'),
+        tag: z
+          .record(z.string().min(1).max(64), z.string().max(256))
+          .refine((tag) => Object.keys(tag).length <= 50, 'must have at most 50 keys')
+          .describe('replaces all tags'),
+      })
+      .partial()
+      .refine((change) => Object.keys(change).length > 0, {
+        message: 'wanted at least one of type, member_ref, member_selection, groups, tag',
+      }),
+  },
+  replies: { 200: ChangedAccount },
+  refuses: [
+    'validation-failed',
+    'user-not-found',
+    'member-mismatch',
+    'account-type',
+    'member-exists',
+    'shared-accounts-quota',
+    'members-quota',
+    'accounts-quota',
+  ],
+  async handle({ organizationId, params, query, body, services }) {
+    const who = designation(organizationId, params.userRef, query, body.member_ref)
+    const people = await services.accounts.change(who, {
+      type: body.type,
+      memberRef: who.memberRef ?? undefined,
+      memberSelection: body.member_selection,
+      groups: body.groups,
+      tag: body.tag,
+    })
+    const { groups, tag } = people.account
+    return { status: 200, payload: { ...roster(people), groups: [...groups], tag: { ...tag } } }
+  },
+})
+
+/** The labels go, the accounts stay as they are. */
+export const clearDisplayNames = coreRoute({
+  method: 'delete',
+  path: '/user-display-names',
+  summary: 'Clear the display names of all users',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'none' },
+  replies: { 200: z.object({ n_display_names_cleared: z.int() }) },
+  refuses: [],
+  async handle({ organizationId, services }) {
+    const cleared = await services.accounts.clearDisplayNames(organizationId)
+    return { status: 200, payload: { n_display_names_cleared: cleared } }
+  },
+})

@@ -1,0 +1,50 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { overQuota, type Quotas } from '../domain/organization.js'
+import type { OrganizationFlows } from '../flows/organizations.js'
+import type { License } from '../storage/organization.js'
+import { uuid } from './arguments.js'
+import { table } from './table.js'
+
+type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
+
+/** `keystride organization quotas`: shows what an organization is licensed for and, with options, changes it. */
+export function quotasCommand(administer: Administer): Command {
+  return new Command('quotas')
+    .description('show what an organization is licensed for and what is in use; with options, change it')
+    .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'soft: overage is flagged, nothing is refused; strict: creations are refused with 409',
+      ).choices(['soft', 'strict']),
+    )
+    .option('--accounts <n>', 'accounts of both kinds; 0 is unlimited', count)
+    .option('--shared-accounts <n>', 'shared accounts; 0 is unlimited', count)
+    .option('--members-per-shared-account <n>', 'members of one shared account; 0 is unlimited', count)
+    .action((organizationId: string, options: Partial<Quotas>) =>
+      administer(async (flows) => {
+        const changed = Object.keys(options).length > 0
+        const license = await (changed ? flows.setQuotas(organizationId, options) : flows.license(organizationId))
+        if (license === null) throw new Error('there is no organization of that id')
+        process.stdout.write(`${report(license)}\n`)
+      }),
+    )
+}
+
+function report({ quotas, headcount }: License): string {
+  const limit = (n: number) => (n === 0 ? 'unlimited' : String(n))
+  const rows = [
+    ['accounts', limit(quotas.accounts), String(headcount.nAccounts)],
+    ['shared accounts', limit(quotas.sharedAccounts), String(headcount.nAccountsGeneric)],
+    ['members of a shared account', limit(quotas.membersPerSharedAccount), '-'],
+  ]
+  const over = overQuota(quotas, headcount) ? '\nMore is in use than licensed.' : ''
+  return `mode: ${quotas.mode}\n${table(['licensed', 'quota', 'in use'], rows)}${over}`
+}
+
+function count(text: string): number {
+  const n = Number(text)
+  if (text.trim() === '' || !Number.isSafeInteger(n) || n < 0 || n > 2_147_483_647)
+    throw new InvalidArgumentError('wanted a whole number, 0 for unlimited')
+  return n
+}

@@ -1,0 +1,48 @@
+import type { Transaction } from './client.js'
+
+/**
+ * Removes an account and every row that names it or its people. The caller holds the account's lock; the members' come
+ * here. Only counts stay, in the ledger, and for a day a hash with the locks.
+ */
+export async function eraseUser(sql: Transaction, organizationId: string, accountId: string, userRef: string) {
+  const members = await sql<{ id: string }[]>`
+    select id from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}
+    order by id for update`
+  const ids = `{${members.map(({ id }) => id).join(',')}}`
+  const { count } = await sql`
+    delete from keystride.reference_pattern
+    where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+  await sql`
+    delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+  await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
+  await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
+  await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`
+  await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`
+  return { nPatternsDeleted: count }
+}
+
+/**
+ * Takes a member off a shared account: what was typed and the code go, the records of sign-ins stay without the typing.
+ * The row stays with its reference and its counters, so that coming back opens no lock.
+ */
+export async function eraseMember(
+  sql: Transaction,
+  organizationId: string,
+  { userRef, memberId, at }: { userRef: string; memberId: string; at: Date },
+) {
+  await sql`
+    update keystride.member set archived_at = ${at}, generation = generation + 1, n_visible = 0, n_sensitive = 0,
+      ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
+      display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
+      code_set_at = null, code_expires_at = null, code_version = code_version + 1, attempts_version = attempts_version + 1
+    where organization_id = ${organizationId} and id = ${memberId}`
+  const { count } = await sql`
+    delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}`
+  await sql`
+    delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`
+  await sql`
+    update keystride.authentication set sealed = null
+    where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
+      and sealed is not null`
+  return { nPatternsDeleted: count }
+}

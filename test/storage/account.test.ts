@@ -1,0 +1,256 @@
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { NO_QUOTAS, type Quotas } from '../../src/domain/organization.js'
+import type { AccountStore } from '../../src/storage/account.js'
+import { postgresAccounts } from '../../src/storage/postgres/account.js'
+import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { freshDatabase } from '../servers/database.js'
+import { attempt, NOW, organization, reference } from './fixtures.js'
+
+let database: Database
+let accounts: AccountStore
+let org: string
+beforeAll(async () => {
+  database = connectPostgres({ url: (await freshDatabase()).url, max: 20 })
+  accounts = postgresAccounts(database)
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  org = await organization(database)
+})
+
+const quotas = (changes: Partial<Quotas>) =>
+  postgresOrganizations(database).setQuotas(org, { ...NO_QUOTAS, mode: 'strict', ...changes })
+
+const create = (userRef: string, type: 'nominative' | 'generic' = 'nominative', memberRef: string | null = userRef) =>
+  accounts.create(org, {
+    id: uuid(),
+    userRef,
+    type,
+    displayName: null,
+    member: memberRef === null ? null : { id: uuid(), memberRef, displayName: null, createdAt: NOW },
+    createdAt: NOW,
+  })
+const newMember = () => ({ id: uuid(), displayName: null, createdAt: NOW })
+const add = (userRef: string, memberRef: string) =>
+  accounts.change(org, userRef, () => ({ settings: {}, move: { kind: 'add', memberRef }, newMember: newMember() }))
+const ledger = () =>
+  database.scoped(
+    org,
+    (sql) => sql<
+      {
+        kind: string
+        n_accounts: number
+        n_accounts_generic: number
+        n_users_nominative: number
+        n_users_generic: number
+        over_quota: boolean
+      }[]
+    >`
+      select kind, n_accounts, n_accounts_generic, n_users_nominative, n_users_generic, over_quota
+      from keystride.usage_event where organization_id = ${org} order by n`,
+  )
+const counts = async () => {
+  const { headcount } = (await postgresOrganizations(database).license(org)) ?? {}
+  return [headcount?.nAccounts, headcount?.nAccountsGeneric, headcount?.nUsers]
+}
+const kindOf = (error: unknown) => (error as { kind?: string }).kind
+
+describe('quotas', () => {
+  it('let exactly one of 200 parallel creations through where one place is left', async () => {
+    await create('first')
+    await quotas({ accounts: 2 })
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => create(`one-of-${i}`)))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const outcome of all) {
+      if (outcome.status === 'fulfilled') continue
+      expect(kindOf(outcome.reason), String(outcome.reason)).toBe('accounts-quota')
+      expect(String(outcome.reason.message)).toMatch(/^ACCOUNTS_QUOTA_EXCEEDED: /)
+    }
+    expect(await counts()).toEqual([2, 0, 2])
+  })
+
+  it('let exactly one of 200 parallel members onto a shared account with one place left', async () => {
+    await create('desk', 'generic', 'ann')
+    await quotas({ membersPerSharedAccount: 2 })
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => add('desk', `m${i}`)))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await accounts.roster(org, 'desk'))?.members).toHaveLength(2)
+  })
+
+  it('count shared accounts by themselves, conversions included', async () => {
+    await create('desk', 'generic', 'ann')
+    await quotas({ sharedAccounts: 1 })
+    await expect(create('desk-2', 'generic', 'bob')).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
+    await create('solo')
+    const convert = accounts.change(org, 'solo', () => ({
+      settings: {},
+      move: { kind: 'to-generic', memberRef: 'cy' },
+      newMember: newMember(),
+    }))
+    await expect(convert).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
+    expect((await accounts.find(org, 'solo', null))?.account.type).toBe('nominative')
+    expect(await counts()).toEqual([2, 1, 2])
+  })
+
+  it('that are soft refuse nothing', async () => {
+    await quotas({ mode: 'soft', accounts: 1 })
+    await create('a')
+    await create('b')
+    expect(await counts()).toEqual([2, 0, 2])
+  })
+})
+
+describe('the usage ledger', () => {
+  it('has the totals after each completed profile, change of type, archiving and deletion', async () => {
+    await quotas({ mode: 'soft', accounts: 1 })
+    const { member } = await create('solo')
+    const profiles = postgresProfiles(database)
+    const rules = { target: 1, limit: 10, rejectReplay: true }
+    await profiles.add(org, reference(member?.id ?? ''), rules)
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-nominative' },
+      newMember: newMember(),
+    }))
+    await accounts.remove(org, 'solo')
+    const row = (kind: string, counted: number[], over_quota: boolean) => ({
+      kind,
+      n_accounts: counted[0],
+      n_accounts_generic: counted[1],
+      n_users_nominative: counted[2],
+      n_users_generic: counted[3],
+      over_quota,
+    })
+    expect([...(await ledger())]).toEqual([
+      row('enroll', [1, 0, 1, 0], false),
+      row('delete', [2, 1, 1, 1], true),
+      row('type-change', [2, 0, 2, 0], true),
+      row('delete', [1, 0, 1, 0], false),
+    ])
+  })
+
+  it('cannot be changed, shortened or emptied by anybody who serves requests', async () => {
+    await create('gone')
+    await accounts.remove(org, 'gone')
+    const statements = [
+      'insert into keystride.usage_event select * from keystride.usage_event',
+      'update keystride.usage_event set n_accounts = 0',
+      'delete from keystride.usage_event',
+      'truncate keystride.usage_event',
+      'alter table keystride.usage_event disable trigger all',
+      'update keystride.headcount set n_accounts = 0',
+    ]
+    for (const statement of statements) {
+      await expect(
+        database.scoped(org, (sql) => sql.unsafe(statement)),
+        statement,
+      ).rejects.toThrow(/permission denied|must be owner/)
+      const asSystem = database.asSystem((sql) => sql.unsafe(statement))
+      if (!statement.startsWith('insert') && !statement.includes('headcount'))
+        await expect(asSystem, statement).rejects.toThrow(/permission denied|must be owner/)
+      else await asSystem.catch(() => {})
+    }
+    expect(await ledger()).toHaveLength(1)
+  })
+
+  it('shows the first row that was altered behind its back', async () => {
+    for (let i = 0; i < 5; i++) {
+      await create(`u${i}`)
+      await accounts.remove(org, `u${i}`)
+    }
+    const broken = () =>
+      database.scoped(org, async (sql) => {
+        const [row] = await sql<{ n: string | null }[]>`select keystride.broken_usage_event() as n`
+        return row?.n ?? null
+      })
+    expect(await broken()).toBeNull()
+    const tamper = (statement: string) =>
+      database.call(async (sql) => {
+        await sql.unsafe('alter table keystride.usage_event disable trigger user')
+        await sql.unsafe('alter table keystride.usage_event disable row level security')
+        await sql.unsafe(statement)
+        await sql.unsafe('alter table keystride.usage_event enable row level security')
+        await sql.unsafe('alter table keystride.usage_event enable trigger user')
+      })
+    await tamper(`update keystride.usage_event set n_accounts = 7 where organization_id = '${org}' and n = 3`)
+    expect(await broken()).toBe('3')
+    await tamper(`delete from keystride.usage_event where organization_id = '${org}' and n >= 3`)
+    expect(await broken()).toBe('5')
+  })
+})
+
+describe('locks', () => {
+  const locked = () => {
+    let counters = NO_ATTEMPTS
+    for (let i = 0; i < 6; i++) counters = afterFailure(counters, 'biometric', NOW)
+    return counters
+  }
+  const lock = async (userRef: string, memberRef: string) => {
+    const { account, member } = (await accounts.find(org, userRef, memberRef)) ?? {}
+    if (account === undefined || member == null) throw new Error('nobody to lock')
+    const who = { organizationId: org, accountId: account.id, memberId: member.id, userRef }
+    const outcome = await postgresAuthentications(database).record(
+      org,
+      attempt(who, { counters: locked(), attemptsVersion: member.attemptsVersion, generation: member.generation }),
+    )
+    expect(outcome).toBe('recorded')
+  }
+
+  it('outlive deletion and creation of the account by a day, without naming anybody', async () => {
+    await create('eve')
+    await lock('eve', 'eve')
+    await accounts.remove(org, 'eve')
+    const kept = await database.asSystem(
+      (sql) => sql`select t::text as row from keystride.lock_tombstone t where organization_id = ${org}`,
+    )
+    expect(kept).toHaveLength(1)
+    expect(JSON.stringify(kept)).not.toContain('eve')
+    expect((await create('eve')).member?.attempts).toEqual(locked())
+    await accounts.remove(org, 'eve')
+    await database.asSystem(
+      (sql) => sql`update keystride.lock_tombstone set kept_until = now() where organization_id = ${org}`,
+    )
+    expect((await create('eve')).member?.attempts).toEqual(NO_ATTEMPTS)
+  })
+
+  it('outlive archiving and coming back', async () => {
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await lock('desk', 'bob')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    expect((await accounts.find(org, 'desk', 'bob'))?.member).toBeNull()
+    expect(await accounts.archiveMember(org, 'desk', 'bob', NOW)).toBeNull()
+    await add('desk', 'bob')
+    expect((await accounts.find(org, 'desk', 'bob'))?.member).toMatchObject({ attempts: locked(), nPatternsRef: 0 })
+  })
+
+  it('outlive a change of type and back', async () => {
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await lock('desk', 'bob')
+    await lock('desk', 'ann')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-nominative' },
+      newMember: newMember(),
+    }))
+    expect((await accounts.find(org, 'desk', null))?.member).toMatchObject({ memberRef: 'desk', attempts: locked() })
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-generic', memberRef: 'ann' },
+      newMember: newMember(),
+    }))
+    await add('desk', 'bob')
+    for (const memberRef of ['ann', 'bob'])
+      expect((await accounts.find(org, 'desk', memberRef))?.member?.attempts).toEqual(locked())
+  })
+})
