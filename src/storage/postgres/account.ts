@@ -26,6 +26,10 @@ export function postgresAccounts(database: Database): AccountStore {
   return {
     create: (organizationId, account) =>
       database.scoped(organizationId, async (sql) => {
+        const there = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
+        if (there !== null) return { ...there, created: false }
+        // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
+        await holdToQuotas(sql, organizationId, account.type, 1)
         const { count } = await sql`
           insert into keystride.account (organization_id, id, user_ref, type, display_name, created_at)
           values (${organizationId}, ${account.id}, ${account.userRef}, ${account.type}, ${account.displayName},
@@ -192,19 +196,19 @@ const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
   where o.organization_id = ${organizationId}`
 
 /**
- * Looks after the insert: the headcount's trigger has counted it by then, and holds the row that every other creation of
- * the organization has to wait for.
+ * Exact after the insert: the headcount's trigger has counted it by then, and holds the row that every other creation of
+ * the organization has to wait for. With `coming` more it is a look ahead.
  */
-async function holdToQuotas(sql: Transaction, organizationId: string, type: AccountType): Promise<void> {
+async function holdToQuotas(sql: Transaction, organizationId: string, type: AccountType, coming = 0): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
   if (quotas === undefined || !quotas.strict) return
-  if (exceeds(quotas.n_accounts, quotas.accounts)) {
+  if (exceeds(quotas.n_accounts + coming, quotas.accounts)) {
     throw new Refusal(
       'accounts-quota',
       `ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.accounts} accounts, all in use`,
     )
   }
-  if (type === 'generic' && exceeds(quotas.n_accounts_generic, quotas.shared)) {
+  if (type === 'generic' && exceeds(quotas.n_accounts_generic + coming, quotas.shared)) {
     throw new Refusal(
       'shared-accounts-quota',
       `SHARED_ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.shared} shared accounts, all in use`,
