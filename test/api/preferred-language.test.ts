@@ -1,22 +1,12 @@
-import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresAccounts } from '../../src/storage/postgres/account.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { NOW } from '../storage/fixtures.js'
 
 let service: TestService
-let database: Database
 beforeAll(async () => {
-  const { url } = await freshDatabase()
-  service = await startService(url)
-  database = connectPostgres({ url, max: 1 })
+  service = await startService((await freshDatabase()).url)
 })
-afterAll(async () => {
-  await database.close()
-  await service.close()
-})
+afterAll(() => service.close())
 
 const prefer = (userRef: string, body: unknown, query = '') =>
   service.call('PUT', `/users/${userRef}/preferred-language${query}`, { body })
@@ -57,19 +47,16 @@ describe('PUT /users/{userRef}/preferred-language', () => {
   })
 
   it('is one member’s own on a shared account, which has to be named', async () => {
-    await postgresAccounts(database).create(service.organizationId, {
-      id: uuid(),
-      userRef: 'desk',
-      type: 'generic',
-      displayName: null,
-      member: { id: uuid(), memberRef: 'dora' },
-      createdAt: NOW,
-    })
+    await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'Dora' } })
+    await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'fay' } })
     const unnamed = await prefer('desk', { language: 'fr' })
     expect([unnamed.status, unnamed.json.reason]).toEqual([400, 'invalid-data'])
     expect((await prefer('desk', { language: 'fr' }, '?member_ref=eve')).status).toBe(404)
     const set = await prefer('desk', { language: 'fr' }, '?member_ref=Dora')
     expect(set.json).toMatchObject({ userRef: 'desk', memberRef: 'dora', language: 'fr' })
-    expect(await wordsOf('desk', '?member_ref=dora')).toBe('fr')
+    expect((await prefer('desk', { language: 'it', member_ref: 'FAY' })).json).toMatchObject({ memberRef: 'fay' })
+    expect((await prefer('desk', { language: 'it', member_ref: 'fay' }, '?member_ref=dora')).status).toBe(400)
+    const words = ['dora', 'fay'].map((memberRef) => wordsOf('desk', `?member_ref=${memberRef}`))
+    expect(await Promise.all(words)).toEqual(['fr', 'it'])
   })
 })

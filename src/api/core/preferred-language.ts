@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
+import { UserRef } from '../../domain/user-ref.js'
 import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js'
 
 /** The language in which a member is given words to type; seen everywhere from the next call on. */
@@ -21,6 +22,7 @@ export const preferLanguage = coreRoute({
       language: LanguageTag.nullable().describe(
         `one of ${LANGUAGES.join(', ')}, a region (pt-BR) dropped; null clears`,
       ),
+      member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
     }),
   },
   replies: {
@@ -32,7 +34,7 @@ export const preferLanguage = coreRoute({
   },
   refuses: ['member-required', 'member-mismatch', 'user-not-found', 'validation-failed'],
   async handle({ organizationId, params, query, body, services }) {
-    const who = designation(organizationId, params.userRef, query)
+    const who = designation(organizationId, params.userRef, query, body.member_ref)
     const { account, member } = await services.preferLanguage(who, body.language)
     return {
       status: 200,

@@ -8,7 +8,7 @@ export function postgresPreferredLanguages(database: Database): PreferredLanguag
       database.scoped(organizationId, async (sql) => {
         const { count } = await sql`
           update keystride.member set preferred_language = ${language}
-          where organization_id = ${organizationId} and id = ${memberId}`
+          where organization_id = ${organizationId} and id = ${memberId} and archived_at is null`
         return count === 1
       }),
   }
