@@ -19,12 +19,16 @@ import { connectPostgres } from './storage/postgres/client.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
+import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
+import { postgresTypingWords } from './storage/postgres/typing-words.js'
+import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
+import type { TypingWordStore } from './storage/typing-words.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
 
@@ -36,6 +40,8 @@ export interface Stores {
   readonly authentications: AuthenticationStore
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
+  readonly typingWords: TypingWordStore
+  readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
   readonly vault: Vault
   /** What health watches. */
@@ -83,6 +89,8 @@ export async function openStores(
       sessions: redis?.sessions ?? postgresSessions(database),
       securityCodes: postgresSecurityCodes(database),
       codeHash: createCodeHash({ kek }),
+      typingWords: postgresTypingWords(database),
+      preferredLanguages: postgresPreferredLanguages(database),
       vault: createVault({ kek, wrappedKeyOf: (organizationId) => organizations.wrappedKey(organizationId) }),
       checks: [
         { name: 'PostgreSQL', ping: () => database.ping() },

@@ -10,10 +10,13 @@ import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
+import { createChangeLanguage } from './flows/organization-language.js'
+import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
+import { createTypingWordFlows } from './flows/typing-words.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import { documentEndpoints } from './http/docs-page.js'
@@ -106,7 +109,7 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
   const needs = {
     ...stores,
     scoring,
-    settingsOf: createSettings(stores.organizations, monotonicMs),
+    ...createSettings({ ...stores, monotonicMs }),
     newId: () => v7(),
     newToken,
     now: () => Date.now(),
@@ -125,6 +128,9 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     organizations: stores.organizations,
     verifyCode: createVerifyCode(needs),
     securityCodes,
+    changeLanguage: createChangeLanguage(needs),
+    typingWords: createTypingWordFlows(needs),
+    preferLanguage: createPreferLanguage(needs),
     degraded: health.degraded,
     version: version(),
   }

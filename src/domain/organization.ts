@@ -1,10 +1,14 @@
-export type LanguageMode = 'auto' | 'forced'
+export const LANGUAGE_MODES = ['auto', 'forced'] as const
+/** `auto` follows `Accept-Language`, `forced` does not. */
+export type LanguageMode = (typeof LANGUAGE_MODES)[number]
 
 export interface Organization {
   readonly id: string
   readonly name: string
   readonly defaultLanguage: string
   readonly languageMode: LanguageMode
+  /** Moves with every change of its typing words; 0 while there was none. */
+  readonly wordsVersion: number
   readonly createdAt: number
 }
 

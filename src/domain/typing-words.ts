@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { de } from './words/de.js'
 import { en } from './words/en.js'
 import { es } from './words/es.js'
@@ -9,7 +10,22 @@ import { pt } from './words/pt.js'
 export const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-const CORE_WORDS: Record<Language, readonly string[]> = {
+/** What its speakers call each language. */
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: 'English',
+  fr: 'Français',
+  de: 'Deutsch',
+  es: 'Español',
+  it: 'Italiano',
+  pt: 'Português',
+  nl: 'Nederlands',
+}
+
+/** The words of each language, for suggestions to draw from. */
+export type WordPools = Readonly<Record<Language, readonly string[]>>
+
+/** Where nothing was changed: the shipped words. */
+export const CORE_POOLS: WordPools = {
   en: split(en),
   fr: split(fr),
   de: split(de),
@@ -25,22 +41,39 @@ function split(text: string): readonly string[] {
 
 export const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
 
+/** The language of a tag, its region left off: `pt` of `pt-BR`; null where it has no words. */
+function languageOf(tag: string): Language | null {
+  const base = tag.trim().toLowerCase().split('-')[0] ?? ''
+  return isLanguage(base) ? base : null
+}
+
+/** A language on the wire. Our choice: a region (`pt-BR`) and capitals are taken and dropped. */
+export const LanguageTag = z
+  .string()
+  .max(35)
+  .transform((text, context) => {
+    const language = languageOf(text)
+    if (language !== null) return language
+    context.addIssue({ code: 'custom', message: `must be a language with words: ${LANGUAGES.join(', ')}` })
+    return z.NEVER
+  })
+
 /** The shipped words of a language, most frequent first, at least 400. */
-export const coreWords = (language: Language): readonly string[] => CORE_WORDS[language]
+export const coreWords = (language: Language): readonly string[] => CORE_POOLS[language]
 
 /** Suggested words, typed with a space between each two, give at least this many key presses. */
 export const SUGGESTED_KEY_PRESSES = 40
 
 /**
  * Words to propose in the typing widget: different from each other and, from seed to seed, from the last ones.
- * `seed` is any number; the same seed gives the same words.
+ * `seed` is any number; the same seed gives the same words. They come from `words`, which must all be different: by
+ * default the shipped ones. Where all of `words` together give too few key presses, all of them come back.
  */
-export function suggestWords(language: Language, seed: number): string[] {
-  const words = CORE_WORDS[language]
+export function suggestWords(language: Language, seed: number, words = coreWords(language)): string[] {
   const next = sequence(seed)
   const chosen = new Set<string>()
   let presses = -1
-  while (presses < SUGGESTED_KEY_PRESSES) {
+  while (presses < SUGGESTED_KEY_PRESSES && chosen.size < words.length) {
     const word = words[next() % words.length] ?? ''
     if (chosen.has(word)) continue
     chosen.add(word)
@@ -76,8 +109,8 @@ export function wordsLanguage(wishes: LanguageWishes): Language {
   const accepted =
     wishes.mode === 'auto' && wishes.acceptLanguage !== null ? firstAccepted(wishes.acceptLanguage) : null
   for (const wish of [wishes.preferred, wishes.asked, accepted, wishes.organizationDefault]) {
-    const base = wish?.trim().toLowerCase().split('-')[0] ?? ''
-    if (isLanguage(base)) return base
+    const language = languageOf(wish ?? '')
+    if (language !== null) return language
   }
   return 'en'
 }
@@ -89,9 +122,9 @@ function firstAccepted(header: string): Language | null {
     .map((part) => {
       const [tag = '', ...parameters] = part.split(';').map((piece) => piece.trim())
       const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-      return { base: tag.toLowerCase().split('-')[0] ?? '', quality: quality === undefined ? 1 : Number(quality) }
+      return { language: languageOf(tag), quality: quality === undefined ? 1 : Number(quality) }
     })
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality)
-  return ranked.map(({ base }) => base).find(isLanguage) ?? null
+  return ranked.find(({ language }) => language !== null)?.language ?? null
 }

@@ -45,7 +45,7 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
  */
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
-    const { organization, policy } = await needs.settingsOf(who.organizationId)
+    const settings = await needs.settingsOf(who.organizationId)
     const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
@@ -54,9 +54,9 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
       state: found === null ? null : stateOf(found.account, found.member, needs.now()),
       unknown: found === null || (who.memberRef !== null && found.member === null),
       sessionToken,
-      requiresSecurityCode: policy.policy.security_code_fallback.enabled,
-      codeLength: policy.policy.security_code_fallback.code_length,
-      words: suggestedWords(organization, found?.member ?? null, hints, needs.randomSeed()),
+      requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
+      codeLength: settings.policy.policy.security_code_fallback.code_length,
+      words: suggestedWords(settings, found?.member ?? null, hints, needs.randomSeed()),
     }
   }
 }

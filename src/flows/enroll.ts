@@ -50,13 +50,13 @@ export function createEnroll(needs: Needs): EnrollFlow {
     await bindSession(needs.sessions, who, session, { account, member })
     const reading = await readPattern(needs, who, member, body)
     const status = biometricStatus(member, DEFAULT_TARGETS, needs.now())
-    const { organization } = await needs.settingsOf(who.organizationId)
+    const settings = await needs.settingsOf(who.organizationId)
     const answer = (state: Member, patternId: string | null): Enrolled => ({
       account,
       member: state,
       patternId,
       biometricStatus: biometricStatus(state, DEFAULT_TARGETS, needs.now()),
-      words: suggestedWords(organization, state, hints, needs.randomSeed()),
+      words: suggestedWords(settings, state, hints, needs.randomSeed()),
     })
     if (status === 'full') return answer(member, null)
     if (status === 'ok') refuseUnlessRecentlyAuthenticated(session.authenticatedAt, needs.now())

@@ -1,22 +1,41 @@
 import type { Organization } from '../domain/organization.js'
+import { wordPools } from '../domain/own-words.js'
 import { Refusal } from '../domain/refusal.js'
+import { CORE_POOLS, type WordPools } from '../domain/typing-words.js'
 import type { OrganizationStore, StoredPolicy } from '../storage/organization.js'
+import type { TypingWordStore } from '../storage/typing-words.js'
 import { remember } from './remembered.js'
 
 /** What every call of an organization rests on. */
 export interface Settings {
   readonly organization: Organization
   readonly policy: StoredPolicy
+  /** What suggested words are drawn from. */
+  readonly words: WordPools
+}
+
+interface Needs {
+  readonly organizations: Pick<OrganizationStore, 'find' | 'defaultPolicy'>
+  readonly typingWords: Pick<TypingWordStore, 'list'>
+  /** A clock that never jumps. */
+  readonly monotonicMs: () => number
+}
+
+export interface SettingsMemory {
+  /** An organization's settings, at most a second old. */
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  /** To be called by whoever changed a setting: this process then sees the change at once. */
+  readonly forgetSettings: (organizationId: string) => void
 }
 
 /** A changed setting holds everywhere within this time. */
 const KEPT_MS = 1000
+/** Organizations with words of their own whose words are kept: at 7 x 1,000 own words one takes half a megabyte. */
+const WORDS_ENTRIES_MAX = 200
 
-/** Reads an organization's settings, kept for a second in this process. */
-export function createSettings(
-  organizations: OrganizationStore,
-  monotonicMs: () => number,
-): (organizationId: string) => Promise<Settings> {
+/** Reads organizations' settings, kept for a second in this process; their words for as long as nobody changes them. */
+export function createSettings({ organizations, typingWords, monotonicMs }: Needs): SettingsMemory {
+  const wordsOf = rememberWords(typingWords)
   const kept = remember(
     async (organizationId) => {
       const [organization, policy] = await Promise.all([
@@ -26,9 +45,31 @@ export function createSettings(
       if (organization === null || policy === null) {
         throw new Refusal('internal', 'the organization of this key has no settings')
       }
-      return { organization, policy }
+      return { organization, policy, words: await wordsOf(organization) }
     },
     { lifetimeMs: KEPT_MS, entriesMax: 10_000, monotonicMs },
   )
-  return (organizationId) => kept.get(organizationId)
+  return {
+    settingsOf: (organizationId) => kept.get(organizationId),
+    forgetSettings: (organizationId) => kept.forget(organizationId),
+  }
+}
+
+/** Reads an organization's words again only where its `wordsVersion` has moved; never where it changed none. */
+function rememberWords(typingWords: Needs['typingWords']): (organization: Organization) => Promise<WordPools> {
+  const kept = new Map<string, { readonly version: number; readonly pools: WordPools }>()
+  return async ({ id, wordsVersion }) => {
+    if (wordsVersion === 0) return CORE_POOLS
+    const known = kept.get(id)
+    if (known?.version === wordsVersion) return known.pools
+    // Read after the version, so at least as new: a change in between only makes the next look read once more.
+    const pools = wordPools(await typingWords.list(id, null))
+    kept.delete(id)
+    kept.set(id, { version: wordsVersion, pools })
+    if (kept.size > WORDS_ENTRIES_MAX) {
+      const oldest = kept.keys().next()
+      if (!oldest.done) kept.delete(oldest.value)
+    }
+    return pools
+  }
 }

@@ -159,7 +159,7 @@ function answerOf(needs: Needs, situation: Situation, authentication: Authentica
     authentication,
     recognizedUser: false,
     next: authenticated ? null : windowOf(needs, situation),
-    words: suggestedWords(settings.organization, member, hints, needs.randomSeed()),
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
     at: needs.now(),
   }
 }

@@ -259,7 +259,7 @@ export function unscored(needs: AnswerNeeds, situation: Situation, action: 'refu
     authentication: null,
     recognizedUser: false,
     next: windowOf(needs, situation),
-    words: suggestedWords(settings.organization, member, hints, needs.randomSeed()),
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
     at: needs.now(),
   }
 }
@@ -283,7 +283,7 @@ function answerOf(
     recognizedUser:
       authentication.reason === '' && (reading.confidence ?? 0) >= settings.policy.policy.decision_threshold,
     next: authenticated ? null : windowOf(needs, { member, settings, used }),
-    words: suggestedWords(settings.organization, member, hints, needs.randomSeed()),
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
     at: needs.now(),
   }
 }

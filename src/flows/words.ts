@@ -1,6 +1,6 @@
 import type { Member } from '../domain/account.js'
-import type { Organization } from '../domain/organization.js'
 import { type Language, suggestWords, wordsLanguage } from '../domain/typing-words.js'
+import type { Settings } from './settings.js'
 
 /** What a request says about the language it wants. */
 export interface LanguageHints {
@@ -13,9 +13,9 @@ export interface SuggestedWords {
   readonly suggestedWordsLanguage: Language
 }
 
-/** Fresh words for the typing widget; `seed` makes them differ from call to call. */
+/** Fresh words for the typing widget, out of those the organization has enabled; `seed` makes them differ from call to call. */
 export function suggestedWords(
-  organization: Organization,
+  { organization, words }: Pick<Settings, 'organization' | 'words'>,
   member: Member | null,
   hints: LanguageHints,
   seed: number,
@@ -27,5 +27,6 @@ export function suggestedWords(
     mode: organization.languageMode,
     organizationDefault: organization.defaultLanguage,
   })
-  return { suggestedWords: suggestWords(suggestedWordsLanguage, seed), suggestedWordsLanguage }
+  const pool = words[suggestedWordsLanguage]
+  return { suggestedWords: suggestWords(suggestedWordsLanguage, seed, pool), suggestedWordsLanguage }
 }

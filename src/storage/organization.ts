@@ -1,5 +1,6 @@
-import type { Headcount, Organization, Quotas } from '../domain/organization.js'
+import type { Headcount, LanguageMode, Organization, Quotas } from '../domain/organization.js'
 import type { Policy } from '../domain/policy.js'
+import type { Language } from '../domain/typing-words.js'
 
 export interface NewOrganization {
   readonly id: string
@@ -16,6 +17,12 @@ export interface StoredPolicy {
   readonly policy: Policy
 }
 
+/** What is null stays as it is. */
+export interface LanguageChange {
+  readonly defaultLanguage: Language | null
+  readonly languageMode: LanguageMode | null
+}
+
 /** What an organization is licensed for and what of it is in use. */
 export interface License {
   readonly quotas: Quotas
@@ -29,6 +36,8 @@ export interface OrganizationStore {
   /** All organizations, oldest first: for administration only. */
   list(): Promise<Organization[]>
   find(organizationId: string): Promise<Organization | null>
+  /** The organization afterwards; null for an unknown one. */
+  setLanguage(organizationId: string, change: LanguageChange): Promise<Organization | null>
   /** The data key as it is stored, still wrapped; null for an unknown organization. */
   wrappedKey(organizationId: string): Promise<Uint8Array | null>
   /** Null for an unknown organization. */

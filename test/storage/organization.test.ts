@@ -25,7 +25,7 @@ describe('organizations', () => {
     const [id, policyId, wrappedKey] = [uuid(), uuid(), randomBytes(61)]
     const policy = { ...DEFAULT_POLICY, decision_threshold: 0.75 }
     await store.create({ id, name: 'Ünï', wrappedKey, policyId, policy, createdAt: NOW })
-    const stored = { id, name: 'Ünï', defaultLanguage: 'en', languageMode: 'auto', createdAt: NOW }
+    const stored = { id, name: 'Ünï', defaultLanguage: 'en', languageMode: 'auto', wordsVersion: 0, createdAt: NOW }
     expect(await store.find(id)).toEqual(stored)
     expect(await store.list()).toContainEqual(stored)
     expect(Buffer.from((await store.wrappedKey(id)) ?? []).equals(wrappedKey)).toBe(true)
@@ -33,6 +33,26 @@ describe('organizations', () => {
     expect(await store.find(uuid())).toBeNull()
     expect(await store.wrappedKey(uuid())).toBeNull()
     expect(await store.defaultPolicy(uuid())).toBeNull()
+  })
+})
+
+describe('the language setting', () => {
+  it('changes by halves or as a whole, of one organization alone', async () => {
+    const store = postgresOrganizations(database)
+    const [org, other] = [await organization(database), await organization(database)]
+    const steps = [
+      [null, null, 'en', 'auto'],
+      ['fr', null, 'fr', 'auto'],
+      [null, 'forced', 'fr', 'forced'],
+      ['de', 'auto', 'de', 'auto'],
+    ] as const
+    for (const [language, mode, wantedLanguage, wantedMode] of steps) {
+      const after = await store.setLanguage(org, { defaultLanguage: language, languageMode: mode })
+      expect(after).toMatchObject({ id: org, defaultLanguage: wantedLanguage, languageMode: wantedMode })
+      expect(await store.find(org)).toEqual(after)
+    }
+    expect(await store.find(other)).toMatchObject({ defaultLanguage: 'en', languageMode: 'auto' })
+    expect(await store.setLanguage(uuid(), { defaultLanguage: 'fr', languageMode: null })).toBeNull()
   })
 })
 

@@ -9,6 +9,7 @@ import { postgresAuthentications } from '../../src/storage/postgres/authenticati
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
+import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
 
@@ -41,6 +42,8 @@ beforeAll(async () => {
   await postgresAccounts(database).remove(orgA, 'eve')
   const session = { sha256: sha256Hex(), userRef: 'ada', memberRef: 'ada', lifetimeMs: 900_000 }
   await postgresSessions(database).mint(orgA, session)
+  const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
+  await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))
   tables = (
     await login<{ name: string }[]>`
       select c.relname as name from pg_catalog.pg_class c

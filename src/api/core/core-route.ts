@@ -4,10 +4,13 @@ import { UserRef } from '../../domain/user-ref.js'
 import type { AccountFlows } from '../../flows/accounts.js'
 import type { BootstrapFlow } from '../../flows/bootstrap.js'
 import type { EnrollFlow } from '../../flows/enroll.js'
+import type { ChangeLanguage } from '../../flows/organization-language.js'
 import type { Designation } from '../../flows/person.js'
+import type { PreferLanguage } from '../../flows/preferred-language.js'
 import type { ProfileFlows } from '../../flows/profiles.js'
 import type { SecurityCodeFlows } from '../../flows/security-code.js'
 import type { Settings } from '../../flows/settings.js'
+import type { TypingWordFlows } from '../../flows/typing-words.js'
 import type { VerifyFlow } from '../../flows/verify.js'
 import type { VerifyCodeFlow } from '../../flows/verify-code.js'
 import type { LanguageHints } from '../../flows/words.js'
@@ -25,6 +28,9 @@ export interface CoreServices {
   readonly organizations: Pick<OrganizationStore, 'license'>
   readonly verifyCode: VerifyCodeFlow
   readonly securityCodes: SecurityCodeFlows
+  readonly changeLanguage: ChangeLanguage
+  readonly typingWords: TypingWordFlows
+  readonly preferLanguage: PreferLanguage
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

@@ -2,9 +2,12 @@ import type { Route } from '../../http/route.js'
 import type { CoreServices } from './core-route.js'
 import { changeUser, clearDisplayNames, listMembers } from './members.js'
 import { organizationInfo } from './organization.js'
+import { changeOrganizationLanguage, organizationLanguage } from './organization-language.js'
+import { preferLanguage } from './preferred-language.js'
 import { chooseSecurityCode, clearSecurityCode, issueSecurityCode } from './security-code.js'
 import { status } from './status.js'
 import { deletePattern, enrollPattern, resetProfile } from './typing-patterns.js'
+import { addTypingWord, changeTypingWord, deleteTypingWord, listTypingWords, wordLanguages } from './typing-words.js'
 import { bootstrapUser, createUser, deleteUser } from './users.js'
 import { verifyUser } from './verify.js'
 
@@ -25,4 +28,12 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   chooseSecurityCode,
   issueSecurityCode,
   clearSecurityCode,
+  preferLanguage,
+  organizationLanguage,
+  changeOrganizationLanguage,
+  listTypingWords,
+  addTypingWord,
+  changeTypingWord,
+  deleteTypingWord,
+  wordLanguages,
 ]

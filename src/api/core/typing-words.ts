@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { OWN_WORDS_MAX, USABLE_WORDS_MIN, Word } from '../../domain/own-words.js'
+import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
+import { coreRoute, NoParams, NoQuery } from './core-route.js'
+
+const LANGUAGE = `language code out of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped`
+const WORD =
+  'kept in lower case (NFKC): 2 to 24 characters, a letter first, then Latin letters, digits, and single apostrophes ' +
+  'or hyphens between them'
+const TypingWordFields = {
+  id: z.string().describe('the id of a core word is the same on every installation'),
+  word: z.string(),
+  language: z.enum(LANGUAGES),
+  core: z.boolean().describe('ships with the product: can be disabled, not edited or deleted'),
+  enabled: z.boolean().describe('may be suggested'),
+}
+const TypingWordReply = z.object(TypingWordFields)
+const WordId = z.uuid().toLowerCase()
+const Flag = z.enum(['true', 'false'])
+const flag = (text: 'true' | 'false' | undefined) => (text === undefined ? null : text === 'true')
+
+const Row = { countedAs: 'other', needsKey: true, needsSession: false, params: NoParams } as const
+const IN_FORCE =
+  'Suggested words follow the change at once in the process that made it, within a second in every other.'
+
+/** Own words first, oldest first, then the shipped ones by frequency. */
+export const listTypingWords = coreRoute({
+  ...Row,
+  method: 'get',
+  path: '/organization/typing-words',
+  summary: 'Typing words of the organization: its own and the shipped ones',
+  description:
+    'Every language has hundreds of shipped words, so without a filter some 4,000 come back (0.4 MB): ask for one ' +
+    'language, and for own words alone with core=false. Own words come first, oldest first, then shipped words by frequency.',
+  query: z.object({
+    language: LanguageTag.optional().describe(`only this language: ${LANGUAGE}`),
+    core: Flag.optional().describe('true: only shipped words; false: only own words'),
+    enabled: Flag.optional().describe('true: only words that may be suggested; false: only disabled words'),
+  }),
+  body: { kind: 'none' },
+  replies: { 200: z.object({ words: z.array(TypingWordReply) }) },
+  refuses: ['validation-failed'],
+  async handle({ organizationId, query, services }) {
+    const filter = { language: query.language ?? null, core: flag(query.core), enabled: flag(query.enabled) }
+    return { status: 200, payload: { words: await services.typingWords.list(organizationId, filter) } }
+  },
+})
+
+/** Adds a word of the organization's own, enabled. */
+export const addTypingWord = coreRoute({
+  ...Row,
+  method: 'post',
+  path: '/organization/typing-words',
+  summary: 'Add a typing word',
+  description:
+    `A language takes ${OWN_WORDS_MAX} own words at the most: past that 409. A word that the language has already, shipped ` +
+    `or own, enabled or not, is 409 as well. ${IN_FORCE}`,
+  query: NoQuery,
+  body: {
+    kind: 'json',
+    schema: z.object({ word: Word.describe(WORD), language: LanguageTag.describe(LANGUAGE) }),
+  },
+  replies: { 201: TypingWordReply },
+  refuses: ['validation-failed', 'typing-word-taken', 'typing-words-bound'],
+  async handle({ organizationId, body, services }) {
+    return { status: 201, payload: { ...(await services.typingWords.add(organizationId, body.language, body.word)) } }
+  },
+})
+
+/** Enables or disables any word; edits an own one. */
+export const changeTypingWord = coreRoute({
+  ...Row,
+  method: 'patch',
+  path: '/organization/typing-words',
+  summary: 'Enable, disable or edit a typing word',
+  description:
+    'Give at least one of enabled and word. A shipped word takes enabled only: word is 403, and nothing is changed. A ' +
+    `language keeps ${USABLE_WORDS_MIN} enabled words at the least: what would leave fewer is 409. ${IN_FORCE}`,
+  query: NoQuery,
+  body: {
+    kind: 'json',
+    schema: z
+      .object({
+        id: WordId.describe('of a typing word'),
+        enabled: z.boolean().optional().describe('whether the word may be suggested'),
+        word: Word.optional().describe(WORD),
+      })
+      .refine(({ enabled, word }) => enabled !== undefined || word !== undefined, { error: 'give enabled or word' }),
+  },
+  replies: { 200: TypingWordReply },
+  refuses: ['validation-failed', 'core-word', 'typing-word-not-found', 'typing-word-taken', 'typing-words-bound'],
+  async handle({ organizationId, body, services }) {
+    return { status: 200, payload: { ...(await services.typingWords.change(organizationId, body.id, body)) } }
+  },
+})
+
+/** Deletes an own word. */
+export const deleteTypingWord = coreRoute({
+  ...Row,
+  method: 'delete',
+  path: '/organization/typing-words',
+  summary: 'Delete a typing word',
+  description:
+    'The answer is the word that is gone. A shipped word is 403: disable it instead. A language keeps ' +
+    `${USABLE_WORDS_MIN} enabled words at the least: what would leave fewer is 409. ${IN_FORCE}`,
+  query: NoQuery,
+  body: { kind: 'json', schema: z.object({ id: WordId.describe('of an own typing word') }) },
+  replies: { 200: TypingWordReply },
+  refuses: ['validation-failed', 'core-word', 'typing-word-not-found', 'typing-words-bound'],
+  async handle({ organizationId, body, services }) {
+    return { status: 200, payload: { ...(await services.typingWords.remove(organizationId, body.id)) } }
+  },
+})
+
+/** What a language picker and a word editor want to know. */
+export const wordLanguages = coreRoute({
+  ...Row,
+  method: 'get',
+  path: '/organization/typing-words/languages',
+  summary: 'Languages that have typing words',
+  query: NoQuery,
+  body: { kind: 'none' },
+  replies: {
+    200: z.object({
+      languages: z.array(
+        z.object({
+          language: z.enum(LANGUAGES),
+          name: z.string().describe('what its speakers call it'),
+          nCore: z.int().describe('shipped words'),
+          nOwn: z.int().describe('own words of the organization'),
+          nEnabled: z.int().describe('words that may be suggested, shipped and own'),
+        }),
+      ),
+    }),
+  },
+  refuses: [],
+  async handle({ organizationId, services }) {
+    return { status: 200, payload: { languages: await services.typingWords.languages(organizationId) } }
+  },
+})

@@ -1,0 +1,7 @@
+import type { Language } from '../domain/typing-words.js'
+
+/** The language that a member chose for the typing widget; reads come with the `Member`. */
+export interface PreferredLanguageStore {
+  /** Null clears it. False where the member is gone. */
+  set(organizationId: string, memberId: string, language: Language | null): Promise<boolean>
+}

@@ -1,0 +1,314 @@
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OWN_WORDS_MAX, type TypingWord, USABLE_WORDS_MIN } from '../../src/domain/own-words.js'
+import { coreWords, LANGUAGES, type Language, SUGGESTED_KEY_PRESSES } from '../../src/domain/typing-words.js'
+import { coreWordId } from '../../src/flows/core-word-ids.js'
+import { newApiKey } from '../../src/flows/organizations.js'
+import { sha256 } from '../../src/flows/tokens.js'
+import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { NOW, organization } from '../storage/fixtures.js'
+
+const WORDS = '/organization/typing-words'
+let service: TestService
+let databaseUrl: string
+let database: Database
+beforeAll(async () => {
+  databaseUrl = (await freshDatabase()).url
+  service = await startService(databaseUrl)
+  database = connectPostgres({ url: databaseUrl, max: 1 })
+})
+afterAll(async () => {
+  await database.close()
+  await service.close()
+})
+
+const list = async (query = ''): Promise<TypingWord[]> => (await service.call('GET', `${WORDS}${query}`)).json.words
+const add = (word: string, language = 'en') => service.call('POST', WORDS, { body: { word, language } })
+const change = (body: unknown) => service.call('PATCH', WORDS, { body })
+const remove = (id: string) => service.call('DELETE', WORDS, { body: { id } })
+const suggested = async (language: string): Promise<string[]> =>
+  (await service.call('GET', `/users/nobody?language=${language}`)).json.suggestedWords
+const core = (language: Language, i: number) => {
+  const word = coreWords(language)[i] ?? ''
+  return { id: coreWordId(language, word), word }
+}
+/** Many words put in store at once, as other processes would have. */
+const stored = (words: readonly Omit<TypingWord, 'id'>[], ids = words.map(() => uuid())) =>
+  database.scoped(service.organizationId, async (sql) => {
+    const rows = JSON.stringify(words.map((word, i) => ({ ...word, id: ids[i] })))
+    await sql`update keystride.organization set words_version = words_version + 1`
+    await sql`
+      insert into keystride.typing_word (organization_id, id, language, word, core, enabled)
+      select ${service.organizationId}, x.id, x.language, x.word, x.core, x.enabled
+      from jsonb_to_recordset(${rows}::text::jsonb)
+        as x (id uuid, language text, word text, core boolean, enabled boolean)`
+  })
+const allDisabled = (language: Language, words: readonly string[]) =>
+  stored(
+    words.map((word) => ({ word, language, core: true, enabled: false })),
+    words.map((word) => coreWordId(language, word)),
+  )
+
+describe('GET /organization/typing-words', () => {
+  it('lists every shipped word, 400 or more a language, with an id of its own', async () => {
+    const words = await list()
+    expect(new Set(words.map(({ id }) => id)).size).toBe(words.length)
+    for (const language of LANGUAGES) {
+      const shipped = words.filter((word) => word.core && word.language === language)
+      expect(shipped.length).toBeGreaterThanOrEqual(400)
+      expect(shipped.map(({ word }) => word)).toEqual(coreWords(language))
+    }
+  })
+
+  it('filters by language, by origin and by state', async () => {
+    const { json: quokka } = await add('quokka', 'it')
+    const { json: vuvuzela } = await add('vuvuzela', 'it')
+    await change({ id: vuvuzela.id, enabled: false })
+    await change({ id: core('it', 0).id, enabled: false })
+    const italian = await list('?language=it')
+    expect(italian.slice(0, 2).map(({ word }) => word)).toEqual(['quokka', 'vuvuzela'])
+    expect(italian).toHaveLength(coreWords('it').length + 2)
+    expect(await list('?language=it-CH')).toEqual(italian)
+    expect(await list('?language=it&core=false')).toEqual(italian.filter((word) => !word.core))
+    expect((await list('?language=it&core=false&enabled=true')).map(({ id }) => id)).toEqual([quokka.id])
+    expect((await list('?language=it&enabled=false')).map(({ id }) => id)).toEqual([vuvuzela.id, core('it', 0).id])
+    expect((await list('?language=it&core=true&enabled=false')).map(({ word }) => word)).toEqual([core('it', 0).word])
+  })
+
+  it('refuses a filter that it does not know, naming the languages', async () => {
+    const unknown = await service.call('GET', `${WORDS}?language=tlh`)
+    expect([unknown.status, unknown.json.reason]).toEqual([422, 'invalid-data'])
+    expect(unknown.json.message).toContain('en, fr, de, es, it, pt, nl')
+    expect((await service.call('GET', `${WORDS}?enabled=maybe`)).status).toBe(422)
+    expect((await service.call('GET', `${WORDS}?language=`)).status).toBe(422)
+  })
+
+  it('knows core words by ids that are the same on every installation', () => {
+    expect(coreWordId('en', 'house')).toBe('1119b0e8-bc4a-5e5b-8325-abbfa97f26b7')
+    expect(coreWordId('fr', 'maison')).toBe('63817b86-56c4-5dfe-b0b7-c6392dff81b3')
+  })
+})
+
+describe('POST /organization/typing-words', () => {
+  it('adds a word in its normal form, which is suggested from then on', async () => {
+    const { status, json } = await add('Brouhaha', 'FR-ca')
+    expect(status).toBe(201)
+    expect(json).toMatchObject({ word: 'brouhaha', language: 'fr', core: false, enabled: true })
+    expect((await list('?language=fr'))[0]).toEqual({
+      id: json.id,
+      word: 'brouhaha',
+      language: 'fr',
+      core: false,
+      enabled: true,
+    })
+  })
+
+  it('duplicate typing word: 409 invalid-action, own or shipped, however it is written', async () => {
+    expect((await add("p'tit-déj", 'fr')).status).toBe(201)
+    for (const same of ["p'tit-déj", "P'TIT-DÉJ", 'p’tit‐de\u0301j', coreWords('fr')[7]?.toUpperCase() ?? '']) {
+      const again = await add(same, 'fr')
+      expect([again.status, again.json.reason]).toEqual([409, 'invalid-action'])
+    }
+    expect((await add("p'tit-déj", 'nl')).status).toBe(201)
+  })
+
+  it('422 for what is no word, without repeating it', async () => {
+    for (const word of ['', 'a', 'two words', 'tab\tbed', '<script>', 'слово', '9lives', 'x'.repeat(25), 7, null]) {
+      const { status, json } = await service.call('POST', WORDS, { body: { word, language: 'en' } })
+      expect([word, status, json.reason]).toEqual([word, 422, 'invalid-data'])
+      expect(json.message).toContain('body.word')
+      if (typeof word === 'string' && word.length > 1) expect(json.message).not.toContain(word)
+    }
+    expect((await add('word', 'tlh')).json.message).toContain('en, fr, de, es, it, pt, nl')
+    expect((await service.call('POST', WORDS, { body: { language: 'en' } })).status).toBe(422)
+    expect((await service.call('POST', WORDS)).status).toBe(422)
+  })
+
+  it('of the same word many times at once makes one', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? 'zephyr' : 'ZEPHYR')))
+    expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
+    expect((await list('?language=en&core=false')).filter(({ word }) => word === 'zephyr')).toHaveLength(1)
+  })
+
+  it(`takes ${OWN_WORDS_MAX} words in a language, the next is 409`, async () => {
+    await stored(
+      Array.from({ length: OWN_WORDS_MAX - 1 }, (_, i) => ({
+        word: `zq${i}`,
+        language: 'pt' as const,
+        core: false,
+        enabled: true,
+      })),
+    )
+    expect((await add('zephyr', 'pt')).status).toBe(201)
+    const past = await add('quokka', 'pt')
+    expect([past.status, past.json.reason]).toEqual([409, 'invalid-action'])
+    expect(past.json.message).toContain(String(OWN_WORDS_MAX))
+    expect((await list('?language=pt')).length).toBe(coreWords('pt').length + OWN_WORDS_MAX)
+  })
+})
+
+describe('PATCH /organization/typing-words', () => {
+  it('edits, disables and enables an own word', async () => {
+    const { id } = (await add('wombat')).json
+    expect((await change({ id, word: 'Koala' })).json).toMatchObject({ id, word: 'koala', enabled: true })
+    expect((await change({ id, enabled: false })).json).toMatchObject({ id, word: 'koala', enabled: false })
+    expect((await change({ id: id.toUpperCase(), enabled: true, word: 'dingo' })).json).toMatchObject({
+      id,
+      word: 'dingo',
+      language: 'en',
+      core: false,
+      enabled: true,
+    })
+    expect((await list('?core=false&language=en')).find((word) => word.id === id)).toMatchObject({ word: 'dingo' })
+    expect((await change({ id, word: core('en', 3).word })).status).toBe(409)
+    expect((await change({ id, word: 'dingo' })).status).toBe(200)
+  })
+
+  it('core platform words can be disabled but not edited: 403', async () => {
+    const { id, word } = core('de', 5)
+    for (const body of [
+      { id, word: 'changed' },
+      { id, word },
+      { id, word: 'changed', enabled: false },
+    ]) {
+      const { status, json } = await change(body)
+      expect([status, json.reason]).toEqual([403, 'invalid-action'])
+    }
+    const state = async () => (await list('?language=de')).find((listed) => listed.id === id)
+    expect(await state()).toEqual({ id, word, language: 'de', core: true, enabled: true })
+    expect((await change({ id, enabled: false })).json).toMatchObject({ id, word, core: true, enabled: false })
+    expect((await change({ id, enabled: false })).status).toBe(200)
+    expect(await state()).toMatchObject({ enabled: false })
+    expect((await change({ id: id.toUpperCase(), enabled: true })).json).toMatchObject({ id, enabled: true })
+    expect(await state()).toMatchObject({ enabled: true })
+  })
+
+  it('wants something to change, and an id that exists', async () => {
+    const { id } = core('de', 6)
+    expect((await change({ id })).status).toBe(422)
+    expect((await change({ id, enabled: 'no' })).status).toBe(422)
+    expect((await change({ id, enabled: null })).status).toBe(422)
+    expect((await change({ id: 'nonsense', enabled: false })).status).toBe(422)
+    const absent = await change({ id: '0198c0de-0000-7000-8000-000000000000', enabled: false })
+    expect([absent.status, absent.json.reason]).toEqual([404, 'invalid-data'])
+  })
+
+  it('does not know a core word that an earlier version shipped, though it was disabled', async () => {
+    const id = '0198c0de-0000-5000-8000-000000000000'
+    await stored([{ word: 'floppy', language: 'en', core: true, enabled: false }], [id])
+    expect((await change({ id, enabled: true })).status).toBe(404)
+    expect((await remove(id)).status).toBe(404)
+    expect((await list('?language=en')).find((word) => word.id === id)).toBeUndefined()
+  })
+})
+
+describe('DELETE /organization/typing-words', () => {
+  it('takes an own word away once', async () => {
+    const { id } = (await add('numbat')).json
+    const both = await Promise.all([remove(id), remove(id)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
+    expect(both.find(({ status }) => status === 200)?.json).toMatchObject({ id, word: 'numbat' })
+    expect((await add('numbat')).status).toBe(201)
+  })
+
+  it('core platform words cannot be deleted: 403; an unknown id is 404, no id 422', async () => {
+    const { id } = core('es', 0)
+    const { status, json } = await remove(id)
+    expect([status, json.reason]).toEqual([403, 'invalid-action'])
+    expect((await list('?language=es'))[0]).toMatchObject({ id, enabled: true })
+    expect((await remove('0198c0de-0000-7000-8000-000000000000')).status).toBe(404)
+    expect((await service.call('DELETE', WORDS, { body: {} })).status).toBe(422)
+    expect((await service.call('DELETE', WORDS)).status).toBe(422)
+  })
+})
+
+describe('another organization', () => {
+  it('has the same core words, and own words and states of its own', async () => {
+    const { id } = (await add('capybara')).json
+    await change({ id: core('en', 9).id, enabled: false })
+    const foreign = newApiKey()
+    const organizationId = await organization(database)
+    const key = { id: uuid(), organizationId, label: 'other', scopes: ['core'] as const, createdAt: NOW }
+    await postgresApiKeys(database).add(key, sha256(foreign))
+    const call = (method: string, body: unknown) => service.call(method, WORDS, { body, headers: { apikey: foreign } })
+    expect((await call('PATCH', { id, enabled: false })).status).toBe(404)
+    expect((await call('PATCH', { id, word: 'stolen' })).status).toBe(404)
+    expect((await call('DELETE', { id })).status).toBe(404)
+    const theirs: TypingWord[] = (await service.call('GET', WORDS, { headers: { apikey: foreign } })).json.words
+    expect(theirs.filter((word) => !word.core || !word.enabled)).toEqual([])
+    expect(theirs.find(({ word }) => word === core('en', 9).word)?.id).toBe(core('en', 9).id)
+    expect((await call('POST', { word: 'capybara', language: 'en' })).status).toBe(201)
+    expect((await list('?core=false')).find((word) => word.id === id)).toMatchObject({ enabled: true })
+  })
+})
+
+describe('GET /organization/typing-words/languages', () => {
+  it('names the languages and counts their words', async () => {
+    await add('gnu', 'nl')
+    const { id } = (await add('okapi', 'nl')).json
+    await change({ id, enabled: false })
+    await change({ id: core('nl', 0).id, enabled: false })
+    const { languages } = (await service.call('GET', `${WORDS}/languages`)).json
+    expect(languages.map(({ language }: { language: string }) => language)).toEqual([...LANGUAGES])
+    expect(languages.find(({ language }: { language: string }) => language === 'nl')).toEqual({
+      language: 'nl',
+      name: 'Nederlands',
+      nCore: coreWords('nl').length,
+      nOwn: (await list('?language=nl&core=false')).length,
+      nEnabled: (await list('?language=nl&enabled=true')).length,
+    })
+    await change({ id: core('nl', 0).id, enabled: true })
+  })
+})
+
+describe('suggested words', () => {
+  it(`come from the enabled words alone, at once; a language keeps ${USABLE_WORDS_MIN} of them`, async () => {
+    const letters = 'abcdefghijklmnopqrstuvwxyzéèàù'.split('')
+    const own = letters.slice(0, USABLE_WORDS_MIN).map((letter) => `zz${letter}`)
+    await stored(own.map((word) => ({ word, language: 'es', core: false, enabled: true })))
+    await allDisabled('es', coreWords('es').slice(1))
+    expect((await change({ id: core('es', 0).id, enabled: false })).status).toBe(200)
+    const drawn = new Set<string>()
+    for (let n = 0; n < 50; n++) {
+      const words = await suggested('es')
+      expect(words.filter((word) => !own.includes(word))).toEqual([])
+      expect(new Set(words).size).toBe(words.length)
+      expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
+      drawn.add(words.join(' '))
+    }
+    expect(drawn.size).toBeGreaterThan(45)
+
+    const [one] = await list('?language=es&core=false')
+    for (const refused of [await change({ id: one?.id, enabled: false }), await remove(one?.id ?? '')]) {
+      expect([refused.status, refused.json.reason]).toEqual([409, 'invalid-action'])
+      expect(refused.json.message).toContain(String(USABLE_WORDS_MIN))
+    }
+    await change({ id: core('es', 0).id, enabled: true })
+    expect((await remove(one?.id ?? '')).status).toBe(200)
+  })
+
+  it('follow a change of another process within a second', async () => {
+    const second = await startService(databaseUrl)
+    try {
+      const draw = async (): Promise<string[]> =>
+        (await second.call('GET', '/users/nobody?language=de', { headers: { apikey: service.apikey } })).json
+          .suggestedWords
+      const [first = '', ...rest] = coreWords('de')
+      await draw()
+      const own = Array.from({ length: USABLE_WORDS_MIN }, (_, i) => `zz${i}`)
+      await stored(own.map((word) => ({ word, language: 'de', core: false, enabled: true })))
+      await allDisabled('de', rest)
+      expect((await change({ id: coreWordId('de', first), enabled: false })).status).toBe(200)
+      // A draw is an own word alone once the change is seen: seven shipped ones by chance are none.
+      const changedAt = performance.now()
+      for (let askedAt = changedAt; (await draw()).some((word) => !own.includes(word)); askedAt = performance.now()) {
+        expect(askedAt - changedAt).toBeLessThan(1_000)
+      }
+    } finally {
+      await second.close()
+    }
+  })
+})
