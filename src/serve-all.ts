@@ -10,6 +10,8 @@ import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
+import { createLegacyLink } from './flows/legacy-link.js'
+import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
@@ -118,19 +120,25 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     replay: config.replay,
   }
   const securityCodes = createSecurityCodeFlows(needs)
+  const accounts = createAccountFlows({ ...needs, securityCodes })
+  const enroll = createEnroll(needs)
+  const verify = createVerify(needs)
+  const verifyCode = createVerifyCode(needs)
   return {
     bootstrap: createBootstrap(needs),
-    accounts: createAccountFlows({ ...needs, securityCodes }),
-    enroll: createEnroll(needs),
+    accounts,
+    enroll,
     profiles: createProfileFlows(needs),
-    verify: createVerify(needs),
+    verify,
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
-    verifyCode: createVerifyCode(needs),
+    verifyCode,
     securityCodes,
     changeLanguage: createChangeLanguage(needs),
     typingWords: createTypingWordFlows(needs),
     preferLanguage: createPreferLanguage(needs),
+    legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
+    legacyLink: createLegacyLink({ ...needs, enroll }),
     degraded: health.degraded,
     version: version(),
   }

@@ -15,13 +15,23 @@ const rowOf = (method: string, path: string) => {
   })
 }
 
-/** An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names. */
-export function holdsToContract(method: string, path: string, status: number, json: Record<string, unknown>): void {
+/**
+ * An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names; and
+ * announce the row's end where the row is deprecated.
+ */
+export function holdsToContract(
+  method: string,
+  path: string,
+  { status, headers }: { status: number; headers: Headers },
+  json: Record<string, unknown>,
+): void {
   const row = rowOf(method, path)
   const where = `${method} ${path} ${status} ${JSON.stringify(json)}`
   expect(json.timestamp, where).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   expect([json.success, typeof json.message], where).toEqual([status < 400, 'string'])
   if (row === undefined) return
+  const leaving = ['deprecation', 'sunset', 'link'].map((name) => headers.has(name))
+  expect(leaving, where).toEqual(Array(3).fill(row.deprecated !== undefined))
   const schema = row.replies[status]
   if (schema === undefined) {
     const documented = refusalsOf(row).map((refusal) => [refusal.status, refusal.reason ?? undefined])

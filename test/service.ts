@@ -77,7 +77,7 @@ export async function startService(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const json = (await answer.json()) as Record<string, unknown>
-    holdsToContract(method, path, answer.status, json)
+    holdsToContract(method, path, answer, json)
     return { status: answer.status, headers: answer.headers, json }
   }
   return {

@@ -7,7 +7,14 @@ import type { AccountStore } from '../storage/account.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
-import { bindSession, type Designation, findPerson, requireSession } from './person.js'
+import {
+  bindSession,
+  type Designation,
+  findPerson,
+  type LiveSession,
+  type Presented,
+  requireSession,
+} from './person.js'
 import type { Settings } from './settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
 
@@ -37,7 +44,12 @@ export interface Enrolled {
 /** A finished profile takes further references only this soon after its owner authenticated in the same session. */
 const RECENT_AUTHENTICATION_MS = 5 * 60_000
 
-export type EnrollFlow = (who: Designation, token: string, body: Uint8Array, hints: LanguageHints) => Promise<Enrolled>
+export type EnrollFlow = (
+  who: Designation,
+  token: Presented,
+  body: Uint8Array,
+  hints: LanguageHints,
+) => Promise<Enrolled>
 
 /** Stores one reference pattern. Acknowledged only after it is committed. */
 export function createEnroll(needs: Needs): EnrollFlow {
@@ -49,22 +61,46 @@ export function createEnroll(needs: Needs): EnrollFlow {
     })
     await bindSession(needs.sessions, who, session, { account, member })
     const reading = await readPattern(needs, who, member, body)
-    const status = biometricStatus(member, DEFAULT_TARGETS, needs.now())
-    const settings = await needs.settingsOf(who.organizationId)
-    const answer = (state: Member, patternId: string | null): Enrolled => ({
-      account,
-      member: state,
-      patternId,
-      biometricStatus: biometricStatus(state, DEFAULT_TARGETS, needs.now()),
-      words: suggestedWords(settings, state, hints, needs.randomSeed()),
-    })
-    if (status === 'full') return answer(member, null)
-    if (status === 'ok') refuseUnlessRecentlyAuthenticated(session.authenticatedAt, needs.now())
-    // Our choice: an expired profile verifies nobody, so its references go before the first new one is stored.
-    const current = status === 'expired' ? await emptied(needs, who, member) : member
-    const { after, patternId } = await store(needs, who.organizationId, account.id, current, reading)
-    return answer(after, patternId)
+    return admit(needs, { who, session, account, member, hints }, { ...reading, id: needs.newId() })
   }
+}
+
+/** Whose profile a candidate is for, and in which session. */
+export interface Admission {
+  readonly who: Designation
+  readonly session: LiveSession
+  readonly account: Account
+  readonly member: Member
+  readonly hints: LanguageHints
+}
+
+/** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
+export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
+  readonly id: string
+  readonly replayMark: PatternReading['replayMark'] | null
+}
+
+/** Stores a pattern that was read as a reference, where the profile takes one more; every reference goes through here. */
+export async function admit(
+  needs: Pick<Needs, 'profiles' | 'vault' | 'settingsOf' | 'replay' | 'now' | 'randomSeed'>,
+  { who, session, account, member, hints }: Admission,
+  candidate: Candidate,
+): Promise<Enrolled> {
+  const status = biometricStatus(member, DEFAULT_TARGETS, needs.now())
+  const settings = await needs.settingsOf(who.organizationId)
+  const answer = (state: Member, patternId: string | null): Enrolled => ({
+    account,
+    member: state,
+    patternId,
+    biometricStatus: biometricStatus(state, DEFAULT_TARGETS, needs.now()),
+    words: suggestedWords(settings, state, hints, needs.randomSeed()),
+  })
+  if (status === 'full') return answer(member, null)
+  if (status === 'ok') refuseUnlessRecentlyAuthenticated(session.authenticatedAt, needs.now())
+  // Our choice: an expired profile verifies nobody, so its references go before the first new one is stored.
+  const current = status === 'expired' ? await emptied(needs, who, member) : member
+  const { after, patternId } = await store(needs, who.organizationId, account.id, current, candidate)
+  return answer(after, patternId)
 }
 
 async function readPattern(needs: Needs, who: Designation, member: Member, body: Uint8Array): Promise<PatternReading> {
@@ -91,7 +127,7 @@ function refuseUnlessRecentlyAuthenticated(authenticatedAt: number | null, now: 
   )
 }
 
-async function emptied(needs: Needs, who: Designation, member: Member): Promise<Member> {
+async function emptied(needs: Pick<Needs, 'profiles' | 'now'>, who: Designation, member: Member): Promise<Member> {
   const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
   if (reset === null) throw sessionMissing()
   return reset.member
@@ -99,24 +135,23 @@ async function emptied(needs: Needs, who: Designation, member: Member): Promise<
 
 /** The member afterwards; `patternId` null where a parallel call filled the profile first. */
 async function store(
-  needs: Needs,
+  needs: Pick<Needs, 'profiles' | 'vault' | 'replay' | 'now'>,
   organizationId: string,
   accountId: string,
   member: Member,
-  reading: PatternReading,
+  { id, sample, mode, replayMark }: Candidate,
 ): Promise<{ after: Member; patternId: string | null }> {
-  const id = needs.newId()
   const binding = { accountId, memberId: member.id, patternId: id, generation: member.generation }
-  const sealed = await needs.vault.seal(organizationId, binding, reading.sample)
+  const sealed = await needs.vault.seal(organizationId, binding, sample)
   const outcome = await needs.profiles.add(
     organizationId,
     {
       id,
       memberId: member.id,
       generation: member.generation,
-      mode: reading.mode,
+      mode,
       sealed,
-      replayMark: reading.replayMark,
+      replayMark,
       createdAt: needs.now(),
     },
     {

@@ -40,8 +40,12 @@ export interface LiveSession extends Session {
   readonly sha256: string
 }
 
+/** What a call brings of its session: the bearer value, or one that was found alive already. */
+export type Presented = string | LiveSession
+
 /** The session behind a bearer value; refuses a missing, expired or foreign one, and one bound to another member. */
-export async function requireSession(sessions: SessionStore, who: Designation, token: string): Promise<LiveSession> {
+export async function requireSession(sessions: SessionStore, who: Designation, token: Presented): Promise<LiveSession> {
+  if (typeof token !== 'string') return token
   const hash = sha256Hex(token)
   const session = await sessions.find(who.organizationId, who.userRef, hash)
   if (session === null || !fitsMember(session, who)) throw sessionMissing()

@@ -6,7 +6,14 @@ import type { Authentication, AuthenticationStore } from '../storage/authenticat
 import type { CodeHash } from '../storage/code-hash.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
-import { bindSession, type Designation, findPerson, type LiveSession, requireSession } from './person.js'
+import {
+  bindSession,
+  type Designation,
+  findPerson,
+  type LiveSession,
+  type Presented,
+  requireSession,
+} from './person.js'
 import type { Settings } from './settings.js'
 import { shownSessionId } from './tokens.js'
 import { ROUNDS_MAX, type Situation, statusOf, unscored, type VerifyAnswer, windowOf } from './verify.js'
@@ -26,7 +33,7 @@ interface Needs {
 
 export type VerifyCodeFlow = (
   who: Designation,
-  token: string,
+  token: Presented,
   code: string,
   hints: LanguageHints,
 ) => Promise<VerifyAnswer>

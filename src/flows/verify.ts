@@ -18,7 +18,14 @@ import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { otherMember } from './enroll.js'
-import { bindSession, type Designation, findPerson, type LiveSession, requireSession } from './person.js'
+import {
+  bindSession,
+  type Designation,
+  findPerson,
+  type LiveSession,
+  type Presented,
+  requireSession,
+} from './person.js'
 import type { Settings } from './settings.js'
 import { shownSessionId } from './tokens.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
@@ -58,7 +65,7 @@ export interface VerifyAnswer {
 
 export type VerifyFlow = (
   who: Designation,
-  token: string,
+  token: Presented,
   body: Uint8Array,
   hints: LanguageHints,
 ) => Promise<VerifyAnswer>

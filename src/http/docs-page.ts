@@ -5,6 +5,7 @@ import type { Api, PlainEndpoint } from './needs.js'
 import { type About, openApiDocument } from './openapi.js'
 import type { Route } from './route.js'
 import {
+  bodySchemaOf,
   fileTypeOf,
   groupOf,
   type JsonSchema,
@@ -86,6 +87,7 @@ ones as <code>-</code>; <code>+</code> in a query is itself.</p></section>`
 
 function endpoint<S>(row: Route<S>, id: string, about: About): string {
   const needs = [
+    ...(row.deprecated === undefined ? [] : [`deprecated, served until ${dayOf(row.deprecated.sunset)} at least`]),
     row.needsKey ? 'needs a key' : 'needs no key',
     ...(row.needsSession ? ['needs X-Service-Session'] : []),
     `counted as ${row.countedAs}`,
@@ -102,6 +104,8 @@ ${refusalTable(row)}
 <h4>Example</h4><pre><code>${escaped(curlOf(row, about))}</code></pre></article>`
 }
 
+const dayOf = (date: Date) => date.toISOString().slice(0, 10)
+
 function parameterTable(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return ''
   const rows = parameters.map(({ name, required, schema, in: where }) => {
@@ -112,10 +116,10 @@ function parameterTable(parameters: readonly Parameter[]): string {
 }
 
 function bodySection<S>(row: Route<S>): string {
-  if (row.body.kind === 'none') return ''
-  const schema = jsonSchemaOf(row.body.kind === 'json' ? row.body.schema : row.body.documents, 'input')
+  const schema = bodySchemaOf(row.body)
+  if (schema === null) return ''
   const optional = row.body.kind === 'json' && row.body.optional ? ', optional' : ''
-  const cap = row.body.kind === 'bytes' ? `, at most ${Math.floor(row.body.maxBytes / 1024)} KiB` : ''
+  const cap = 'maxBytes' in row.body ? `, at most ${Math.floor(row.body.maxBytes / 1024)} KiB` : ''
   return `<h4>Body${optional}${cap}</h4>${fieldTable(schema)}`
 }
 
@@ -154,7 +158,7 @@ function table(heads: readonly string[], rows: readonly string[]): string {
 }
 
 function verb<S>(row: Route<S>): string {
-  return `<span class="verb ${row.method}">${row.method}</span>`
+  return `<span class="verb ${row.method}${row.deprecated === undefined ? '' : ' gone'}">${row.method}</span>`
 }
 
 /** A command to copy; the key comes from the shell, so that it need not be pasted into a history. */
@@ -163,8 +167,9 @@ function curlOf<S>(row: Route<S>, about: About): string {
   const parts = [`curl${row.method === 'get' ? '' : ` -X ${row.method.toUpperCase()}`} '${about.baseUrl}${path}'`]
   if (row.needsKey) parts.push(`-H "apikey: $KEYSTRIDE_KEY"`)
   if (row.needsSession) parts.push(`-H "X-Service-Session: $SESSION"`)
-  if (row.body.kind === 'json') {
-    const sample = JSON.stringify(sampleOf(jsonSchemaOf(row.body.schema, 'input')))
+  const schema = bodySchemaOf(row.body)
+  if (schema !== null && row.body.kind !== 'bytes') {
+    const sample = JSON.stringify(sampleOf(schema))
     parts.push(`-H 'Content-Type: application/json'`, `-d '${sample.replaceAll("'", "'\\''")}'`)
   }
   if (row.body.kind === 'bytes') parts.push(`-H 'Content-Type: application/json'`, '--data-binary @pattern.json')

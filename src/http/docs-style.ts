@@ -37,6 +37,7 @@ article{border-top:1px solid var(--line);padding:2rem 0 1rem;margin-top:2rem}
 .verb{font-weight:700;text-transform:uppercase}
 .path{overflow-wrap:anywhere}
 .get{color:var(--get)}.post{color:var(--post)}.put{color:var(--put)}.patch{color:var(--patch)}.delete{color:var(--delete)}
+.gone{text-decoration:line-through}
 .needs{color:var(--soft);font-size:.88rem}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.92rem}

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Api } from './needs.js'
 import type { BodyRule, Route } from './route.js'
 import {
+  bodySchemaOf,
   fileTypeOf,
   groupOf,
   type JsonSchema,
@@ -69,7 +70,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       schemas: shelf.schemas,
       responses: shelf.responses,
       parameters: { Session: sessionParameter },
-      headers: { RequestId: requestIdHeader, RetryAfter: retryAfterHeader },
+      headers: { RequestId: requestIdHeader, RetryAfter: retryAfterHeader, ...leavingHeaders },
       securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
     },
   }
@@ -84,6 +85,19 @@ const sessionParameter = {
 }
 const requestIdHeader = { description: 'Names this request in the log', schema: { type: 'string' } }
 const retryAfterHeader = { description: 'Seconds to wait', schema: { type: 'integer' } }
+
+const leavingHeaders = {
+  Deprecation: { description: 'Since when: a structured-field date (RFC 9745)', schema: { type: 'string' } },
+  Sunset: { description: 'When it may stop answering: an HTTP date (RFC 8594)', schema: { type: 'string' } },
+  Link: { description: 'What takes its place, rel="successor-version" (RFC 8288)', schema: { type: 'string' } },
+}
+const ref = (name: string): Ref => ({ $ref: `#/components/headers/${name}` })
+
+/** The headers of every answer to a row. */
+const headersOf = <S>(row: Route<S>) => ({
+  'X-Request-Id': ref('RequestId'),
+  ...(row.deprecated && Object.fromEntries(Object.keys(leavingHeaders).map((name) => [name, ref(name)]))),
+})
 
 const envelope = (success: boolean, reasons: readonly string[] = []) => ({
   type: 'object',
@@ -103,6 +117,7 @@ function operationOf<S>(row: Route<S>, operationId: string, shelf: Shelf): Opera
     operationId,
     summary: row.summary,
     ...description,
+    ...(row.deprecated === undefined ? {} : { deprecated: true }),
     tags: [groupOf(row)],
     'x-counted-as': row.countedAs,
     security: row.needsKey ? [{ apikey: [] }] : [],
@@ -119,13 +134,13 @@ function operationOf<S>(row: Route<S>, operationId: string, shelf: Shelf): Opera
 }
 
 function requestBodyOf(rule: BodyRule, operationId: string, shelf: Shelf): Record<string, unknown> | null {
-  if (rule.kind === 'none') return null
-  const schema = rule.kind === 'json' ? rule.schema : rule.documents
-  const size = rule.kind === 'bytes' ? { description: `At most ${rule.maxBytes} bytes` } : {}
+  const schema = bodySchemaOf(rule)
+  if (schema === null) return null
+  const size = 'maxBytes' in rule ? { description: `At most ${rule.maxBytes} bytes` } : {}
   return {
     ...size,
     required: !(rule.kind === 'json' && rule.optional),
-    content: { 'application/json': { schema: shelf.schema(`${operationId}Body`, jsonSchemaOf(schema, 'input')) } },
+    content: { 'application/json': { schema: shelf.schema(`${operationId}Body`, schema) } },
   }
 }
 
@@ -133,9 +148,9 @@ function responsesOf<S>(row: Route<S>, operationId: string, shelf: Shelf): Recor
   const refused = new Map<number, RowRefusal[]>()
   for (const refusal of refusalsOf(row)) refused.set(refusal.status, [...(refused.get(refusal.status) ?? []), refusal])
   const responses: Record<string, unknown> = {}
-  for (const [status, refusals] of refused) responses[status] = shelf.refusal(status, refusals)
+  for (const [status, refusals] of refused) responses[status] = shelf.refusal(row, status, refusals)
   for (const [status, reply] of Object.entries(row.replies)) {
-    const headers = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+    const headers = headersOf(row)
     const fileType = fileTypeOf(reply)
     if (fileType !== null) {
       const schema = { type: 'string', format: 'binary' }
@@ -161,7 +176,7 @@ interface Shelf {
   /** A schema to stand in place, its own definitions moved to the components. */
   inlined(schema: JsonSchema, prefix: string): unknown
   envelope(success: boolean): Ref
-  refusal(status: number, refusals: readonly RowRefusal[]): Ref
+  refusal<S>(row: Route<S>, status: number, refusals: readonly RowRefusal[]): Ref
   refusalSchema(status: number, refusals: readonly RowRefusal[]): Ref
 }
 
@@ -208,13 +223,13 @@ function makeShelf(): Shelf {
     inlined: hoisted,
     envelope: (success) => keep(success ? 'Envelope' : 'ErrorEnvelope', envelope(success)),
     refusalSchema,
-    refusal(status, refusals) {
-      const name = `Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`
-      const retry =
-        status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}
+    refusal(row, status, refusals) {
+      const leaving = row.deprecated === undefined ? '' : 'Deprecated.'
+      const name = `${leaving}Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`
+      const retry = status === 429 || status === 503 ? { 'Retry-After': ref('RetryAfter') } : {}
       responses[name] ??= {
         description: refusals.map(({ kind, reason }) => `${reason ?? kind}: ${refusalMeanings[kind]}`).join('; '),
-        headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' }, ...retry },
+        headers: { ...headersOf(row), ...retry },
         content: { 'application/json': { schema: refusalSchema(status, refusals) } },
       }
       return { $ref: `#/components/responses/${name}` }

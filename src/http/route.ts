@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { RefusalKind } from '../domain/refusal.js'
+import type { Deprecated } from './deprecation.js'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Usage class of an endpoint (interface, Usage). */
@@ -34,6 +35,14 @@ export type BodyRule =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly optional?: boolean }
   | { readonly kind: 'bytes'; readonly maxBytes: number; readonly documents: z.ZodType }
+  /** JSON checked by a schema, in which one field stays the bytes it came in (a Uint8Array), up to `maxBytes` of body. */
+  | {
+      readonly kind: 'json-around-bytes'
+      readonly field: string
+      readonly maxBytes: number
+      readonly schema: z.ZodType
+      readonly documents: z.ZodType
+    }
 
 /** One row of a route table: it serves, validates, counts, documents and is tested. */
 export interface Route<S> {
@@ -46,6 +55,8 @@ export interface Route<S> {
   /** False: answered without an API key, and while degraded (`GET /status`). */
   readonly needsKey: boolean
   readonly needsSession: boolean
+  /** Absent: here to stay. */
+  readonly deprecated?: Deprecated
   readonly params: z.ZodType
   readonly query: z.ZodType
   readonly body: BodyRule
@@ -55,7 +66,7 @@ export interface Route<S> {
   readonly handle: (exchange: Exchange<never, never, never, S>) => Promise<Reply>
 }
 
-export type BodyOf<B extends BodyRule> = B extends { kind: 'json'; schema: infer Z extends z.ZodType }
+export type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType }
   ? z.output<Z>
   : B extends { kind: 'bytes' }
     ? Uint8Array
@@ -63,11 +74,12 @@ export type BodyOf<B extends BodyRule> = B extends { kind: 'json'; schema: infer
 
 type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S> = Omit<
   Route<S>,
-  'params' | 'query' | 'body' | 'handle'
+  'params' | 'query' | 'body' | 'handle' | 'deprecated'
 > & {
   readonly params: P
   readonly query: Q
   readonly body: B
+  readonly deprecated?: Deprecated<BodyOf<B>>
   readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S>) => Promise<Reply>
 }
 

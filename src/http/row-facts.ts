@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { RefusalKind } from '../domain/refusal.js'
 import { type WireRefusal, wireRefusals } from './refusals.js'
-import type { Route } from './route.js'
+import type { BodyRule, Route } from './route.js'
 
 /** A JSON Schema as documents carry it. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
@@ -56,6 +56,12 @@ export function refusalsOf<S>(row: Route<S>): RowRefusal[] {
   return [...kinds]
     .map((kind) => ({ kind, ...wireRefusals[kind] }))
     .sort((a, b) => a.status - b.status || a.kind.localeCompare(b.kind))
+}
+
+/** What documents say of a body: as clients send it. Null where there is none. */
+export function bodySchemaOf(rule: BodyRule): JsonSchema | null {
+  if (rule.kind === 'none') return null
+  return jsonSchemaOf(rule.kind === 'json' ? rule.schema : rule.documents, 'input')
 }
 
 export interface Parameter {

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
 import { takeBody } from './body-intake.js'
+import { deprecationHeaders } from './deprecation.js'
 import { refusalJson, replyJson } from './envelope.js'
+import { parseAround } from './json-around-bytes.js'
 import { checked, parseJson } from './json-body.js'
 import type { Answered, Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
@@ -9,7 +11,18 @@ import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusal
 import { checkMediaType, copyHeaders, framingOf, repeatedHeader } from './request-head.js'
 import { queryOf, segmentsOf } from './request-line.js'
 import type { BodyRule, Reply, Route } from './route.js'
-import { allowOf, bodyTooLarge, hasBody, leavesTooMuch, type Place, routerOf, type Turn, whereOf } from './turn.js'
+import {
+  allowOf,
+  bodyBytesMax,
+  bodyTooLarge,
+  hasBody,
+  leavesTooMuch,
+  leavingOf,
+  type Place,
+  routerOf,
+  type Turn,
+  whereOf,
+} from './turn.js'
 
 const bodyDeadlineMs = 10_000
 const jsonType = 'application/json; charset=utf-8'
@@ -39,6 +52,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       headers: copy.headers,
       place: null,
       params: {},
+      leaving: null,
       rawQuery: req.getQuery() ?? '',
       framing: { declared: 0, chunked: false },
       intake: null,
@@ -63,10 +77,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   /** The one try and catch of a request. Synchronous up to the body's onData, which must be attached before it returns. */
   async function conduct(turn: Turn<S>, url: string, repeated: string | null): Promise<void> {
     try {
-      readHead(turn, repeated)
       const place = findPlace(turn, url)
+      readHead(turn, repeated)
       if (place instanceof Refusal) {
-        await knownCaller(turn, url)
+        if (place.kind !== 'request-malformed') await knownCaller(turn, url)
         throw place
       }
       attachBody(turn, place)
@@ -90,17 +104,20 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     turn.close = false
   }
 
+  /** Gives its refusal rather than throws it: what is wrong with the head is said first. */
   function findPlace(turn: Turn<S>, url: string): Place<S> | Refusal {
-    const found = router.find(segmentsOf(url))
+    const segments = segmentsOrRefusal(url)
+    if (segments instanceof Refusal) return segments
+    const found = router.find(segments)
     if (found === null) return new Refusal('path-unknown', 'no such path')
     const asked = turn.method === 'head' && !found.byMethod.has('head') ? 'get' : turn.method
     const target = found.byMethod.get(asked)
+    const { paramNames = [] } = target ?? found.byMethod.values().next().value ?? {}
+    for (let i = 0; i < paramNames.length; i++) turn.params[paramNames[i] ?? ''] = found.values[i] ?? ''
+    turn.leaving = leavingOf(found, target, turn.params)
     if (target === undefined) {
       turn.allow = allowOf(found.byMethod)
       return new Refusal('method-not-allowed', `this path takes ${turn.allow}`)
-    }
-    for (let i = 0; i < target.paramNames.length; i++) {
-      turn.params[target.paramNames[i] ?? ''] = found.values[i] ?? ''
     }
     turn.place = target.row
     return target.row
@@ -135,6 +152,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const bytes = await bodyOf(turn)
     if (bytes === null) return
     const body = bodyFor(row.body, bytes)
+    if (turn.leaving !== null) turn.leaving.body = body ?? null
     const params = checked(row.params, turn.params, 'path')
     const query = checked(row.query, queryOf(turn.rawQuery), 'query')
     const session = turn.headers.get('x-service-session') ?? null
@@ -238,7 +256,8 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     headers: Readonly<Record<string, string>> = {},
   ): void {
     if (turn.answered) return
-    checkHeaders(headers)
+    const all = turn.leaving === null ? headers : { ...deprecationHeaders(turn.leaving), ...headers }
+    checkHeaders(all)
     turn.answered = true
     if (turn.aborted) {
       finish(turn, status)
@@ -246,8 +265,8 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     }
     const close = turn.close || draining || turn.method === 'head' || leavesTooMuch(turn)
     turn.intake?.end('aborted')
-    if (close) setImmediate(() => write(turn, status, contentType, body, headers, true))
-    else write(turn, status, contentType, body, headers, false)
+    if (close) setImmediate(() => write(turn, status, contentType, body, all, true))
+    else write(turn, status, contentType, body, all, false)
   }
 
   function write(
@@ -348,6 +367,15 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 }
 
+function segmentsOrRefusal(url: string): string[] | Refusal {
+  try {
+    return segmentsOf(url)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
 /** `200 OK` by status. */
 const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
@@ -358,6 +386,9 @@ function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
   const absent = bytes.byteLength === 0
   if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
   if (rule.kind === 'bytes') return bytes
+  if (rule.kind === 'json-around-bytes') {
+    return checked(rule.schema, parseAround(bytes, rule.field, bodyBytesMax), 'body')
+  }
   return checked(rule.schema, absent ? {} : parseJson(bytes), 'body')
 }
 

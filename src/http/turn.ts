@@ -1,13 +1,14 @@
 import { Refusal } from '../domain/refusal.js'
 import type { BodyIntake } from './body-intake.js'
+import type { Leaving } from './deprecation.js'
 import type { Answered, Api, PlainEndpoint, ServerNeeds } from './needs.js'
 import type { UwsResponse } from './provider.js'
 import type { BodyFraming } from './request-head.js'
 import type { Route } from './route.js'
-import { makeRouter, type Router } from './router.js'
+import { type Found, makeRouter, type Router, type Target } from './router.js'
 
 /** Cap of every body but typing patterns (decisions 1). */
-const bodyBytesMax = 16 * 1024
+export const bodyBytesMax = 16 * 1024
 /**
  * The rest of a refused body up to so many bytes is read and dropped, so that the client can read its answer and keep
  * its connection; past that the connection is closed. No measurement behind it.
@@ -28,6 +29,8 @@ export interface Turn<S> {
   readonly headers: ReadonlyMap<string, string>
   place: Place<S> | null
   readonly params: Record<string, string>
+  /** Set where what was asked for is deprecated: every answer then says so. */
+  leaving: Leaving | null
   readonly rawQuery: string
   framing: BodyFraming
   intake: BodyIntake | null
@@ -46,7 +49,7 @@ export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Rout
   const router = makeRouter<Place<S>>()
   for (const api of needs.apis) {
     for (const row of api.routes) {
-      const maxBytes = row.body.kind === 'bytes' ? row.body.maxBytes : bodyBytesMax
+      const maxBytes = 'maxBytes' in row.body ? row.body.maxBytes : bodyBytesMax
       router.add(row.method, api.basePath + row.path, { kind: 'row', api, row, maxBytes })
     }
   }
@@ -55,6 +58,25 @@ export function routerOf<S>(needs: Pick<ServerNeeds<S>, 'apis' | 'plain'>): Rout
     router.add(endpoint.method, endpoint.path, { kind: 'plain', endpoint, maxBytes })
   }
   return router
+}
+
+/**
+ * What an answer from here has to announce: the end of the row that was asked for or, where the method is none of the
+ * path's, of every row there. Null where something stays.
+ */
+export function leavingOf<S>(
+  found: Found<Place<S>>,
+  target: Target<Place<S>> | undefined,
+  params: Readonly<Record<string, string>>,
+): Leaving | null {
+  if (target !== undefined) return leaving(target.row, params)
+  const all = [...found.byMethod.values()].map(({ row }) => leaving(row, params))
+  return all.includes(null) ? null : (all[0] ?? null)
+}
+
+function leaving<S>(place: Place<S>, params: Readonly<Record<string, string>>): Leaving | null {
+  if (place.kind !== 'row' || place.row.deprecated === undefined) return null
+  return { path: place.row.path, deprecated: place.row.deprecated, params, body: null }
 }
 
 /** The refusal of a body over its row's cap. */

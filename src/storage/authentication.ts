@@ -54,6 +54,8 @@ export interface AuthenticationStore {
    */
   record(organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome>
   find(organizationId: string, id: string): Promise<Authentication | null>
+  /** The attempt of this user that tested the pattern; null where there is none. */
+  findByPattern(organizationId: string, userRef: string, patternId: string): Promise<Authentication | null>
   /** Newest first. */
   list(organizationId: string, userRef: string, limit: number): Promise<Authentication[]>
 }

@@ -13,7 +13,8 @@ export interface StoredReference {
 
 export interface NewReference extends StoredReference {
   readonly memberId: string
-  readonly replayMark: ReplayMark
+  /** Null stores it without looking at, or adding to, the replay index: it knows the pattern already. */
+  readonly replayMark: ReplayMark | null
   readonly createdAt: number
 }
 
@@ -21,7 +22,7 @@ export type AddOutcome =
   | { readonly outcome: 'added'; readonly member: Member }
   /** The mark is known: somebody has typed exactly this before. Nothing was written. */
   | { readonly outcome: 'replay' }
-  /** The profile holds `limit` references already, or its generation moved on. Nothing was written. */
+  /** The profile holds `limit` references or this very one already, or its generation moved on. Nothing was written. */
   | { readonly outcome: 'closed'; readonly member: Member }
   | { readonly outcome: 'absent' }
 

@@ -18,6 +18,13 @@ export interface NewSession {
   readonly lifetimeMs: number
 }
 
+/** A session that was found by its member instead of its bearer value; that value is nobody's. */
+export interface ImplicitSession extends Session {
+  readonly sha256: string
+  /** How long it still lives. */
+  readonly remainingMs: number
+}
+
 export type Reservation =
   | { readonly outcome: 'reserved'; readonly session: Session }
   /** The budget of this kind is used up; nothing was counted. */
@@ -29,6 +36,11 @@ export type Reservation =
  */
 export interface SessionStore {
   mint(organizationId: string, session: NewSession): Promise<void>
+  /**
+   * The one live implicit session of a member; where there is none, this new one becomes it: atomically, so that all who
+   * ask at once are given the same.
+   */
+  mintImplicit(organizationId: string, session: NewSession & { readonly memberRef: string }): Promise<ImplicitSession>
   find(organizationId: string, userRef: string, sha256: string): Promise<Session | null>
   /** Binds a session without a member to one, once; false where it is bound to another already or gone. */
   designate(organizationId: string, userRef: string, sha256: string, memberRef: string): Promise<boolean>
@@ -46,6 +58,7 @@ export interface SessionStore {
   /** Gives back a reservation whose pattern could not be read, or whose code was not compared: nothing was learned from it. */
   release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
   markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
+  end(organizationId: string, userRef: string, sha256: string): Promise<void>
   /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */
   endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>
 }

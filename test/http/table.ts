@@ -151,6 +151,35 @@ export const tableRoutes = [
     },
   }),
   route({
+    method: 'post',
+    path: '/old/{userRef}',
+    summary: 'Do as before',
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    deprecated: {
+      since: new Date('2020-01-02T03:04:05Z'),
+      sunset: new Date('2040-01-02T03:04:05Z'),
+      successor: (body) => (body?.kind === 'small' ? '/users/{userRef}/small' : '/users/{userRef}'),
+    },
+    params: z.object({ userRef: z.string().max(16) }),
+    query: nothing,
+    body: {
+      kind: 'json-around-bytes',
+      field: 'large',
+      maxBytes: 64 * 1024,
+      schema: z.object({ kind: z.enum(['small', 'slow', 'broken']), large: z.instanceof(Uint8Array).optional() }),
+      documents: z.object({ kind: z.enum(['small', 'slow', 'broken']), large: z.string() }),
+    },
+    replies: { 200: z.object({ bytes: z.int() }) },
+    refuses: ['rate-limited'],
+    handle: async ({ body: { kind, large } }) => {
+      if (kind === 'slow') throw new Refusal('rate-limited', 'slow down')
+      if (kind === 'broken') throw new Error('broken')
+      return { status: 200, payload: { bytes: large?.byteLength ?? 0 } }
+    },
+  }),
+  route({
     method: 'get',
     path: '/archive',
     summary: 'Download a file',

@@ -50,8 +50,16 @@ export async function person(database: Database, organizationId: string, userRef
 export const mark = (exact: Uint8Array = randomBytes(16), bands = freshBands()): ReplayMark => ({ exact, bands })
 export const freshBands = () => Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
 
-export function reference(memberId: string, replayMark = mark(), generation = 0): NewReference {
-  return { id: uuid(), memberId, generation, mode: 'visible', sealed: randomBytes(2000), replayMark, createdAt: NOW }
+export function reference(memberId: string, replayMark = mark(), generation = 0) {
+  return {
+    id: uuid(),
+    memberId,
+    generation,
+    mode: 'visible',
+    sealed: randomBytes(2000),
+    replayMark,
+    createdAt: NOW,
+  } satisfies NewReference
 }
 
 export function attempt(of: Person, changes: Partial<AttemptToRecord> = {}): AttemptToRecord {

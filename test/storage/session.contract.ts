@@ -95,6 +95,72 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     })
   })
 
+  describe('the implicit session of a member', () => {
+    const implicit = (changes: { lifetimeMs?: number; memberRef?: string } = {}) =>
+      store().mintImplicit(org, { sha256: sha256Hex(), userRef, memberRef: 'bo', lifetimeMs, ...changes })
+
+    it('is one for a hundred who ask at once, and is found like another', async () => {
+      const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
+      expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
+      const session = { userRef, memberRef: 'bo', used: { biometric: 0, security_code: 0 }, authenticatedAt: null }
+      expect(all[0]).toMatchObject(session)
+      expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
+    })
+
+    it('keeps its attempts and its end, however often it is asked for', async () => {
+      const { sha256, remainingMs } = await implicit()
+      expect(remainingMs).toBeGreaterThan(lifetimeMs - 60_000)
+      expect(remainingMs).toBeLessThanOrEqual(lifetimeMs)
+      await store().reserve(org, userRef, sha256, 'biometric', 3)
+      await store().markAuthenticated(org, userRef, sha256, NOW)
+      const again = await implicit({ lifetimeMs: 2 * lifetimeMs })
+      expect(again).toMatchObject({ sha256, used: { biometric: 1 }, authenticatedAt: NOW })
+      expect(again.remainingMs).toBeLessThanOrEqual(remainingMs)
+    })
+
+    it('is another for another member, and not one that was minted', async () => {
+      await mint({ memberRef: 'bo' })
+      const [bo, cy] = [await implicit(), await implicit({ memberRef: 'cy' })]
+      expect(new Set([sha256, bo.sha256, cy.sha256]).size).toBe(3)
+    })
+
+    it('is a new one, unused, after its lifetime, its end, and the end of all', async () => {
+      const first = await implicit({ lifetimeMs: 60 })
+      await store().reserve(org, userRef, first.sha256, 'biometric', 3)
+      await until(async () => (await store().find(org, userRef, first.sha256)) === null)
+      const ends: ((sha256: string) => Promise<void>)[] = [
+        (sha256) => store().end(org, userRef, sha256),
+        () => store().endAll(org, userRef, 'bo'),
+        () => store().endAll(org, userRef, null),
+      ]
+      const before = new Set([first.sha256])
+      for (const end of ends) {
+        const session = await implicit()
+        expect([before.has(session.sha256), session.used.biometric, session.authenticatedAt]).toEqual([false, 0, null])
+        before.add(session.sha256)
+        await store().reserve(org, userRef, session.sha256, 'biometric', 3)
+        await store().markAuthenticated(org, userRef, session.sha256, NOW)
+        await end(session.sha256)
+        expect(await store().find(org, userRef, session.sha256)).toBeNull()
+      }
+      expect((await implicit()).used.biometric).toBe(0)
+    })
+  })
+
+  describe('end', () => {
+    it('ends that session and no other; a session that is gone stays gone', async () => {
+      const other = sha256Hex()
+      await mint()
+      await mint({ sha256: other })
+      await store().end(org, `${userRef}x`, sha256)
+      expect(await store().find(org, userRef, sha256)).not.toBeNull()
+      await store().end(org, userRef, sha256)
+      await store().end(org, userRef, sha256)
+      expect(await store().find(org, userRef, sha256)).toBeNull()
+      expect(await store().find(org, userRef, other)).not.toBeNull()
+    })
+  })
+
   describe('endAll', () => {
     it('ends every session of the user but the excepted one', async () => {
       const others = [sha256Hex(), sha256Hex()]

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
-import { connectRedis, type Redis } from '../../src/storage/redis/client.js'
-import { indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
+import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
+import { implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { organization, sha256Hex } from './fixtures.js'
 import { sessionContract } from './session.contract.js'
@@ -36,12 +36,26 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
     () => redisSessions(redis),
     () => '019a0000-0000-7000-8000-000000000001',
   )
+
+  it('leave no key behind that names their user, once all are ended', async () => {
+    const [org, userRef] = ['019a0000-0000-7000-8000-000000000002', `user-${sha256Hex()}`]
+    const sessions = redisSessions(redis)
+    const minted = { sha256: sha256Hex(), userRef, memberRef: 'bo', lifetimeMs: 900_000 }
+    await sessions.mint(org, minted)
+    const implicit = await sessions.mintImplicit(org, { ...minted, sha256: sha256Hex() })
+    const keys = [minted, implicit].map(({ sha256 }) => sessionKey(org, userRef, sha256))
+    keys.push(indexKey(org, userRef), implicitKey(org, userRef, 'bo'))
+    const exist = script(`return redis.call('exists', unpack(KEYS))`)
+    expect(await redis.run(exist, keys, [])).toBe(4)
+    await sessions.endAll(org, userRef, null)
+    expect(await redis.run(exist, keys, [])).toBe(0)
+  })
 })
 
 describe('keys in redis', () => {
   it('of one user all carry the tag that puts them into one slot of a cluster', () => {
     const keys = [sha256Hex(), sha256Hex()].map((sha256) => sessionKey('org', 'ada+1@x.y', sha256))
-    keys.push(indexKey('org', 'ada+1@x.y'))
+    keys.push(indexKey('org', 'ada+1@x.y'), implicitKey('org', 'ada+1@x.y', 'bo'))
     expect(new Set(keys.map((key) => /\{(.+?)\}/.exec(key)?.[1]))).toEqual(new Set(['org:ada+1@x.y']))
   })
 })

@@ -4,6 +4,8 @@ import { UserRef } from '../../domain/user-ref.js'
 import type { AccountFlows } from '../../flows/accounts.js'
 import type { BootstrapFlow } from '../../flows/bootstrap.js'
 import type { EnrollFlow } from '../../flows/enroll.js'
+import type { LegacyLinkFlows } from '../../flows/legacy-link.js'
+import type { LegacyVerifyFlow } from '../../flows/legacy-verify.js'
 import type { ChangeLanguage } from '../../flows/organization-language.js'
 import type { Designation } from '../../flows/person.js'
 import type { PreferLanguage } from '../../flows/preferred-language.js'
@@ -31,6 +33,8 @@ export interface CoreServices {
   readonly changeLanguage: ChangeLanguage
   readonly typingWords: TypingWordFlows
   readonly preferLanguage: PreferLanguage
+  readonly legacyVerify: LegacyVerifyFlow
+  readonly legacyLink: LegacyLinkFlows
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

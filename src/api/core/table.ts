@@ -1,5 +1,9 @@
 import type { Route } from '../../http/route.js'
 import type { CoreServices } from './core-route.js'
+import { feedback } from './legacy/feedback.js'
+import { userAction } from './legacy/user-action.js'
+import { userDelete } from './legacy/user-delete.js'
+import { userVerify } from './legacy/user-verify.js'
 import { changeUser, clearDisplayNames, listMembers } from './members.js'
 import { organizationInfo } from './organization.js'
 import { changeOrganizationLanguage, organizationLanguage } from './organization-language.js'
@@ -36,4 +40,8 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   changeTypingWord,
   deleteTypingWord,
   wordLanguages,
+  userVerify,
+  userAction,
+  userDelete,
+  feedback,
 ]

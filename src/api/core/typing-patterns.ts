@@ -16,7 +16,7 @@ import { AccountTypeField, Counts, Words } from './shapes.js'
 
 const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
 
-const profileState = ({ account, member, biometricStatus }: AccountState) => ({
+export const profileState = ({ account, member, biometricStatus }: AccountState) => ({
   userRef: account.userRef,
   memberRef: member?.memberRef ?? null,
   nPatternsRef: member?.nPatternsRef ?? 0,

@@ -39,7 +39,7 @@ const AuthenticationFields = z.object({
   nPatternsRefUsed: z.int(),
 })
 const PatternsStatus = z.enum(['none', 'in-progress', 'ok'])
-const VerifyReply = z.object({
+export const VerifyReply = z.object({
   action: z.enum(['verified', 'rejected', 'refused', 'enroll']),
   actions: z.array(
     z.enum([
@@ -58,7 +58,8 @@ const VerifyReply = z.object({
   enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
   reason: z.enum(['', 'detection-bot', 'fraud-detected']),
 })
-type ClientAction = z.infer<typeof VerifyReply>['actions'][number]
+export type VerifyReply = z.infer<typeof VerifyReply>
+type ClientAction = VerifyReply['actions'][number]
 
 /** Judges a typing pattern against the profile, or a security code in its place. A bot and a replay are answered 200, with `reason`. */
 export const verifyUser = coreRoute({
@@ -92,7 +93,8 @@ export const verifyUser = coreRoute({
   },
 })
 
-function verifyReply(answer: VerifyAnswer, requestId: string): z.infer<typeof VerifyReply> {
+/** What a verify is answered; `requestId` names an attempt that was not recorded. */
+export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyReply {
   const { member, next } = answer
   return {
     action: answer.action,

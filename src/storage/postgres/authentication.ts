@@ -40,6 +40,15 @@ export function postgresAuthentications(database: Database): AuthenticationStore
         return row === undefined ? null : toAuthentication(row)
       }),
 
+    // Reads the user's attempts by the index on them: no index on pattern_id, which every attempt would pay for.
+    findByPattern: (organizationId, userRef, patternId) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<AuthenticationRow[]>`
+          select ${columns(sql)} from keystride.authentication
+          where organization_id = ${organizationId} and user_ref = ${userRef} and pattern_id = ${patternId}`
+        return row === undefined ? null : toAuthentication(row)
+      }),
+
     list: (organizationId, userRef, limit) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<AuthenticationRow[]>`

@@ -72,13 +72,17 @@ async function add(
   const member = await lock(sql, organizationId, memberId)
   if (member === null) return { outcome: 'absent' }
   if (member.generation !== generation || member.nPatternsRef >= rules.limit) return { outcome: 'closed', member }
-  const [claim] = await sql<{ fresh: boolean }[]>`
-    select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId}, ${createdAt},
-      ${rules.rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}) as fresh`
-  if (claim?.fresh !== true) return { outcome: 'replay' }
-  await sql`
+  if (replayMark !== null) {
+    const [claim] = await sql<{ fresh: boolean }[]>`
+      select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId}, ${createdAt},
+        ${rules.rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}) as fresh`
+    if (claim?.fresh !== true) return { outcome: 'replay' }
+  }
+  const { count } = await sql`
     insert into keystride.reference_pattern (organization_id, member_id, id, generation, mode, sealed, created_at)
-    values (${organizationId}, ${memberId}, ${reference.id}, ${generation}, ${mode}, ${reference.sealed}, ${createdAt})`
+    values (${organizationId}, ${memberId}, ${reference.id}, ${generation}, ${mode}, ${reference.sealed}, ${createdAt})
+    on conflict (organization_id, member_id, id) do nothing`
+  if (count === 0) return { outcome: 'closed', member }
   const completes = member.nPatternsRef + 1 === rules.target
   const [row] = await sql<MemberRow[]>`
     update keystride.member m set

@@ -1,4 +1,4 @@
-import type { Session, SessionStore } from '../session.js'
+import type { NewSession, Session, SessionStore } from '../session.js'
 import type { Database, Transaction } from './client.js'
 
 interface SessionRow {
@@ -21,11 +21,7 @@ export function postgresSessions(database: Database): SessionStore {
       database.scoped(
         organizationId,
         async (sql) => {
-          await sql`
-            delete from keystride.session where (organization_id, user_ref, sha256) in (
-              select organization_id, user_ref, sha256 from keystride.session
-              where organization_id = ${organizationId} and expires_at < clock_timestamp()
-              limit ${CLEARED_PER_MINT} for update skip locked)`
+          await clear(sql, organizationId)
           await sql`
             insert into keystride.session (organization_id, user_ref, sha256, member_ref, expires_at)
             values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef},
@@ -33,6 +29,9 @@ export function postgresSessions(database: Database): SessionStore {
         },
         EPHEMERAL,
       ),
+
+    mintImplicit: (organizationId, session) =>
+      database.scoped(organizationId, (sql) => mintImplicit(sql, organizationId, session), EPHEMERAL),
 
     find: (organizationId, userRef, sha256) =>
       database.scoped(organizationId, (sql) => find(sql, organizationId, userRef, sha256)),
@@ -87,7 +86,14 @@ export function postgresSessions(database: Database): SessionStore {
         EPHEMERAL,
       ),
 
-    // On disk before it returns: an ended session must not come back with a crash.
+    // On disk before it returns, as endAll below: an ended session must not come back with a crash.
+    end: (organizationId, userRef, sha256) =>
+      database.scoped(organizationId, async (sql) => {
+        await sql`
+          delete from keystride.session
+          where organization_id = ${organizationId} and user_ref = ${userRef} and sha256 = ${bytes(sha256)}`
+      }),
+
     endAll: (organizationId, userRef, memberRef, except) =>
       database.scoped(organizationId, async (sql) => {
         await sql`
@@ -96,6 +102,42 @@ export function postgresSessions(database: Database): SessionStore {
             and (${except === undefined ? null : bytes(except)}::bytea is distinct from sha256)`
       }),
   }
+}
+
+async function clear(sql: Transaction, organizationId: string): Promise<void> {
+  await sql`
+    delete from keystride.session where (organization_id, user_ref, sha256) in (
+      select organization_id, user_ref, sha256 from keystride.session
+      where organization_id = ${organizationId} and expires_at < clock_timestamp()
+      limit ${CLEARED_PER_MINT} for update skip locked)`
+}
+
+/**
+ * One statement: of those who come at once the first inserts, and the others wait for its row and are given that. The
+ * clearing comes after, because what waits here must hold no lock on another member's row.
+ */
+async function mintImplicit(
+  sql: Transaction,
+  organizationId: string,
+  { sha256, userRef, memberRef, lifetimeMs }: NewSession,
+) {
+  // The same at every place below, which clock_timestamp() is not.
+  const alive = sql`s.expires_at > statement_timestamp()`
+  const [row] = await sql<(SessionRow & { sha256: Buffer; remaining_ms: number })[]>`
+    insert into keystride.session as s (organization_id, user_ref, sha256, member_ref, implicit, expires_at)
+    values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, true,
+      clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')
+    on conflict (organization_id, user_ref, member_ref) where implicit do update set
+      sha256 = case when ${alive} then s.sha256 else excluded.sha256 end,
+      used_biometric = case when ${alive} then s.used_biometric else 0 end,
+      used_security_code = case when ${alive} then s.used_security_code else 0 end,
+      authenticated_at = case when ${alive} then s.authenticated_at end,
+      expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
+    returning ${columns(sql)}, sha256,
+      extract(epoch from s.expires_at - clock_timestamp())::float8 * 1000 as remaining_ms`
+  await clear(sql, organizationId)
+  if (row === undefined) throw new Error('an upsert gave no row')
+  return { ...toSession(row), sha256: Buffer.from(row.sha256).toString('hex'), remainingMs: row.remaining_ms }
 }
 
 async function find(

@@ -4,14 +4,23 @@ import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success) that expires by
- * itself; a sorted set an account tells which there are. All keys of a user carry one hash tag, so that a script works
- * on one node of a cluster. Every method is one script: one round trip, and atomic.
+ * itself; a sorted set an account tells which there are, a key a member which of them is its implicit one. All keys of a
+ * user carry one hash tag, so that a script works on one node of a cluster. Every method is one script: one round trip,
+ * and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
     async mint(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
       const keys = [sessionKey(organizationId, userRef, sha256), indexKey(organizationId, userRef)]
       await redis.run(MINT, keys, [sha256, memberRef ?? '', String(lifetimeMs)])
+    },
+
+    async mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
+      const keys = [implicitKey(organizationId, userRef, memberRef), indexKey(organizationId, userRef)]
+      const args = [sessionKey(organizationId, userRef, ''), sha256, memberRef, String(lifetimeMs)]
+      const reply = await redis.run(MINT_IMPLICIT, keys, args)
+      const [held, remainingMs, ...row] = reply as [string, number, ...Row]
+      return { ...toSession(userRef, row), sha256: held, remainingMs }
     },
 
     async find(organizationId, userRef, sha256) {
@@ -39,9 +48,16 @@ export function redisSessions(redis: Redis): SessionStore {
       await redis.run(MARK, [sessionKey(organizationId, userRef, sha256)], [String(at)])
     },
 
+    async end(organizationId, userRef, sha256) {
+      const keys = [indexKey(organizationId, userRef)]
+      const prefixes = [sessionKey(organizationId, userRef, ''), implicitKey(organizationId, userRef, '')]
+      await redis.run(END, keys, [...prefixes, sha256])
+    },
+
     async endAll(organizationId, userRef, memberRef, except) {
       const keys = [indexKey(organizationId, userRef)]
-      await redis.run(END_ALL, keys, [sessionKey(organizationId, userRef, ''), memberRef ?? '', except ?? ''])
+      const prefixes = [sessionKey(organizationId, userRef, ''), implicitKey(organizationId, userRef, '')]
+      await redis.run(END_ALL, keys, [...prefixes, memberRef ?? '', except ?? ''])
     },
   }
 }
@@ -51,6 +67,8 @@ const tag = (organizationId: string, userRef: string) => `ks:{${organizationId}:
 export const sessionKey = (organizationId: string, userRef: string, sha256: string) =>
   `${tag(organizationId, userRef)}session:${sha256}`
 export const indexKey = (organizationId: string, userRef: string) => `${tag(organizationId, userRef)}sessions`
+export const implicitKey = (organizationId: string, userRef: string, memberRef: string) =>
+  `${tag(organizationId, userRef)}implicit:${memberRef}`
 
 const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' }
 
@@ -68,16 +86,31 @@ function toSession(userRef: string, [member, biometric, code, authenticatedAt]: 
 
 // A session without `m` does not exist: no script below may create one that has expired.
 
-const MINT = script(`
-  local lifetime = tonumber(ARGV[3])
-  redis.call('hset', KEYS[1], 'm', ARGV[2], 'b', 0, 'c', 0, 'a', '')
-  redis.call('pexpire', KEYS[1], lifetime)
-  local time = redis.call('time')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  redis.call('zremrangebyscore', KEYS[2], '-inf', now)
-  redis.call('zadd', KEYS[2], now + lifetime, ARGV[1])
-  if redis.call('pttl', KEYS[2]) < lifetime then redis.call('pexpire', KEYS[2], lifetime) end
+/** Lua: makes a session and enters it in the index. */
+const MINTING = `
+  local function mint(key, index, sha256, member, lifetime)
+    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'a', '')
+    redis.call('pexpire', key, lifetime)
+    local time = redis.call('time')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    redis.call('zremrangebyscore', index, '-inf', now)
+    redis.call('zadd', index, now + lifetime, sha256)
+    if redis.call('pttl', index) < lifetime then redis.call('pexpire', index, lifetime) end
+  end`
+
+const MINT = script(`${MINTING}
+  mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]))
   return 1`)
+
+const MINT_IMPLICIT = script(`${MINTING}
+  local held = redis.call('get', KEYS[1])
+  if not held or redis.call('exists', ARGV[1] .. held) == 0 then
+    held = ARGV[2]
+    mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]))
+    redis.call('set', KEYS[1], held, 'px', ARGV[4])
+  end
+  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'a')
+  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4]}`)
 
 const FIND = script(`
   local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a')
@@ -111,14 +144,26 @@ const MARK = script(`
   if redis.call('exists', KEYS[1]) == 1 then redis.call('hset', KEYS[1], 'a', ARGV[1]) end
   return 1`)
 
-// The session keys are not among KEYS, which only their hash tag allows: they lie in the slot of the index.
-const END_ALL = script(`
+// Where a script is given the beginning of its keys, the keys are not among KEYS, which only their hash tag allows: they
+// lie in the slot of the index.
+
+/** Lua: ends a session, and with it the mark that it is its member's implicit one. */
+const ENDING = `
+  local function finish(index, sessions, implicits, sha256, member)
+    redis.call('del', sessions .. sha256)
+    redis.call('zrem', index, sha256)
+    if member and redis.call('get', implicits .. member) == sha256 then redis.call('del', implicits .. member) end
+  end`
+
+const END = script(`${ENDING}
+  finish(KEYS[1], ARGV[1], ARGV[2], ARGV[3], redis.call('hget', ARGV[1] .. ARGV[3], 'm'))
+  return 1`)
+
+const END_ALL = script(`${ENDING}
   for _, sha256 in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do
-    local key = ARGV[1] .. sha256
-    local member = redis.call('hget', key, 'm')
-    if sha256 ~= ARGV[3] and (ARGV[2] == '' or not member or member == '' or member == ARGV[2]) then
-      redis.call('del', key)
-      redis.call('zrem', KEYS[1], sha256)
+    local member = redis.call('hget', ARGV[1] .. sha256, 'm')
+    if sha256 ~= ARGV[4] and (ARGV[3] == '' or not member or member == '' or member == ARGV[3]) then
+      finish(KEYS[1], ARGV[1], ARGV[2], sha256, member)
     end
   end
   return 1`)

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { canVerify } from '../../../domain/biometric-status.js'
+import { Refusal } from '../../../domain/refusal.js'
+import { TypingPattern } from '../../../domain/typing-pattern.js'
+import type { LegacyAnswer } from '../../../flows/legacy-verify.js'
+import {
+  coreRoute,
+  designation,
+  languageHints,
+  MemberAndLanguageQuery,
+  PATTERN_BYTES_MAX,
+  UserParams,
+} from '../core-route.js'
+import { memberRefIn } from '../member-ref-body.js'
+import { SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
+import { enrollPattern } from '../typing-patterns.js'
+import { createUser } from '../users.js'
+import { VerifyReply, verifyReply, verifyUser } from '../verify.js'
+import { LEGACY } from './leaving.js'
+
+/** Verify without a bootstrap; with `x-enrollment: USER` it creates and enrolls too. */
+export const userVerify = coreRoute({
+  method: 'post',
+  path: '/user-verify/{userRef}',
+  summary: 'Verify without a bootstrap',
+  description:
+    'Use GET /users/{userRef}, then POST /users/{userRef}/verify. Without X-Service-Session the attempts of 900 ' +
+    'seconds count as one sign-in, until one of them succeeds. The header x-enrollment with the value USER creates a ' +
+    'user that is not there and enrolls typing patterns, with action enroll, until the profile is complete; a security ' +
+    'code creates nobody.',
+  countedAs: 'verify',
+  needsKey: true,
+  needsSession: false,
+  deprecated: { ...LEGACY, successor: '/users/{userRef}/verify' },
+  params: UserParams,
+  query: MemberAndLanguageQuery,
+  body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
+  replies: { 200: VerifyReply },
+  // It answers the bots and replays of an enrollment as verify does.
+  refuses: [
+    ...new Set([...verifyUser.refuses, ...createUser.refuses, ...enrollPattern.refuses, 'session-missing' as const]),
+  ].filter((kind) => kind !== 'bot-detected' && kind !== 'replay-detected' && kind !== 'profile-complete'),
+  async handle({ organizationId, requestId, params, query, body, session, header, services }) {
+    const code = securityCodeIn(body)
+    const answer = await services.legacyVerify({
+      who: designation(organizationId, params.userRef, query, code === null ? memberRefIn(body) : code.member_ref),
+      token: session,
+      enrolls: enrolls(header('x-enrollment')),
+      attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.securityCode },
+      hints: languageHints(query, header),
+    })
+    return { status: 200, payload: legacyReply(answer, requestId) }
+  },
+})
+
+function enrolls(header: string | undefined): boolean {
+  if (header === undefined || header === 'USER') return header === 'USER'
+  throw new Refusal('validation-failed', 'header.x-enrollment: must be USER, or absent')
+}
+
+/** The shape of a verify, for an enrollment too: a reference has authenticated nobody, and a refused one is blocked. */
+function legacyReply(answer: LegacyAnswer, requestId: string): VerifyReply {
+  const reply = verifyReply(answer, requestId)
+  if (answer.enrollment === null) return reply
+  const { patternId, reason } = answer.enrollment
+  const complete = canVerify(answer.biometricStatus)
+  return {
+    ...reply,
+    action: reason === '' ? 'enroll' : 'rejected',
+    actions: complete ? ['retry-biometric'] : reply.actions,
+    authentication: {
+      ...reply.authentication,
+      recommendedAction: reason === '' ? 'challenge' : 'block',
+      patternTestId: patternId ?? '',
+    },
+    enrollmentRequired: !complete,
+    reason,
+  }
+}
