@@ -19,6 +19,12 @@ export function parseAround(bytes: Uint8Array, field: string, aroundBytesMax: nu
   return { ...value, [field]: bytes.slice(place.start, place.end) }
 }
 
+/** The bytes of one field of the outermost level, unparsed; null where there is none. Refuses a field given twice. */
+export function fieldIn(bytes: Uint8Array, field: string): Uint8Array | null {
+  const place = placeOf(bytes, field)
+  return place === null ? null : bytes.subarray(place.start, place.end)
+}
+
 interface Place {
   readonly start: number
   readonly end: number

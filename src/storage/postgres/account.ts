@@ -56,9 +56,7 @@ export function postgresAccounts(database: Database): AccountStore {
       database.scoped(organizationId, async (sql) => {
         const roster = await lock(sql, organizationId, userRef)
         if (roster === null) return null
-        await carryOut(sql, organizationId, roster, plan(roster))
-        const found = await find(sql, organizationId, userRef, null)
-        return found === null ? null : withMembers(sql, organizationId, found.account)
+        return carryOut(sql, organizationId, roster, plan(roster))
       }),
 
     archiveMember: (organizationId, userRef, memberRef, at) =>
@@ -124,29 +122,56 @@ async function withMembers(sql: Transaction, organizationId: string, account: Ac
   return { account, members: rows.map(toMember) }
 }
 
-/** People first, the type last: the ledger's `type-change` then has the totals after all of it. */
+/** Does what the plan says and gives the roster afterwards. Others wait for the lock, so what is known is not read again. */
 async function carryOut(
   sql: Transaction,
   organizationId: string,
-  { account, members }: Roster,
+  roster: Roster,
   { settings, move, newMember }: AccountPlan,
-): Promise<void> {
-  const { memberSelection = account.memberSelection, groups = account.groups, tag = account.tag } = settings
-  await sql`
-    update keystride.account set member_selection = ${memberSelection}, groups = ${JSON.stringify(groups)}::text::jsonb,
-      tag = ${JSON.stringify(tag)}::text::jsonb
-    where organization_id = ${organizationId} and id = ${account.id}`
-  if (move.kind === 'none') return
+): Promise<Roster> {
+  const account = { ...roster.account, ...(await changeSettings(sql, organizationId, roster.account, settings)) }
+  if (move.kind === 'none') return { ...roster, account }
   if (move.kind === 'add') {
     await insertMember(sql, organizationId, account.id, { ...newMember, memberRef: move.memberRef })
-    return holdToMembersQuota(sql, organizationId, members.length + 1)
+    await holdToMembersQuota(sql, organizationId, roster.members.length + 1)
+    return withMembers(sql, organizationId, account)
   }
-  const [only] = members
-  if (move.kind === 'to-generic') {
-    await rename(sql, organizationId, only, move.memberRef)
-    await retype(sql, organizationId, account.id, 'generic')
-    return holdToQuotas(sql, organizationId, 'generic')
+  const type = move.kind === 'to-generic' ? 'generic' : 'nominative'
+  if (move.kind === 'to-generic') await rename(sql, organizationId, roster.members[0], move.memberRef)
+  else await leaveOne(sql, organizationId, roster, newMember)
+  // The type last: the ledger's `type-change` then has the totals after all of it.
+  await sql`
+    update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${account.id}`
+  if (type === 'generic') await holdToQuotas(sql, organizationId, type)
+  return withMembers(sql, organizationId, { ...account, type })
+}
+
+async function changeSettings(
+  sql: Transaction,
+  organizationId: string,
+  account: Account,
+  { memberSelection, groups, tag }: AccountPlan['settings'],
+): Promise<Pick<Account, 'memberSelection' | 'groups' | 'tag'>> {
+  const after = {
+    memberSelection: memberSelection ?? account.memberSelection,
+    groups: groups ?? account.groups,
+    tag: tag ?? account.tag,
   }
+  if (memberSelection === undefined && groups === undefined && tag === undefined) return after
+  await sql`
+    update keystride.account set member_selection = ${after.memberSelection},
+      groups = ${JSON.stringify(after.groups)}::text::jsonb, tag = ${JSON.stringify(after.tag)}::text::jsonb
+    where organization_id = ${organizationId} and id = ${account.id}`
+  return after
+}
+
+/** The one member, or a first one, becomes the account's person. */
+async function leaveOne(
+  sql: Transaction,
+  organizationId: string,
+  { account, members: [only] }: Roster,
+  newMember: AccountPlan['newMember'],
+): Promise<void> {
   // An archived member may hold the reference that the remaining one takes on; its lock lives on as a tombstone.
   await sql`
     delete from keystride.member
@@ -154,7 +179,6 @@ async function carryOut(
   if (only === undefined)
     await insertMember(sql, organizationId, account.id, { ...newMember, memberRef: account.userRef })
   else await rename(sql, organizationId, only, account.userRef)
-  await retype(sql, organizationId, account.id, 'nominative')
 }
 
 /** Inserts the member, or brings the archived one of this reference back. */
@@ -173,11 +197,6 @@ async function rename(sql: Transaction, organizationId: string, member: Member |
   await sql`
     update keystride.member set member_ref = ${memberRef}
     where organization_id = ${organizationId} and id = ${member.id}`
-}
-
-async function retype(sql: Transaction, organizationId: string, accountId: string, type: AccountType) {
-  await sql`
-    update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${accountId}`
 }
 
 interface QuotaRow {
