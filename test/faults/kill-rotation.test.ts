@@ -19,8 +19,8 @@ import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
 import { createVault } from '../../src/storage/vault-aes.js'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20)
-/** So many that most of a rotation's time is re-wrapping. */
-const ORGANIZATIONS = 400
+/** So many that about half of a rotation's time is re-wrapping. */
+const ORGANIZATIONS = 200
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
 const binding = { accountId: 'a', memberId: 'm', patternId: 'p', generation: 0 }
@@ -85,13 +85,15 @@ describe('a rotation of the embedded default, killed without warning again and a
         const opened = await Promise.allSettled(samples.map(({ id, sealed }) => vault.open(id, binding, sealed)))
         return opened.filter((one) => one.status === 'rejected' || !Buffer.from(one.value).equals(plain)).length
       }
-      const { tookMs } = await rotate(null)
+      let { tookMs } = await rotate(null)
       const seen = { 'nothing changed': 0, 'on the way': 0, 'all re-wrapped': 0 }
       let lost = 0
       for (let kills = 0; kills < ROUNDS; ) {
         const before = keyFile(folder).held().length
         // From where it opens the stores to a little after its end: a run that finishes makes the next one begin anew.
         const run = await rotate(tookMs * (0.3 + (0.8 * randomInt(1000)) / 1000))
+        // The machine may be busier or idler than when the time was taken: towards one run in three that finishes.
+        tookMs *= run.finished ? 0.9 : 1.05
         lost += (await unreadable(keyFile(folder))) + (await unreadable(service))
         if (run.finished) continue
         kills++
@@ -108,6 +110,6 @@ describe('a rotation of the embedded default, killed without warning again and a
       expect([await unreadable(keyFile(folder)), await unreadable(service)]).toEqual([0, 0])
       expect(statSync(join(folder, 'encryption.key')).mode & 0o777).toBe(0o600)
     },
-    60_000 + ROUNDS * 10_000,
+    60_000 + ROUNDS * 20_000,
   )
 })
