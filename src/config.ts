@@ -11,6 +11,8 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(z.enum(values)).min(1))
 
+const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+
 /** Every setting of a process, one environment variable each; the README's configuration table is this list. */
 const Environment = z.object({
   PORT: port.default(8080).describe('port to serve on'),
@@ -38,12 +40,18 @@ const Environment = z.object({
     .string()
     .min(1)
     .default('.keystride')
-    .describe('folder of the embedded PostgreSQL and of demo.json'),
-  ENCRYPTION_KEY: z
-    .string()
-    .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+    .describe('folder of the embedded PostgreSQL, its encryption.key and demo.json'),
+  ENCRYPTION_KEY: encryptionKey
     .optional()
-    .describe('32 bytes in base64 that wrap the data keys and pepper the security codes; required with DATABASE_URL'),
+    .describe("32 bytes in base64 that wrap the organizations' data keys; required with DATABASE_URL"),
+  ENCRYPTION_KEY_PREVIOUS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(encryptionKey))
+    .optional()
+    .describe(
+      'keys that still open data keys while they are wrapped anew, comma-separated: see `keystride key rotate`',
+    ),
   REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
   SCORING_WORKERS: count(1, 64).optional().describe('scoring threads; unset: one fewer than the cores, at least one'),
   LOG_LEVEL: z
@@ -67,7 +75,9 @@ export interface Config {
   readonly databasePrepare: boolean
   readonly redisUrl: string | null
   readonly dataFolder: string
+  /** Null: the embedded default keeps keys of its own in `dataFolder`. */
   readonly encryptionKey: Uint8Array | null
+  readonly encryptionKeysPrevious: readonly Uint8Array[]
   readonly replay: 'reject' | 'flag'
   readonly scoringWorkers: number | null
   readonly logLevel: string
@@ -90,6 +100,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
   }
+  if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
+    problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
+  }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
   const settings = parsed.data
   return {
@@ -103,6 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     redisUrl: settings.REDIS_URL ?? null,
     dataFolder: settings.KEYSTRIDE_DATA,
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
+    encryptionKeysPrevious: (settings.ENCRYPTION_KEY_PREVIOUS ?? []).map((key) => Buffer.from(key, 'base64')),
     replay: settings.REPLAY,
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     logLevel: settings.LOG_LEVEL,

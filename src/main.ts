@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { SCOPES } from './domain/organization.js'
+import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
 import { administration, openStores, type Stores } from './open-stores.js'
@@ -30,6 +31,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
         return opened
       }),
     ])
+    await requireKeys(stores)
     const health = watchHealth(stores.checks, (why) =>
       why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
     )

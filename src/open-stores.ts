@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { Config } from './config.js'
@@ -8,12 +5,18 @@ import type { Check } from './flows/health.js'
 import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
 import type { AccountStore } from './storage/account.js'
 import type { ApiKeyStore } from './storage/api-key.js'
+import type { AttemptLockStore } from './storage/attempt-lock.js'
 import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
+import { keyFile } from './storage/key-file.js'
+import { givenKeys, type KeyRing } from './storage/key-ring.js'
+import type { KeyWrap } from './storage/key-wrap.js'
+import { createKeyWrap } from './storage/key-wrap-aes.js'
 import type { OrganizationStore } from './storage/organization.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
+import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
 import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
@@ -24,6 +27,7 @@ import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
+import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
@@ -31,6 +35,7 @@ import type { SessionStore } from './storage/session.js'
 import type { TypingWordStore } from './storage/typing-words.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
+import type { WrappedKeyStore } from './storage/wrapped-key.js'
 
 export interface Stores {
   readonly organizations: OrganizationStore
@@ -38,12 +43,16 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
+  readonly attemptLocks: AttemptLockStore
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
   readonly vault: Vault
+  readonly keyRing: KeyRing
+  readonly keyWrap: KeyWrap
+  readonly wrappedKeys: WrappedKeyStore
   /** What health watches. */
   readonly checks: readonly Check[]
   /** The PostgreSQL is our own. */
@@ -78,20 +87,29 @@ export async function openStores(
     const redis = config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, say)
     if (redis !== null) closing.push(() => redis.close())
 
-    const organizations = postgresOrganizations(database)
-    const kek = config.encryptionKey ?? keyInFolder(config.dataFolder)
+    const keyRing =
+      config.encryptionKey === null
+        ? keyFile(config.dataFolder)
+        : givenKeys(config.encryptionKey, config.encryptionKeysPrevious)
+    const keyWrap = createKeyWrap(keyRing)
+    const wrappedKeys = postgresWrappedKeys(database)
+    const vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
     return {
-      organizations,
+      organizations: postgresOrganizations(database),
       apiKeys: postgresApiKeys(database),
       accounts: postgresAccounts(database),
       profiles: postgresProfiles(database),
       authentications: postgresAuthentications(database),
+      attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
       securityCodes: postgresSecurityCodes(database),
-      codeHash: createCodeHash({ kek }),
+      codeHash: createCodeHash({ pepperOf: (organizationId) => vault.codePepper(organizationId) }),
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
-      vault: createVault({ kek, wrappedKeyOf: (organizationId) => organizations.wrappedKey(organizationId) }),
+      vault,
+      keyRing,
+      keyWrap,
+      wrappedKeys,
       checks: [
         { name: 'PostgreSQL', ping: () => database.ping() },
         ...(redis === null ? [] : [{ name: 'Redis', ping: () => redis.ping() }]),
@@ -119,15 +137,3 @@ async function openRedis(url: string, log: (line: string) => void) {
 /** Administration on open stores. */
 export const administration = (stores: Stores): OrganizationFlows =>
   createOrganizationFlows({ ...stores, newId: () => v7(), now: () => Date.now() })
-
-/** The embedded default's key-encryption key: made once, whole or not at all, readable by its owner only. */
-function keyInFolder(folder: string): Uint8Array {
-  const file = join(folder, 'encryption.key')
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const draft = `${file}.${process.pid}`
-    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-    renameSync(draft, file)
-  }
-  return Buffer.from(readFileSync(file, 'utf8'), 'base64')
-}

@@ -55,6 +55,17 @@ describe('the configuration', () => {
     expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKey).toHaveLength(32)
   })
 
+  it('takes previous encryption keys beside the present one, each of 32 bytes', () => {
+    expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKeysPrevious).toEqual([])
+    const both = readConfig({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY}, ${KEY}` })
+    expect(both.encryptionKeysPrevious.map((key) => key.length)).toEqual([32, 32])
+    expect(problemsOf({ ENCRYPTION_KEY_PREVIOUS: KEY })).toEqual([
+      'ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY',
+    ])
+    const [problem] = problemsOf({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY},hunter2` })
+    expect(problem).toMatch(/^ENCRYPTION_KEY_PREVIOUS.*: must be 32 bytes in base64$/)
+  })
+
   it('builds links from PUBLIC_URL, without a slash at its end', () => {
     expect(readConfig({ PUBLIC_URL: 'https://typing.example/' }).publicUrl).toBe('https://typing.example')
   })

@@ -1,14 +1,19 @@
 import { type Organization, type Quotas, SCOPES, type Scope } from '../domain/organization.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
+import type { KeyRing } from '../storage/key-ring.js'
+import type { KeyWrap } from '../storage/key-wrap.js'
 import type { License, OrganizationStore } from '../storage/organization.js'
-import type { Vault } from '../storage/vault.js'
+import type { WrappedKeyStore } from '../storage/wrapped-key.js'
+import { requireKeys } from './encryption-keys.js'
 import { newToken, sha256 } from './tokens.js'
 
 interface Needs {
   readonly organizations: OrganizationStore
   readonly apiKeys: ApiKeyStore
-  readonly vault: Vault
+  readonly keyRing: KeyRing
+  readonly keyWrap: KeyWrap
+  readonly wrappedKeys: WrappedKeyStore
   readonly newId: () => string
   readonly now: () => number
 }
@@ -21,6 +26,7 @@ export interface IssuedKey {
 }
 
 export interface OrganizationFlows {
+  /** Throws where this process lacks a key of an existing organization: then its own key is the wrong one. */
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
   /** What the organization is licensed for and what of it is in use; null for an unknown one. */
@@ -42,11 +48,12 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
   const license = (organizationId: string) => needs.organizations.license(organizationId)
   return {
     async create(name) {
+      await requireKeys(needs)
       const id = needs.newId()
       await needs.organizations.create({
         id,
         name,
-        wrappedKey: needs.vault.newWrappedKey(id),
+        wrapKey: () => needs.keyWrap.wrapNew(id),
         policyId: needs.newId(),
         policy: DEFAULT_POLICY,
         createdAt: needs.now(),

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import { Refusal } from '../domain/refusal.js'
 import type { CodeHash, CodeOwner } from './code-hash.js'
@@ -13,22 +13,31 @@ const RETRY_AFTER_S = 1
 /** A hash of no code under `COST`: the salt and the digest are zeros, which HMAC never meets. */
 const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
+interface Needs {
+  /** 32 bytes of the organization that lie in no database unencrypted. */
+  pepperOf(organizationId: string): Promise<Uint8Array>
+}
+
 /**
- * argon2id over HMAC-SHA256 of the code and its owner. The pepper is derived (HKDF) from the deployment's
- * `ENCRYPTION_KEY`: a stolen database alone lets nobody try the few codes there are.
+ * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone lets
+ * nobody try the few codes there are.
  */
-export function createCodeHash({ kek }: { readonly kek: Uint8Array }): CodeHash {
-  const pepper = new Uint8Array(hkdfSync('sha256', kek, '', 'keystride security codes 1', 32))
+export function createCodeHash({ pepperOf }: Needs): CodeHash {
   const inTurn = limited(AT_ONCE_MAX, WAITING_MAX)
-  // As text: the package's verify reads bytes as UTF-8.
-  const peppered = (owner: CodeOwner, code: string) =>
-    createHmac('sha256', pepper)
-      .update(JSON.stringify([owner.organizationId, owner.memberId, code]))
+  // As text: the package's verify reads bytes as UTF-8. The pepper comes first, so that nobody holds a turn and waits for it.
+  const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
+    createHmac('sha256', await pepperOf(organizationId))
+      .update(JSON.stringify([organizationId, memberId, code]))
       .digest('base64url')
   return {
-    hash: (owner, code) => inTurn(() => hash(peppered(owner, code), COST)),
-    matches: (owner, code, kept) =>
-      inTurn(async () => (await verify(kept ?? NOBODYS, peppered(owner, code))) && kept !== null),
+    async hash(owner, code) {
+      const text = await peppered(owner, code)
+      return inTurn(() => hash(text, COST))
+    },
+    async matches(owner, code, kept) {
+      const text = await peppered(owner, code)
+      return inTurn(async () => (await verify(kept ?? NOBODYS, text)) && kept !== null)
+    },
   }
 }
 

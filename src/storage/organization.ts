@@ -5,8 +5,8 @@ import type { Language } from '../domain/typing-words.js'
 export interface NewOrganization {
   readonly id: string
   readonly name: string
-  /** The organization's data key, wrapped under the deployment's `ENCRYPTION_KEY`. */
-  readonly wrappedKey: Uint8Array
+  /** Gives a fresh data key, wrapped. Called where no rotation can come between the wrapping and the commit. */
+  readonly wrapKey: () => Uint8Array
   readonly policyId: string
   readonly policy: Policy
   readonly createdAt: number
@@ -38,8 +38,6 @@ export interface OrganizationStore {
   find(organizationId: string): Promise<Organization | null>
   /** The organization afterwards; null for an unknown one. */
   setLanguage(organizationId: string, change: LanguageChange): Promise<Organization | null>
-  /** The data key as it is stored, still wrapped; null for an unknown organization. */
-  wrappedKey(organizationId: string): Promise<Uint8Array | null>
   /** Null for an unknown organization. */
   license(organizationId: string): Promise<License | null>
   /** Administration. False for an unknown organization. */

@@ -6,14 +6,14 @@ export interface Binding {
   readonly generation: number
 }
 
-/** Encryption at rest under a key per organization, each wrapped by the deployment's `ENCRYPTION_KEY`. */
+/** Encryption at rest under a data key per organization, each wrapped by the deployment's encryption key. */
 export interface Vault {
-  /** A fresh data key, wrapped: for a new organization. */
-  newWrappedKey(organizationId: string): Uint8Array
   /** AES-256-GCM: version byte, 12-byte nonce, ciphertext, 16-byte tag. */
   seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
   /** Throws where the bytes were altered or moved to another binding. */
   open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
   /** 32 bytes that key the organization's replay marks. */
   replayKey(organizationId: string): Promise<Uint8Array>
+  /** 32 bytes under which the organization's security codes are hashed. */
+  codePepper(organizationId: string): Promise<Uint8Array>
 }

@@ -1,32 +1,21 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../servers/database.js'
+import { type Keystride, keystrideWith } from './command.js'
 
-const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
+let keystride: Keystride
 let env: Record<string, string>
 beforeAll(async () => {
   env = { DATABASE_URL: (await freshDatabase()).url, ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') }
+  keystride = keystrideWith(env)
 })
-
-async function keystride(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [command, ...args], {
-      env: { ...process.env, ...env },
-    })
-    return { status: 0, stdout, stderr }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { status: code, stdout, stderr }
-  }
-}
 
 describe('keystride', () => {
   it.each([
     [['--help']],
     [['organization', '--help']],
     [['key', 'issue', '--help']],
+    [['key', 'rotate', '--help']],
+    [['member', 'unlock', '--help']],
     [['organization', 'quotas', '--help']],
     [['config', 'check', '--help']],
     [['calibrate', '--help']],

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createCodeHash, limited } from '../../src/storage/code-hash-argon2.js'
 
 const ada = { organizationId: 'o', memberId: 'ada' }
-const codeHash = createCodeHash({ kek: new Uint8Array(32).fill(7) })
+const peppers = (fill: number) => ({ pepperOf: async () => new Uint8Array(32).fill(fill) })
+const codeHash = createCodeHash(peppers(7))
 
 describe('code hash', () => {
   it('is argon2id at 19 MiB, 2 passes, 1 lane, salted, and matches its code only', async () => {
@@ -17,8 +18,21 @@ describe('code hash', () => {
     const kept = await codeHash.hash(ada, '749205')
     expect(await codeHash.matches({ ...ada, memberId: 'bob' }, '749205', kept)).toBe(false)
     expect(await codeHash.matches({ ...ada, organizationId: 'p' }, '749205', kept)).toBe(false)
-    const other = createCodeHash({ kek: new Uint8Array(32).fill(8) })
+    const other = createCodeHash(peppers(8))
     expect(await other.matches(ada, '749205', kept)).toBe(false)
+  })
+
+  it('asks for the pepper of the organization, and computes nothing where there is none', async () => {
+    const asked: string[] = []
+    const bare = createCodeHash({
+      pepperOf: (organizationId) => {
+        asked.push(organizationId)
+        return Promise.reject(new Error('no pepper'))
+      },
+    })
+    await expect(bare.matches(ada, '749205', null)).rejects.toThrow('no pepper')
+    await expect(bare.hash(ada, '749205')).rejects.toThrow('no pepper')
+    expect(asked).toEqual(['o', 'o'])
   })
 
   it('computes as much where there is no code, and matches nothing', async () => {

@@ -17,7 +17,7 @@ export async function organization(database: Database): Promise<string> {
   await postgresOrganizations(database).create({
     id,
     name: 'acme',
-    wrappedKey: randomBytes(61),
+    wrapKey: () => randomBytes(69),
     policyId: uuid(),
     policy: DEFAULT_POLICY,
     createdAt: NOW,

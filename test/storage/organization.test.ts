@@ -5,6 +5,7 @@ import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { NOW, organization } from './fixtures.js'
 
@@ -21,17 +22,17 @@ afterAll(async () => {
 
 describe('organizations', () => {
   it('are found as they were stored', async () => {
-    const store = postgresOrganizations(database)
-    const [id, policyId, wrappedKey] = [uuid(), uuid(), randomBytes(61)]
+    const [store, wrappedKeys] = [postgresOrganizations(database), postgresWrappedKeys(database)]
+    const [id, policyId, wrapped] = [uuid(), uuid(), randomBytes(69)]
     const policy = { ...DEFAULT_POLICY, decision_threshold: 0.75 }
-    await store.create({ id, name: 'Ünï', wrappedKey, policyId, policy, createdAt: NOW })
+    await store.create({ id, name: 'Ünï', wrapKey: () => wrapped, policyId, policy, createdAt: NOW })
     const stored = { id, name: 'Ünï', defaultLanguage: 'en', languageMode: 'auto', wordsVersion: 0, createdAt: NOW }
     expect(await store.find(id)).toEqual(stored)
     expect(await store.list()).toContainEqual(stored)
-    expect(Buffer.from((await store.wrappedKey(id)) ?? []).equals(wrappedKey)).toBe(true)
+    expect(Buffer.from((await wrappedKeys.find(id)) ?? []).equals(wrapped)).toBe(true)
     expect(await store.defaultPolicy(id)).toEqual({ id: policyId, policy })
     expect(await store.find(uuid())).toBeNull()
-    expect(await store.wrappedKey(uuid())).toBeNull()
+    expect(await wrappedKeys.find(uuid())).toBeNull()
     expect(await store.defaultPolicy(uuid())).toBeNull()
   })
 })

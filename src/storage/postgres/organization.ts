@@ -2,6 +2,7 @@ import type { LanguageMode, Organization, Quotas } from '../../domain/organizati
 import { Policy } from '../../domain/policy.js'
 import type { License, OrganizationStore } from '../organization.js'
 import type { Database } from './client.js'
+import { keepKeys } from './wrapped-key.js'
 
 interface OrganizationRow {
   organization_id: string
@@ -27,11 +28,12 @@ export function postgresOrganizations(database: Database): OrganizationStore {
   return {
     create: (organization) =>
       database.asSystem(async (sql) => {
-        const { id, name, wrappedKey, policyId, policy } = organization
+        const { id, name, policyId, policy } = organization
         const createdAt = new Date(organization.createdAt)
+        await keepKeys(sql)
         await sql`
           insert into keystride.organization (organization_id, name, wrapped_key, created_at)
-          values (${id}, ${name}, ${wrappedKey}, ${createdAt})`
+          values (${id}, ${name}, ${organization.wrapKey()}, ${createdAt})`
         await sql`
           insert into keystride.policy (organization_id, id, is_default, policy, created_at)
           values (${id}, ${policyId}, true, ${sql.json(policy)}, ${createdAt})`
@@ -61,13 +63,6 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           where organization_id = ${organizationId}
           returning organization_id, name, default_language, language_mode, words_version, created_at`
         return row === undefined ? null : toOrganization(row)
-      }),
-
-    wrappedKey: (organizationId) =>
-      database.scoped(organizationId, async (sql) => {
-        const [row] = await sql<{ wrapped_key: Uint8Array }[]>`
-          select wrapped_key from keystride.organization where organization_id = ${organizationId}`
-        return row?.wrapped_key ?? null
       }),
 
     license: (organizationId) =>

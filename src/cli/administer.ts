@@ -1,0 +1,43 @@
+import pino from 'pino'
+import { readConfig } from '../config.js'
+import type { OrganizationFlows } from '../flows/organizations.js'
+import { openStores, type Stores } from '../open-stores.js'
+
+/** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
+export type Administer = (work: (stores: Stores) => Promise<void>) => Promise<void>
+
+/** Administration on the stores that `env` names; Redis is left alone. */
+export const administerFrom =
+  (env: NodeJS.ProcessEnv): Administer =>
+  (work) =>
+    run(async () => {
+      const stores = await openStores(readConfig(env), quietLog(), { redis: false })
+      try {
+        await work(stores)
+      } finally {
+        await stores.close()
+      }
+    })
+
+/** What goes wrong is one clear line and exit status 1. */
+export async function run(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.stderr.write(`keystride: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+/** Throws where there is no such organization. */
+export async function known(flows: OrganizationFlows, organizationId: string): Promise<void> {
+  const organizations = await flows.list()
+  if (!organizations.some(({ id }) => id === organizationId)) throw new Error('there is no organization of that id')
+}
+
+/** One line, or several, on standard output. */
+export const print = (text: string) => process.stdout.write(`${text}\n`)
+/** Epoch milliseconds as ISO 8601. */
+export const iso = (ms: number) => new Date(ms).toISOString()
+/** Warnings and worse, on standard error. */
+export const quietLog = () => pino({ level: 'warn' }, pino.destination(2))

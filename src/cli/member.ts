@@ -1,0 +1,91 @@
+import { Command, InvalidArgumentError } from 'commander'
+import type { Account, Member } from '../domain/account.js'
+import type { AttemptKind, KindCounters } from '../domain/attempts.js'
+import { biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
+import { codeUsable } from '../domain/security-code.js'
+import { normalizeUserRef } from '../domain/user-ref.js'
+import type { Designation } from '../flows/person.js'
+import { createUnlock } from '../flows/unlock.js'
+import { administration, type Stores } from '../open-stores.js'
+import { type Administer, iso, known, print } from './administer.js'
+import { uuid } from './arguments.js'
+import { table } from './table.js'
+
+/** `keystride member`: what an operator may see of a person, and do for one who is locked out. */
+export function memberCommand(administer: Administer): Command {
+  const member = new Command('member').description("look at a member's state, and unlock a member")
+  const about = (name: string, description: string, work: Work) =>
+    member
+      .command(name)
+      .description(description)
+      .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+      .argument('<userRef>', "the account's reference", userRef)
+      .option('--member-ref <ref>', 'which member, on a shared account', userRef)
+      .action((organizationId: string, ref: string, options: { memberRef?: string }) =>
+        administer(async (stores) => {
+          await known(administration(stores), organizationId)
+          await work(stores, { organizationId, userRef: ref, memberRef: options.memberRef ?? null })
+        }),
+      )
+  about('show', 'print profile, security code, locks and failures of a member; no secret is shown', show)
+  about('unlock', 'end all locks of a member, forget the failures, revive a dead security code', unlock).addHelpText(
+    'after',
+    '\nA sign-in that used up its own attempts stays used up: the person begins a new one.',
+  )
+  return member
+}
+
+type Work = (stores: Stores, who: Designation) => Promise<void>
+
+const show: Work = async (stores, who) => {
+  const { account, member } = await createUnlock(stores).show(who)
+  print(table(['', ''], stateRows(account, member, Date.now())).trimStart())
+}
+
+const unlock: Work = async (stores, who) => {
+  const before = await createUnlock(stores).unlock(who)
+  const now = Date.now()
+  for (const kind of KINDS) print(`${NAMES[kind]} was ${lockText(before[kind], kind, now)}`)
+  print('unlocked')
+}
+
+const DAY_MS = 24 * 3_600_000
+const KINDS: readonly AttemptKind[] = ['biometric', 'security_code']
+const NAMES: Record<AttemptKind, string> = { biometric: 'typing', security_code: 'security code' }
+const OPENS: Record<AttemptKind, string> = {
+  biometric: 'closed until the profile is reset',
+  security_code: 'closed until a new code is set',
+}
+
+function stateRows(account: Account, member: Member, now: number): string[][] {
+  const { nPatternsRef, nVisible, nSensitive, attempts } = member
+  return [
+    ['account', `${account.userRef}, ${account.type}, created ${iso(account.createdAt)}`],
+    ['member', member.memberRef],
+    ['profile', `${biometricStatus(member, DEFAULT_TARGETS, now)}, generation ${member.generation}`],
+    ['patterns', `${nPatternsRef}: ${nVisible} visible, ${nSensitive} sensitive`],
+    ['complete since', member.completedAt === null ? 'never' : iso(member.completedAt)],
+    ['last success', member.lastSuccessAt === null ? 'never' : iso(member.lastSuccessAt)],
+    ['code', codeText(member, now)],
+    ...KINDS.map((kind) => [`${NAMES[kind]} attempts`, lockText(attempts[kind], kind, now)]),
+  ]
+}
+
+function codeText({ code }: Member, now: number): string {
+  if (!code.set) return 'none'
+  if (code.expiresAt === null) return 'chosen by the member'
+  if (code.used) return 'temporary, used'
+  return `temporary, ${codeUsable(code, now) ? 'until' : 'ended'} ${iso(code.expiresAt)}`
+}
+
+function lockText({ off, closedUntil, streak, recentFailures }: KindCounters, kind: AttemptKind, now: number): string {
+  const state = off ? OPENS[kind] : closedUntil > now ? `locked until ${iso(closedUntil)}` : 'open'
+  const inDay = recentFailures.filter((at) => at > now - DAY_MS).length
+  return `${state}; failures: ${streak} since the last success, ${inDay} in 24 hours`
+}
+
+function userRef(text: string): string {
+  const normalized = normalizeUserRef(text)
+  if (normalized === null) throw new InvalidArgumentError('wanted a reference of letters, digits and . _ @ + -')
+  return normalized
+}

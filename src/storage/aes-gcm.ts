@@ -1,0 +1,32 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEAD_BYTES = 1 + NONCE_BYTES
+
+/** What a text is bound to: JSON of an array, so that no two lists of parts are ever the same bytes. */
+export const context = (...parts: (string | number)[]): Uint8Array => Buffer.from(JSON.stringify(parts))
+
+/**
+ * AES-256-GCM (NIST SP 800-38D) with a random nonce: version byte, 12-byte nonce, ciphertext, 16-byte tag. `bound` is
+ * not in it, but is needed to open it.
+ */
+export function encrypt(key: Uint8Array, bound: Uint8Array, plain: Uint8Array): Uint8Array {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound)
+  return Buffer.concat([Uint8Array.of(VERSION), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Null where the bytes are no such text under this key and binding. */
+export function decrypt(key: Uint8Array, bound: Uint8Array, sealed: Uint8Array): Uint8Array | null {
+  if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION) return null
+  const end = sealed.length - TAG_BYTES
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, HEAD_BYTES), { authTagLength: TAG_BYTES })
+  decipher.setAAD(bound).setAuthTag(sealed.subarray(end))
+  try {
+    return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, end)), decipher.final()])
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,9 @@
+import type { AttemptCounters } from '../domain/attempts.js'
+
+export interface AttemptLockStore {
+  /**
+   * Ends every lock of the member and forgets the failures of both kinds, whatever attempts are under way: no verdict
+   * reached on the counters before it will stand. Gives those counters; null where the member is gone.
+   */
+  clear(organizationId: string, memberId: string): Promise<AttemptCounters | null>
+}

@@ -1,0 +1,20 @@
+import { type AttemptCounters, NO_ATTEMPTS } from '../../domain/attempts.js'
+import type { AttemptLockStore } from '../attempt-lock.js'
+import type { Database } from './client.js'
+
+/** The counters on the member's row in PostgreSQL. */
+export function postgresAttemptLocks(database: Database): AttemptLockStore {
+  return {
+    clear: (organizationId, memberId) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<{ attempts: AttemptCounters }[]>`
+          with held as (
+            select id, attempts from keystride.member
+            where organization_id = ${organizationId} and id = ${memberId} for no key update)
+          update keystride.member m set attempts = ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb,
+            attempts_version = attempts_version + 1
+          from held where m.organization_id = ${organizationId} and m.id = held.id returning held.attempts`
+        return row?.attempts ?? null
+      }),
+  }
+}

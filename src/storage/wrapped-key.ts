@@ -1,0 +1,29 @@
+/** An organization's data key as it is stored. */
+export interface WrappedKey {
+  readonly organizationId: string
+  readonly wrapped: Uint8Array
+}
+
+/** How many organizations' data keys each encryption key wraps, by its id. */
+export type KeyCounts = ReadonlyMap<string, number>
+
+/** The wrapped data keys of all organizations. */
+export interface WrappedKeyStore {
+  /** Null for an unknown organization. */
+  find(organizationId: string): Promise<Uint8Array | null>
+  counts(): Promise<KeyCounts>
+  /** The next `limit` organizations whose data key another encryption key wraps, by id; `after` null begins. */
+  wrappedByOthers(keyId: string, after: string | null, limit: number): Promise<WrappedKey[]>
+  /**
+   * Replaces `before` with `after`. `check` sees what was stored and may throw: then nothing is. False where another
+   * key than `before` is stored.
+   */
+  swap(
+    organizationId: string,
+    before: Uint8Array,
+    after: Uint8Array,
+    check: (stored: Uint8Array) => void,
+  ): Promise<boolean>
+  /** Runs `change`, which must not wait, while no organization is being created and no other change runs. */
+  alone<T>(change: (counts: KeyCounts) => T): Promise<T>
+}

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
+
+export interface Ran {
+  readonly status: number
+  readonly stdout: string
+  readonly stderr: string
+}
+export type Keystride = (...args: string[]) => Promise<Ran>
+
+/** The administration command in a process of its own, with `env` over the present environment. */
+export function keystrideWith(env: Record<string, string>): Keystride {
+  return async (...args) => {
+    try {
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, [command, ...args], {
+        env: { ...process.env, ...env },
+      })
+      return { status: 0, stdout, stderr }
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+      return { status: code, stdout, stderr }
+    }
+  }
+}

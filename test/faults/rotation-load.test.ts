@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { v7 as uuid } from 'uuid'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { createEncryptionKeyFlows } from '../../src/flows/encryption-keys.js'
+import { keyFile } from '../../src/storage/key-file.js'
+import { givenKeys, type KeyRing } from '../../src/storage/key-ring.js'
+import { createKeyWrap } from '../../src/storage/key-wrap-aes.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
+import { createVault } from '../../src/storage/vault-aes.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+
+const READS = Number(process.env.ROTATION_READS ?? 100_000)
+const ORGANIZATIONS = 20
+const READERS = 8
+/** A reader empties its cache of data keys after so many reads, so that most organizations are unwrapped again. */
+const READS_A_CACHE = 500
+const SAMPLE_BYTES = 2_000
+/** One read in so many also seals a sample of its own and opens that. */
+const SEAL_EVERY = 10
+
+let fresh: FreshDatabase
+let serving: Database
+let rotating: Database
+let folder: string
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  serving = connectPostgres({ url: fresh.url, max: 4 })
+  rotating = connectPostgres({ url: fresh.url, max: 2 })
+  folder = mkdtempSync(join(tmpdir(), 'keystride-load-'))
+})
+afterEach(async () => {
+  await Promise.all([serving.close(), rotating.close()])
+  await fresh.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const [keyA, keyB] = [randomBytes(32), randomBytes(32)]
+const nobody = { id: '', plain: randomBytes(1), sealed: randomBytes(1) }
+const binding = { accountId: 'a', memberId: 'm', patternId: 'p', generation: 0 }
+
+/** The keys of the serving process, and those of the command that rotates for the nth time. */
+const ways: readonly { name: string; service: () => KeyRing; command: (n: number) => KeyRing }[] = [
+  {
+    name: 'given keys, back and forth',
+    service: () => givenKeys(keyA, [keyB]),
+    command: (n) => (n % 2 === 0 ? givenKeys(keyB, [keyA]) : givenKeys(keyA, [keyB])),
+  },
+  { name: 'the key file, a new key each time', service: () => keyFile(folder), command: () => keyFile(folder) },
+]
+
+describe.each(ways)('rotations of $name', ({ service, command }) => {
+  it(`fail none of ${READS} reads meanwhile`, async () => {
+    const keyWrap = createKeyWrap(service())
+    const wrappedKeys = postgresWrappedKeys(serving)
+    let unwraps = 0
+    const emptyVault = () =>
+      createVault({
+        keyWrap,
+        wrappedKeyOf: (id) => {
+          unwraps++
+          return wrappedKeys.find(id)
+        },
+      })
+    const samples = await Promise.all(
+      Array.from({ length: ORGANIZATIONS }, async () => {
+        const id = uuid()
+        await postgresOrganizations(serving).create({
+          id,
+          name: 'acme',
+          wrapKey: () => keyWrap.wrapNew(id),
+          policyId: uuid(),
+          policy: DEFAULT_POLICY,
+          createdAt: Date.now(),
+        })
+        const plain = randomBytes(SAMPLE_BYTES)
+        return { id, plain, sealed: await emptyVault().seal(id, binding, plain) }
+      }),
+    )
+
+    const failures: unknown[] = []
+    let reads = 0
+    let seals = 0
+    const read = async () => {
+      let vault = emptyVault()
+      for (let n = 1; reads < READS; n++) {
+        if (n % READS_A_CACHE === 0) vault = emptyVault()
+        const { id, plain, sealed } = samples[reads++ % samples.length] ?? nobody
+        try {
+          if (!Buffer.from(await vault.open(id, binding, sealed)).equals(plain)) failures.push('other bytes')
+          if (n % SEAL_EVERY !== 0) continue
+          seals++
+          const own = await vault.seal(id, binding, plain)
+          if (!Buffer.from(await vault.open(id, binding, own)).equals(plain)) failures.push('other bytes')
+        } catch (error) {
+          failures.push(error)
+        }
+      }
+    }
+    let rotations = 0
+    let rewraps = 0
+    const rotate = async () => {
+      while (reads < READS) {
+        const keyRing = command(rotations++)
+        const needs = { keyRing, keyWrap: createKeyWrap(keyRing), wrappedKeys: postgresWrappedKeys(rotating) }
+        const { rewrapped, left } = await createEncryptionKeyFlows(needs).rotate(() => {})
+        rewraps += rewrapped
+        if (left > 0) failures.push(`${left} left`)
+      }
+    }
+    await Promise.all([rotate(), ...Array.from({ length: READERS }, read)])
+    console.log(
+      `${reads} reads, ${seals} seals, ${unwraps} unwraps, ${rotations} rotations with ${rewraps} data keys: ${failures.length} failures`,
+    )
+    expect(failures.slice(0, 3)).toEqual([])
+    expect(rotations).toBeGreaterThan(5)
+    expect(unwraps).toBeGreaterThan(READS / READS_A_CACHE)
+  }, 300_000)
+})
