@@ -15,8 +15,8 @@ export interface ScoringPoolOptions extends WorkerFiles {
 /** Tasks in one hop at the most: 32 make the hop's 10 µs nearly free, more would only wait for one another. */
 const BATCH_MAX = 32
 const LOOK_MS = 50
-/** A task takes under 1 ms, and 20 ms with the largest body: one that has taken 250 ms never ends. */
-const TASK_LOOKS_MAX = 5
+/** A task takes 1 ms, 20 ms with the largest body: one that has taken 400 ms never ends, on a starved machine neither. */
+const TASK_LOOKS_MAX = 8
 /** Loading kernel and model takes 0.2 s; a thread that has not begun after 10 s never will. */
 const BOOT_LOOKS_MAX = 200
 /** Far above what a thread needs (20 MB), far below what would bring the process down. The kernel's memory is fixed. */
@@ -45,7 +45,7 @@ interface Running {
 
 /**
  * Scoring on worker threads. What waits crosses as one batch, 32 at the most, to each worker that is free; no timer, so an
- * idle service adds no latency. A worker that dies, runs out of memory or stays at one task for 250 ms is replaced. The
+ * idle service adds no latency. A worker that dies, runs out of memory or stays at one task for 400 ms is replaced. The
  * task it was at is tried once more, alone, and refused by a rejected promise where it kills again: from then on the same
  * bytes are no readable pattern. The others of its batch go to the next worker.
  */

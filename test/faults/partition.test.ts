@@ -17,7 +17,7 @@ const FLAPS = LONG ? 60 : 4
 
 const redisUrl = backEnds.find((one) => one.redisUrl !== null)?.redisUrl
 
-describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', () => {
+describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { timeout: LONG ? 180_000 : 90_000 }, () => {
   let fresh: FreshDatabase
   let toPostgres: TcpProxy
   let toRedis: TcpProxy

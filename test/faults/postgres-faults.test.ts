@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,7 +16,7 @@ import { type OwnPostgres, startOwnPostgres } from './stores.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
 /** Both kinds of deployment live on one server and suffer at once. */
-describe('services whose PostgreSQL is', () => {
+describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
   let server: OwnPostgres
   let proxy: TcpProxy
   let victims: Victim[]
@@ -23,10 +27,10 @@ describe('services whose PostgreSQL is', () => {
 
   beforeAll(async () => {
     server = await startOwnPostgres()
-    proxy = await startProxy(server.port())
-    const proxied = new URL(server.url())
+    proxy = await startProxy(server.port)
+    const proxied = new URL(server.url)
     proxied.port = String(proxy.port)
-    const { env, apikey } = await deployment(server.url())
+    const { env, apikey } = await deployment(server.url)
     victims = await Promise.all(
       backEnds.map(async ({ name, redisUrl }) => ({
         name,
@@ -36,7 +40,7 @@ describe('services whose PostgreSQL is', () => {
           ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
         }),
         apikey,
-        databaseUrl: server.url,
+        databaseUrl: () => server.url,
       })),
     )
   })
@@ -65,10 +69,7 @@ describe('services whose PostgreSQL is', () => {
     await faulty({
       name: 'postmaster kill -9',
       hurt: server.kill,
-      async heal() {
-        await server.restart()
-        proxy.target = server.port()
-      },
+      heal: server.restart,
     })
   })
 
@@ -92,7 +93,7 @@ describe('services whose PostgreSQL is', () => {
 
   it('locked from end to end for 2 s', async () => {
     const loads = await Promise.all(victims.map(({ service, apikey }) => startLoad(service.core, apikey)))
-    const locker = postgres(server.url(), { max: 1 })
+    const locker = postgres(server.url, { max: 1 })
     const begunAt = performance.now()
     await locker.begin(async (sql) => {
       await sql`set local role keystride_system`
@@ -124,5 +125,48 @@ describe('services whose PostgreSQL is', () => {
 
   it('behind a port that nobody listens on', async () => {
     await faulty({ name: 'refused', hurt: proxy.refuse, heal: proxy.accept })
+  })
+})
+
+/** A small disk of its own: root may make one; elsewhere the test is skipped. */
+const smallDisk = mkdtempSync(join(tmpdir(), 'keystride-small-disk-'))
+const mount = (...args: string[]) => spawnSync('mount', args).status === 0
+const onSmallDisk =
+  process.env.FAULTS === 'long' && mount('-t', 'tmpfs', '-o', 'size=160m,mode=0700', 'tmpfs', smallDisk)
+afterAll(() => {
+  if (onSmallDisk) spawnSync('umount', [smallDisk])
+  rmSync(smallDisk, { recursive: true, force: true })
+})
+
+describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }, () => {
+  it('has a full disk refuses, and serves again once there is room, with everything it acknowledged', async () => {
+    const server = await startOwnPostgres(join(smallDisk, 'data'))
+    const { env, apikey } = await deployment(server.url)
+    const service = await startProcess({ ...env, DATABASE_URL: server.url })
+    const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
+    const filler = join(smallDisk, 'filler')
+    const figures = await suffer([victim], {
+      name: 'disk full',
+      async hurt() {
+        spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1M'])
+        const junk = postgres(server.url, { max: 1, onnotice: () => {} })
+        await junk`create table junk (text text)`.catch(() => {})
+        let full = false
+        while (!full)
+          await junk`insert into junk select repeat('x', 1000) from generate_series(1, 1000)`.catch(() => {
+            full = true
+          })
+        const at = performance.now()
+        await junk.end({ timeout: 1 })
+        return at
+      },
+      async heal() {
+        rmSync(filler)
+        await server.restart()
+      },
+    })
+    console.log(table('disk full', figures))
+    await service.stop()
+    await server.close()
   })
 })

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { stranger } from '../api/enrolled.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { deployment } from './deployment.js'
 import { audit, type Fault, type Figures, suffer, type Victim, wellBehaved } from './fault.js'
@@ -12,7 +13,7 @@ import { startProxy, type TcpProxy } from './tcp-proxy.js'
 const possible = spawnSync('redis-server', ['--version']).status === 0
 const LONG = process.env.FAULTS === 'long'
 
-describe.skipIf(!possible)('a service whose Redis is', () => {
+describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () => {
   let fresh: FreshDatabase
   let redis: OwnRedis
   let proxy: TcpProxy
@@ -66,7 +67,7 @@ describe.skipIf(!possible)('a service whose Redis is', () => {
         }),
       )
       const { session } = await ask('bootstrap', 'GET', `/users/${who.userRef}`)
-      const failed = await ask('verify', 'POST', `/users/${who.userRef}/verify`, { session, body: newPerson().next() })
+      const failed = await ask('verify', 'POST', `/users/${who.userRef}/verify`, { session, body: stranger() })
       expect(failed.json.nextAttempt).toMatchObject({ remainingBiometricAttempts: 2 })
 
       await faulty({
@@ -81,7 +82,7 @@ describe.skipIf(!possible)('a service whose Redis is', () => {
         }),
       )
       expect(kept.filter((same) => !same)).toEqual([])
-      const again = await ask('verify', 'POST', `/users/${who.userRef}/verify`, { session, body: newPerson().next() })
+      const again = await ask('verify', 'POST', `/users/${who.userRef}/verify`, { session, body: stranger() })
       expect(again.json.nextAttempt).toMatchObject({ remainingBiometricAttempts: 1 })
     })
     await redis.kill()
@@ -127,7 +128,7 @@ describe.skipIf(!possible)('a service whose Redis is', () => {
       while (locked.mode === 'biometric') {
         const { session } = await ask('bootstrap', 'GET', `/users/${who.userRef}`)
         for (let n = 0; n < 3; n++) {
-          const { json } = await ask('verify', 'POST', lock, { session, body: newPerson().next() })
+          const { json } = await ask('verify', 'POST', lock, { session, body: stranger() })
           locked = { session, mode: json.nextAttempt.retryAfterSeconds > 0 ? 'locked' : 'biometric' }
         }
       }

@@ -14,7 +14,7 @@ import { type Ask, client, newPerson } from './load.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 const LONG = process.env.FAULTS === 'long'
-const ABORTS = LONG ? 10_000 : 800
+const ABORTS = LONG ? 10_000 : 400
 const THROWS = LONG ? 1000 : 200
 
 let fresh: FreshDatabase
@@ -44,7 +44,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
-describe('clients that go away', () => {
+describe('clients that go away', { timeout: LONG ? 600_000 : 90_000 }, () => {
   it(`at any byte, and while they are served, ${ABORTS} times, leave nothing in flight and no connection in use`, async () => {
     const who = newPerson()
     await who.enroll(ask)
@@ -82,7 +82,7 @@ describe('clients that go away', () => {
     for (let i = 0; i < ABORTS; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => rude(i + n)))
 
     // The one that asks is in flight itself.
-    await until(async () => (await metric('keystride_http_requests_in_flight')) === 1, 20_000)
+    await until(async () => (await metric('keystride_http_requests_in_flight')) === 1, 60_000)
     const direct = postgres(fresh.url, { max: 1 })
     await until(async () => {
       const [row] = await direct`
@@ -96,7 +96,7 @@ describe('clients that go away', () => {
   })
 })
 
-describe('a bug in a handler', () => {
+describe('a bug in a handler', { timeout: 90_000 }, () => {
   it(`is a 500 whose request id is in the log once, ${THROWS} times, and the process lives`, async () => {
     const owner = postgres(fresh.url, { max: 1 })
     await owner`alter table keystride.account rename to account_mislaid`

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres/embedded.js'
-import { answers, readPidFile } from '../../src/storage/postgres/embedded-running.js'
+import { startEmbedded } from '../../src/storage/postgres/embedded.js'
+import { findBinaries, launcher } from '../../src/storage/postgres/embedded-binaries.js'
+import { answers } from '../../src/storage/postgres/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 import { freePort } from './service-process.js'
 
@@ -48,17 +49,16 @@ export async function startOwnRedis(...more: string[]): Promise<OwnRedis> {
   return own
 }
 
-/** A PostgreSQL server of a test's own. */
+/** A PostgreSQL server of a test's own, which nobody starts again. */
 export interface OwnPostgres {
-  /** Connection string past every proxy; changes with a restart, as the port does. */
-  url(): string
-  port(): number
-  /** The postmaster; its children are the backends. */
-  pid(): number
-  /** Its backends that serve a connection. */
+  /** Connection string past every proxy. */
+  readonly url: string
+  readonly port: number
+  /** Its processes that serve a connection. */
   backends(): Promise<number[]>
   /** SIGKILL to the postmaster; its children follow. Gives the time of it. */
   kill(): Promise<number>
+  /** Starts what was killed, or has died; resolves when it answers. */
   restart(): Promise<void>
   accepts(): Promise<boolean>
   /** Gives the time of the signal. */
@@ -66,44 +66,73 @@ export interface OwnPostgres {
   close(): Promise<void>
 }
 
+/** The database is made as the embedded one is, in `folder`; the server runs past the service's care. */
 export async function startOwnPostgres(
   folder = mkdtempSync(join(tmpdir(), 'keystride-own-postgres-')),
 ): Promise<OwnPostgres> {
-  const dataFolder = join(folder, 'data')
-  let server: EmbeddedPostgres = await startEmbedded({ dataFolder })
-  const pid = () => readPidFile(join(dataFolder, 'postgres'))?.pid ?? 0
+  const made = await startEmbedded({ dataFolder: folder })
+  await made.stop()
+  const port = await freePort()
+  const url = new URL(made.url)
+  url.port = String(port)
+  const binaries = findBinaries(folder)
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60']
+  const [program, ...args] = launcher(binaries, { diesWithParent: true })([
+    binaries.postgres,
+    ...['-D', join(folder, 'postgres')],
+    ...settings.flatMap((setting) => ['-c', setting]),
+  ])
+  let server: ChildProcess
+  const gone = () => server.exitCode !== null || server.signalCode !== null
+  const start = () => {
+    server = spawn(program, args, { stdio: 'ignore', env: binaries.environment })
+  }
   const processes = async (): Promise<{ pid: number; what: string }[]> => {
-    const ps = await promisify(execFile)('ps', ['-o', 'pid=,args=', '--ppid', String(pid())]).catch(() => null)
+    const ps = await promisify(execFile)('ps', ['-o', 'pid=,args=', '--ppid', String(server.pid)]).catch(() => null)
     return (ps?.stdout ?? '')
       .split('\n')
       .map((line) => ({ pid: Number.parseInt(line, 10), what: line }))
       .filter((one) => one.pid > 0)
   }
-  return {
-    url: () => server.url,
-    port: () => Number(new URL(server.url).port),
-    pid,
-    backends: async () =>
-      (await processes()).filter(({ what }) => what.includes('127.0.0.1(')).map(({ pid: backend }) => backend),
+  const own: OwnPostgres = {
+    url: url.href,
+    port,
+    backends: async () => (await processes()).filter(({ what }) => what.includes('127.0.0.1(')).map(({ pid }) => pid),
     async kill() {
       const at = performance.now()
-      process.kill(pid(), 'SIGKILL')
-      await until(async () => !(await answers(server.url)))
+      server.kill('SIGKILL')
+      await until(async () => gone())
       return at
     },
     async restart() {
-      server = await startEmbedded({ dataFolder })
+      // Children of a killed server hold its memory for a moment, and the next one refuses to start until then.
+      await until(async () => {
+        if (gone()) start()
+        return own.accepts()
+      }, 30_000)
     },
-    accepts: () => answers(server.url),
+    accepts: () => answers(url.href),
     async signalAll(name) {
-      const all = [{ pid: pid() }, ...(await processes())]
+      // The postmaster first: what it started is then all there is.
+      server.kill(name)
+      const children = await processes()
       const at = performance.now()
-      for (const one of all) process.kill(one.pid, name)
+      for (const { pid } of children) {
+        try {
+          process.kill(pid, name)
+        } catch {
+          // It has ended since it was listed.
+        }
+      }
       return at
     },
     async close() {
-      await server.stop()
+      if (!gone()) server.kill('SIGINT')
+      await until(async () => gone(), 20_000)
       rmSync(folder, { recursive: true, force: true })
     },
   }
+  start()
+  await own.restart()
+  return own
 }

@@ -36,8 +36,6 @@ const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 /** Administration has no end user waiting, and may reach a database far away: 3 s. */
 const SYSTEM_PATIENCE_BEATS = 120
-/** A full disk answers pings. So it counts as away for this long after it refused a write; then a write may try again. */
-const FULL_FOR_MS = 1000
 
 /**
  * Connects lazily and reconnects by itself. Nothing is set outside a transaction, so that PgBouncer may hand each
@@ -60,7 +58,8 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
       }),
     retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
   })
-  let fullSince = Number.NEGATIVE_INFINITY
+  /** A full disk answers pings: from the first write it refuses, a ping asks for room as well. */
+  let full = false
 
   function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
     return turnstile.pass(async (sql, turn) => {
@@ -68,29 +67,31 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
         return await work(sql, turn)
       } catch (error) {
         if (isBroken(error)) turnstile.replace(sql)
-        if (codeOf(error) === DISK_FULL) fullSince = performance.now()
+        if (codeOf(error) === DISK_FULL) full = true
         throw asRefusal(error)
       }
     }, options)
   }
 
+  async function ping(sql: Sql, turn: Turn): Promise<void> {
+    const [row] = await turn.exchange(sql`select current_setting('transaction_read_only') as read_only`)
+    if (row?.read_only !== 'off') throw degraded('the database takes no writes')
+    if (!full) return
+    try {
+      await transact(sql, SYSTEM, turn, takeRoom)
+    } catch (error) {
+      // A login that may not make temporary tables finds out with the next write.
+      if (codeOf(error) !== FORBIDDEN) throw error
+    }
+    full = false
+  }
+
   return {
     scoped: (organizationId, work, { durable = true } = {}) =>
       pass((sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable }, turn, work)),
-    asSystem: (work) =>
-      pass((sql, turn) => transact(sql, { role: 'keystride_system', organizationId: '', durable: true }, turn, work), {
-        patience: SYSTEM_PATIENCE_BEATS,
-      }),
+    asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patience: SYSTEM_PATIENCE_BEATS }),
     call: (work) => pass((sql, turn) => turn.exchange(work(sql))),
-    ping: () =>
-      pass(
-        async (sql, turn) => {
-          const [row] = await turn.exchange(sql`select current_setting('transaction_read_only') as read_only`)
-          if (row?.read_only !== 'off') throw degraded('the database takes no writes')
-          if (performance.now() - fullSince < FULL_FOR_MS) throw degraded('the disk of the database is full')
-        },
-        { probe: true },
-      ),
+    ping: () => pass(ping, { probe: true }),
     close: () => {
       turnstile.stop()
       return turnstile.current().end({ timeout: CLOSE_TIMEOUT_S })
@@ -102,6 +103,13 @@ interface Scope {
   readonly role: 'keystride_app' | 'keystride_system'
   readonly organizationId: string
   readonly durable: boolean
+}
+const SYSTEM: Scope = { role: 'keystride_system', organizationId: '', durable: true }
+
+/** 400 kB of disk, given back at once: rows short enough not to be compressed. */
+async function takeRoom(sql: Transaction): Promise<void> {
+  await sql`create temporary table keystride_room (filler text) on commit drop`
+  await sql`insert into keystride_room select repeat('x', 1900) from generate_series(1, 200)`
 }
 
 /**
@@ -173,6 +181,7 @@ const UNREACHABLE = new Set([
   'ENOENT',
 ])
 const DISK_FULL = '53100'
+const FORBIDDEN = '42501'
 /** SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), cancelled or shut down (57), I/O (58). */
 const TRANSIENT = /^(08|25006|40|53|57|58)/
 
