@@ -80,6 +80,10 @@ export async function serveAll({ config, stores, scoring, health, log }: Needs):
     host: config.host,
     port: config.port,
   })
+  metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
+  metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', () =>
+    health.degraded() === null ? 0 : 1,
+  )
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,

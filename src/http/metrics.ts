@@ -14,6 +14,8 @@ export interface MetricsNeeds {
 export interface Metrics {
   /** For the owner's further metrics; everything in it is in `text`. */
   readonly registry: Registry
+  /** A further number that is read whenever the metrics are. */
+  readonly gauge: (name: string, help: string, read: () => number) => void
   readonly contentType: string
   /** The registry in Prometheus text form. */
   readonly text: () => Promise<string>
@@ -54,6 +56,16 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     registry,
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    gauge(name, help, read) {
+      new Gauge({
+        name,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(read())
+        },
+      })
+    },
     onAnswer({ api, route, method, status, durationMs }) {
       const labels = { api, route, method: knownMethods.has(method) ? method : 'other', status_class: classOf(status) }
       requests.inc(labels)

@@ -6,5 +6,13 @@ export interface WorkerFiles {
   readonly modelFile: string
 }
 
+/** What crosses to a worker. */
+export interface WorkerBatch {
+  /** Tasks as packTasks makes them; the worker's from here on. */
+  readonly packed: ArrayBuffer
+  /** One shared number: the task it is at, counted from 1, so that its last one is known when it dies. */
+  readonly progress: Int32Array
+}
+
 /** A result, or the stack of what broke: classes do not survive the crossing, so nothing is thrown over it. */
 export type WorkerAnswer = ScoringResult | { readonly ok: null; readonly stack: string }

@@ -1,8 +1,6 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { modelFile, packageRoot, wasmFile, workerFile } from '../../src/scoring/artifacts.js'
+import { modelFile, wasmFile, workerFile } from '../../src/scoring/artifacts.js'
 import { packTasks, unpackTasks } from '../../src/scoring/batch.js'
 import { createInlineScoring } from '../../src/scoring/inline.js'
 import { createScoringPool } from '../../src/scoring/pool.js'
@@ -78,39 +76,6 @@ describe('scoring pool', () => {
     await closing.close()
     await expect(asked).resolves.toMatchObject({ ok: true })
     await expect(closing.score(taskOf(1, 0))).rejects.toThrow('closed')
-  })
-})
-
-describe('a worker that dies', () => {
-  // The shipped worker never exits, so this one wraps it and exits on a body that says so.
-  const deadly = join(mkdtempSync(join(tmpdir(), 'keystride-worker-')), 'worker.mjs')
-  const built = join(packageRoot(), 'build', 'src', 'scoring')
-  writeFileSync(
-    deadly,
-    `import score from ${JSON.stringify(join(built, 'worker.js'))}
-import { unpackTasks } from ${JSON.stringify(join(built, 'batch.js'))}
-export default (packed) => {
-  if (unpackTasks(packed).some(({ body }) => body.length === 4 && body[0] === 100)) process.exit(1)
-  return score(packed)
-}
-`,
-  )
-
-  it('costs only the task that killed it; the rest of the batch is answered and the pool refills', async () => {
-    const messages: string[] = []
-    const mortal = createScoringPool({
-      ...files,
-      workerFile: deadly,
-      workers: 1,
-      log: (message) => messages.push(message),
-    })
-    const killer = mortal.score({ body: new TextEncoder().encode('dead'), references: [], replayKey })
-    const others = [1, 2, 3].map((person) => mortal.score(taskOf(person, 0)))
-    await expect(killer).rejects.toThrow()
-    for (const other of others) await expect(other).resolves.toMatchObject({ ok: true })
-    await expect(mortal.score(taskOf(4, 0))).resolves.toMatchObject({ ok: true })
-    expect(messages.length).toBeGreaterThanOrEqual(1)
-    await mortal.close()
   })
 })
 

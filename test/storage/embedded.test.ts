@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { transpileModule } from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres/embedded.js'
-import { isRunning, readPidFile } from '../../src/storage/postgres/embedded-running.js'
+import { answers, isRunning, readPidFile } from '../../src/storage/postgres/embedded-running.js'
 import { until } from './fixtures.js'
 
 const source = fileURLToPath(new URL('../../src/storage/postgres/', import.meta.url))
@@ -136,6 +136,18 @@ describe('the embedded PostgreSQL', () => {
     process.kill(serverPid() ?? 0, 'SIGKILL')
     child.kill('SIGKILL')
     expect(await read((await start()).url)).toBe(42)
+  })
+
+  it('is started again on its port when it is killed, and stays away once stopped', async () => {
+    const { url, stop } = await start()
+    await write(url)
+    const first = serverPid() ?? 0
+    process.kill(first, 'SIGKILL')
+    await until(async () => ![null, first].includes(serverPid()) && (await answers(url)), 20_000)
+    expect(await read(url)).toBe(42)
+    process.kill(serverPid() ?? 0, 'SIGKILL')
+    await stop()
+    expect(await answers(url)).toBe(false)
   })
 
   it('is adopted, and then stopped, where it outlived its service', async () => {

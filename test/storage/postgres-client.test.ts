@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freePort } from '../../src/storage/postgres/embedded-running.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
-import { organization } from './fixtures.js'
+import { organization, until } from './fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database
@@ -57,6 +57,23 @@ describe('the database client', () => {
       expect(await database.scoped(org, (sql) => sql`select name from keystride.organization`)).toHaveLength(1)
     }
     await other.close()
+  })
+
+  it('writes nothing of what it has refused as too slow', async () => {
+    const slow = database.scoped(org, async (sql) => {
+      await sql`update keystride.organization set name = 'changed'`
+      for (let n = 0; n < 3; n++) await sql`select pg_sleep(0.5)`
+    })
+    await expect(slow).rejects.toMatchObject({ kind: 'degraded' })
+    const locked = () => database.scoped(org, (sql) => sql`select name from keystride.organization for update nowait`)
+    await until(async () => (await locked().catch(() => [])).length === 1)
+    expect((await locked())[0]?.name).toBe('acme')
+  })
+
+  it('is not well on a server that takes no writes', async () => {
+    await database.ping()
+    await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
+    await expect(database.ping()).rejects.toMatchObject({ kind: 'degraded' })
   })
 
   it('passes on what is a mistake of the statement', async () => {

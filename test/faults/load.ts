@@ -1,0 +1,192 @@
+import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { person } from '../../src/cli/made-up-person.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+
+/** One answer, or the want of one. */
+export interface Answer {
+  readonly what: string
+  /** 0 where the connection broke or nothing came within 10 s. */
+  readonly status: number
+  readonly askedAt: number
+  readonly ms: number
+  readonly retryAfter: string | null
+  readonly session: string
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  readonly json: any
+}
+
+export type Ask = (
+  what: string,
+  method: string,
+  path: string,
+  options?: { session?: string; body?: unknown },
+) => Promise<Answer>
+
+/** Longer than this is hung for good. */
+const HUNG_MS = 10_000
+/** Between two calls of a client: enough that clients and service share two cores. */
+const PAUSE_MS = 10
+
+/** A client with one kept connection: thin, so that what is measured is the service. */
+export function client(base: string, apikey: string): Ask & { end(): void } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask: Ask = (what, method, path, { session, body } = {}) => {
+    const text = body === undefined ? null : JSON.stringify(body)
+    const askedAt = performance.now()
+    return new Promise((resolve) => {
+      const done = (status: number, received: string, headers: Record<string, unknown>) =>
+        resolve({
+          what,
+          status,
+          askedAt,
+          ms: performance.now() - askedAt,
+          retryAfter: (headers['retry-after'] as string | undefined) ?? null,
+          session: (headers['x-service-session'] as string | undefined) ?? '',
+          json: received === '' ? null : JSON.parse(received),
+        })
+      const sent = request(
+        base + path,
+        {
+          agent,
+          method,
+          headers: {
+            apikey,
+            ...(session === undefined ? {} : { 'x-service-session': session }),
+            ...(text === null
+              ? {}
+              : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+          },
+          timeout: HUNG_MS,
+        },
+        (answer) => {
+          const chunks: Buffer[] = []
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+          answer.on('end', () => done(answer.statusCode ?? 0, Buffer.concat(chunks).toString(), answer.headers))
+          answer.on('error', () => done(0, '', {}))
+        },
+      )
+      sent.on('timeout', () => sent.destroy())
+      sent.on('error', () => done(0, '', {}))
+      sent.end(text ?? undefined)
+    })
+  }
+  return Object.assign(ask, { end: () => agent.destroy() })
+}
+
+/** What a load has been told, to be held against the database. */
+export interface Load {
+  readonly answers: readonly Answer[]
+  /** userRef -> enrolments sent, and answered with 200. */
+  readonly enrolled: ReadonlyMap<string, { sent: number; acknowledged: number }>
+  /** Ids of attempts that were answered as judged. */
+  readonly judged: ReadonlySet<string>
+  /** Those answered `authenticated: true`. */
+  readonly authenticated: ReadonlySet<string>
+  /** Ends the clients after what they have under way. */
+  stop(): Promise<void>
+}
+
+let seeds = 1
+
+/** A made-up person nobody else is, with typing that is new each time. */
+export function newPerson() {
+  const seed = seeds++
+  const userRef = `person-${seed}`
+  let typed = 0
+  const counted = { sent: 0, acknowledged: 0 }
+  const next = () => {
+    const session = typed++
+    return person(seed).types(suggestWords('en', seed * 100 + session).join(' '), session)
+  }
+  return {
+    userRef,
+    counted,
+    next,
+    /** Sends patterns until five are acknowledged, or `over`; what is refused is typed anew. */
+    async enroll(ask: Ask, over: () => boolean = () => false): Promise<void> {
+      const done = () => over() || counted.acknowledged >= 5
+      while (!done() && (await ask('create', 'POST', `/users/${userRef}`)).status >= 300);
+      while (!done()) {
+        const { session } = await ask('bootstrap', 'GET', `/users/${userRef}`)
+        // As long as the session serves.
+        for (let status = session === '' ? 400 : 200; status !== 400 && !done(); ) {
+          counted.sent += 1
+          const answer = await ask('enroll', 'POST', `/users/${userRef}/typing-patterns`, { session, body: next() })
+          status = answer.status
+          if (status === 200 && answer.json.created) counted.acknowledged += 1
+          // What was not answered may have been stored: then the profile is complete before five are acknowledged.
+          if (status === 409) return
+        }
+      }
+    },
+  }
+}
+
+/**
+ * People who enroll one after the other, and people who sign in again and again, each with a client of their own and a
+ * short pause between two calls, until stopped. What is refused is typed anew. Starts once everybody who signs in is
+ * enrolled.
+ */
+export async function startLoad(
+  base: string,
+  apikey: string,
+  { enrolling = 3, signingIn = 3 }: { enrolling?: number; signingIn?: number } = {},
+): Promise<Load> {
+  const answers: Answer[] = []
+  const enrolled = new Map<string, { sent: number; acknowledged: number }>()
+  const judged = new Set<string>()
+  const authenticated = new Set<string>()
+  const clients: ReturnType<typeof client>[] = []
+  let over = false
+
+  const newClient = (): Ask => {
+    const raw = client(base, apikey)
+    clients.push(raw)
+    return async (...call) => {
+      const answer = await raw(...call)
+      answers.push(answer)
+      await delay(PAUSE_MS)
+      return answer
+    }
+  }
+  const newcomer = () => {
+    const who = newPerson()
+    enrolled.set(who.userRef, who.counted)
+    return who
+  }
+  async function enrollOnAndOn(ask: Ask): Promise<void> {
+    while (!over) await newcomer().enroll(ask, () => over)
+  }
+  async function signInAgainAndAgain(ask: Ask, { userRef, next }: ReturnType<typeof newPerson>): Promise<void> {
+    while (!over) {
+      const { session } = await ask('bootstrap', 'GET', `/users/${userRef}`)
+      if (session === '') continue
+      for (let n = 0; n < 3 && !over; n++) {
+        const { status, json } = await ask('verify', 'POST', `/users/${userRef}/verify`, { session, body: next() })
+        if (status === 400) break
+        if (status !== 200 || !['verified', 'rejected'].includes(json.action)) continue
+        judged.add(json.authentication.id)
+        if (json.authentication.authenticated) authenticated.add(json.authentication.id)
+      }
+    }
+  }
+
+  const signers = Array.from({ length: signingIn }, () => ({ ask: newClient(), who: newcomer() }))
+  await Promise.all(signers.map(({ ask, who }) => who.enroll(ask)))
+  const running = [
+    ...Array.from({ length: enrolling }, () => enrollOnAndOn(newClient())),
+    ...signers.map(({ ask, who }) => signInAgainAndAgain(ask, who)),
+  ]
+  return {
+    answers,
+    enrolled,
+    judged,
+    authenticated,
+    async stop() {
+      over = true
+      await Promise.all(running)
+      for (const one of clients) one.end()
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { backEnds } from '../service.js'
+import { until } from '../storage/fixtures.js'
+import { deployment } from './deployment.js'
+import { audit, type Fault, type Figures, suffer, type Victim, wellBehaved } from './fault.js'
+import { quantile, table } from './figures.js'
+import { type Load, startLoad } from './load.js'
+import { startProcess } from './service-process.js'
+import { type OwnPostgres, startOwnPostgres } from './stores.js'
+import { startProxy, type TcpProxy } from './tcp-proxy.js'
+
+/** Both kinds of deployment live on one server and suffer at once. */
+describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
+  let server: OwnPostgres
+  let proxy: TcpProxy
+  let victims: Victim[]
+  const figures: Figures[] = []
+  const faulty = async (fault: Fault) => {
+    figures.push(...(await suffer(victims, fault)))
+  }
+
+  beforeAll(async () => {
+    server = await startOwnPostgres()
+    proxy = await startProxy(server.port)
+    const proxied = new URL(server.url)
+    proxied.port = String(proxy.port)
+    const { env, apikey } = await deployment(server.url)
+    victims = await Promise.all(
+      backEnds.map(async ({ name, redisUrl }) => ({
+        name,
+        service: await startProcess({
+          ...env,
+          DATABASE_URL: proxied.href,
+          ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+        }),
+        apikey,
+        databaseUrl: () => server.url,
+      })),
+    )
+  })
+  afterAll(async () => {
+    console.log(table('faults of PostgreSQL', figures))
+    for (const { service } of victims) await service.stop()
+    await proxy.close()
+    await server.close()
+  })
+
+  it('robbed of a backend by kill -9, and therefore restarts itself', async () => {
+    await faulty({
+      name: 'backend kill -9',
+      holdMs: 0,
+      async hurt() {
+        const [backend] = await server.backends()
+        const at = performance.now()
+        process.kill(backend ?? 0, 'SIGKILL')
+        return at
+      },
+      heal: () => until(server.accepts),
+    })
+  })
+
+  it('killed with kill -9', async () => {
+    await faulty({
+      name: 'postmaster kill -9',
+      hurt: server.kill,
+      heal: server.restart,
+    })
+  })
+
+  it('halted for 5 s', async () => {
+    await faulty({
+      name: 'SIGSTOP 5 s',
+      slow: true,
+      holdMs: 4500,
+      hurt: () => server.signalAll('SIGSTOP'),
+      heal: () => server.signalAll('SIGCONT'),
+    })
+  })
+
+  it('slow by 500 ms', async () => {
+    await faulty({ name: '+500 ms', slow: true, hurt: () => proxy.delay(500), heal: () => proxy.pass() })
+  })
+
+  it.each(['both', 'up', 'down'] as const)('behind a line that has stalled (%s)', async (way) => {
+    await faulty({ name: `stalled ${way}`, slow: true, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
+  })
+
+  it('locked from end to end for 2 s', async () => {
+    const loads = await Promise.all(victims.map(({ service, apikey }) => startLoad(service.core, apikey)))
+    const locker = postgres(server.url, { max: 1 })
+    const begunAt = performance.now()
+    await locker.begin(async (sql) => {
+      await sql`set local role keystride_system`
+      await sql`lock table keystride.member in access exclusive mode`
+      await sql`select pg_sleep(2)`
+    })
+    await delay(500)
+    await Promise.all(loads.map((load) => load.stop()))
+    await locker.end()
+    for (const [i, victim] of victims.entries()) {
+      const load = loads[i] as Load
+      const since = load.answers.filter(({ askedAt }) => askedAt >= begunAt)
+      const refused = since.filter(({ status }) => status === 503).map((answer) => answer.ms)
+      const audited = await audit(victim, load)
+      wellBehaved(victim, since)
+      expect(refused.length).toBeGreaterThan(0)
+      // A statement may take 1 s, and the wait for it 200 ms more.
+      expect.soft(quantile(refused, 0.99)).toBeLessThan(1300)
+      figures.push({
+        fault: 'LOCK TABLE 2 s',
+        sessions: victim.name,
+        '503s': String(refused.length),
+        'p99 of all': `${Math.round(quantile(refused, 0.99))} ms`,
+        slowest: `${Math.round(Math.max(...since.map((answer) => answer.ms)))} ms`,
+        ...audited,
+      })
+    }
+  })
+
+  it('behind a port that nobody listens on', async () => {
+    await faulty({ name: 'refused', hurt: proxy.refuse, heal: proxy.accept })
+  })
+})
+
+/** A small disk of its own: root may make one; elsewhere the test is skipped. */
+const smallDisk = mkdtempSync(join(tmpdir(), 'keystride-small-disk-'))
+const mount = (...args: string[]) => spawnSync('mount', args).status === 0
+const onSmallDisk =
+  process.env.FAULTS === 'long' && mount('-t', 'tmpfs', '-o', 'size=160m,mode=0700', 'tmpfs', smallDisk)
+afterAll(() => {
+  if (onSmallDisk) spawnSync('umount', [smallDisk])
+  rmSync(smallDisk, { recursive: true, force: true })
+})
+
+describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }, () => {
+  it('has a full disk refuses, and serves again once there is room, with everything it acknowledged', async () => {
+    const server = await startOwnPostgres(join(smallDisk, 'data'))
+    const { env, apikey } = await deployment(server.url)
+    const service = await startProcess({ ...env, DATABASE_URL: server.url })
+    const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
+    const filler = join(smallDisk, 'filler')
+    const figures = await suffer([victim], {
+      name: 'disk full',
+      async hurt() {
+        spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1M'])
+        const junk = postgres(server.url, { max: 1, onnotice: () => {} })
+        await junk`create table junk (text text)`.catch(() => {})
+        let full = false
+        while (!full)
+          await junk`insert into junk select repeat('x', 1000) from generate_series(1, 1000)`.catch(() => {
+            full = true
+          })
+        const at = performance.now()
+        await junk.end({ timeout: 1 })
+        return at
+      },
+      async heal() {
+        rmSync(filler)
+        await server.restart()
+      },
+    })
+    console.log(table('disk full', figures))
+    await service.stop()
+    await server.close()
+  })
+})

@@ -1,0 +1,148 @@
+import pino from 'pino'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { person } from '../../src/cli/made-up-person.js'
+import { readConfig } from '../../src/config.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { watchHealth } from '../../src/flows/health.js'
+import { administration, openStores } from '../../src/open-stores.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createScoringPool } from '../../src/scoring/pool.js'
+import type { Scoring, ScoringTask } from '../../src/scoring/scoring.js'
+import { serveAll } from '../../src/serve-all.js'
+import { freshDatabase } from '../servers/database.js'
+import { deadlyWorker } from './deadly-worker.js'
+import { table } from './figures.js'
+
+const files = { wasmFile: wasmFile(), modelFile: modelFile() }
+const replayKey = new Uint8Array(32).fill(3)
+/** Kills of each kind. */
+const ROUNDS = process.env.FAULTS === 'long' ? 40 : 3
+
+let sessions = 0
+function pattern(deed?: string) {
+  const session = sessions++
+  const typed = person(session).types(suggestWords('en', session).join(' '), session)
+  return deed === undefined ? typed : { ...typed, tags: [{ k: 'deed', v: deed }] }
+}
+const task = (deed?: string): ScoringTask => ({
+  body: new TextEncoder().encode(JSON.stringify(pattern(deed))),
+  references: [],
+  replayKey,
+})
+
+const figures: Record<string, string>[] = []
+afterAll(() => console.log(table('scoring workers that die', figures)))
+
+describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
+  let pool: Scoring
+  let messages: string[]
+  beforeEach(async () => {
+    messages = []
+    pool = createScoringPool({ ...files, workerFile: deadlyWorker(), workers: 1, log: (line) => messages.push(line) })
+    await pool.score(task())
+  })
+  afterEach(() => pool.close())
+
+  it.each([
+    ['by ending its thread', 'exit'],
+    ['by an endless loop', 'loop'],
+    ['by taking all memory', 'heap'],
+  ])('%s is refused alone, the other 20 of its batch are answered, and the pool refills', async (_, deed) => {
+    const othersMs: number[] = []
+    const itselfMs: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const begun = performance.now()
+      const killer = pool.score(task(deed)).then(
+        () => 'answered',
+        () => {
+          itselfMs.push(performance.now() - begun)
+          return 'refused'
+        },
+      )
+      const others = Array.from({ length: 20 }, async () => {
+        const result = await pool.score(task())
+        othersMs.push(performance.now() - begun)
+        return result.ok
+      })
+      expect(await killer).toBe('refused')
+      expect(await Promise.all(others)).toEqual(Array(20).fill(true))
+    }
+    // Each killed two workers: one with the others behind it, one alone. A starved machine may cost an innocent one.
+    expect(messages.length).toBeGreaterThanOrEqual(2 * ROUNDS)
+    const worst = (values: number[]) => `${Math.round(Math.max(...values))} ms`
+    figures.push({ deed, kills: String(2 * ROUNDS), 'others, slowest': worst(othersMs), itself: worst(itselfMs) })
+  })
+
+  it('once only is answered, by the next worker', async () => {
+    await expect(pool.score(task('exit-once'))).resolves.toMatchObject({ ok: true })
+    expect(messages).toHaveLength(1)
+  })
+
+  it('twice is no readable pattern from then on, and costs no third worker', async () => {
+    const killer = task('exit')
+    const again = { ...killer, body: killer.body.slice() }
+    await expect(pool.score(killer)).rejects.toThrow()
+    await expect(pool.score(again)).resolves.toEqual({ ok: false, message: 'this typing pattern cannot be read' })
+    expect(messages).toHaveLength(2)
+  })
+
+  it('by a trap in the kernel costs no worker: it is tried on a fresh kernel, then refused', async () => {
+    const trapping = pool.score(task('trap'))
+    const others = [task(), task()].map((one) => pool.score(one))
+    await expect(trapping).rejects.toThrow('unreachable')
+    expect((await Promise.all(others)).map(({ ok }) => ok)).toEqual([true, true])
+    await expect(pool.score(task('trap-once'))).resolves.toMatchObject({ ok: true })
+    expect(messages).toEqual([])
+  })
+
+  it('is answered for on closing, too', async () => {
+    const killer = pool.score(task('exit')).catch(() => 'refused')
+    const other = pool.score(task())
+    await pool.close()
+    expect(await killer).toBe('refused')
+    await expect(other).resolves.toMatchObject({ ok: true })
+  })
+})
+
+it('a pattern that kills its worker is a 500 with its request id in the log once, the next time 422; the rest is well', async () => {
+  const fresh = await freshDatabase()
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
+  const env = { PORT: '0', DATABASE_URL: fresh.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+  const config = readConfig(env)
+  const stores = await openStores(config, log, { redis: true })
+  const health = watchHealth(stores.checks, () => {})
+  const scoring = createScoringPool({ ...files, workerFile: deadlyWorker(), workers: 1 })
+  const serving = await serveAll({ config, stores, scoring, health, log })
+  const { id } = await administration(stores).create('Deadly')
+  const { apikey } = await administration(stores).issueKey(id, 'test')
+  const users = `http://127.0.0.1:${serving.port}/core/users`
+  async function enroll(userRef: string, body: unknown) {
+    await fetch(`${users}/${userRef}`, { method: 'POST', headers: { apikey } })
+    const session = (await fetch(`${users}/${userRef}`, { headers: { apikey } })).headers.get('x-service-session') ?? ''
+    const answer = await fetch(`${users}/${userRef}/typing-patterns`, {
+      method: 'POST',
+      headers: { apikey, 'content-type': 'application/json', 'x-service-session': session },
+      body: JSON.stringify(body),
+    })
+    const json = (await answer.json()) as { reason: string; message: string }
+    return { status: answer.status, requestId: answer.headers.get('x-request-id') ?? '', ...json }
+  }
+
+  const deadly = pattern('exit')
+  const [killer, ...others] = await Promise.all([
+    enroll('killer', deadly),
+    ...Array.from({ length: 5 }, (_, i) => enroll(`other-${i}`, pattern())),
+  ])
+  expect(killer).toMatchObject({ status: 500, reason: 'internal-error' })
+  expect(killer?.message).toContain(killer?.requestId)
+  expect(lines.filter((line) => line.includes(killer?.requestId ?? '?'))).toHaveLength(1)
+  expect(others.map(({ status, reason }) => reason ?? status)).toEqual(Array(5).fill(200))
+  expect(await enroll('killer', deadly)).toMatchObject({ status: 422, reason: 'invalid-data' })
+
+  await serving.close()
+  await scoring.close()
+  health.stop()
+  await stores.close()
+  await fresh.drop()
+})

@@ -1,0 +1,138 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startEmbedded } from '../../src/storage/postgres/embedded.js'
+import { findBinaries, launcher } from '../../src/storage/postgres/embedded-binaries.js'
+import { answers } from '../../src/storage/postgres/embedded-running.js'
+import { until } from '../storage/fixtures.js'
+import { freePort } from './service-process.js'
+
+/** A Redis server of a test's own, to be killed, halted and filled. */
+export interface OwnRedis {
+  readonly port: number
+  cli(...args: string[]): Promise<string>
+  kill(): Promise<void>
+  /** The same server again, on its folder and port, with further options; resolves when it answers. */
+  restart(...more: string[]): Promise<void>
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  close(): Promise<void>
+}
+
+export async function startOwnRedis(...more: string[]): Promise<OwnRedis> {
+  const port = await freePort()
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-own-redis-'))
+  let server: ChildProcess
+  const cli = async (...args: string[]) =>
+    (await promisify(execFile)('redis-cli', ['-p', String(port), ...args])).stdout.trim()
+  const own: OwnRedis = {
+    port,
+    cli,
+    async kill() {
+      server.kill('SIGKILL')
+      if (server.exitCode === null && server.signalCode === null) await once(server, 'exit')
+    },
+    async restart(...more) {
+      const fixed = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder]
+      server = spawn('redis-server', [...fixed, ...more], { stdio: 'ignore' })
+      await until(async () => (await cli('ping').catch(() => '')) === 'PONG')
+    },
+    signal: (name) => void server.kill(name),
+    async close() {
+      await own.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await own.restart(...more)
+  return own
+}
+
+/** A PostgreSQL server of a test's own, which nobody starts again. */
+export interface OwnPostgres {
+  /** Connection string past every proxy. */
+  readonly url: string
+  readonly port: number
+  /** Its processes that serve a connection. */
+  backends(): Promise<number[]>
+  /** SIGKILL to the postmaster; its children follow. Gives the time of it. */
+  kill(): Promise<number>
+  /** Starts what was killed, or has died; resolves when it answers. */
+  restart(): Promise<void>
+  accepts(): Promise<boolean>
+  /** Gives the time of the signal. */
+  signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<number>
+  close(): Promise<void>
+}
+
+/** The database is made as the embedded one is, in `folder`; the server runs past the service's care. */
+export async function startOwnPostgres(
+  folder = mkdtempSync(join(tmpdir(), 'keystride-own-postgres-')),
+): Promise<OwnPostgres> {
+  const made = await startEmbedded({ dataFolder: folder })
+  await made.stop()
+  const port = await freePort()
+  const url = new URL(made.url)
+  url.port = String(port)
+  const binaries = findBinaries(folder)
+  const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60']
+  const [program, ...args] = launcher(binaries, { diesWithParent: true })([
+    binaries.postgres,
+    ...['-D', join(folder, 'postgres')],
+    ...settings.flatMap((setting) => ['-c', setting]),
+  ])
+  let server: ChildProcess
+  const gone = () => server.exitCode !== null || server.signalCode !== null
+  const start = () => {
+    server = spawn(program, args, { stdio: 'ignore', env: binaries.environment })
+  }
+  const processes = async (): Promise<{ pid: number; what: string }[]> => {
+    const ps = await promisify(execFile)('ps', ['-o', 'pid=,args=', '--ppid', String(server.pid)]).catch(() => null)
+    return (ps?.stdout ?? '')
+      .split('\n')
+      .map((line) => ({ pid: Number.parseInt(line, 10), what: line }))
+      .filter((one) => one.pid > 0)
+  }
+  const own: OwnPostgres = {
+    url: url.href,
+    port,
+    backends: async () => (await processes()).filter(({ what }) => what.includes('127.0.0.1(')).map(({ pid }) => pid),
+    async kill() {
+      const at = performance.now()
+      server.kill('SIGKILL')
+      await until(async () => gone())
+      return at
+    },
+    async restart() {
+      // Children of a killed server hold its memory for a moment, and the next one refuses to start until then.
+      await until(async () => {
+        if (gone()) start()
+        return own.accepts()
+      }, 30_000)
+    },
+    accepts: () => answers(url.href),
+    async signalAll(name) {
+      // The postmaster first: what it started is then all there is.
+      server.kill(name)
+      const children = await processes()
+      const at = performance.now()
+      for (const { pid } of children) {
+        try {
+          process.kill(pid, name)
+        } catch {
+          // It has ended since it was listed.
+        }
+      }
+      return at
+    },
+    async close() {
+      if (!gone()) server.kill('SIGINT')
+      await until(async () => gone(), 20_000)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  start()
+  await own.restart()
+  return own
+}
