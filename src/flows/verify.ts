@@ -165,10 +165,13 @@ async function recorded(needs: Needs, attempt: Attempt, account: Account, first:
       replayMark: marked ? reading.replayMark : null,
     })
     if (outcome === 'recorded') {
-      if (authenticated)
-        await needs.sessions.markAuthenticated(who.organizationId, who.userRef, attempt.session.sha256, now)
+      const place = [who.organizationId, who.userRef, attempt.session.sha256] as const
+      if (authenticated) await needs.sessions.markAuthenticated(...place, now)
+      else if (settings.policy.policy.security_code_fallback.require_biometric_first)
+        await needs.sessions.markTypingFailed(...place)
       const after = { ...member, attempts: counters }
-      return answerOf(needs, attempt, account, after, authentication)
+      const usedNow = { ...used, typingFailed: used.typingFailed || !authenticated }
+      return answerOf(needs, { ...attempt, used: usedNow }, account, after, authentication)
     }
     if (outcome === 'absent') throw new Refusal('user-not-found', 'the account was deleted meanwhile')
     if (outcome === 'replay') {
