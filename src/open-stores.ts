@@ -11,12 +11,14 @@ import type { ApiKeyStore } from './storage/api-key.js'
 import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
+import type { InvalidPatternStore } from './storage/invalid-patterns.js'
 import type { OrganizationStore } from './storage/organization.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
 import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
+import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
@@ -38,6 +40,7 @@ export interface Stores {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
+  readonly invalidPatterns: InvalidPatternStore
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
   readonly typingWords: TypingWordStore
@@ -87,6 +90,7 @@ export async function openStores(
       profiles: postgresProfiles(database),
       authentications: postgresAuthentications(database),
       sessions: redis?.sessions ?? postgresSessions(database),
+      invalidPatterns: postgresInvalidPatterns(database),
       securityCodes: postgresSecurityCodes(database),
       codeHash: createCodeHash({ kek }),
       typingWords: postgresTypingWords(database),
