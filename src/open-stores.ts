@@ -9,6 +9,7 @@ import type { AttemptLockStore } from './storage/attempt-lock.js'
 import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
+import type { InvalidPatternStore } from './storage/invalid-patterns.js'
 import { keyFile } from './storage/key-file.js'
 import { givenKeys, type KeyRing } from './storage/key-ring.js'
 import type { KeyWrap } from './storage/key-wrap.js'
@@ -20,6 +21,7 @@ import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
 import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
+import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
@@ -44,6 +46,7 @@ export interface Stores {
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
   readonly attemptLocks: AttemptLockStore
+  readonly invalidPatterns: InvalidPatternStore
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
   readonly typingWords: TypingWordStore
@@ -102,6 +105,7 @@ export async function openStores(
       authentications: postgresAuthentications(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
+      invalidPatterns: postgresInvalidPatterns(database),
       securityCodes: postgresSecurityCodes(database),
       codeHash: createCodeHash({ pepperOf: (organizationId) => vault.codePepper(organizationId) }),
       typingWords: postgresTypingWords(database),

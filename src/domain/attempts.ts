@@ -25,6 +25,8 @@ export interface AttemptCounters {
 export interface SessionUse {
   readonly biometric: number
   readonly security_code: number
+  /** A typing attempt of it has failed; kept only under a policy that wants typing first. */
+  readonly typingFailed: boolean
 }
 
 const UNUSED: KindCounters = { streak: 0, closedUntil: 0, off: false, recentFailures: [] }
@@ -71,9 +73,9 @@ export function afterFailure(counters: AttemptCounters, kind: AttemptKind, now: 
   return { ...counters, [kind]: { streak, closedUntil, off, recentFailures } }
 }
 
-/** A success ends its own kind's streak; the day's failures stay counted. */
+/** A success ends its own kind's streak, and nothing else: no lock, and not the day's failures. */
 export function afterSuccess(counters: AttemptCounters, kind: AttemptKind): AttemptCounters {
-  return { ...counters, [kind]: { ...counters[kind], streak: 0, closedUntil: 0 } }
+  return { ...counters, [kind]: { ...counters[kind], streak: 0 } }
 }
 
 /** Milliseconds until `kind` opens for the member: 0 when open, Infinity when only a reset opens it. */
@@ -101,7 +103,7 @@ export interface AttemptWindow {
   readonly codeOpen: boolean
   readonly remainingBiometricAttempts: number
   readonly remainingCodeAttempts: number
-  /** Seconds until the member-wide lock of the kind that opens first ends; 0 when a mode is open; null when no wait helps. */
+  /** Seconds until a mode opens, in this session or a new one; 0 where one is open, null where no wait helps. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -115,10 +117,12 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
   const typingWaitMs = inputs.profileReady ? closedForMs(counters, 'biometric', now) : Number.POSITIVE_INFINITY
   const codeWaitMs = codeAllowed ? closedForMs(counters, 'security_code', now) : Number.POSITIVE_INFINITY
   const biometricOpen = remainingBiometricAttempts > 0 && typingWaitMs === 0
-  const firstDone = !fallback.require_biometric_first || session.biometric > 0 || !inputs.profileReady
-  const codeOpen = remainingCodeAttempts > 0 && codeWaitMs === 0 && firstDone
+  const codeFirst = !fallback.require_biometric_first || !inputs.profileReady
+  const codeInTurn = remainingCodeAttempts > 0 && (codeFirst || session.typingFailed)
+  const codeOpen = codeInTurn && codeWaitMs === 0
   const mode = biometricOpen ? 'biometric' : codeOpen ? 'security_code' : 'locked'
-  const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeWaitMs) : 0
+  // A new session has its attempts left but, where typing comes first, no way to the code around it.
+  const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeFirst || codeInTurn ? codeWaitMs : typingWaitMs) : 0
   return {
     mode,
     codeOpen,

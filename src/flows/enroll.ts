@@ -4,9 +4,11 @@ import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
+import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
+import { limitInvalidPatterns } from './invalid-patterns.js'
 import {
   bindSession,
   type Designation,
@@ -21,6 +23,7 @@ import { type LanguageHints, type SuggestedWords, suggestedWords } from './words
 interface Needs {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
+  readonly invalidPatterns: InvalidPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
   readonly scoring: Scoring
@@ -60,8 +63,10 @@ export function createEnroll(needs: Needs): EnrollFlow {
       memberRef: who.memberRef ?? session.memberRef,
     })
     await bindSession(needs.sessions, who, session, { account, member })
-    const reading = await readPattern(needs, who, member, body)
-    return admit(needs, { who, session, account, member, hints }, { ...reading, id: needs.newId() })
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
+    const reading = await readPattern(needs, who, member, body).catch(refuseInvalid)
+    const candidate = { ...reading, id: needs.newId() }
+    return admit(needs, { who, session, account, member, hints }, candidate).catch(refuseInvalid)
   }
 }
 

@@ -14,10 +14,12 @@ import { type Verdict, verdict } from '../domain/verdict.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
+import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { otherMember } from './enroll.js'
+import { limitInvalidPatterns } from './invalid-patterns.js'
 import {
   bindSession,
   type Designation,
@@ -34,6 +36,7 @@ interface Needs {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
+  readonly invalidPatterns: InvalidPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
   readonly scoring: Scoring
@@ -96,6 +99,7 @@ export function createVerify(needs: Needs): VerifyFlow {
       findPerson(needs.accounts, named),
     ])
     await bindSession(needs.sessions, who, session, { account, member })
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
     const before: Situation = { account, member, settings, used: session.used, hints, method: 'biometric' }
     if (!canVerify(statusOf(needs, member))) return unscored(needs, before, 'enroll')
     if (windowOf(needs, before).mode !== 'biometric') return unscored(needs, before, 'refused')
@@ -118,7 +122,7 @@ export function createVerify(needs: Needs): VerifyFlow {
     const refusal = result.ok ? otherMember(result.reading, member) : new Refusal('pattern-invalid', result.message)
     if (!result.ok || refusal !== null) {
       await needs.sessions.release(who.organizationId, who.userRef, session.sha256, 'biometric')
-      throw refusal
+      return refuseInvalid(refusal)
     }
     return recorded(needs, { who: named, session, used, settings, reading: result.reading, hints }, account, member)
   }
@@ -165,10 +169,13 @@ async function recorded(needs: Needs, attempt: Attempt, account: Account, first:
       replayMark: marked ? reading.replayMark : null,
     })
     if (outcome === 'recorded') {
-      if (authenticated)
-        await needs.sessions.markAuthenticated(who.organizationId, who.userRef, attempt.session.sha256, now)
+      const place = [who.organizationId, who.userRef, attempt.session.sha256] as const
+      if (authenticated) await needs.sessions.markAuthenticated(...place, now)
+      else if (settings.policy.policy.security_code_fallback.require_biometric_first)
+        await needs.sessions.markTypingFailed(...place)
       const after = { ...member, attempts: counters }
-      return answerOf(needs, attempt, account, after, authentication)
+      const usedNow = { ...used, typingFailed: used.typingFailed || !authenticated }
+      return answerOf(needs, { ...attempt, used: usedNow }, account, after, authentication)
     }
     if (outcome === 'absent') throw new Refusal('user-not-found', 'the account was deleted meanwhile')
     if (outcome === 'replay') {

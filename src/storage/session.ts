@@ -5,7 +5,7 @@ export interface Session {
   readonly userRef: string
   /** Null on a shared account until a member is designated. */
   readonly memberRef: string | null
-  /** Attempts reserved so far, of each kind. */
+  /** Attempts reserved so far, of each kind, and whether one of typing has failed. */
   readonly used: SessionUse
   /** When this session last authenticated, epoch ms; null before. */
   readonly authenticatedAt: number | null
@@ -58,6 +58,7 @@ export interface SessionStore {
   /** Gives back a reservation whose pattern could not be read, or whose code was not compared: nothing was learned from it. */
   release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
   markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
+  markTypingFailed(organizationId: string, userRef: string, sha256: string): Promise<void>
   end(organizationId: string, userRef: string, sha256: string): Promise<void>
   /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */
   endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>

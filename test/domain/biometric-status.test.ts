@@ -1,36 +1,139 @@
 import { describe, expect, it } from 'vitest'
-import { biometricStatus, DEFAULT_TARGETS, PROFILE_LIFETIME_MS } from '../../src/domain/biometric-status.js'
+import type { Account } from '../../src/domain/account.js'
+import { biometricStatus, canVerify, DEFAULT_TARGETS, refPatternsStatus } from '../../src/domain/biometric-status.js'
+import { stateOf } from '../../src/flows/bootstrap.js'
+import { type Play, play, SHIPPED } from './biometric-status-played.js'
 
 const NOW = 1_800_000_000_000
-const status = (nPatternsRef: number, more: Partial<Parameters<typeof biometricStatus>[0]> = {}) =>
-  biometricStatus(
-    { nPatternsRef, everReset: false, completedAt: NOW - 1, lastSuccessAt: null, ...more },
-    DEFAULT_TARGETS,
-    NOW,
-  )
+const YEAR_DAYS = 365
 
-describe('the biometric status', () => {
-  it.each([
-    [0, 'not-ready'],
-    [1, 'in-progress'],
-    [4, 'in-progress'],
-    [5, 'ok'],
-    [9, 'ok'],
-    [10, 'full'],
-  ])('with %i references is %s', (n, wanted) => expect(status(n)).toBe(wanted))
+/** A profile with so many references, complete since the moment it could be. */
+function profile(n: number, targets = DEFAULT_TARGETS): Play {
+  const played = play(SHIPPED, targets)
+  for (let i = 0; i < n; i++) played.enroll(true)
+  return played
+}
+const expired = () => {
+  const played = profile(7)
+  played.wait(YEAR_DAYS + 1)
+  return played
+}
+const reset = () => {
+  const played = profile(3)
+  played.reset()
+  return played
+}
 
-  it('is reset at zero once a profile was emptied', () => expect(status(0, { everReset: true })).toBe('reset'))
-
-  it('is expired a year after the last success, or after completion where there was none', () => {
-    expect(status(5, { completedAt: NOW - PROFILE_LIFETIME_MS })).toBe('ok')
-    expect(status(5, { completedAt: NOW - PROFILE_LIFETIME_MS - 1 })).toBe('expired')
-    expect(status(5, { completedAt: NOW - PROFILE_LIFETIME_MS - 1, lastSuccessAt: NOW - 5 })).toBe('ok')
+describe('the biometric status, row by row of the decisions', () => {
+  it('absent, bootstrap: not-ready', () => {
+    const account: Account = {
+      id: 'id',
+      userRef: 'ada',
+      type: 'nominative',
+      displayName: null,
+      memberSelection: 'ask',
+      groups: [],
+      tag: {},
+      createdAt: NOW,
+    }
+    expect(stateOf(account, null, NOW).biometricStatus).toBe('not-ready')
+    expect(profile(0).status()).toBe('not-ready')
   })
 
-  it('falls back to in-progress where the target rises above the count', () => {
-    const raised = { targetRefPatterns: 7, fullRefPatterns: 10 }
-    expect(
-      biometricStatus({ nPatternsRef: 5, everReset: false, completedAt: NOW, lastSuccessAt: null }, raised, NOW),
-    ).toBe('in-progress')
+  it.each([
+    ['not-ready', () => profile(0)],
+    ['reset', reset],
+    ['expired', expired],
+  ])('%s, enroll, below the target: in-progress', (from, made) => {
+    const played = made()
+    expect(played.status()).toBe(from)
+    expect(played.enroll(false)).toBe('stored')
+    expect([played.status(), played.n()]).toEqual(['in-progress', 1])
+  })
+
+  it('in-progress, enroll, target reached: ok, or full where that is the same', () => {
+    const played = profile(4)
+    played.enroll(false)
+    expect(played.status()).toBe('ok')
+    expect(profile(5, { targetRefPatterns: 5, fullRefPatterns: 5 }).status()).toBe('full')
+  })
+
+  it('ok, enroll, in a session already authenticated: ok, full at ten; else 409', () => {
+    const played = profile(5)
+    expect(played.enroll(false)).toBe('409')
+    expect(played.n()).toBe(5)
+    for (const wanted of ['ok', 'ok', 'ok', 'ok', 'full']) {
+      expect(played.enroll(true)).toBe('stored')
+      expect(played.status()).toBe(wanted)
+    }
+  })
+
+  it('full, enroll: full, nothing stored', () => {
+    const played = profile(10)
+    expect(played.enroll(true)).toBe('nothing stored')
+    expect([played.status(), played.n()]).toEqual(['full', 10])
+  })
+
+  it.each([0, 3, 5, 10])('any with %i references, reset: reset', (n) => {
+    const played = profile(n)
+    played.reset()
+    expect([played.status(), played.n()]).toEqual(['reset', 0])
+  })
+  it('expired, reset: reset', () => {
+    const played = expired()
+    played.reset()
+    expect(played.status()).toBe('reset')
+  })
+
+  it.each([
+    [11, 'full'],
+    [10, 'ok'],
+    [6, 'ok'],
+    [5, 'in-progress'],
+    [2, 'in-progress'],
+    [1, 'reset'],
+  ])('any with %i references, one removed: %s', (n, wanted) => {
+    const member = { nPatternsRef: n, everReset: false, completedAt: NOW, lastSuccessAt: null }
+    expect(biometricStatus(SHIPPED.afterRemoval(member), DEFAULT_TARGETS, NOW)).toBe(wanted)
+  })
+
+  it.each([
+    [5, 'ok'],
+    [6, 'full'],
+  ])('with %i references (%s), target raised above them: in-progress', (n, from) => {
+    const played = profile(n, { targetRefPatterns: 5, fullRefPatterns: 6 })
+    expect(played.status()).toBe(from)
+    const member = { nPatternsRef: n, everReset: false, completedAt: NOW, lastSuccessAt: null }
+    expect(biometricStatus(member, { targetRefPatterns: 7, fullRefPatterns: 10 }, NOW)).toBe('in-progress')
+  })
+
+  it.each([
+    [5, 'ok'],
+    [10, 'full'],
+  ])('with %i references (%s), 365 days without a success: expired', (n, from) => {
+    const played = profile(n)
+    played.wait(YEAR_DAYS)
+    expect(played.status()).toBe(from)
+    played.succeed()
+    played.wait(YEAR_DAYS)
+    expect(played.status()).toBe(from)
+    played.wait(1)
+    expect(played.status()).toBe('expired')
+  })
+})
+
+describe('what goes with the status', () => {
+  it('typing is open in ok and full only', () => {
+    const open = (['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'] as const).filter(canVerify)
+    expect(open).toEqual(['ok', 'full'])
+  })
+
+  it('each mode of capture counts by itself', () => {
+    expect([0, 1, 4, 5].map((n) => refPatternsStatus(n, DEFAULT_TARGETS))).toEqual([
+      'none',
+      'in-progress',
+      'in-progress',
+      'ok',
+    ])
   })
 })

@@ -24,7 +24,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, userRef, sha256)).toEqual({
         userRef,
         memberRef: userRef,
-        used: { biometric: 0, security_code: 0 },
+        used: { biometric: 0, security_code: 0, typingFailed: false },
         authenticatedAt: null,
       })
     })
@@ -43,6 +43,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(false)
       await store().markAuthenticated(org, userRef, sha256, NOW)
+      await store().markTypingFailed(org, userRef, sha256)
       await store().release(org, userRef, sha256, 'biometric')
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
@@ -51,6 +52,15 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await mint()
       await store().markAuthenticated(org, userRef, sha256, NOW)
       expect((await store().find(org, userRef, sha256))?.authenticatedAt).toBe(NOW)
+    })
+
+    it('remembers that typing has failed in it', async () => {
+      await mint()
+      await store().markTypingFailed(org, userRef, sha256)
+      expect((await store().find(org, userRef, sha256))?.used.typingFailed).toBe(true)
+      expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({
+        session: { used: { security_code: 1, typingFailed: true } },
+      })
     })
 
     it('takes one member and no other', async () => {

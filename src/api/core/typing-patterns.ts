@@ -58,6 +58,7 @@ export const enrollPattern = coreRoute({
     'bot-detected',
     'replay-detected',
     'profile-complete',
+    'rate-limited',
   ],
   async handle({ organizationId, params, query, body, session, header, services }) {
     const who = designation(organizationId, params.userRef, query, memberRefIn(body))

@@ -21,6 +21,7 @@ export interface MemberRow {
   code_version: string
   attempts: AttemptCounters
   attempts_version: string
+  patterns_closed_for_ms: number
   created_at: Date
 }
 
@@ -28,7 +29,12 @@ export interface MemberRow {
 export const memberColumns = (sql: Transaction) => sql`
   m.id, m.member_ref, m.display_name, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
   m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
-  m.code_version, m.attempts, m.attempts_version, m.created_at`
+  m.code_version, m.attempts, m.attempts_version,
+  ${closedForMs(sql)} as patterns_closed_for_ms, m.created_at`
+
+/** How long patterns of a member `m` are not taken, by the server's clock; 0 where they are. */
+export const closedForMs = (sql: Transaction) => sql`
+  coalesce(greatest(0, extract(epoch from m.patterns_closed_until - clock_timestamp()) * 1000), 0)::float8`
 
 export function toMember(row: MemberRow): Member {
   return {
@@ -52,6 +58,7 @@ export function toMember(row: MemberRow): Member {
     },
     attempts: row.attempts,
     attemptsVersion: Number(row.attempts_version),
+    patternsClosedForMs: row.patterns_closed_for_ms,
     createdAt: row.created_at.getTime(),
   }
 }

@@ -6,6 +6,7 @@ interface SessionRow {
   member_ref: string | null
   used_biometric: number
   used_security_code: number
+  typing_failed: boolean
   authenticated_at: Date | null
 }
 
@@ -86,6 +87,16 @@ export function postgresSessions(database: Database): SessionStore {
         EPHEMERAL,
       ),
 
+    markTypingFailed: (organizationId, userRef, sha256) =>
+      database.scoped(
+        organizationId,
+        async (sql) => {
+          await sql`
+            update keystride.session set typing_failed = true where ${live(sql, organizationId, userRef, sha256)}`
+        },
+        EPHEMERAL,
+      ),
+
     // On disk before it returns, as endAll below: an ended session must not come back with a crash.
     end: (organizationId, userRef, sha256) =>
       database.scoped(organizationId, async (sql) => {
@@ -155,7 +166,8 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
   organization_id = ${organizationId} and user_ref = ${userRef} and sha256 = ${bytes(sha256)}
   and expires_at > clock_timestamp()`
 
-const columns = (sql: Transaction) => sql`member_ref, user_ref, used_biometric, used_security_code, authenticated_at`
+const columns = (sql: Transaction) => sql`
+  member_ref, user_ref, used_biometric, used_security_code, typing_failed, authenticated_at`
 
 /** Anything that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
@@ -164,7 +176,7 @@ function toSession(row: SessionRow): Session {
   return {
     userRef: row.user_ref,
     memberRef: row.member_ref,
-    used: { biometric: row.used_biometric, security_code: row.used_security_code },
+    used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
     authenticatedAt: row.authenticated_at?.getTime() ?? null,
   }
 }

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wirePattern } from '../../src/cli/made-up-person.js'
+import { freshDatabase } from '../servers/database.js'
+import { type Answer, backEnds, startService, type TestService } from '../service.js'
+import { enroll, stranger, text } from './enrolled.js'
+
+const LIMIT = 20
+const NO_PATTERN = { no: 'pattern' }
+
+describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService((await freshDatabase()).url, { redisUrl })
+  })
+  afterAll(() => service.close())
+
+  const verify = (userRef: string, session: string, body: unknown) =>
+    service.call('POST', `/users/${userRef}/verify`, { session, body })
+  const enrollOne = (userRef: string, session: string, body: unknown) =>
+    service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
+  const expectLimited = ({ status, json, headers }: Answer) => {
+    expect([status, json.reason]).toEqual([429, 'quota-exceeded'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(14 * 60)
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
+  }
+
+  it('"do not count but are limited (20 in 15 min a member)": after that the right one is not scored either', async () => {
+    const who = await enroll(service, 'limited')
+    for (let i = 0; i < LIMIT; i++) expect((await verify('limited', who.session, NO_PATTERN)).status).toBe(422)
+    expectLimited(await verify('limited', who.session, NO_PATTERN))
+    expectLimited(await verify('limited', who.session, who.fresh()))
+    const { session } = await service.bootstrap('limited')
+    expectLimited(await verify('limited', session, who.fresh()))
+    expectLimited(await enrollOne('limited', session, who.fresh()))
+  })
+
+  it('close no code, and no other member', async () => {
+    const who = await enroll(service, 'limited-typing')
+    const code = { securityCode: '749205' }
+    await service.call('PUT', '/users/limited-typing/security-code', { session: who.session, body: code })
+    for (let i = 0; i < LIMIT; i++) await verify('limited-typing', who.session, NO_PATTERN)
+    expectLimited(await verify('limited-typing', who.session, who.fresh()))
+    expect((await verify('limited-typing', who.session, code)).json.action).toBe('verified')
+    const other = await enroll(service, 'not-limited')
+    expect((await verify('not-limited', other.session, stranger())).json.action).toBe('rejected')
+  })
+
+  it('count on enroll with machines, replays and patterns of another member', async () => {
+    const who = await enroll(service, 'limited-enroll', 1)
+    const even = (ms: number) => wirePattern([...text(1)].map((letter, i) => [letter, i * ms, i * ms + 60]))
+    for (let i = 0; i < LIMIT; i += 4) {
+      const bodies = [NO_PATTERN, even(100 + i), who.first, { ...(who.fresh() as object), member_ref: 'else' }]
+      const reasons = []
+      for (const body of bodies) reasons.push((await enrollOne('limited-enroll', who.session, body)).json.reason)
+      expect(reasons).toEqual(['invalid-data', 'detection-bot', 'fraud-detected', 'invalid-data'])
+    }
+    expectLimited(await enrollOne('limited-enroll', who.session, who.fresh()))
+    expect((await service.bootstrap('limited-enroll')).json.nPatternsRef).toBe(1)
+  })
+
+  it('are answered with 422 twenty times of 100 at once', async () => {
+    const who = await enroll(service, 'limited-storm', 1)
+    const all = await Promise.all(
+      Array.from({ length: 100 }, () => enrollOne('limited-storm', who.session, NO_PATTERN)),
+    )
+    expect(all.filter(({ status }) => status === 422)).toHaveLength(LIMIT)
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(100 - LIMIT)
+  })
+})

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type AttemptCounters,
+  type AttemptKind,
+  type AttemptWindow,
+  afterFailure,
+  afterSuccess,
+  attemptWindow,
+  NO_ATTEMPTS,
+  type SessionUse,
+} from '../../src/domain/attempts.js'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { agreement, KINDS, lateAgreement, policies, type Rules, SHIPPED } from './attempts-played.js'
+
+const RUNS = 10_000
+const DAY = 24 * 3_600_000
+
+describe('the rules of attempts, against the book', () => {
+  it(`agree with it in ${RUNS} runs of reservations, ends, waits, sessions, resets, codes and unlocks`, () => {
+    fc.assert(agreement(SHIPPED), { numRuns: RUNS })
+  }, 60_000)
+
+  it(`close what it closes, and as long, in ${RUNS} histories that no lock held back`, () => {
+    fc.assert(lateAgreement(SHIPPED), { numRuns: RUNS })
+  }, 60_000)
+})
+
+/** These counters, with a difference. */
+const but = (counters: AttemptCounters, kind: AttemptKind, changes: Partial<AttemptCounters[AttemptKind]>) => ({
+  ...counters,
+  [kind]: { ...counters[kind], ...changes },
+})
+/** A re-statement of `afterFailure` that can be got wrong in one place at a time. */
+const failing =
+  ({
+    perDay = 20,
+    dayMs = DAY,
+    dayFrom = (recent: readonly number[]) => recent[0] ?? 0,
+    reaches = (streak: number, rung: number) => streak >= rung,
+    keepsLock = true,
+    longest = true,
+    deadEnds = true,
+    typing = [50, 15, 10, 5],
+    code = [10, 6, 3],
+  } = {}): Rules['afterFailure'] =>
+  (counters, kind, now) => {
+    const before = counters[kind]
+    const streak = before.streak + 1
+    const recentFailures = [...before.recentFailures, now].slice(-perDay)
+    const rungs = kind === 'biometric' ? typing : code
+    const ms =
+      [Number.POSITIVE_INFINITY, 3_600_000, 900_000, 30_000][rungs.findIndex((rung) => reaches(streak, rung))] ?? 0
+    const dead = deadEnds && ms === Number.POSITIVE_INFINITY
+    const day = recentFailures.length === perDay ? dayFrom(recentFailures) + dayMs : 0
+    const rung = Number.isFinite(ms) && ms > 0 ? now + ms : 0
+    const kept = keepsLock ? before.closedUntil : 0
+    const closedUntil = longest ? Math.max(kept, rung, day) : rung > 0 ? rung : Math.max(kept, day)
+    return { ...counters, [kind]: { streak, closedUntil, off: before.off || dead, recentFailures } }
+  }
+
+/** Bugs in what an end makes of the counters. */
+const miscounted: readonly [string, Pick<Rules, 'afterFailure'> | Pick<Rules, 'afterSuccess'>][] = [
+  ['a success resets both kinds', { afterSuccess: (c) => KINDS.reduce(afterSuccess, c) }],
+  [
+    'a success forgets the day',
+    { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { recentFailures: [] }) },
+  ],
+  ['a success ends a lock', { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { closedUntil: 0 }) }],
+  ['a success revives', { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { off: false }) }],
+  ['a success resets nothing', { afterSuccess: (c) => c }],
+  [
+    'a failure counts for both kinds',
+    { afterFailure: (c, _, now) => KINDS.reduce((a, k) => afterFailure(a, k, now), c) },
+  ],
+  ['a failure does not count', { afterFailure: (c) => c }],
+  ['there is no limit a day', { afterFailure: failing({ perDay: 1000 }) }],
+  ['19 failures close the day', { afterFailure: failing({ perDay: 19 }) }],
+  ['21 failures close the day', { afterFailure: failing({ perDay: 21 }) }],
+  ['a day has 23 hours', { afterFailure: failing({ dayMs: DAY - 3_600_000 }) }],
+  ['a day counts from its latest failure', { afterFailure: failing({ dayFrom: (recent) => recent.at(-1) ?? 0 }) }],
+  ['a ladder begins one failure late', { afterFailure: failing({ reaches: (streak, rung) => streak > rung }) }],
+  ['a ladder closes on its rungs only', { afterFailure: failing({ reaches: (streak, rung) => streak === rung }) }],
+  ['a later failure shortens the lock', { afterFailure: failing({ keepsLock: false }) }],
+  ['a rung hides the end of the day', { afterFailure: failing({ longest: false }) }],
+  ['nothing is ever dead', { afterFailure: failing({ deadEnds: false }) }],
+  ['typing dies at 51', { afterFailure: failing({ typing: [51, 15, 10, 5] }) }],
+  ['a code dies at 11', { afterFailure: failing({ code: [11, 6, 3] }) }],
+  ['typing has the ladder of codes', { afterFailure: failing({ typing: [10, 6, 5, 3] }) }],
+]
+
+type Inputs = Parameters<typeof attemptWindow>[0]
+const withInputs = (change: (inputs: Inputs) => Partial<Inputs>) => ({
+  attemptWindow: (inputs: Inputs) => attemptWindow({ ...inputs, ...change(inputs) }),
+})
+const withSession = (change: (session: SessionUse) => Partial<SessionUse>) =>
+  withInputs(({ session }) => ({ session: { ...session, ...change(session) } }))
+const withAnswer = (change: (window: AttemptWindow) => Partial<AttemptWindow>) => ({
+  attemptWindow: (inputs: Inputs) => ({ ...attemptWindow(inputs), ...change(attemptWindow(inputs)) }),
+})
+
+/** Bugs in the window, and in what else may touch counters and reservations. */
+const misjudged: readonly [string, Partial<Rules>][] = [
+  ['a lock ends a millisecond early', withInputs(({ now }) => ({ now: now + 1 }))],
+  ['a lock ends a millisecond late', withInputs(({ now }) => ({ now: now - 1 }))],
+  ['a session has one attempt more', withSession(({ biometric }) => ({ biometric: biometric - 1 }))],
+  ['a session has codes without end', withSession(() => ({ security_code: 0 }))],
+  ['a reservation counts as a failure', withSession(({ biometric }) => ({ typingFailed: biometric > 0 }))],
+  ['nobody looks at the lock', withInputs(() => ({ counters: NO_ATTEMPTS }))],
+  ['nobody looks at the profile', withInputs(() => ({ profileReady: true }))],
+  ['nobody looks for a code', withInputs(() => ({ codeUsable: true }))],
+  ['a code is open in its own mode only', withAnswer(({ mode }) => ({ codeOpen: mode === 'security_code' }))],
+  ['the wait is a second short', withAnswer(({ retryAfterSeconds: s }) => ({ retryAfterSeconds: s && s - 1 }))],
+  ['a reset clears the codes too', { afterReset: () => NO_ATTEMPTS }],
+  ['a reset clears nothing', { afterReset: (c) => c }],
+  ['a new code resets its streak', { afterNewCode: (c) => but(c, 'security_code', { streak: 0, off: false }) }],
+  ['a new code ends a lock', { afterNewCode: (c) => but(c, 'security_code', { closedUntil: 0, off: false }) }],
+  ['a new code does not revive', { afterNewCode: (c) => c }],
+  ['a new session begins at zero', { inNewSession: () => NO_ATTEMPTS }],
+  ['a lost attempt is refunded', { afterLoss: (used, kind) => ({ ...used, [kind]: used[kind] - 1 }) }],
+]
+
+describe('of a bug planted in the rules, the book', () => {
+  const found = (property: Parameters<typeof fc.check>[0]) =>
+    (fc.check(property, { numRuns: RUNS, endOnFailure: true }) as { failed: boolean }).failed
+
+  it.each(miscounted)('tells that %s', (_, bug) => {
+    expect(found(lateAgreement({ ...SHIPPED, ...bug }))).toBe(true)
+  })
+
+  it.each(misjudged)('tells that %s', (_, bug) => {
+    expect(found(agreement({ ...SHIPPED, ...bug }))).toBe(true)
+  })
+
+  it('tells nothing where none is planted', () => {
+    fc.assert(lateAgreement({ ...SHIPPED, afterFailure: failing() }), { numRuns: 1000 })
+  })
+})
+
+describe('the open mode', () => {
+  const use = fc.integer({ min: 0, max: 6 })
+  const times = fc.integer({ min: 0, max: 2000 })
+  const counters = fc.record({
+    streak: fc.nat(60),
+    closedUntil: times,
+    off: fc.boolean(),
+    recentFailures: fc.array(times, { maxLength: 20 }),
+  })
+  const inputs = fc.record({
+    policy: policies.map((fallback) => ({ ...DEFAULT_POLICY, security_code_fallback: fallback })),
+    session: fc.record({ biometric: use, security_code: use, typingFailed: fc.boolean() }),
+    counters: fc.record({ biometric: counters, security_code: counters }),
+    profileReady: fc.boolean(),
+    codeUsable: fc.boolean(),
+    now: times,
+  })
+
+  it('is told by policy, session, locks and time alone: whatever else differs, it is the same', () => {
+    const read = (whole: Inputs): Inputs => ({
+      ...whole,
+      policy: {
+        ...DEFAULT_POLICY,
+        security_code_fallback: { ...whole.policy.security_code_fallback, code_length: 9, weak_codes: ['1'] },
+        name: 'another',
+        priority: 'security',
+      },
+      counters: {
+        biometric: { ...whole.counters.biometric, streak: 0, recentFailures: [] },
+        security_code: { ...whole.counters.security_code, streak: 0, recentFailures: [] },
+      },
+    })
+    fc.assert(
+      fc.property(inputs, (whole) => {
+        const copy = structuredClone(whole)
+        const window = attemptWindow(whole)
+        expect(whole).toEqual(copy)
+        expect(attemptWindow(copy)).toEqual(window)
+        expect(attemptWindow(read(copy))).toEqual(window)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

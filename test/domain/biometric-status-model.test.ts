@@ -1,0 +1,58 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { biometricStatus, PROFILE_LIFETIME_MS } from '../../src/domain/biometric-status.js'
+import { agreement, SHIPPED, type StatusRules } from './biometric-status-played.js'
+
+const RUNS = 10_000
+
+it(`the biometric status follows the table in ${RUNS} runs of enrolments, removals, resets, successes and years`, () => {
+  fc.assert(agreement(SHIPPED), { numRuns: RUNS })
+}, 60_000)
+
+type Inputs = Parameters<typeof biometricStatus>
+const withInputs = (change: (...inputs: Inputs) => Inputs): Partial<StatusRules> => ({
+  status: (...inputs) => biometricStatus(...change(...inputs)),
+})
+
+const planted: readonly [string, Partial<StatusRules>][] = [
+  [
+    'a profile completes one pattern early',
+    withInputs((p, t, now) => [p, { ...t, targetRefPatterns: t.targetRefPatterns - 1 }, now]),
+  ],
+  [
+    'a profile completes one pattern late',
+    withInputs((p, t, now) => [p, { ...t, targetRefPatterns: t.targetRefPatterns + 1 }, now]),
+  ],
+  [
+    'a profile fills one pattern late',
+    withInputs((p, t, now) => [p, { ...t, fullRefPatterns: t.fullRefPatterns + 1 }, now]),
+  ],
+  ['a year is a millisecond short', withInputs((p, t, now) => [p, t, now + 1])],
+  ['a year is a millisecond long', withInputs((p, t, now) => [p, t, now - 1])],
+  ['a profile expires whatever its successes', withInputs((p, t, now) => [{ ...p, lastSuccessAt: null }, t, now])],
+  [
+    'an unfinished profile expires',
+    {
+      status: (p, t, now) =>
+        p.nPatternsRef > 0 && now - Math.max(p.completedAt ?? 0, p.lastSuccessAt ?? 0) > PROFILE_LIFETIME_MS
+          ? 'expired'
+          : biometricStatus(p, t, now),
+    },
+  ],
+  [
+    'typing is open in an expired profile',
+    { canVerify: (status) => SHIPPED.canVerify(status) || status === 'expired' },
+  ],
+  ['typing is closed in a full profile', { canVerify: (status) => status === 'ok' }],
+  ['a completion is not remembered', { afterAdd: (p) => ({ ...p, nPatternsRef: p.nPatternsRef + 1 }) }],
+  ['the last removal is no reset', { afterRemoval: (p) => ({ ...SHIPPED.afterRemoval(p), everReset: p.everReset }) }],
+  ['a reset is forgotten', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), everReset: p.everReset }) }],
+  ['a reset leaves a pattern', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), nPatternsRef: 1 }) }],
+]
+
+describe('of a bug planted in the status, the table', () => {
+  it.each(planted)('tells that %s', (_, bug) => {
+    const { failed } = fc.check(agreement({ ...SHIPPED, ...bug }), { numRuns: RUNS, endOnFailure: true })
+    expect(failed).toBe(true)
+  })
+})

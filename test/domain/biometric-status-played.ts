@@ -1,0 +1,148 @@
+import { strictEqual } from 'node:assert'
+import fc from 'fast-check'
+import {
+  type BiometricStatus,
+  biometricStatus,
+  canVerify,
+  type ProfileTargets,
+} from '../../src/domain/biometric-status.js'
+
+type Profile = Parameters<typeof biometricStatus>[0]
+
+/** What is tested: the shipped status, or one with a bug planted in it, over what the stores write. */
+export interface StatusRules {
+  readonly status: typeof biometricStatus
+  readonly canVerify: typeof canVerify
+  /** Held to by the tests of the profile store. */
+  readonly afterAdd: (profile: Profile, target: number, now: number) => Profile
+  readonly afterRemoval: (profile: Profile) => Profile
+  readonly afterReset: (profile: Profile) => Profile
+  readonly afterSuccess: (profile: Profile, now: number) => Profile
+}
+
+export const SHIPPED: StatusRules = {
+  status: biometricStatus,
+  canVerify,
+  afterAdd: (profile, target, now) => ({
+    ...profile,
+    nPatternsRef: profile.nPatternsRef + 1,
+    completedAt: profile.nPatternsRef + 1 === target ? now : profile.completedAt,
+  }),
+  afterRemoval: (profile) => ({
+    ...profile,
+    nPatternsRef: profile.nPatternsRef - 1,
+    everReset: profile.everReset || profile.nPatternsRef === 1,
+  }),
+  afterReset: (profile) => ({ ...profile, nPatternsRef: 0, everReset: true, completedAt: null }),
+  afterSuccess: (profile, now) => ({ ...profile, lastSuccessAt: now }),
+}
+
+const DAY = 24 * 3_600_000
+
+/** The table of decisions 5, row by row: where a profile stands is remembered and moved, never computed. */
+interface TableState {
+  stands: BiometricStatus
+  n: number
+  /** When it was completed or last verified. */
+  goodAt: number
+}
+
+/** What became of an enroll call. */
+type Enrolled = 'stored' | 'nothing stored' | '409'
+
+/** A profile under the rules and, beside it, under the table. */
+export function play(rules: StatusRules, given: ProfileTargets) {
+  let now = 1_800_000_000_000
+  let targets = given
+  let profile: Profile = { nPatternsRef: 0, everReset: false, completedAt: null, lastSuccessAt: null }
+  const table: TableState = { stands: 'not-ready', n: 0, goodAt: 0 }
+  const status = () => rules.status(profile, targets, now)
+  const isComplete = () => table.stands === 'ok' || table.stands === 'full'
+
+  const byCount = (n: number): BiometricStatus => {
+    if (n >= targets.fullRefPatterns) return 'full'
+    if (n >= targets.targetRefPatterns) return 'ok'
+    return n > 0 ? 'in-progress' : 'reset'
+  }
+
+  const acts = {
+    wait(days: number) {
+      now += days * DAY
+      if (isComplete() && now - table.goodAt > 365 * DAY) table.stands = 'expired'
+    },
+    enroll(authenticated: boolean): Enrolled {
+      const before = status()
+      if (before === 'full') return 'nothing stored'
+      if (before === 'ok' && !authenticated) return '409'
+      if (before === 'expired') profile = rules.afterReset(profile)
+      profile = rules.afterAdd(profile, targets.targetRefPatterns, now)
+
+      if (table.stands === 'expired') table.n = 0
+      const wasComplete = isComplete()
+      table.n += 1
+      table.stands = byCount(table.n)
+      if (isComplete() && !wasComplete) table.goodAt = now
+      return 'stored'
+    },
+    remove() {
+      if (profile.nPatternsRef === 0) return
+      profile = rules.afterRemoval(profile)
+      table.n -= 1
+      if (table.stands !== 'expired' || table.n < targets.targetRefPatterns) table.stands = byCount(table.n)
+    },
+    reset() {
+      profile = rules.afterReset(profile)
+      table.n = 0
+      table.stands = 'reset'
+    },
+    succeed() {
+      const open = rules.canVerify(status())
+      strictEqual(open, isComplete(), 'typing is open')
+      if (!open) return
+      profile = rules.afterSuccess(profile, now)
+      table.goodAt = now
+    },
+    raiseTarget(by: number) {
+      const target = Math.min(targets.targetRefPatterns + by, targets.fullRefPatterns)
+      targets = { ...targets, targetRefPatterns: target }
+      if (table.n > 0 && table.n < target) table.stands = 'in-progress'
+    },
+  }
+  return { ...acts, status, stands: () => table.stands, n: () => profile.nPatternsRef }
+}
+export type Play = ReturnType<typeof play>
+
+type Command = fc.Command<Record<string, never>, Play>
+const command = (name: string, arg: unknown, act: (played: Play) => void): Command => ({
+  check: () => true,
+  run: (_, played) => {
+    act(played)
+    strictEqual(played.status(), played.stands(), `after ${name}`)
+  },
+  toString: () => `${name}(${String(arg)})`,
+})
+
+const COMMANDS: fc.Arbitrary<Command>[] = [
+  fc.boolean().map((yes) => command('enroll', yes, (played) => played.enroll(yes))),
+  fc.integer({ min: 1, max: 12 }).map((n) =>
+    command('enroll', `${n} times`, (played) => {
+      for (let i = 0; i < n; i++) played.enroll(true)
+    }),
+  ),
+  fc.constantFrom(1, 100, 364, 365, 366).map((days) => command('wait', days, (played) => played.wait(days))),
+  fc.constantFrom(1 / DAY, 1).map((days) => command('wait', days, (played) => played.wait(days))),
+  fc.integer({ min: 1, max: 3 }).map((by) => command('raiseTarget', by, (played) => played.raiseTarget(by))),
+  fc
+    .constantFrom('remove', 'remove', 'reset', 'succeed', 'succeed')
+    .map((name) => command(name, '', (played) => played[name as 'reset']())),
+]
+
+const targets = fc
+  .tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 5 }))
+  .map(([target, more]) => ({ targetRefPatterns: target, fullRefPatterns: target + more }))
+
+/** Every run of commands leaves the status where the table has it. */
+export const agreement = (rules: StatusRules) =>
+  fc.property(targets, fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), (given, commands) => {
+    fc.modelRun(() => ({ model: {}, real: play(rules, given) }), commands)
+  })

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RedisProcess, startRedis } from './redis-process.js'
+import {
+  backEndsOfOurOwn,
+  enrolled,
+  overConnections,
+  startTwo,
+  strangers,
+  type TwoServices,
+  withCode,
+} from './two-services.js'
+
+const ATTEMPTS = 10_000
+/** Where a run repeats what another one shows in full; RACES=long runs all of them in full. */
+const FEWER = process.env.RACES === 'long' ? ATTEMPTS : 2_500
+const CONNECTIONS = 64
+const BUDGET = 3
+const FLUSH_EVERY_MS = 50
+
+/** Statuses and actions of answers, counted. */
+const tally = () => {
+  const seen = new Map<string, number>()
+  return {
+    add: (status: number, body: string) => {
+      const what = status === 200 ? (/"action":"(\w+)"/.exec(body)?.[1] ?? '?') : String(status)
+      seen.set(what, (seen.get(what) ?? 0) + 1)
+    },
+    of: (what: string) => seen.get(what) ?? 0,
+    text: () => [...seen].map(([what, n]) => `${n} ${what}`).join(', '),
+  }
+}
+
+describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $name', ({ withRedis }) => {
+  let redis: RedisProcess | null = null
+  let two: TwoServices
+  beforeAll(async () => {
+    redis = withRedis ? await startRedis() : null
+    two = await startTwo(redis?.url ?? null)
+  })
+  afterAll(async () => {
+    await two.close()
+    await redis?.stop()
+  })
+
+  const verify = (userRef: string, session: string, body: unknown) =>
+    two.bytes('POST', `/users/${userRef}/verify`, session, body)
+  const say = async (userRef: string, answers: ReturnType<typeof tally>, begun: number) => {
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+    console.log(`${userRef}: ${answers.text()}; ${await two.recorded(userRef)} on record; ${seconds} s`)
+  }
+  const wrongCodes = Array.from({ length: 100 }, (_, i) => ({ securityCode: String(200_100 + i * 7) }))
+
+  /** All of them over one session. A loaded machine may answer some with 503; that frees nobody. */
+  async function race(userRef: string, bodies: readonly unknown[], attempts = ATTEMPTS) {
+    const session = await two.bootstrap(userRef)
+    const requests = bodies.map((body) => verify(userRef, session, body))
+    const answers = tally()
+    const begun = performance.now()
+    let sent = 0
+    await overConnections(two, CONNECTIONS, async (connection) => {
+      while (sent < attempts) {
+        const answer = await connection.send(requests[sent++ % requests.length] as Buffer)
+        answers.add(answer.status, answer.body)
+      }
+    })
+    await say(userRef, answers, begun)
+    expect(answers.of('rejected')).toBeGreaterThan(0)
+    expect(await two.recorded(userRef)).toBeGreaterThanOrEqual(answers.of('rejected'))
+    expect(await two.recorded(userRef)).toBeLessThanOrEqual(BUDGET)
+    expect(answers.of('rejected') + answers.of('refused') + answers.of('503')).toBe(attempts)
+  }
+
+  it('judge three typing patterns of one session', async () => {
+    await enrolled(two, 'typing')
+    await race('typing', strangers(50))
+  }, 240_000)
+
+  it('compare three security codes of one session', async () => {
+    await withCode(two, 'code', '749205')
+    await race('code', wrongCodes, withRedis ? ATTEMPTS : FEWER)
+  }, 240_000)
+
+  /**
+   * The same while Redis is flushed every 50 ms: whoever lost their session begins a new one and goes on. No session's
+   * budget holds then; what holds is the ladder on the member's row. Gives the seconds it took.
+   */
+  async function raceUnderFlushes(
+    flushed: RedisProcess,
+    userRef: string,
+    bodies: readonly unknown[],
+    attempts: number,
+  ) {
+    const answers = tally()
+    const begun = performance.now()
+    let sessions = 0
+    let sent = 0
+    let over = false
+    const flushing = (async () => {
+      for (; !over; await new Promise((resolve) => setTimeout(resolve, FLUSH_EVERY_MS))) await flushed.flush()
+    })()
+    await overConnections(two, CONNECTIONS, async (connection) => {
+      for (; sent < attempts; sessions++) {
+        const { session } = await connection.send(two.bytes('GET', `/users/${userRef}`))
+        for (let status = 200; status !== 400 && sent < attempts; ) {
+          const answer = await connection.send(verify(userRef, session, bodies[sent++ % bodies.length]))
+          answers.add(answer.status, answer.body)
+          status = answer.status
+        }
+      }
+    })
+    over = true
+    await flushing
+    console.log(`${sessions} sessions`)
+    await say(userRef, answers, begun)
+    expect(answers.of('rejected')).toBeGreaterThan(0)
+    expect(await two.recorded(userRef)).toBeGreaterThanOrEqual(answers.of('rejected'))
+    return (performance.now() - begun) / 1000
+  }
+
+  it.runIf(withRedis)(
+    'judge five typing patterns and one each 30 s after, Redis flushed every 50 ms',
+    async () => {
+      await enrolled(two, 'flushed')
+      const seconds = await raceUnderFlushes(redis as RedisProcess, 'flushed', strangers(50), ATTEMPTS)
+      expect(await two.recorded('flushed')).toBeLessThanOrEqual(5 + Math.floor(seconds / 30))
+    },
+    240_000,
+  )
+
+  it.runIf(withRedis)(
+    'compare three security codes, Redis flushed every 50 ms',
+    async () => {
+      await withCode(two, 'flushed-code', '749205')
+      await raceUnderFlushes(redis as RedisProcess, 'flushed-code', wrongCodes, FEWER)
+      expect(await two.recorded('flushed-code')).toBeLessThanOrEqual(BUDGET)
+    },
+    240_000,
+  )
+})

@@ -1,0 +1,183 @@
+import { hash } from '@node-rs/argon2'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type AttemptCounters,
+  type AttemptKind,
+  afterFailure,
+  afterSuccess,
+  NO_ATTEMPTS,
+} from '../../src/domain/attempts.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { attempt, person } from '../storage/fixtures.js'
+import { type RedisProcess, startRedis } from './redis-process.js'
+import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from './two-services.js'
+
+const LOCKED = 1000
+/** Members of each kind without a lock, in each round: they show that a freed one would be seen. */
+const FREE = 10
+const CONNECTIONS = 32
+const AT_ONCE = 8
+/** Codes changed over HTTP: each change takes a hash of 23 ms. The others are changed through the store. */
+const CHANGED_OVER_HTTP = process.env.RACES === 'long' ? LOCKED : 80
+
+/** A code is compared at the cost that its hash names. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
+interface Lock {
+  readonly kind: AttemptKind
+  readonly failures: number
+  /** A success after every so many failures; 0 for none. */
+  readonly successEvery: number
+}
+const LOCKS: readonly Lock[] = [
+  { kind: 'biometric', failures: 10, successEvery: 0 },
+  { kind: 'biometric', failures: 15, successEvery: 0 },
+  { kind: 'biometric', failures: 50, successEvery: 0 },
+  { kind: 'biometric', failures: 20, successEvery: 4 },
+  { kind: 'security_code', failures: 3, successEvery: 0 },
+  { kind: 'security_code', failures: 6, successEvery: 0 },
+  { kind: 'security_code', failures: 20, successEvery: 2 },
+  { kind: 'security_code', failures: 10, successEvery: 0 },
+]
+/** The earlier locks are over, and twenty failures fit into a day. */
+const APART_MS = 70 * 60_000
+/** A dead code: a new one revives it, and nothing else. */
+const DEAD_CODE = LOCKS.length - 1
+
+function countersOf({ kind, failures, successEvery }: Lock): AttemptCounters {
+  let counters = NO_ATTEMPTS
+  for (let i = 1; i <= failures; i++) {
+    counters = afterFailure(counters, kind, Date.now() - (failures - i) * APART_MS)
+    if (successEvery > 0 && i % successEvery === 0) counters = afterSuccess(counters, kind)
+  }
+  return counters
+}
+
+interface Somebody {
+  readonly userRef: string
+  readonly memberId: string
+  readonly kind: AttemptKind
+  readonly lock: number
+}
+
+describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedis }) => {
+  let redis: RedisProcess | null = null
+  let two: TwoServices
+  let database: Database
+  let locked: Somebody[]
+  let rounds = 0
+
+  /** Members with five references on their row (and none behind it: nobody's typing is right) and a code. */
+  async function members(prefix: string, count: number, counters: (lock: number) => AttemptCounters) {
+    const cheapHash = await hash('nobody types this', CHEAP)
+    const made: Somebody[] = []
+    const make = async (n: number) => {
+      const lock = n % LOCKS.length
+      const somebody = await person(database, two.organizationId, `${prefix}-${n}`)
+      const { authentication, ...rest } = attempt(somebody, { counters: counters(lock), replayMark: null })
+      const recorded = { ...rest, authentication: { ...authentication, pattern: null } }
+      expect(await two.stores.authentications.record(two.organizationId, recorded)).toBe('recorded')
+      made.push({ ...somebody, kind: LOCKS[lock]?.kind ?? 'biometric', lock })
+    }
+    for (let n = 0; n < count; n += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => make(n + i)))
+    }
+    await two.query(
+      'update keystride.member set n_visible = 5, completed_at = now(), code_hash = $1 where member_ref like $2',
+      [cheapHash, `${prefix}-%`],
+    )
+    return made
+  }
+
+  beforeAll(async () => {
+    redis = withRedis ? await startRedis() : null
+    two = await startTwo(redis?.url ?? null)
+    database = connectPostgres({ url: two.databaseUrl, max: 4 })
+    locked = await members('locked', LOCKED, (lock) => countersOf(LOCKS[lock] as Lock))
+  }, 240_000)
+  afterAll(async () => {
+    await database.close()
+    await two.close()
+    await redis?.stop()
+  })
+
+  /** Everybody begins a new session and tries the kind that is locked; those whose attempt was judged. */
+  async function judged(all: readonly Somebody[]): Promise<Somebody[]> {
+    const [body] = strangers(1)
+    const found: Somebody[] = []
+    let next = 0
+    await overConnections(two, CONNECTIONS, async (connection) => {
+      for (let one = all[next++]; one !== undefined; one = all[next++]) {
+        const { userRef, kind } = one
+        for (let action = ''; action === ''; ) {
+          const { session } = await connection.send(two.bytes('GET', `/users/${userRef}`))
+          const given = kind === 'biometric' ? body : { securityCode: '749205' }
+          const answer = await connection.send(two.bytes('POST', `/users/${userRef}/verify`, session, given))
+          // A loaded machine may say 503, and without a session that is 400: then once more.
+          if (answer.status !== 200) continue
+          action = JSON.parse(answer.body).action
+          if (action !== 'refused') found.push(one)
+        }
+      }
+    })
+    return found
+  }
+
+  const records = () => two.recorded('locked-%')
+
+  /** None of them may get in, and as many as are free have to. */
+  async function holds(all = locked) {
+    const free = await members(`free-${rounds++}`, FREE * LOCKS.length, () => NO_ATTEMPTS)
+    const begun = performance.now()
+    expect(await judged(all)).toEqual([])
+    expect(await records()).toBe(LOCKED)
+    expect(await judged(free)).toHaveLength(free.length)
+    console.log(`0 of ${all.length} freed, ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  }
+
+  it('stay locked in new sessions, and over kill -9 of both processes', async () => {
+    await Promise.all([two.restart(0), two.restart(1)])
+    await holds()
+  }, 240_000)
+
+  it('stay locked when every session is gone', async () => {
+    const [somebody] = locked
+    const userRef = somebody?.userRef ?? ''
+    const session = await two.bootstrap(userRef)
+    if (redis !== null) await redis.flush()
+    else await two.query('delete from keystride.session')
+    const body = { securityCode: '749205' }
+    expect((await two.call(0, 'POST', `/users/${userRef}/verify`, session, body)).status).toBe(400)
+    await holds()
+  }, 240_000)
+
+  it('stay locked when the code is changed or cleared, save for a dead one, which a new one revives', async () => {
+    const { securityCodes } = two.stores
+    const fresh = await hash('nor this', CHEAP)
+    let next = 0
+    await overConnections(two, CONNECTIONS, async (connection) => {
+      for (let i = next++; i < locked.length; i = next++) {
+        const { userRef, memberId } = locked[i] as Somebody
+        if (i < CHANGED_OVER_HTTP) {
+          for (let status = 0; status !== 200; ) {
+            const { session } = await connection.send(two.bytes('GET', `/users/${userRef}`))
+            const put = two.bytes('PUT', `/users/${userRef}/security-code`, session, { securityCode: '749205' })
+            status = (await connection.send(put)).status
+            expect([200, 429, 503]).toContain(status)
+          }
+          continue
+        }
+        if (i % 3 === 0) await securityCodes.clear(two.organizationId, memberId)
+        const version = (await securityCodes.find(two.organizationId, memberId))?.version ?? 0
+        const code = { hash: fresh, expiresAt: null, issued: [], setAt: Date.now() }
+        expect(await securityCodes.set(two.organizationId, memberId, version, code)).toMatchObject({
+          outcome: 'changed',
+        })
+      }
+    })
+    const dead = locked.filter(({ lock }) => lock === DEAD_CODE)
+    await holds(locked.filter(({ lock }) => lock !== DEAD_CODE))
+    await judged(dead)
+    expect(await records()).toBe(LOCKED + dead.length)
+  }, 240_000)
+})

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import pino from 'pino'
+import { request } from '../../bench/load.js'
+import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
+import { readConfig } from '../../src/config.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { administration, openStores, type Stores } from '../../src/open-stores.js'
+import { freshDatabase } from '../servers/database.js'
+import { type KeepAlive, keepAlive, type WireAnswer } from './keep-alive.js'
+import { redisIsHere } from './redis-process.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
+
+/** Which of the two. */
+export type On = 0 | 1
+
+export interface Call extends WireAnswer {
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
+  readonly json: any
+}
+
+/** Two processes of the service on one database and, where given, one Redis; and their stores, opened here too. */
+export interface TwoServices {
+  readonly organizationId: string
+  readonly databaseUrl: string
+  readonly stores: Stores
+  /** For what no store does; sees every organization. No time-out of the service's own ends it. */
+  query(statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
+  readonly services: [ServiceProcess, ServiceProcess]
+  /** The bytes of one request. */
+  bytes(method: string, path: string, session?: string, body?: unknown): Buffer
+  connect(on: On): Promise<KeepAlive>
+  call(on: On, method: string, path: string, session?: string, body?: unknown): Promise<Call>
+  /** The same until it is done: a loaded machine says 503 now and then. Throws at any other refusal. */
+  sure(on: On, method: string, path: string, session?: string, body?: unknown): Promise<Call>
+  /** A new session. */
+  bootstrap(userRef: string, on?: On): Promise<string>
+  /** Kills one without warning, where it still runs, and starts it again. */
+  restart(on: On): Promise<void>
+  /** Runs `work` while a transaction holds what the statement locks. */
+  holding(statement: string, work: () => Promise<void>): Promise<void>
+  /** Attempts of a user, or of all whose reference is like this, that were judged, by what is on record. */
+  recorded(userRef: string): Promise<number>
+  close(): Promise<void>
+}
+
+/** The back ends that can be had here, each with a Redis of its own. */
+export const backEndsOfOurOwn: readonly { name: string; withRedis: boolean }[] = [
+  { name: 'PostgreSQL alone', withRedis: false },
+  ...(redisIsHere() ? [{ name: 'PostgreSQL and Redis', withRedis: true }] : []),
+]
+
+export async function startTwo(redisUrl: string | null, more: Record<string, string> = {}): Promise<TwoServices> {
+  const fresh = await freshDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-two-'))
+  const env = {
+    DATABASE_URL: fresh.url,
+    KEYSTRIDE_DATA: folder,
+    ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64'),
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+    ...more,
+  }
+  const stores = await openStores(readConfig(env), pino({ level: 'silent' }), { redis: true })
+  const client = new pg.Client({ connectionString: fresh.url })
+  await client.connect()
+  await client.query('set role keystride_system')
+  const query: TwoServices['query'] = async (statement, values = []) =>
+    (await client.query(statement, [...values])).rows
+  const administer = administration(stores)
+  const { id: organizationId } = await administer.create('Two')
+  const { apikey } = await administer.issueKey(organizationId, 'test')
+  const services = await Promise.all([startProcess(env), startProcess(env)])
+
+  const portOf = (on: On) => Number(new URL(services[on].core).port)
+  const bytes: TwoServices['bytes'] = (method, path, session = '', body) =>
+    request(
+      method,
+      `/core${path}`,
+      {
+        apikey,
+        ...(session === '' ? {} : { 'x-service-session': session }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body === undefined ? '' : JSON.stringify(body),
+    )
+  const call: TwoServices['call'] = async (on, method, path, session, body) => {
+    const connection = await keepAlive(portOf(on))
+    try {
+      const answer = await connection.send(bytes(method, path, session, body))
+      return { ...answer, json: JSON.parse(answer.body) }
+    } finally {
+      connection.close()
+    }
+  }
+  const sure: TwoServices['sure'] = async (...of) => {
+    for (let left = 50; ; left--) {
+      const answer = await call(...of)
+      if (answer.status < 300) return answer
+      if (answer.status !== 503 || left === 0) throw new Error(`${of[1]} ${of[2]}: ${answer.status} ${answer.body}`)
+    }
+  }
+  return {
+    organizationId,
+    databaseUrl: fresh.url,
+    stores,
+    query,
+    services,
+    bytes,
+    connect: (on) => keepAlive(portOf(on)),
+    call,
+    sure,
+    bootstrap: async (userRef, on = 0) => (await sure(on, 'GET', `/users/${userRef}`)).session,
+    async restart(on) {
+      await services[on].kill()
+      services[on] = await startProcess(env)
+    },
+    async holding(statement, work) {
+      await query('begin')
+      try {
+        await query(statement)
+        await work()
+      } finally {
+        await query('rollback')
+      }
+    },
+    async recorded(userRef) {
+      const [row] = await query('select count(*)::int as n from keystride.authentication where user_ref like $1', [
+        userRef,
+      ])
+      return Number(row?.n)
+    },
+    async close() {
+      await Promise.all(services.map((one) => one.kill()))
+      await stores.close()
+      await client.end()
+      await fresh.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const text = (seed: number) => suggestWords('en', seed).join(' ')
+let seeds = 1
+
+/** An account with a security code. */
+export async function withCode(two: TwoServices, userRef: string, securityCode: string): Promise<void> {
+  await two.sure(1, 'POST', `/users/${userRef}`)
+  const session = await two.bootstrap(userRef, 1)
+  await two.sure(1, 'PUT', `/users/${userRef}/security-code`, session, { securityCode })
+}
+
+/** An account with a complete profile; what it gives types as its owner, new each time. */
+export async function enrolled(two: TwoServices, userRef: string): Promise<{ types: () => unknown }> {
+  const who: MadeUpPerson = person(seeds++)
+  await two.sure(0, 'POST', `/users/${userRef}`)
+  const session = await two.bootstrap(userRef)
+  // Made-up people are now and then taken for the machines they are: then they type once more.
+  for (let n = 0, stored = 0; stored < 5; n++) {
+    const body = who.types(text(n), n)
+    const { status } = await two.call((n % 2) as On, 'POST', `/users/${userRef}/typing-patterns`, session, body)
+    if (status === 200) stored++
+  }
+  let next = 100
+  return { types: () => who.types(text(next), next++) }
+}
+
+/** Short typing of others, far slower than anybody enrolled here: so many different ones. */
+export const strangers = (count: number): unknown[] =>
+  Array.from({ length: count }, (_, i) => person(900_000 + i).types(text(i).slice(0, 20), i, { tempo: 2 }))
+
+/** Runs `work` over so many connections, half of them to each process, until all are done. */
+export async function overConnections(
+  two: TwoServices,
+  count: number,
+  work: (connection: KeepAlive, n: number) => Promise<void>,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const connection = await two.connect((n % 2) as On)
+      await work(connection, n).finally(() => connection.close())
+    }),
+  )
+}
