@@ -21,6 +21,7 @@ const sampleOf = (session: number): Uint8Array => {
   return result.reading.sample
 }
 const references = [1, 2, 3, 4, 5].map(sampleOf)
+const adaptive = [7, 8, 9].map(sampleOf)
 const body = bodyOf(6)
 const probe = sampleOf(6)
 
@@ -34,6 +35,9 @@ new Benchmark.Suite()
   )
   .add('score a sample against 5 references (WASM)', () => kernel.score(probe, references))
   .add('the whole attempt, as the worker does it', () => scoreTask(kernel, { body, references, replayKey }))
+  .add('the same with 3 adaptive references besides', () =>
+    scoreTask(kernel, { body, references, adaptive, replayKey }),
+  )
   .on('cycle', (event: Benchmark.Event) => {
     // Sound: the library sends a suite's cycle events from its benchmarks; its types say less.
     const { name, hz, stats } = event.target as unknown as Benchmark

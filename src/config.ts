@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ADAPTIVE_MAX } from './domain/adaptation.js'
+import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
 
 const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
 export type Role = (typeof ROLES)[number]
@@ -12,6 +14,9 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .pipe(z.array(z.enum(values)).min(1))
 
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+
+/** The kernel compares with 16 references, adaptive ones among them. */
+const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
 
 /** Every setting of a process, one environment variable each; the README's configuration table is this list. */
 const Environment = z.object({
@@ -53,6 +58,16 @@ const Environment = z.object({
       'keys that still open data keys while they are wrapped anew, comma-separated: see `keystride key rotate`',
     ),
   REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
+  TARGET_REF_PATTERNS: count(3, 10)
+    .default(DEFAULT_TARGETS.targetRefPatterns)
+    .describe('reference patterns that complete a profile, 3 to 10'),
+  FULL_REF_PATTERNS: count(3, FULL_REF_PATTERNS_MAX)
+    .default(DEFAULT_TARGETS.fullRefPatterns)
+    .describe(`reference patterns that fill a profile, up to ${FULL_REF_PATTERNS_MAX} and no fewer than complete it`),
+  ADAPTATION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('whether profiles learn from clean sign-ins; off also leaves out what they have learned'),
   SCORING_WORKERS: count(1, 64).optional().describe('scoring threads; unset: one fewer than the cores, at least one'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -79,6 +94,8 @@ export interface Config {
   readonly encryptionKey: Uint8Array | null
   readonly encryptionKeysPrevious: readonly Uint8Array[]
   readonly replay: 'reject' | 'flag'
+  readonly targets: ProfileTargets
+  readonly adaptation: boolean
   readonly scoringWorkers: number | null
   readonly logLevel: string
   readonly uwsProvider: string | null
@@ -103,6 +120,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
   }
+  if (parsed.success && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
+    problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
+  }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
   const settings = parsed.data
   return {
@@ -118,6 +138,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
     encryptionKeysPrevious: (settings.ENCRYPTION_KEY_PREVIOUS ?? []).map((key) => Buffer.from(key, 'base64')),
     replay: settings.REPLAY,
+    targets: { targetRefPatterns: settings.TARGET_REF_PATTERNS, fullRefPatterns: settings.FULL_REF_PATTERNS },
+    adaptation: settings.ADAPTATION === 'on',
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     logLevel: settings.LOG_LEVEL,
     uwsProvider: settings.UWS_PROVIDER ?? null,

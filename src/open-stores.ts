@@ -15,6 +15,7 @@ import { givenKeys, type KeyRing } from './storage/key-ring.js'
 import type { KeyWrap } from './storage/key-wrap.js'
 import { createKeyWrap } from './storage/key-wrap-aes.js'
 import type { OrganizationStore } from './storage/organization.js'
+import type { PendingActionStore } from './storage/pending-action.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
 import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
@@ -24,6 +25,7 @@ import { startEmbedded } from './storage/postgres/embedded.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
+import { postgresPendingActions } from './storage/postgres/pending-action.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
@@ -44,6 +46,7 @@ export interface Stores {
   readonly apiKeys: ApiKeyStore
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
+  readonly pendingActions: PendingActionStore
   readonly authentications: AuthenticationStore
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
@@ -102,6 +105,7 @@ export async function openStores(
       apiKeys: postgresApiKeys(database),
       accounts: postgresAccounts(database),
       profiles: postgresProfiles(database),
+      pendingActions: postgresPendingActions(database),
       authentications: postgresAuthentications(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),

@@ -13,6 +13,7 @@ import type { Health } from './flows/health.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createChangeLanguage } from './flows/organization-language.js'
+import { createPendingActionFlows } from './flows/pending-action.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
@@ -122,6 +123,8 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     randomSeed: () => randomInt(2 ** 32),
     randomDigits: (count: number) => Array.from({ length: count }, () => randomInt(10)).join(''),
     replay: config.replay,
+    targets: config.targets,
+    adaptation: config.adaptation,
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })
@@ -143,6 +146,7 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     preferLanguage: createPreferLanguage(needs),
     legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
     legacyLink: createLegacyLink({ ...needs, enroll }),
+    pendingActions: createPendingActionFlows(needs),
     degraded: health.degraded,
     version: version(),
   }

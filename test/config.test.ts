@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, readConfig } from '../src/config.js'
+import { ADAPTIVE_MAX } from '../src/domain/adaptation.js'
+import { DEFAULT_TARGETS } from '../src/domain/biometric-status.js'
+import { modelFile, wasmFile } from '../src/scoring/artifacts.js'
+import { createKernel } from '../src/scoring/kernel.js'
 
 const problemsOf = (env: Record<string, string>) => {
   try {
@@ -22,6 +27,8 @@ describe('the configuration', () => {
       redisUrl: null,
       dataFolder: '.keystride',
       replay: 'reject',
+      targets: DEFAULT_TARGETS,
+      adaptation: true,
     })
   })
 
@@ -64,6 +71,24 @@ describe('the configuration', () => {
     ])
     const [problem] = problemsOf({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY},hunter2` })
     expect(problem).toMatch(/^ENCRYPTION_KEY_PREVIOUS.*: must be 32 bytes in base64$/)
+  })
+
+  it('bounds the references of a profile: 3 to 10 complete it, no fewer fill it, and with adaptive ones all are compared', () => {
+    const of = (target: string, full: string) => ({ TARGET_REF_PATTERNS: target, FULL_REF_PATTERNS: full })
+    expect(readConfig(of('3', '3')).targets).toEqual({ targetRefPatterns: 3, fullRefPatterns: 3 })
+    expect(readConfig(of('10', '13')).targets).toEqual({ targetRefPatterns: 10, fullRefPatterns: 13 })
+    for (const [target, full] of [
+      ['2', '10'],
+      ['11', '12'],
+      ['5', '14'],
+      ['7', '6'],
+      ['4.5', '6'],
+    ] as const)
+      expect(problemsOf(of(target, full)), `${target} of ${full}`).toHaveLength(1)
+    expect(problemsOf({ ADAPTATION: 'maybe' })).toHaveLength(1)
+    const read = (file: string) => new Uint8Array(readFileSync(file))
+    const { referencesMax } = createKernel(read(wasmFile()), read(modelFile()))
+    expect(13 + ADAPTIVE_MAX).toBe(referencesMax)
   })
 
   it('builds links from PUBLIC_URL, without a slash at its end', () => {

@@ -92,7 +92,7 @@ describe('floors', () => {
   })
 
   it('reads the imports it judges', () => {
-    expect(importsOf('src/flows/verify.ts')).toContain('../domain/attempts.js')
+    expect(importsOf('src/flows/attempt.ts')).toContain('../domain/attempts.js')
     expect(importsOf('src/api/core/typing-patterns.ts')).toContain('./core-route.js')
   })
 

@@ -11,7 +11,12 @@ const document = readFileSync(join(root, 'docs/interface-tests.md'), 'utf8')
 const rows = document
   .split('\n')
   .filter((line) => line.startsWith('|') && line.includes('.test.ts`'))
-  .map((line) => line.slice(1, -1).split(' | ').map((cell) => cell.trim()))
+  .map((line) =>
+    line
+      .slice(1, -1)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  )
 
 const named = rows.flatMap((cells) =>
   (cells.at(-1) ?? '').split(/; (?=`)/).map((one) => {

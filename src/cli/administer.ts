@@ -1,19 +1,20 @@
 import pino from 'pino'
-import { readConfig } from '../config.js'
+import { type Config, readConfig } from '../config.js'
 import type { OrganizationFlows } from '../flows/organizations.js'
 import { openStores, type Stores } from '../open-stores.js'
 
 /** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
-export type Administer = (work: (stores: Stores) => Promise<void>) => Promise<void>
+export type Administer = (work: (stores: Stores, config: Config) => Promise<void>) => Promise<void>
 
 /** Administration on the stores that `env` names; Redis is left alone. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
   (work) =>
     run(async () => {
-      const stores = await openStores(readConfig(env), quietLog(), { redis: false })
+      const config = readConfig(env)
+      const stores = await openStores(config, quietLog(), { redis: false })
       try {
-        await work(stores)
+        await work(stores, config)
       } finally {
         await stores.close()
       }

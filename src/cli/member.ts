@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Account, Member } from '../domain/account.js'
 import type { AttemptKind, KindCounters } from '../domain/attempts.js'
-import { biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
+import { type ProfileTargets, profileView } from '../domain/biometric-status.js'
+import { livePending } from '../domain/pending-action.js'
 import { codeUsable } from '../domain/security-code.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { Designation } from '../flows/person.js'
@@ -22,9 +23,9 @@ export function memberCommand(administer: Administer): Command {
       .argument('<userRef>', "the account's reference", userRef)
       .option('--member-ref <ref>', 'which member, on a shared account', userRef)
       .action((organizationId: string, ref: string, options: { memberRef?: string }) =>
-        administer(async (stores) => {
+        administer(async (stores, { targets }) => {
           await known(administration(stores), organizationId)
-          await work(stores, { organizationId, userRef: ref, memberRef: options.memberRef ?? null })
+          await work(stores, { organizationId, userRef: ref, memberRef: options.memberRef ?? null }, targets)
         }),
       )
   about('show', 'print profile, security code, locks and failures of a member; no secret is shown', show)
@@ -35,11 +36,11 @@ export function memberCommand(administer: Administer): Command {
   return member
 }
 
-type Work = (stores: Stores, who: Designation) => Promise<void>
+type Work = (stores: Stores, who: Designation, targets: ProfileTargets) => Promise<void>
 
-const show: Work = async (stores, who) => {
+const show: Work = async (stores, who, targets) => {
   const { account, member } = await createUnlock(stores).show(who)
-  print(table(['', ''], stateRows(account, member, Date.now())).trimStart())
+  print(table(['', ''], stateRows(account, member, targets, Date.now())).trimStart())
 }
 
 const unlock: Work = async (stores, who) => {
@@ -57,17 +58,18 @@ const OPENS: Record<AttemptKind, string> = {
   security_code: 'closed until a new code is set',
 }
 
-function stateRows(account: Account, member: Member, now: number): string[][] {
-  const { nPatternsRef, nVisible, nSensitive, attempts } = member
+function stateRows(account: Account, member: Member, targets: ProfileTargets, now: number): string[][] {
+  const { biometricStatus, nPatternsRef, nVisible, nSensitive } = profileView(member, targets, now)
   return [
     ['account', `${account.userRef}, ${account.type}, created ${iso(account.createdAt)}`],
     ['member', member.memberRef],
-    ['profile', `${biometricStatus(member, DEFAULT_TARGETS, now)}, generation ${member.generation}`],
+    ['profile', `${biometricStatus}, generation ${member.generation}`],
     ['patterns', `${nPatternsRef}: ${nVisible} visible, ${nSensitive} sensitive`],
     ['complete since', member.completedAt === null ? 'never' : iso(member.completedAt)],
+    ['queued', livePending(member.pending, now)?.action ?? 'nothing'],
     ['last success', member.lastSuccessAt === null ? 'never' : iso(member.lastSuccessAt)],
     ['code', codeText(member, now)],
-    ...KINDS.map((kind) => [`${NAMES[kind]} attempts`, lockText(attempts[kind], kind, now)]),
+    ...KINDS.map((kind) => [`${NAMES[kind]} attempts`, lockText(member.attempts[kind], kind, now)]),
   ]
 }
 

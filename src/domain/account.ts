@@ -1,9 +1,11 @@
 import type { AttemptCounters } from './attempts.js'
+import type { QueuedAction } from './pending-action.js'
 import type { CodeState } from './security-code.js'
 
 export type AccountType = 'nominative' | 'generic'
 export type MemberSelection = 'ask' | 'list'
-export type PendingAction = 'RESET_BIOMETRIC_PROFILE' | 'UPDATE_BIOMETRIC_PROFILE'
+export const PENDING_ACTIONS = ['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE'] as const
+export type PendingAction = (typeof PENDING_ACTIONS)[number]
 
 /** An identity the customer names by `userRef`; times are epoch milliseconds. */
 export interface Account {
@@ -36,9 +38,30 @@ export interface Member {
   readonly preferredLanguage: string | null
   readonly code: CodeState
   readonly attempts: AttemptCounters
-  /** Compared and swapped by every write of `attempts`, bumped by every reset and every change of the code: no two verdicts rest on the same counters. */
+  /** Compared and swapped by every write of `attempts`, bumped by every removal of references and every change of the code: no two verdicts rest on the same counters. */
   readonly attemptsVersion: number
   /** So long from when it was read no pattern of the member is taken, because too many were refused; 0 where they are. */
   readonly patternsClosedForMs: number
   readonly createdAt: number
+  /** When typing last succeeded; null before. A right code says nothing about the profile. */
+  readonly lastTypedAt: number | null
+  /** Moves with every change of the references that count, whoever makes it. */
+  readonly profileVersion: number
+  /** In which format this generation's samples are; without meaning while there are none. */
+  readonly sampleFormat: number
+  /** The next generation, while it is collected beside this one. */
+  readonly successor: Successor | null
+  /** As it was queued: `livePending` tells whether it still holds. */
+  readonly pending: QueuedAction | null
+  /** When a sign-in last became an adaptive reference; null before. */
+  readonly adaptedAt: number | null
+}
+
+/** References of the next generation: they verify nobody until they are as many as wanted, and then replace the old. */
+export interface Successor {
+  /** Who collects them: patterns of two owners never meet in one generation. */
+  readonly owner: string
+  readonly sampleFormat: number
+  readonly nVisible: number
+  readonly nSensitive: number
 }

@@ -1,4 +1,5 @@
 import type { Member } from './account.js'
+import { READABLE_SAMPLE_FORMATS } from './sample-format.js'
 
 export const BIOMETRIC_STATUSES = ['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'] as const
 export type BiometricStatus = (typeof BIOMETRIC_STATUSES)[number]
@@ -10,28 +11,77 @@ export interface ProfileTargets {
 }
 export const DEFAULT_TARGETS: ProfileTargets = { targetRefPatterns: 5, fullRefPatterns: 10 }
 
-/** A complete profile without a success for this long is `expired`. */
+/** A complete profile that nobody has typed against successfully for this long is `expired`. */
 export const PROFILE_LIFETIME_MS = 365 * 24 * 3600 * 1000
 
-type StatusInputs = Pick<Member, 'nPatternsRef' | 'everReset' | 'completedAt' | 'lastSuccessAt'>
+/** Owner of a successor that is enrolled call by call in place of an expired generation. */
+export const ENROLLMENT = 'enrollment'
+
+type StatusInputs = Pick<
+  Member,
+  'nPatternsRef' | 'everReset' | 'completedAt' | 'lastTypedAt' | 'sampleFormat' | 'successor'
+>
 
 /** The status of a profile: a pure function of its counts and times. `now` is epoch milliseconds. */
 export function biometricStatus(member: StatusInputs, targets: ProfileTargets, now: number): BiometricStatus {
   const n = member.nPatternsRef
+  if (outdated(member, targets, now)) return member.successor?.owner === ENROLLMENT ? 'in-progress' : 'expired'
   if (n === 0) return member.everReset ? 'reset' : 'not-ready'
   if (n < targets.targetRefPatterns) return 'in-progress'
-  const lastUse = Math.max(member.completedAt ?? 0, member.lastSuccessAt ?? 0)
-  if (now - lastUse > PROFILE_LIFETIME_MS) return 'expired'
   return n >= targets.fullRefPatterns ? 'full' : 'ok'
+}
+
+/**
+ * Whether the current references verify nobody any more, so that the next ones begin a generation of their own: unused
+ * for a year since they were complete, in a format that no scorer here reads, or with enrollment of the next begun.
+ */
+export function outdated(
+  member: Omit<StatusInputs, 'everReset'>,
+  { targetRefPatterns }: ProfileTargets,
+  now: number,
+): boolean {
+  if (member.successor?.owner === ENROLLMENT) return true
+  if (member.nPatternsRef === 0) return false
+  if (!READABLE_SAMPLE_FORMATS.includes(member.sampleFormat)) return true
+  const lastUse = Math.max(member.completedAt ?? 0, member.lastTypedAt ?? 0)
+  // Never complete before the target was lowered to what it holds: its year has not begun.
+  return lastUse > 0 && member.nPatternsRef >= targetRefPatterns && now - lastUse > PROFILE_LIFETIME_MS
 }
 
 /** Typing verify is open in `ok` and `full` only. */
 export const canVerify = (status: BiometricStatus): boolean => status === 'ok' || status === 'full'
 
+/** What is told of a profile: of the next generation while it is enrolled in place of an expired one. */
+export interface ProfileView {
+  readonly biometricStatus: BiometricStatus
+  readonly nPatternsRef: number
+  readonly nVisible: number
+  readonly nSensitive: number
+  readonly targetRefPatterns: number
+}
+
+/** `member` null is somebody who is not there yet. */
+export function profileView(member: Member | null, targets: ProfileTargets, now: number): ProfileView {
+  const { targetRefPatterns } = targets
+  if (member === null)
+    return { biometricStatus: 'not-ready', nPatternsRef: 0, nVisible: 0, nSensitive: 0, targetRefPatterns }
+  const { nVisible, nSensitive } = member.successor?.owner === ENROLLMENT ? member.successor : member
+  return {
+    biometricStatus: biometricStatus(member, targets, now),
+    nPatternsRef: nVisible + nSensitive,
+    nVisible,
+    nSensitive,
+    targetRefPatterns,
+  }
+}
+
 /** State of the references captured in one mode (`refPatternsStatus`). */
 export type RefPatternsStatus = 'none' | 'in-progress' | 'ok'
 
-export function refPatternsStatus(n: number, targets: ProfileTargets): RefPatternsStatus {
+export function refPatternsStatus(
+  n: number,
+  { targetRefPatterns }: Pick<ProfileTargets, 'targetRefPatterns'>,
+): RefPatternsStatus {
   if (n === 0) return 'none'
-  return n < targets.targetRefPatterns ? 'in-progress' : 'ok'
+  return n < targetRefPatterns ? 'in-progress' : 'ok'
 }

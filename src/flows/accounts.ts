@@ -1,5 +1,6 @@
 import type { AccountType } from '../domain/account.js'
 import { type AccountChange, peopleMove } from '../domain/account-change.js'
+import type { ProfileTargets } from '../domain/biometric-status.js'
 import { Refusal, userNotFound } from '../domain/refusal.js'
 import type { AccountStore, NewAccount, Roster } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
@@ -12,6 +13,7 @@ interface Needs {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
   readonly securityCodes: Pick<SecurityCodeFlows, 'issueFirst'>
+  readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
 }
@@ -58,7 +60,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       const { account, member } = state
       if (!person.withCode || member === null || member.code.set) return { ...state, created, securityCode: null }
       const issued = await needs.securityCodes.issueFirst({ organizationId: who.organizationId, account, member })
-      const after = stateOf(account, issued?.member ?? member, needs.now())
+      const after = stateOf(needs, account, issued?.member ?? member)
       return { ...after, created, securityCode: issued?.code ?? null }
     },
 
@@ -115,7 +117,7 @@ const newMember = (needs: Needs, displayName: string | null) => ({
 
 const peopleOf = (needs: Needs, { account, members }: Roster): People => ({
   account,
-  members: members.map((member) => stateOf(account, member, needs.now())),
+  members: members.map((member) => stateOf(needs, account, member)),
 })
 
 async function createdOrFound(
@@ -127,7 +129,7 @@ async function createdOrFound(
   let found = await needs.accounts.find(organizationId, userRef, memberRef)
   if (found === null) {
     const made = await needs.accounts.create(organizationId, newAccount(needs, who, type ?? 'nominative', displayName))
-    if (made.created) return { state: stateOf(made.account, made.member, needs.now()), created: true }
+    if (made.created) return { state: stateOf(needs, made.account, made.member), created: true }
     found = await needs.accounts.find(organizationId, userRef, memberRef)
   }
   if (found === null) throw userNotFound(userRef)
@@ -139,7 +141,7 @@ async function createdOrFound(
   if (account.type === 'generic' && memberRef !== null && member === null) {
     return addedMember(needs, organizationId, userRef, memberRef, displayName)
   }
-  return { state: stateOf(account, member, needs.now()), created: false }
+  return { state: stateOf(needs, account, member), created: false }
 }
 
 function newAccount(
@@ -177,5 +179,5 @@ async function addedMember(
   if (roster === null) throw userNotFound(userRef)
   refuseForeignMember(roster.account, memberRef)
   const member = roster.members.find((one) => one.memberRef === memberRef) ?? null
-  return { state: stateOf(roster.account, member, needs.now()), created }
+  return { state: stateOf(needs, roster.account, member), created }
 }

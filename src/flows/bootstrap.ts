@@ -1,5 +1,6 @@
-import type { Account, Member } from '../domain/account.js'
-import { type BiometricStatus, biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
+import type { Account, Member, PendingAction } from '../domain/account.js'
+import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import { livePending } from '../domain/pending-action.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
 import { type Designation, refuseForeignMember } from './person.js'
@@ -11,6 +12,7 @@ interface Needs {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
   readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
   readonly newToken: () => string
   readonly now: () => number
   readonly randomSeed: () => number
@@ -19,10 +21,9 @@ interface Needs {
 /** Sessions last this long from minting, whatever is done with them. */
 export const SESSION_LIFETIME_MS = 900_000
 
-export interface AccountState {
+export interface AccountState extends ProfileView {
   readonly account: Account
   readonly member: Member | null
-  readonly biometricStatus: BiometricStatus
 }
 
 export interface Bootstrap {
@@ -31,6 +32,9 @@ export interface Bootstrap {
   /** The person asked for does not exist; the session serves for creating and enrolling them. */
   readonly unknown: boolean
   readonly sessionToken: string
+  readonly targetRefPatterns: number
+  /** What an administrator has queued: this session's enrollment honors it. */
+  readonly pendingAction: PendingAction | null
   /** The policy lets a security code stand in where typing fails. */
   readonly requiresSecurityCode: boolean
   readonly codeLength: number
@@ -50,10 +54,15 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
     const sessionToken = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef))
+    const pending = livePending(found?.member?.pending ?? null, needs.now())
+    if (pending !== null)
+      await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
     return {
-      state: found === null ? null : stateOf(found.account, found.member, needs.now()),
+      state: found === null ? null : stateOf(needs, found.account, found.member),
       unknown: found === null || (who.memberRef !== null && found.member === null),
       sessionToken,
+      targetRefPatterns: needs.targets.targetRefPatterns,
+      pendingAction: pending?.action ?? null,
       requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
       codeLength: settings.policy.policy.security_code_fallback.code_length,
       words: suggestedWords(settings, found?.member ?? null, hints, needs.randomSeed()),
@@ -61,13 +70,11 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
   }
 }
 
-export function stateOf(account: Account, member: Member | null, now: number): AccountState {
-  return {
-    account,
-    member,
-    biometricStatus: member === null ? 'not-ready' : biometricStatus(member, DEFAULT_TARGETS, now),
-  }
-}
+export const stateOf = (
+  { targets, now }: Pick<Needs, 'targets' | 'now'>,
+  account: Account,
+  member: Member | null,
+): AccountState => ({ ...profileView(member, targets, now()), account, member })
 
 async function echoed(needs: Needs, who: Designation, memberRef: string | null, token: string | null) {
   if (token === null) return null

@@ -1,11 +1,12 @@
 import type { Account, Member } from '../domain/account.js'
-import { type BiometricStatus, biometricStatus, DEFAULT_TARGETS } from '../domain/biometric-status.js'
-import { Refusal, sessionMissing } from '../domain/refusal.js'
+import { ENROLLMENT, type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import { type EnrollmentPlace, enrollmentPlace } from '../domain/enrollment.js'
+import { Refusal, userNotFound } from '../domain/refusal.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
-import type { ProfileStore } from '../storage/profile.js'
+import type { AddOutcome, NewReference, ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
@@ -28,6 +29,7 @@ interface Needs {
   readonly vault: Vault
   readonly scoring: Scoring
   readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
   readonly randomSeed: () => number
@@ -35,17 +37,13 @@ interface Needs {
   readonly replay: 'reject' | 'flag'
 }
 
-export interface Enrolled {
+export interface Enrolled extends ProfileView {
   readonly account: Account
   readonly member: Member
   /** The reference pattern that this call stored; null where it stored none. */
   readonly patternId: string | null
-  readonly biometricStatus: BiometricStatus
   readonly words: SuggestedWords
 }
-
-/** A finished profile takes further references only this soon after its owner authenticated in the same session. */
-const RECENT_AUTHENTICATION_MS = 5 * 60_000
 
 export type EnrollFlow = (
   who: Designation,
@@ -54,58 +52,17 @@ export type EnrollFlow = (
   hints: LanguageHints,
 ) => Promise<Enrolled>
 
-/** Stores one reference pattern. Acknowledged only after it is committed. */
+/** Stores one reference pattern, where the profile takes one. Acknowledged only after it is committed. */
 export function createEnroll(needs: Needs): EnrollFlow {
   return async (who, token, body, hints) => {
     const session = await requireSession(needs.sessions, who, token)
-    const { account, member } = await findPerson(needs.accounts, {
-      ...who,
-      memberRef: who.memberRef ?? session.memberRef,
-    })
-    await bindSession(needs.sessions, who, session, { account, member })
-    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-    const reading = await readPattern(needs, who, member, body).catch(refuseInvalid)
+    const person = await findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef })
+    await bindSession(needs.sessions, who, session, person)
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, person.member)
+    const reading = await readPattern(needs, who, person.member, body).catch(refuseInvalid)
     const candidate = { ...reading, id: needs.newId() }
-    return admit(needs, { who, session, account, member, hints }, candidate).catch(refuseInvalid)
+    return admit(needs, { who, session, ...person, hints }, candidate).catch(refuseInvalid)
   }
-}
-
-/** Whose profile a candidate is for, and in which session. */
-export interface Admission {
-  readonly who: Designation
-  readonly session: LiveSession
-  readonly account: Account
-  readonly member: Member
-  readonly hints: LanguageHints
-}
-
-/** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
-export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
-  readonly id: string
-  readonly replayMark: PatternReading['replayMark'] | null
-}
-
-/** Stores a pattern that was read as a reference, where the profile takes one more; every reference goes through here. */
-export async function admit(
-  needs: Pick<Needs, 'profiles' | 'vault' | 'settingsOf' | 'replay' | 'now' | 'randomSeed'>,
-  { who, session, account, member, hints }: Admission,
-  candidate: Candidate,
-): Promise<Enrolled> {
-  const status = biometricStatus(member, DEFAULT_TARGETS, needs.now())
-  const settings = await needs.settingsOf(who.organizationId)
-  const answer = (state: Member, patternId: string | null): Enrolled => ({
-    account,
-    member: state,
-    patternId,
-    biometricStatus: biometricStatus(state, DEFAULT_TARGETS, needs.now()),
-    words: suggestedWords(settings, state, hints, needs.randomSeed()),
-  })
-  if (status === 'full') return answer(member, null)
-  if (status === 'ok') refuseUnlessRecentlyAuthenticated(session.authenticatedAt, needs.now())
-  // Our choice: an expired profile verifies nobody, so its references go before the first new one is stored.
-  const current = status === 'expired' ? await emptied(needs, who, member) : member
-  const { after, patternId } = await store(needs, who.organizationId, account.id, current, candidate)
-  return answer(after, patternId)
 }
 
 async function readPattern(needs: Needs, who: Designation, member: Member, body: Uint8Array): Promise<PatternReading> {
@@ -124,52 +81,62 @@ export function otherMember(reading: PatternReading, member: Member): Refusal | 
   return new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
 }
 
-function refuseUnlessRecentlyAuthenticated(authenticatedAt: number | null, now: number): void {
-  if (authenticatedAt !== null && now - authenticatedAt <= RECENT_AUTHENTICATION_MS) return
-  throw new Refusal(
-    'profile-complete',
-    'the biometric profile is complete: verify in this session first, or reset the profile',
-  )
+/** Whose profile a pattern is for, and in which session. */
+export interface Admission {
+  readonly who: Designation
+  readonly session: LiveSession
+  readonly account: Account
+  readonly member: Member
+  readonly hints: LanguageHints
 }
 
-async function emptied(needs: Pick<Needs, 'profiles' | 'now'>, who: Designation, member: Member): Promise<Member> {
-  const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
-  if (reset === null) throw sessionMissing()
-  return reset.member
+/** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
+export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
+  readonly id: string
+  readonly replayMark: PatternReading['replayMark'] | null
 }
 
-/** The member afterwards; `patternId` null where a parallel call filled the profile first. */
-async function store(
-  needs: Pick<Needs, 'profiles' | 'vault' | 'replay' | 'now'>,
-  organizationId: string,
-  accountId: string,
-  member: Member,
-  { id, sample, mode, replayMark }: Candidate,
-): Promise<{ after: Member; patternId: string | null }> {
-  const binding = { accountId, memberId: member.id, patternId: id, generation: member.generation }
-  const sealed = await needs.vault.seal(organizationId, binding, sample)
-  const outcome = await needs.profiles.add(
-    organizationId,
-    {
-      id,
-      memberId: member.id,
-      generation: member.generation,
-      mode,
-      sealed,
-      replayMark,
-      createdAt: needs.now(),
-    },
-    {
-      target: DEFAULT_TARGETS.targetRefPatterns,
-      limit: limitFor(member),
-      rejectReplay: needs.replay === 'reject',
-    },
-  )
+type AdmitNeeds = Omit<Needs, 'accounts' | 'scoring' | 'newId' | 'invalidPatterns'>
+
+/** Stores a pattern that was read and found sincere; every enrolled reference goes through here. */
+export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
+  const { who, account, hints } = admission
+  const settings = await needs.settingsOf(who.organizationId)
+  const { member, stored } = await placed(needs, admission, candidate)
+  return {
+    ...profileView(member, needs.targets, needs.now()),
+    account,
+    member,
+    patternId: stored ? candidate.id : null,
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
+  }
+}
+
+/** The member afterwards; `stored` false where the profile is full, or where a parallel call was first. */
+async function placed(
+  needs: AdmitNeeds,
+  admission: Admission,
+  candidate: Candidate,
+): Promise<{ member: Member; stored: boolean }> {
+  const { session, member } = admission
+  const place = enrollmentPlace({ member, session, targets: needs.targets, now: needs.now() })
+  switch (place.kind) {
+    case 'reset':
+      return placed(needs, { ...admission, member: await resetQueued(needs, admission, place.pendingId) }, candidate)
+    case 'none':
+      return { member, stored: false }
+    case 'closed':
+      throw new Refusal(
+        'profile-complete',
+        'the biometric profile is complete: verify in this session first, or reset the profile',
+      )
+  }
+  const outcome = await write(needs, admission, place, candidate)
   switch (outcome.outcome) {
     case 'added':
-      return { after: outcome.member, patternId: id }
+      return { member: outcome.member, stored: true }
     case 'closed':
-      return { after: outcome.member, patternId: null }
+      return { member: outcome.member, stored: false }
     case 'replay':
       throw new Refusal('replay-detected', 'this typing has been seen before')
     case 'absent':
@@ -177,8 +144,41 @@ async function store(
   }
 }
 
-/** An unfinished profile takes references up to its target, so that no parallel call slips one past completion. */
-const limitFor = (member: Member): number =>
-  member.nPatternsRef < DEFAULT_TARGETS.targetRefPatterns
-    ? DEFAULT_TARGETS.targetRefPatterns
-    : DEFAULT_TARGETS.fullRefPatterns
+/** Runs the RESET that this session's bootstrap has reported; of parallel calls one, the others find it done. */
+async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
+  // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
+  await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
+  const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
+  if (reset === null) throw userNotFound(who.userRef)
+  return reset.member
+}
+
+async function write(
+  needs: AdmitNeeds,
+  { who, account, member }: Admission,
+  place: Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>,
+  { id, sample, mode, replayMark }: Candidate,
+): Promise<AddOutcome> {
+  const { organizationId } = who
+  const generation = place.kind === 'successor' ? member.generation + 1 : member.generation
+  const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
+  const sealed = await needs.vault.seal(organizationId, binding, sample)
+  const reference: NewReference = {
+    id,
+    memberId: member.id,
+    generation,
+    mode,
+    sealed,
+    replayMark,
+    createdAt: needs.now(),
+  }
+  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject' }
+  switch (place.kind) {
+    case 'current':
+      return needs.profiles.add(organizationId, reference, { ...rules, limit: place.limit })
+    case 'successor':
+      return needs.profiles.addToSuccessor(organizationId, reference, { ...rules, owner: ENROLLMENT, asReset: false })
+    case 'replace':
+      return needs.profiles.replaceOldest(organizationId, reference, { ...rules, pendingId: place.pendingId })
+  }
+}

@@ -1,3 +1,4 @@
+import { type ProfileTargets, profileView } from '../domain/biometric-status.js'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
 import type { VerdictReason } from '../domain/verdict.js'
 import { decodeSample } from '../scoring/sample.js'
@@ -10,7 +11,6 @@ import { type Admission, admit, type Enrolled, type EnrollFlow } from './enroll.
 import { implicitSession } from './implicit-session.js'
 import { bindSession, type Designation, findPerson, requireSession } from './person.js'
 import type { Settings } from './settings.js'
-import { statusOf } from './verify.js'
 import type { LanguageHints } from './words.js'
 
 interface Needs {
@@ -21,6 +21,7 @@ interface Needs {
   readonly vault: Vault
   readonly enroll: EnrollFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
   readonly newToken: () => string
   readonly now: () => number
   readonly randomSeed: () => number
@@ -55,7 +56,9 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
   }
 
   const isReference = async ({ who, member }: Admission, patternId: string) =>
-    (await needs.profiles.references(who.organizationId, member.id)).some(({ id }) => id === patternId)
+    (await needs.profiles.references(who.organizationId, member.id)).some(
+      ({ id, kind }) => id === patternId && kind === 'enrolled',
+    )
 
   return {
     async link(given, token, body) {
@@ -69,7 +72,7 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       if (await isReference(admitted, patternId)) {
         // Read again: a call beside this one may have stored it since.
         const now = await findPerson(needs.accounts, who)
-        return { ...now, patternId, biometricStatus: statusOf(needs, now.member) }
+        return { ...profileView(now.member, needs.targets, needs.now()), ...now, patternId }
       }
       const tested = await needs.authentications.findByPattern(who.organizationId, who.userRef, patternId)
       if (tested === null || tested.memberId !== member.id) throw notTested()

@@ -1,15 +1,16 @@
 import type { Account, Member } from '../domain/account.js'
-import { canVerify } from '../domain/biometric-status.js'
+import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
 import { Refusal } from '../domain/refusal.js'
 import type { VerdictReason } from '../domain/verdict.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
 import type { AccountFlows } from './accounts.js'
+import { answerOf, unjudged, type VerifyAnswer } from './attempt-record.js'
 import type { EnrollFlow } from './enroll.js'
 import { implicitSession } from './implicit-session.js'
 import { type Designation, findPerson, type LiveSession, requireSession } from './person.js'
 import type { Settings } from './settings.js'
-import { statusOf, unscored, type VerifyAnswer, type VerifyFlow } from './verify.js'
+import type { VerifyFlow } from './verify.js'
 import type { VerifyCodeFlow } from './verify-code.js'
 import type { LanguageHints } from './words.js'
 
@@ -21,6 +22,7 @@ interface Needs {
   readonly verify: VerifyFlow
   readonly verifyCode: VerifyCodeFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
   readonly newToken: () => string
   readonly now: () => number
   readonly randomSeed: () => number
@@ -60,7 +62,8 @@ export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
     const session = token === null ? null : await requireSession(needs.sessions, call.who, token)
     const who = { ...call.who, memberRef: call.who.memberRef ?? session?.memberRef ?? null }
     const person = await personOf(needs, who, enrolls && attempt.kind === 'pattern')
-    if (enrolls && attempt.kind === 'pattern' && !canVerify(statusOf(needs, person.member))) {
+    const ready = canVerify(biometricStatus(person.member, needs.targets, needs.now()))
+    if (enrolls && attempt.kind === 'pattern' && !ready) {
       const given = session ?? (await implicitSession(needs, who, person.member))
       const enrolled = await asReference(needs, who, given, person, attempt.body, hints)
       if (enrolled !== null) return enrolled
@@ -98,12 +101,11 @@ async function asReference(
 ): Promise<LegacyAnswer | null> {
   const answer = async (state: Person, patternId: string | null, reason: VerdictReason): Promise<LegacyAnswer> => {
     const settings = await needs.settingsOf(who.organizationId)
-    const situation = { ...state, settings, used: session.used, hints, method: 'biometric' as const }
-    return { ...unscored(needs, situation, 'enroll'), enrollment: { patternId, reason } }
+    const situation = { ...state, who, session, settings, used: session.used, hints, method: 'biometric' as const }
+    return { ...answerOf(needs, unjudged(situation, 'enroll')), enrollment: { patternId, reason } }
   }
   try {
-    // A copy: scoring owns what it is given, and the pattern may yet have to be verified.
-    const enrolled = await needs.enroll(who, session, body.slice(), hints)
+    const enrolled = await needs.enroll(who, session, body, hints)
     return enrolled.patternId === null ? null : await answer(enrolled, enrolled.patternId, '')
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -1,3 +1,4 @@
+import type { ProfileTargets } from '../domain/biometric-status.js'
 import { Refusal, userNotFound } from '../domain/refusal.js'
 import type { AccountStore } from '../storage/account.js'
 import type { ProfileStore } from '../storage/profile.js'
@@ -9,13 +10,14 @@ interface Needs {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
   readonly sessions: SessionStore
+  readonly targets: ProfileTargets
   readonly now: () => number
 }
 
 export interface ProfileFlows {
   /** Removes every reference: a new generation begins, the biometric lock is cleared, the member's sessions end. */
   reset(who: Designation): Promise<AccountState & { nPatternsDeleted: number }>
-  /** Removes one reference. */
+  /** Removes one reference, of whatever kind. */
   removeOne(who: Designation, patternId: string): Promise<AccountState>
 }
 
@@ -27,14 +29,14 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
       await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
       const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
       if (reset === null) throw userNotFound(who.userRef)
-      return { ...stateOf(account, reset.member, needs.now()), nPatternsDeleted: reset.nPatternsDeleted }
+      return { ...stateOf(needs, account, reset.member), nPatternsDeleted: reset.nPatternsDeleted }
     },
 
     async removeOne(who, patternId) {
       const { account, member } = await findPerson(needs.accounts, who)
       const after = await needs.profiles.removeOne(who.organizationId, member.id, patternId)
       if (after === null) throw new Refusal('pattern-not-found', 'the profile holds no reference pattern of this id')
-      return stateOf(account, after, needs.now())
+      return stateOf(needs, account, after)
     },
   }
 }

@@ -1,36 +1,29 @@
-import type { Account, Member } from '../domain/account.js'
-import {
-  type AttemptKind,
-  type AttemptWindow,
-  afterFailure,
-  afterSuccess,
-  attemptWindow,
-  type SessionUse,
-} from '../domain/attempts.js'
-import { type BiometricStatus, biometricStatus, canVerify, DEFAULT_TARGETS } from '../domain/biometric-status.js'
-import { Refusal, sessionMissing } from '../domain/refusal.js'
-import { codeUsable } from '../domain/security-code.js'
-import { type Verdict, verdict } from '../domain/verdict.js'
+import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, mayAdapt } from '../domain/adaptation.js'
+import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
+import { Refusal } from '../domain/refusal.js'
+import { verdict } from '../domain/verdict.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
-import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
+import type { AuthenticationStore } from '../storage/authentication.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
+import { begin, release, reserve, type Situation, windowOf, windowOfReserved } from './attempt.js'
+import {
+  answerOf,
+  type Judge,
+  type Judged,
+  type Settled,
+  settle,
+  unjudged,
+  type VerifyAnswer,
+} from './attempt-record.js'
 import { otherMember } from './enroll.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
-import {
-  bindSession,
-  type Designation,
-  findPerson,
-  type LiveSession,
-  type Presented,
-  requireSession,
-} from './person.js'
+import type { Designation, Presented } from './person.js'
 import type { Settings } from './settings.js'
-import { shownSessionId } from './tokens.js'
-import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
+import type { LanguageHints } from './words.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -41,29 +34,13 @@ interface Needs {
   readonly vault: Vault
   readonly scoring: Scoring
   readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
   readonly randomSeed: () => number
   readonly replay: 'reject' | 'flag'
-}
-
-export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
-
-export interface VerifyAnswer {
-  readonly action: VerifyAction
-  readonly method: AttemptKind
-  readonly account: Account
-  readonly member: Member
-  readonly biometricStatus: BiometricStatus
-  readonly policyId: string
-  /** Null where nothing was scored or compared. */
-  readonly authentication: Authentication | null
-  readonly recognizedUser: boolean
-  /** What the session may try next; null after a success. */
-  readonly next: AttemptWindow | null
-  readonly words: SuggestedWords
-  /** When it was answered, epoch ms. */
-  readonly at: number
+  /** Profiles learn from clean sign-ins, and what they learned counts. */
+  readonly adaptation: boolean
 }
 
 export type VerifyFlow = (
@@ -73,231 +50,139 @@ export type VerifyFlow = (
   hints: LanguageHints,
 ) => Promise<VerifyAnswer>
 
-/** Attempts of one member that commit at the same moment retry; past this many rounds the store is taken for unwell. */
-export const ROUNDS_MAX = 50
-
-/** What one attempt has gathered by the time it is decided. */
-interface Attempt {
-  readonly who: Designation
-  readonly session: LiveSession
-  readonly used: SessionUse
-  readonly settings: Settings
-  readonly reading: PatternReading
-  readonly hints: LanguageHints
-}
-
 /**
  * Judges one typing pattern. In this order: session and budgets, the reservation, the score, one transaction with the
- * record and the counters, the answer. While typing is not open nothing is scored and nothing is counted.
+ * record and the counters, what the profile learns, the answer. While typing is not open nothing is scored or counted.
  */
 export function createVerify(needs: Needs): VerifyFlow {
   return async (who, token, body, hints) => {
-    const session = await requireSession(needs.sessions, who, token)
-    const named = { ...who, memberRef: who.memberRef ?? session.memberRef }
-    const [settings, { account, member }] = await Promise.all([
-      needs.settingsOf(who.organizationId),
-      findPerson(needs.accounts, named),
-    ])
-    await bindSession(needs.sessions, who, session, { account, member })
-    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-    const before: Situation = { account, member, settings, used: session.used, hints, method: 'biometric' }
-    if (!canVerify(statusOf(needs, member))) return unscored(needs, before, 'enroll')
-    if (windowOf(needs, before).mode !== 'biometric') return unscored(needs, before, 'refused')
+    const before = await begin(needs, 'biometric', who, token, hints)
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, before.member)
+    if (!profileReady(needs, before)) return answerOf(needs, unjudged(before, 'enroll'))
+    if (windowOf(needs, before).mode !== 'biometric') return answerOf(needs, unjudged(before, 'refused'))
 
-    const budget = settings.policy.policy.security_code_fallback.max_biometric_attempts
-    const reservation = await needs.sessions.reserve(
-      who.organizationId,
-      who.userRef,
-      session.sha256,
-      'biometric',
-      budget,
-    )
-    if (reservation === null) throw sessionMissing()
-    const used = reservation.session.used
-    if (reservation.outcome === 'exhausted') return unscored(needs, { ...before, used }, 'refused')
+    const reserved = await reserve(needs, before)
+    if (!reserved.open) return answerOf(needs, unjudged(reserved, 'refused'))
 
-    const references = await openReferences(needs, who.organizationId, account, member)
-    const replayKey = await needs.vault.replayKey(who.organizationId)
-    const result = await needs.scoring.score({ body, references, replayKey })
-    const refusal = result.ok ? otherMember(result.reading, member) : new Refusal('pattern-invalid', result.message)
-    if (!result.ok || refusal !== null) {
-      await needs.sessions.release(who.organizationId, who.userRef, session.sha256, 'biometric')
-      return refuseInvalid(refusal)
+    const compared = await compare(needs, reserved, body)
+    if (compared instanceof Refusal) {
+      await release(needs, reserved)
+      return refuseInvalid(compared)
     }
-    return recorded(needs, { who: named, session, used, settings, reading: result.reading, hints }, account, member)
+    const settled = await settle(needs, reserved, judgeOf(needs, body, compared))
+    await noteInSession(needs, settled)
+    await learn(needs, settled)
+    return answerOf(needs, settled)
   }
 }
 
-async function openReferences(needs: Needs, organizationId: string, account: Account, member: Member) {
-  const stored = await needs.profiles.references(organizationId, member.id)
-  return Promise.all(
-    stored.map(({ id, generation, sealed }) =>
-      needs.vault.open(
-        organizationId,
-        { accountId: account.id, memberId: member.id, patternId: id, generation },
-        sealed,
-      ),
-    ),
-  )
+const profileReady = (needs: Needs, { member }: Situation): boolean =>
+  canVerify(biometricStatus(member, needs.targets, needs.now()))
+
+/** A pattern, and the references it was scored against. */
+interface Compared {
+  readonly reading: PatternReading
+  readonly generation: number
+  readonly profileVersion: number
 }
 
-/** Decides on the counters as they are and commits; where they moved meanwhile, decides again on the new ones. */
-async function recorded(needs: Needs, attempt: Attempt, account: Account, first: Member): Promise<VerifyAnswer> {
-  const { who, reading, settings, used, hints } = attempt
+/** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
+async function compare(needs: Needs, situation: Situation, body: Uint8Array): Promise<Compared | Refusal> {
+  const { member, who } = situation
+  const samples = await openReferences(needs, situation)
+  const replayKey = await needs.vault.replayKey(who.organizationId)
+  const result = await needs.scoring.score({ body, ...samples, replayKey })
+  if (!result.ok) return new Refusal('pattern-invalid', result.message)
+  const { generation, profileVersion } = member
+  return otherMember(result.reading, member) ?? { reading: result.reading, generation, profileVersion }
+}
+
+async function openReferences(needs: Needs, { who, account, member }: Situation) {
+  const stored = await needs.profiles.references(who.organizationId, member.id)
+  const open = (wanted: 'enrolled' | 'adaptive') =>
+    Promise.all(
+      stored
+        .filter(({ kind }) => kind === wanted)
+        .map(({ id, generation, sealed }) => {
+          const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
+          return needs.vault.open(who.organizationId, binding, sealed)
+        }),
+    )
+  return { references: await open('enrolled'), adaptive: needs.adaptation ? await open('adaptive') : [] }
+}
+
+interface JudgedTyping extends Judged {
+  readonly compared: Compared
+  /** Seen before, whether or not that is refused here. */
+  readonly replay: boolean
+}
+
+/**
+ * A score holds for the references it was made with: where these changed meanwhile the pattern is scored again. Not
+ * against those of a new generation: what took the old one away has ended the session too.
+ */
+function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedTyping> {
   const patternId = needs.newId()
-  let member = first
-  let replay = needs.replay === 'reject' && reading.replayOfReference
-  let marked = true
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const now = needs.now()
-    const decided = verdict(
-      { confidenceBiometrics: reading.confidence ?? 0, confidenceContext: null, bot: reading.bot, replay },
-      settings.policy.policy,
-    )
-    const authenticated = decided.recommendedAction === 'auth'
-    const counters = authenticated
-      ? afterSuccess(member.attempts, 'biometric')
-      : afterFailure(member.attempts, 'biometric', now)
+  let compared = first
+  return async (situation, seenBefore) => {
+    if (!profileReady(needs, situation)) return 'enroll'
+    if (windowOfReserved(needs, situation).mode !== 'biometric') return 'refused'
+    const { who, account, member, settings } = situation
+    if (member.generation !== first.generation) return 'refused'
+    if (member.profileVersion !== compared.profileVersion) {
+      const again = await compare(needs, situation, body)
+      if (again instanceof Refusal) throw again
+      compared = again
+    }
+    const { reading } = compared
+    const { policy } = settings.policy
+    const replay = reading.replayOfReference || seenBefore
+    const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
+    const evidence = { confidenceBiometrics, confidenceContext: null, bot: reading.bot }
+    const decided = verdict({ ...evidence, replay: replay && needs.replay === 'reject' }, policy)
     const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
-    const sealed = await needs.vault.seal(who.organizationId, binding, reading.sample)
-    const authentication = recordOf(needs, attempt, account, member, decided, { id: patternId, sealed }, now)
-    const outcome = await needs.authentications.record(who.organizationId, {
-      authentication,
-      counters,
-      attemptsVersion: member.attemptsVersion,
-      generation: member.generation,
-      replayMark: marked ? reading.replayMark : null,
-    })
-    if (outcome === 'recorded') {
-      const place = [who.organizationId, who.userRef, attempt.session.sha256] as const
-      if (authenticated) await needs.sessions.markAuthenticated(...place, now)
-      else if (settings.policy.policy.security_code_fallback.require_biometric_first)
-        await needs.sessions.markTypingFailed(...place)
-      const after = { ...member, attempts: counters }
-      const usedNow = { ...used, typingFailed: used.typingFailed || !authenticated }
-      return answerOf(needs, { ...attempt, used: usedNow }, account, after, authentication)
+    return {
+      verdict: decided,
+      confidenceBiometrics,
+      confidenceContext: evidence.confidenceContext,
+      nPatternsRefUsed: reading.nReferencesUsed,
+      recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
+      pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
+      replayMark: seenBefore ? null : reading.replayMark,
+      compared,
+      replay,
     }
-    if (outcome === 'absent') throw new Refusal('user-not-found', 'the account was deleted meanwhile')
-    if (outcome === 'replay') {
-      marked = false
-      replay ||= needs.replay === 'reject'
-      continue
-    }
-    const current = await findPerson(needs.accounts, who)
-    const moved: Situation = { account, member: current.member, settings, used, hints, method: 'biometric' }
-    if (current.member.generation !== member.generation || !canVerify(statusOf(needs, current.member))) {
-      return unscored(needs, moved, 'enroll')
-    }
-    // The session's own budget holds this attempt already, so only the member-wide lock can have closed it.
-    if (windowOf(needs, { ...moved, used: { ...used, biometric: used.biometric - 1 } }).mode !== 'biometric') {
-      return unscored(needs, moved, 'refused')
-    }
-    member = current.member
-  }
-  throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
-}
-
-function recordOf(
-  needs: Needs,
-  attempt: Attempt,
-  account: Account,
-  member: Member,
-  decided: Verdict,
-  pattern: { id: string; sealed: Uint8Array },
-  now: number,
-): Authentication {
-  return {
-    id: needs.newId(),
-    createdAt: now,
-    accountId: account.id,
-    memberId: member.id,
-    userRef: account.userRef,
-    memberRef: member.memberRef,
-    accountType: account.type,
-    sessionId: shownSessionId(attempt.session.sha256),
-    method: 'biometric',
-    authenticated: decided.recommendedAction === 'auth',
-    recommendedAction: decided.recommendedAction,
-    reason: decided.reason,
-    confidence: decided.confidence,
-    confidenceBiometrics: attempt.reading.confidence ?? 0,
-    confidenceContext: null,
-    policyId: attempt.settings.policy.id,
-    nPatternsRef: member.nPatternsRef,
-    nPatternsRefUsed: attempt.reading.nReferencesUsed,
-    pattern,
   }
 }
 
-/** What an attempt of either kind is answered from. */
-export interface Situation {
-  readonly method: AttemptKind
-  readonly account: Account
-  readonly member: Member
-  readonly settings: Settings
-  readonly used: SessionUse
-  readonly hints: LanguageHints
+/** A success opens a finished profile to further references, a failure the code where typing comes first. */
+async function noteInSession({ sessions }: Needs, { situation, authentication }: Settled): Promise<void> {
+  if (authentication === null) return
+  const { who, session, settings } = situation
+  const place = [who.organizationId, who.userRef, session.sha256] as const
+  if (authentication.authenticated) await sessions.markAuthenticated(...place, authentication.createdAt)
+  else if (settings.policy.policy.security_code_fallback.require_biometric_first)
+    await sessions.markTypingFailed(...place)
 }
 
-/** Clock and dice, all that an answer needs besides its situation. */
-type AnswerNeeds = Pick<Needs, 'now' | 'randomSeed'>
-
-export const statusOf = (needs: AnswerNeeds, member: Member): BiometricStatus =>
-  biometricStatus(member, DEFAULT_TARGETS, needs.now())
-
-/** What the session may try next. */
-export function windowOf(
-  needs: AnswerNeeds,
-  { member, settings, used }: Pick<Situation, 'member' | 'settings' | 'used'>,
-): AttemptWindow {
-  return attemptWindow({
-    policy: settings.policy.policy,
-    session: used,
-    counters: member.attempts,
-    profileReady: canVerify(statusOf(needs, member)),
-    codeUsable: codeUsable(member.code, needs.now()),
-    now: needs.now(),
-  })
-}
-
-/** An answer without a score: the mode is not open, or there is no profile to compare with. */
-export function unscored(needs: AnswerNeeds, situation: Situation, action: 'refused' | 'enroll'): VerifyAnswer {
-  const { method, account, member, settings, hints } = situation
-  return {
-    action,
-    method,
-    account,
-    member,
-    biometricStatus: statusOf(needs, member),
-    policyId: settings.policy.id,
-    authentication: null,
-    recognizedUser: false,
-    next: windowOf(needs, situation),
-    words: suggestedWords(settings, member, hints, needs.randomSeed()),
-    at: needs.now(),
-  }
-}
-
-function answerOf(
-  needs: Needs,
-  { settings, used, reading, hints }: Attempt,
-  account: Account,
-  member: Member,
-  authentication: Authentication,
-): VerifyAnswer {
-  const { authenticated } = authentication
-  return {
-    action: authenticated ? 'verified' : 'rejected',
-    method: 'biometric',
-    account,
-    member,
-    biometricStatus: statusOf(needs, member),
-    policyId: settings.policy.id,
-    authentication,
-    recognizedUser:
-      authentication.reason === '' && (reading.confidence ?? 0) >= settings.policy.policy.decision_threshold,
-    next: authenticated ? null : windowOf(needs, { member, settings, used }),
-    words: suggestedWords(settings, member, hints, needs.randomSeed()),
-    at: needs.now(),
+/**
+ * A clean sign-in becomes an adaptive reference, in a transaction of its own right after the record: the record must not
+ * hang on it, and a crash in between costs one of many chances to learn, nothing else. So does a store that is away.
+ */
+async function learn(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): Promise<void> {
+  const pattern = judged?.pattern ?? null
+  if (!needs.adaptation || judged === null || pattern === null || authentication === null) return
+  const { reading, profileVersion } = judged.compared
+  const { member, who } = situation
+  const now = authentication.createdAt
+  const confidenceEnrolled = reading.confidence ?? 0
+  if (!mayAdapt({ ...judged, confidenceEnrolled, adaptedAt: member.adaptedAt, now })) return
+  const { id: memberId, generation } = member
+  const reference = { ...pattern, memberId, generation, mode: reading.mode, createdAt: now }
+  const rules = { profileVersion, max: ADAPTIVE_MAX, intervalMs: ADAPTATION_INTERVAL_MS }
+  try {
+    await needs.profiles.adapt(who.organizationId, reference, rules)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
   }
 }

@@ -2,14 +2,18 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-/** Bytes of a task: three lengths and the references' lengths, then body, key and references, padded to a word. */
+const partsOf = ({ body, replayKey, references, adaptive = [] }: ScoringTask) => [
+  body,
+  replayKey,
+  ...references,
+  ...adaptive,
+]
+
+/** Bytes of a task: how many references of either kind, the length of each part, then the parts, padded to a word. */
 function packedSize(task: ScoringTask): number {
-  const lengths = 3 + task.references.length
-  const bytes = task.references.reduce(
-    (sum, reference) => sum + reference.length,
-    task.body.length + task.replayKey.length,
-  )
-  return WORD * lengths + ((bytes + WORD - 1) & ~(WORD - 1))
+  const parts = partsOf(task)
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  return WORD * (2 + parts.length) + ((bytes + WORD - 1) & ~(WORD - 1))
 }
 
 /**
@@ -23,10 +27,11 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
   words.setUint32(0, tasks.length, true)
   let at = WORD
   for (const task of tasks) {
-    const parts = [task.body, task.replayKey, ...task.references]
+    const parts = partsOf(task)
     words.setUint32(at, task.references.length, true)
-    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (1 + i), part.length, true)
-    let to = at + WORD * (1 + parts.length)
+    words.setUint32(at + WORD, task.adaptive?.length ?? 0, true)
+    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (2 + i), part.length, true)
+    let to = at + WORD * (2 + parts.length)
     for (const part of parts) {
       bytes.set(part, to)
       to += part.length
@@ -41,16 +46,17 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   const words = new DataView(buffer)
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
-    const nParts = 2 + words.getUint32(at, true)
-    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (1 + i), true))
-    let from = at + WORD * (1 + nParts)
-    const [body, replayKey, ...references] = lengths.map((length) => {
+    const nReferences = words.getUint32(at, true)
+    const nParts = 2 + nReferences + words.getUint32(at + WORD, true)
+    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (2 + i), true))
+    let from = at + WORD * (2 + nParts)
+    const [body, replayKey, ...samples] = lengths.map((length) => {
       const part = new Uint8Array(buffer, from, length)
       from += length
       return part
     })
     if (body === undefined || replayKey === undefined) throw new Error('a packed task without body and key')
     at = (from + WORD - 1) & ~(WORD - 1)
-    return { body, replayKey, references }
+    return { body, replayKey, references: samples.slice(0, nReferences), adaptive: samples.slice(nReferences) }
   })
 }

@@ -1,7 +1,6 @@
 import type { KeyPress } from '../domain/key-press.js'
+import { SAMPLE_FORMAT } from '../domain/sample-format.js'
 
-/** Bytes of the first version; a reader refuses any other, and the profile then counts as expired. */
-export const SAMPLE_VERSION = 1
 const HEADER_BYTES = 4
 const PRESSES_MAX = 500
 
@@ -24,7 +23,7 @@ export function encodeSample(presses: readonly KeyPress[], mode: Sample['mode'])
   const n = presses.length
   const bytes = new Uint8Array(sampleBytes(n))
   const view = new DataView(bytes.buffer)
-  view.setUint8(0, SAMPLE_VERSION)
+  view.setUint8(0, SAMPLE_FORMAT)
   view.setUint8(1, mode === 'sensitive' ? 1 : 0)
   view.setUint16(2, n, true)
   const times = HEADER_BYTES + keyBytes(n)
@@ -39,7 +38,7 @@ export function encodeSample(presses: readonly KeyPress[], mode: Sample['mode'])
 
 /** Whether these bytes are a sample that this version of the scorer reads. */
 export function readableSample(bytes: Uint8Array): boolean {
-  if (bytes.length < HEADER_BYTES || bytes[0] !== SAMPLE_VERSION) return false
+  if (bytes.length < HEADER_BYTES || bytes[0] !== SAMPLE_FORMAT) return false
   const n = (bytes[2] ?? 0) | ((bytes[3] ?? 0) << 8)
   return n >= 1 && n <= PRESSES_MAX && bytes.length === sampleBytes(n)
 }

@@ -21,8 +21,13 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   if (!read.ok) return read
   const { pattern, presses } = read
   const sample = encodeSample(presses, pattern.agent.mode)
-  const references = task.references.filter(readableSample).slice(-kernel.referencesMax)
-  const found = kernel.score(sample, references)
+  const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
+  const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
+  const adapted = enrolled.length > 0 && adaptive.length > 0
+  const all = adapted ? [...enrolled, ...adaptive] : enrolled
+  const found = kernel.score(sample, all)
+  // The slots are read: the enrolled ones stand first.
+  const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
   return {
     ok: true,
     reading: {
@@ -35,8 +40,9 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD,
       replayOfReference: found.replayDistanceMs < REPLAY_DISTANCE_MS,
-      confidence: found.confidence,
-      nReferencesUsed: references.length,
+      confidence,
+      confidenceAdapted: adapted ? found.confidence : null,
+      nReferencesUsed: all.length,
     },
   }
 }

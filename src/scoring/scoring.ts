@@ -2,10 +2,12 @@ import type { ReplayMark } from '../domain/replay.js'
 
 /** One request body to read, and what to compare it with. */
 export interface ScoringTask {
-  /** The request body as it arrived; the pool owns the buffer from here on. */
+  /** The request body as it arrived; it is copied, so that the caller may have it scored again. */
   readonly body: Uint8Array
-  /** Samples of the member's references, as `PatternReading.sample` gave them; empty to read without comparing. */
+  /** Samples of the member's enrolled references, as `PatternReading.sample` gave them; empty to read without comparing. */
   readonly references: readonly Uint8Array[]
+  /** Samples of the adaptive references, compared with in a second score. */
+  readonly adaptive?: readonly Uint8Array[]
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
 }
@@ -26,8 +28,11 @@ export interface PatternReading {
   readonly bot: boolean
   /** A reference is this very pattern, give or take a few ms. */
   readonly replayOfReference: boolean
-  /** Calibrated probability from 0 to 1 that the references' owner typed this; null without references. */
+  /** Calibrated probability from 0 to 1 that the enrolled references' owner typed this; null without references. */
   readonly confidence: number | null
+  /** The same against the enrolled and the adaptive references together; null without adaptive ones. */
+  readonly confidenceAdapted: number | null
+  /** Enrolled and adaptive. */
   readonly nReferencesUsed: number
 }
 

@@ -9,6 +9,8 @@ export interface Session {
   readonly used: SessionUse
   /** When this session last authenticated, epoch ms; null before. */
   readonly authenticatedAt: number | null
+  /** Id of the pending action that a bootstrap of this session has reported last; null where none was pending. */
+  readonly reportedAction: string | null
 }
 
 export interface NewSession {
@@ -59,6 +61,7 @@ export interface SessionStore {
   release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
   markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
   markTypingFailed(organizationId: string, userRef: string, sha256: string): Promise<void>
+  markReported(organizationId: string, userRef: string, sha256: string, actionId: string): Promise<void>
   end(organizationId: string, userRef: string, sha256: string): Promise<void>
   /** Ends the user's sessions: all, or those of one member and those without a member; `except` stays. */
   endAll(organizationId: string, userRef: string, memberRef: string | null, except?: string): Promise<void>

@@ -29,12 +29,12 @@ const planted: readonly [string, Partial<StatusRules>][] = [
   ],
   ['a year is a millisecond short', withInputs((p, t, now) => [p, t, now + 1])],
   ['a year is a millisecond long', withInputs((p, t, now) => [p, t, now - 1])],
-  ['a profile expires whatever its successes', withInputs((p, t, now) => [{ ...p, lastSuccessAt: null }, t, now])],
+  ['a profile expires whatever its successes', withInputs((p, t, now) => [{ ...p, lastTypedAt: null }, t, now])],
   [
     'an unfinished profile expires',
     {
       status: (p, t, now) =>
-        p.nPatternsRef > 0 && now - Math.max(p.completedAt ?? 0, p.lastSuccessAt ?? 0) > PROFILE_LIFETIME_MS
+        p.nPatternsRef > 0 && now - Math.max(p.completedAt ?? 0, p.lastTypedAt ?? 0) > PROFILE_LIFETIME_MS
           ? 'expired'
           : biometricStatus(p, t, now),
     },
@@ -47,6 +47,11 @@ const planted: readonly [string, Partial<StatusRules>][] = [
   ['a completion is not remembered', { afterAdd: (p) => ({ ...p, nPatternsRef: p.nPatternsRef + 1 }) }],
   ['the last removal is no reset', { afterRemoval: (p) => ({ ...SHIPPED.afterRemoval(p), everReset: p.everReset }) }],
   ['a reset is forgotten', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), everReset: p.everReset }) }],
+  ['an expired generation counts beside the next one', { afterCollected: SHIPPED.afterAdd }],
+  [
+    'an expired generation is dropped with the first of the next one',
+    { afterCollected: (p, target, now) => SHIPPED.afterAdd(SHIPPED.afterReset(p), target, now) },
+  ],
   ['a reset leaves a pattern', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), nPatternsRef: 1 }) }],
 ]
 

@@ -4,10 +4,25 @@ import {
   type BiometricStatus,
   biometricStatus,
   canVerify,
+  ENROLLMENT,
+  outdated,
   type ProfileTargets,
 } from '../../src/domain/biometric-status.js'
+import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
 
-type Profile = Parameters<typeof biometricStatus>[0]
+export type Profile = Parameters<typeof biometricStatus>[0]
+
+/** A profile of so many references, complete at `completedAt`. */
+export const profileOf = (nPatternsRef: number, completedAt: number | null): Profile => ({
+  nPatternsRef,
+  everReset: false,
+  completedAt,
+  lastTypedAt: null,
+  sampleFormat: SAMPLE_FORMAT,
+  successor: null,
+})
+const collected = (profile: Profile) => profile.successor?.nVisible ?? 0
+const collecting = (n: number) => ({ owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: n, nSensitive: 0 })
 
 /** What is tested: the shipped status, or one with a bug planted in it, over what the stores write. */
 export interface StatusRules {
@@ -15,6 +30,8 @@ export interface StatusRules {
   readonly canVerify: typeof canVerify
   /** Held to by the tests of the profile store. */
   readonly afterAdd: (profile: Profile, target: number, now: number) => Profile
+  /** One more reference of the generation that will replace an outdated one. */
+  readonly afterCollected: (profile: Profile, target: number, now: number) => Profile
   readonly afterRemoval: (profile: Profile) => Profile
   readonly afterReset: (profile: Profile) => Profile
   readonly afterSuccess: (profile: Profile, now: number) => Profile
@@ -28,13 +45,18 @@ export const SHIPPED: StatusRules = {
     nPatternsRef: profile.nPatternsRef + 1,
     completedAt: profile.nPatternsRef + 1 === target ? now : profile.completedAt,
   }),
+  afterCollected: (profile, target, now) => {
+    const n = collected(profile) + 1
+    if (n < target) return { ...profile, successor: collecting(n) }
+    return { ...profile, nPatternsRef: n, successor: null, completedAt: now }
+  },
   afterRemoval: (profile) => ({
     ...profile,
     nPatternsRef: profile.nPatternsRef - 1,
     everReset: profile.everReset || profile.nPatternsRef === 1,
   }),
-  afterReset: (profile) => ({ ...profile, nPatternsRef: 0, everReset: true, completedAt: null }),
-  afterSuccess: (profile, now) => ({ ...profile, lastSuccessAt: now }),
+  afterReset: (profile) => ({ ...profile, nPatternsRef: 0, everReset: true, completedAt: null, successor: null }),
+  afterSuccess: (profile, now) => ({ ...profile, lastTypedAt: now }),
 }
 
 const DAY = 24 * 3_600_000
@@ -43,6 +65,8 @@ const DAY = 24 * 3_600_000
 interface TableState {
   stands: BiometricStatus
   n: number
+  /** References of an expired generation, while the next one is enrolled; 0 else. */
+  nOld: number
   /** When it was completed or last verified. */
   goodAt: number
 }
@@ -54,8 +78,8 @@ type Enrolled = 'stored' | 'nothing stored' | '409'
 export function play(rules: StatusRules, given: ProfileTargets) {
   let now = 1_800_000_000_000
   let targets = given
-  let profile: Profile = { nPatternsRef: 0, everReset: false, completedAt: null, lastSuccessAt: null }
-  const table: TableState = { stands: 'not-ready', n: 0, goodAt: 0 }
+  let profile = profileOf(0, null)
+  const table: TableState = { stands: 'not-ready', n: 0, nOld: 0, goodAt: 0 }
   const status = () => rules.status(profile, targets, now)
   const isComplete = () => table.stands === 'ok' || table.stands === 'full'
 
@@ -74,17 +98,29 @@ export function play(rules: StatusRules, given: ProfileTargets) {
       const before = status()
       if (before === 'full') return 'nothing stored'
       if (before === 'ok' && !authenticated) return '409'
-      if (before === 'expired') profile = rules.afterReset(profile)
-      profile = rules.afterAdd(profile, targets.targetRefPatterns, now)
+      const store = outdated(profile, targets, now) ? rules.afterCollected : rules.afterAdd
+      profile = store(profile, targets.targetRefPatterns, now)
 
-      if (table.stands === 'expired') table.n = 0
+      if (table.stands === 'expired') [table.n, table.nOld] = [0, table.n]
       const wasComplete = isComplete()
       table.n += 1
       table.stands = byCount(table.n)
-      if (isComplete() && !wasComplete) table.goodAt = now
+      if (!isComplete()) return 'stored'
+      table.nOld = 0
+      if (!wasComplete) table.goodAt = now
       return 'stored'
     },
+    /** Of the newest reference. */
     remove() {
+      if (table.nOld > 0) {
+        const left = collected(profile) - 1
+        profile = { ...profile, successor: left === 0 ? null : collecting(left) }
+        table.n -= 1
+        if (table.n > 0) return
+        ;[table.n, table.nOld] = [table.nOld, 0]
+        table.stands = table.n < targets.targetRefPatterns ? 'in-progress' : 'expired'
+        return
+      }
       if (profile.nPatternsRef === 0) return
       profile = rules.afterRemoval(profile)
       table.n -= 1
@@ -93,6 +129,7 @@ export function play(rules: StatusRules, given: ProfileTargets) {
     reset() {
       profile = rules.afterReset(profile)
       table.n = 0
+      table.nOld = 0
       table.stands = 'reset'
     },
     succeed() {
@@ -108,7 +145,7 @@ export function play(rules: StatusRules, given: ProfileTargets) {
       if (table.n > 0 && table.n < target) table.stands = 'in-progress'
     },
   }
-  return { ...acts, status, stands: () => table.stands, n: () => profile.nPatternsRef }
+  return { ...acts, status, stands: () => table.stands, n: () => profile.successor?.nVisible ?? profile.nPatternsRef }
 }
 export type Play = ReturnType<typeof play>
 

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Account } from '../../src/domain/account.js'
-import { biometricStatus, canVerify, DEFAULT_TARGETS, refPatternsStatus } from '../../src/domain/biometric-status.js'
+import {
+  biometricStatus,
+  canVerify,
+  DEFAULT_TARGETS,
+  ENROLLMENT,
+  refPatternsStatus,
+} from '../../src/domain/biometric-status.js'
+import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
 import { stateOf } from '../../src/flows/bootstrap.js'
-import { type Play, play, SHIPPED } from './biometric-status-played.js'
+import { type Play, type Profile, play, profileOf, SHIPPED } from './biometric-status-played.js'
 
 const NOW = 1_800_000_000_000
 const YEAR_DAYS = 365
@@ -36,7 +43,7 @@ describe('the biometric status, row by row of the decisions', () => {
       tag: {},
       createdAt: NOW,
     }
-    expect(stateOf(account, null, NOW).biometricStatus).toBe('not-ready')
+    expect(stateOf({ targets: DEFAULT_TARGETS, now: () => NOW }, account, null).biometricStatus).toBe('not-ready')
     expect(profile(0).status()).toBe('not-ready')
   })
 
@@ -93,8 +100,7 @@ describe('the biometric status, row by row of the decisions', () => {
     [2, 'in-progress'],
     [1, 'reset'],
   ])('any with %i references, one removed: %s', (n, wanted) => {
-    const member = { nPatternsRef: n, everReset: false, completedAt: NOW, lastSuccessAt: null }
-    expect(biometricStatus(SHIPPED.afterRemoval(member), DEFAULT_TARGETS, NOW)).toBe(wanted)
+    expect(biometricStatus(SHIPPED.afterRemoval(profileOf(n, NOW)), DEFAULT_TARGETS, NOW)).toBe(wanted)
   })
 
   it.each([
@@ -103,8 +109,7 @@ describe('the biometric status, row by row of the decisions', () => {
   ])('with %i references (%s), target raised above them: in-progress', (n, from) => {
     const played = profile(n, { targetRefPatterns: 5, fullRefPatterns: 6 })
     expect(played.status()).toBe(from)
-    const member = { nPatternsRef: n, everReset: false, completedAt: NOW, lastSuccessAt: null }
-    expect(biometricStatus(member, { targetRefPatterns: 7, fullRefPatterns: 10 }, NOW)).toBe('in-progress')
+    expect(biometricStatus(profileOf(n, NOW), { targetRefPatterns: 7, fullRefPatterns: 10 }, NOW)).toBe('in-progress')
   })
 
   it.each([
@@ -119,6 +124,28 @@ describe('the biometric status, row by row of the decisions', () => {
     expect(played.status()).toBe(from)
     played.wait(1)
     expect(played.status()).toBe('expired')
+  })
+})
+
+describe('an outdated generation', () => {
+  const unread = { sampleFormat: SAMPLE_FORMAT + 1 }
+  const successor = { owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: 2, nSensitive: 0 }
+  const status = (n: number, more: Partial<Profile>, targets = DEFAULT_TARGETS) =>
+    biometricStatus({ ...profileOf(n, NOW), ...more }, targets, NOW)
+
+  it.each([1, 5, 10])('of %i references in a format that the scorer does not read is expired', (n) => {
+    expect(status(n, unread)).toBe('expired')
+    expect(status(0, unread)).toBe('not-ready')
+  })
+
+  it('is told as in-progress while the next one is enrolled, and not while a link collects one', () => {
+    expect(status(5, { ...unread, successor })).toBe('in-progress')
+    expect(status(5, { ...unread, successor: { ...successor, owner: 'a link' } })).toBe('expired')
+    expect(status(5, { successor: { ...successor, owner: 'a link' } })).toBe('ok')
+  })
+
+  it('is none that was never complete before the target was lowered to it', () => {
+    expect(status(4, { completedAt: null }, { targetRefPatterns: 3, fullRefPatterns: 10 })).toBe('ok')
   })
 })
 

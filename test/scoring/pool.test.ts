@@ -23,6 +23,7 @@ describe('batch', () => {
     const tasks = [0, 1, 2, 3].map((n) => ({
       body: new Uint8Array(n * 3 + 1).fill(n),
       references: Array.from({ length: n }, (_, i) => new Uint8Array(i * 5 + 1).fill(i)),
+      adaptive: Array.from({ length: (n + 1) % 3 }, (_, i) => new Uint8Array(i * 3 + 2).fill(9 + i)),
       replayKey,
     }))
     expect(unpackTasks(packTasks(tasks))).toEqual(tasks)
@@ -58,6 +59,26 @@ describe('scoring pool', () => {
     expect(again).toMatchObject({ ok: true, reading: { replayOfReference: true } })
     const sincere = await pool.score(taskOf(1, 4, [read.reading.sample]))
     expect(sincere).toMatchObject({ ok: true, reading: { replayOfReference: false } })
+  })
+
+  it('scores against the enrolled references alone and again with the adaptive ones', async () => {
+    const samples: Uint8Array[] = []
+    for (let session = 0; session < 7; session++) {
+      const read = await pool.score(taskOf(1, session))
+      if (read.ok) samples.push(read.reading.sample)
+    }
+    const [enrolled, adaptive] = [samples.slice(0, 5), samples.slice(5)]
+    const [both, alone, all] = await Promise.all([
+      pool.score({ ...taskOf(1, 9, enrolled), adaptive }),
+      pool.score(taskOf(1, 9, enrolled)),
+      pool.score(taskOf(1, 9, samples)),
+    ])
+    if (!both.ok || !alone.ok || !all.ok) throw new Error('every pattern is within the bounds')
+    expect(both.reading.confidence).toBe(alone.reading.confidence)
+    expect(both.reading.confidenceAdapted).toBe(all.reading.confidence)
+    expect([both.reading.nReferencesUsed, alone.reading.confidenceAdapted]).toEqual([7, null])
+    const replay = await pool.score({ ...taskOf(1, 6, enrolled), adaptive })
+    expect(replay).toMatchObject({ ok: true, reading: { replayOfReference: true } })
   })
 
   it('answers a body that is no pattern with a message', async () => {

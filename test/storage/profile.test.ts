@@ -61,16 +61,6 @@ describe('add', () => {
   })
 })
 
-describe('removeOne', () => {
-  it('takes one away, and at none left the profile counts as reset', async () => {
-    const only = reference(ada.memberId)
-    await store.add(org, only, RULES)
-    expect(await store.removeOne(org, ada.memberId, uuid())).toBeNull()
-    expect(await store.removeOne(org, ada.memberId, only.id)).toMatchObject({ nPatternsRef: 0, everReset: true })
-    expect(await store.removeOne(org, ada.memberId, only.id)).toBeNull()
-  })
-})
-
 describe('reset', () => {
   it('empties the profile and clears the typing counters only', async () => {
     await store.add(org, reference(ada.memberId), RULES)

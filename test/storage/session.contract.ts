@@ -26,6 +26,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         memberRef: userRef,
         used: { biometric: 0, security_code: 0, typingFailed: false },
         authenticatedAt: null,
+        reportedAction: null,
       })
     })
 
@@ -61,6 +62,20 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({
         session: { used: { security_code: 1, typingFailed: true } },
       })
+    })
+
+    it('remembers the pending action that it has reported last', async () => {
+      await mint()
+      const actions = [uuid(), uuid()]
+      for (const action of actions) await store().markReported(org, userRef, sha256, action)
+      await store().markAuthenticated(org, userRef, sha256, NOW)
+      expect(await store().find(org, userRef, sha256)).toMatchObject({
+        reportedAction: actions[1],
+        authenticatedAt: NOW,
+      })
+      const { session } = (await store().reserve(org, userRef, sha256, 'biometric', 3)) ?? {}
+      expect(session?.reportedAction).toBe(actions[1])
+      await store().markReported(org, userRef, sha256Hex(), uuid())
     })
 
     it('takes one member and no other', async () => {
@@ -112,7 +127,8 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('is one for a hundred who ask at once, and is found like another', async () => {
       const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
       expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
-      const session = { userRef, memberRef: 'bo', used: { biometric: 0, security_code: 0 }, authenticatedAt: null }
+      const used = { biometric: 0, security_code: 0, typingFailed: false }
+      const session = { userRef, memberRef: 'bo', used, authenticatedAt: null, reportedAction: null }
       expect(all[0]).toMatchObject(session)
       expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
     })

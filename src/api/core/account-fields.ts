@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
 import type { AccountState } from '../../flows/bootstrap.js'
-import { AccountTypeField, Counts } from './shapes.js'
+import { AccountTypeField, Counts, countsOf } from './shapes.js'
 
 /** The account fields of the bootstrap state, shared by every answer about an account. */
 export const AccountFields = {
@@ -16,15 +15,13 @@ export const AccountFields = {
   ...Counts,
 }
 
-export function accountFields({ account, member, biometricStatus }: AccountState) {
+export function accountFields({ account, member, ...profile }: AccountState) {
   return {
     userRef: account.userRef,
     accountRef: account.id,
     accountType: account.type,
     memberRef: member?.memberRef ?? null,
     memberSelection: account.type === 'generic' ? account.memberSelection : null,
-    biometricStatus,
-    nPatternsRef: member?.nPatternsRef ?? 0,
-    targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
+    ...countsOf(profile),
   }
 }

@@ -7,6 +7,7 @@ import type { EnrollFlow } from '../../flows/enroll.js'
 import type { LegacyLinkFlows } from '../../flows/legacy-link.js'
 import type { LegacyVerifyFlow } from '../../flows/legacy-verify.js'
 import type { ChangeLanguage } from '../../flows/organization-language.js'
+import type { PendingActionFlows } from '../../flows/pending-action.js'
 import type { Designation } from '../../flows/person.js'
 import type { PreferLanguage } from '../../flows/preferred-language.js'
 import type { ProfileFlows } from '../../flows/profiles.js'
@@ -35,6 +36,7 @@ export interface CoreServices {
   readonly preferLanguage: PreferLanguage
   readonly legacyVerify: LegacyVerifyFlow
   readonly legacyLink: LegacyLinkFlows
+  readonly pendingActions: PendingActionFlows
   /** Cached health: null when well, else why not. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string

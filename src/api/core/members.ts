@@ -30,14 +30,14 @@ function roster({ account, members }: People): z.infer<typeof Roster> {
     userRef: account.userRef,
     accountType: account.type,
     memberSelection: account.type === 'generic' ? account.memberSelection : null,
-    members: members.flatMap(({ member, biometricStatus }) =>
+    members: members.flatMap(({ member, biometricStatus, nPatternsRef }) =>
       member === null
         ? []
         : {
             memberRef: member.memberRef,
             displayName: member.displayName,
             biometricStatus,
-            nPatternsRef: member.nPatternsRef,
+            nPatternsRef,
             securityCodeSet: member.code.set,
             securityCodeTemporary: member.code.temporary,
             createdAt: new Date(member.createdAt).toISOString(),

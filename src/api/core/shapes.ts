@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { BIOMETRIC_STATUSES } from '../../domain/biometric-status.js'
+import { PENDING_ACTIONS } from '../../domain/account.js'
+import { BIOMETRIC_STATUSES, type ProfileView } from '../../domain/biometric-status.js'
 import { LANGUAGES } from '../../domain/typing-words.js'
 
 /** Pieces of the wire that several core answers share (interface, Resources and their fields). */
 export const AccountTypeField = z.enum(['nominative', 'generic'])
 export const BiometricStatusField = z.enum(BIOMETRIC_STATUSES)
+export const PendingActionField = z.enum(PENDING_ACTIONS)
 export const Words = {
   suggestedWords: z.array(z.string()).describe('words to propose in the typing widget: 40 key presses or more'),
   suggestedWordsLanguage: z.enum(LANGUAGES).describe('language code of the words'),
@@ -14,3 +16,8 @@ export const Counts = {
   targetRefPatterns: z.int().describe('reference patterns required'),
   biometricStatus: BiometricStatusField,
 }
+export const countsOf = ({ nPatternsRef, targetRefPatterns, biometricStatus }: ProfileView) => ({
+  nPatternsRef,
+  targetRefPatterns,
+  biometricStatus,
+})

@@ -7,6 +7,7 @@ import { userVerify } from './legacy/user-verify.js'
 import { changeUser, clearDisplayNames, listMembers } from './members.js'
 import { organizationInfo } from './organization.js'
 import { changeOrganizationLanguage, organizationLanguage } from './organization-language.js'
+import { clearPendingAction, queuePendingAction } from './pending-action.js'
 import { preferLanguage } from './preferred-language.js'
 import { chooseSecurityCode, clearSecurityCode, issueSecurityCode } from './security-code.js'
 import { status } from './status.js'
@@ -44,4 +45,6 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   userAction,
   userDelete,
   feedback,
+  queuePendingAction,
+  clearPendingAction,
 ]

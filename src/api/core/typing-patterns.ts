@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { AccountState } from '../../flows/bootstrap.js'
 import {
@@ -12,16 +11,14 @@ import {
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
-import { AccountTypeField, Counts, Words } from './shapes.js'
+import { AccountTypeField, Counts, countsOf, Words } from './shapes.js'
 
 const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
 
-export const profileState = ({ account, member, biometricStatus }: AccountState) => ({
+export const profileState = ({ account, member, ...profile }: AccountState) => ({
   userRef: account.userRef,
   memberRef: member?.memberRef ?? null,
-  nPatternsRef: member?.nPatternsRef ?? 0,
-  targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
-  biometricStatus,
+  ...countsOf(profile),
 })
 
 /** One reference pattern per call, until the profile is complete. */
@@ -71,9 +68,7 @@ export const enrollPattern = coreRoute({
         memberRef: enrolled.member.memberRef,
         created: enrolled.patternId !== null,
         patternId: enrolled.patternId,
-        nPatternsRef: enrolled.member.nPatternsRef,
-        targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
-        biometricStatus: enrolled.biometricStatus,
+        ...countsOf(enrolled),
         ...enrolled.words,
       },
     }

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { DEFAULT_TARGETS } from '../../domain/biometric-status.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { Bootstrap } from '../../flows/bootstrap.js'
 import type { Designation } from '../../flows/person.js'
 import { AccountFields, accountFields } from './account-fields.js'
 import { coreRoute, designation, languageHints, MemberAndLanguageQuery, MemberQuery, UserParams } from './core-route.js'
-import { AccountTypeField, Words } from './shapes.js'
+import { AccountTypeField, PendingActionField, Words } from './shapes.js'
 
 const CodeFields = {
   requiresSecurityCode: z.boolean().describe('the policy lets a security code stand in where typing fails'),
@@ -22,12 +21,12 @@ const BootstrapState = z.object({
   ...AccountFields,
   sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
   ...CodeFields,
-  pendingAction: z.enum(['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE']).nullable(),
+  pendingAction: PendingActionField.nullable().describe('queued by an administrator; the session honors it'),
   ...Words,
 })
 
 /** The onboarding shell of an unknown account: what it would be by default. */
-const shell = (userRef: string) => ({
+const shell = (userRef: string, targetRefPatterns: number) => ({
   userRef,
   accountRef: null,
   accountType: 'nominative' as const,
@@ -35,11 +34,11 @@ const shell = (userRef: string) => ({
   memberSelection: null,
   biometricStatus: 'not-ready' as const,
   nPatternsRef: 0,
-  targetRefPatterns: DEFAULT_TARGETS.targetRefPatterns,
+  targetRefPatterns,
 })
 
 function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
-  const known = begun.state === null ? shell(userRef) : accountFields(begun.state)
+  const known = begun.state === null ? shell(userRef, begun.targetRefPatterns) : accountFields(begun.state)
   return {
     ...known,
     memberRef: known.memberRef ?? memberRef,
@@ -48,7 +47,7 @@ function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
     securityCodeSet: begun.state?.member?.code.set ?? false,
     securityCodeTemporary: begun.state?.member?.code.temporary ?? false,
     codeLength: begun.codeLength,
-    pendingAction: null,
+    pendingAction: begun.pendingAction,
     ...begun.words,
   }
 }

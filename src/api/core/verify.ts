@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { AttemptWindow } from '../../domain/attempts.js'
-import { canVerify, DEFAULT_TARGETS, refPatternsStatus } from '../../domain/biometric-status.js'
+import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
-import type { VerifyAnswer } from '../../flows/verify.js'
+import type { VerifyAnswer } from '../../flows/attempt-record.js'
 import type { SuggestedWords } from '../../flows/words.js'
 import {
   coreRoute,
@@ -95,7 +95,7 @@ export const verifyUser = coreRoute({
 
 /** What a verify is answered; `requestId` names an attempt that was not recorded. */
 export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyReply {
-  const { member, next } = answer
+  const { next } = answer
   return {
     action: answer.action,
     actions: next === null ? afterSuccess(answer) : clientActions(answer, next),
@@ -103,8 +103,8 @@ export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyRepl
       answer.authentication === null ? unscored(answer, requestId) : scored(answer, answer.authentication),
     biometricStatus: answer.biometricStatus,
     refPatternsStatus: {
-      textVisible: refPatternsStatus(member.nVisible, DEFAULT_TARGETS),
-      textSensitive: refPatternsStatus(member.nSensitive, DEFAULT_TARGETS),
+      textVisible: refPatternsStatus(answer.nVisible, answer),
+      textSensitive: refPatternsStatus(answer.nSensitive, answer),
     },
     nextAttempt: next === null ? null : nextAttempt(next, answer.words),
     enrollmentRequired: answer.action === 'enroll' || (next === null && !canVerify(answer.biometricStatus)),
@@ -167,7 +167,7 @@ function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof Authe
     recognizedUser: false,
     patternTestId: '',
     policyId: answer.policyId,
-    nPatternsRef: answer.member.nPatternsRef,
+    nPatternsRef: answer.nPatternsRef,
     nPatternsRefUsed: 0,
   }
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from './client.js'
+import { noSuccessor, queuedAs } from './member.js'
 
 /**
  * Removes an account and every row that names it or its people. The caller holds the account's lock; the members' come
@@ -9,16 +10,17 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     select id from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}
     order by id for update`
   const ids = `{${members.map(({ id }) => id).join(',')}}`
-  const { count } = await sql`
+  const patterns = await sql<{ enrolled: boolean }[]>`
     delete from keystride.reference_pattern
-    where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+    where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])
+    returning kind = 'enrolled' as enrolled`
   await sql`
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
   await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`
-  return { nPatternsDeleted: count }
+  return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
 
 /**
@@ -34,15 +36,17 @@ export async function eraseMember(
     update keystride.member set archived_at = ${at}, generation = generation + 1, n_visible = 0, n_sensitive = 0,
       ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
       display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
-      code_set_at = null, code_expires_at = null, code_version = code_version + 1, attempts_version = attempts_version + 1
+      code_set_at = null, code_expires_at = null, code_version = code_version + 1, attempts_version = attempts_version + 1,
+      profile_version = profile_version + 1, typed_at = null, adapted_at = null, ${noSuccessor(sql)}, ${queuedAs(sql, null)}
     where organization_id = ${organizationId} and id = ${memberId}`
-  const { count } = await sql`
-    delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}`
+  const patterns = await sql<{ enrolled: boolean }[]>`
+    delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
+    returning kind = 'enrolled' as enrolled`
   await sql`
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`
   await sql`
     update keystride.authentication set sealed = null
     where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
       and sealed is not null`
-  return { nPatternsDeleted: count }
+  return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }

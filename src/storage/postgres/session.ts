@@ -8,6 +8,7 @@ interface SessionRow {
   used_security_code: number
   typing_failed: boolean
   authenticated_at: Date | null
+  reported_action: string | null
 }
 
 /** Expired sessions a mint clears away: more than it adds, so that they cannot pile up. */
@@ -97,6 +98,17 @@ export function postgresSessions(database: Database): SessionStore {
         EPHEMERAL,
       ),
 
+    markReported: (organizationId, userRef, sha256, actionId) =>
+      database.scoped(
+        organizationId,
+        async (sql) => {
+          await sql`
+            update keystride.session set reported_action = ${actionId}
+            where ${live(sql, organizationId, userRef, sha256)}`
+        },
+        EPHEMERAL,
+      ),
+
     // On disk before it returns, as endAll below: an ended session must not come back with a crash.
     end: (organizationId, userRef, sha256) =>
       database.scoped(organizationId, async (sql) => {
@@ -143,6 +155,7 @@ async function mintImplicit(
       used_biometric = case when ${alive} then s.used_biometric else 0 end,
       used_security_code = case when ${alive} then s.used_security_code else 0 end,
       authenticated_at = case when ${alive} then s.authenticated_at end,
+      reported_action = case when ${alive} then s.reported_action end,
       expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
     returning ${columns(sql)}, sha256,
       extract(epoch from s.expires_at - clock_timestamp())::float8 * 1000 as remaining_ms`
@@ -167,7 +180,7 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
   and expires_at > clock_timestamp()`
 
 const columns = (sql: Transaction) => sql`
-  member_ref, user_ref, used_biometric, used_security_code, typing_failed, authenticated_at`
+  member_ref, user_ref, used_biometric, used_security_code, typing_failed, authenticated_at, reported_action`
 
 /** Anything that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
@@ -178,5 +191,6 @@ function toSession(row: SessionRow): Session {
     memberRef: row.member_ref,
     used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
     authenticatedAt: row.authenticated_at?.getTime() ?? null,
+    reportedAction: row.reported_action,
   }
 }

@@ -3,10 +3,10 @@ import type { Session, SessionStore } from '../session.js'
 import { type Redis, script } from './client.js'
 
 /**
- * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success, `f` typing has failed)
- * that expires by itself; a sorted set an account tells which there are, a key a member which of them is its implicit one.
- * All keys of a user carry one hash tag, so that a script works on one node of a cluster. Every method is one script: one
- * round trip, and atomic.
+ * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success, `f` typing has failed,
+ * `p` pending action reported) that expires by itself; a sorted set an account tells which there are, a key a member which
+ * of them is its implicit one. All keys of a user carry one hash tag, so that a script works on one node of a cluster.
+ * Every method is one script: one round trip, and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
@@ -52,6 +52,10 @@ export function redisSessions(redis: Redis): SessionStore {
       await redis.run(MARK, [sessionKey(organizationId, userRef, sha256)], ['f', '1'])
     },
 
+    async markReported(organizationId, userRef, sha256, actionId) {
+      await redis.run(MARK, [sessionKey(organizationId, userRef, sha256)], ['p', actionId])
+    },
+
     async end(organizationId, userRef, sha256) {
       const keys = [indexKey(organizationId, userRef)]
       const prefixes = [sessionKey(organizationId, userRef, ''), implicitKey(organizationId, userRef, '')]
@@ -76,15 +80,16 @@ export const implicitKey = (organizationId: string, userRef: string, memberRef: 
 
 const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' }
 
-/** Fields m, b, c, a and f. An empty member or time stands for null. */
+/** Fields m, b, c, a, f and p. An empty member, time or action stands for null. */
 type Row = (string | null)[]
 
-function toSession(userRef: string, [member, biometric, code, authenticatedAt, failed]: Row): Session {
+function toSession(userRef: string, [member, biometric, code, authenticatedAt, failed, reported]: Row): Session {
   return {
     userRef,
     memberRef: member || null,
     used: { biometric: Number(biometric), security_code: Number(code), typingFailed: failed === '1' },
     authenticatedAt: authenticatedAt ? Number(authenticatedAt) : null,
+    reportedAction: reported || null,
   }
 }
 
@@ -93,7 +98,7 @@ function toSession(userRef: string, [member, biometric, code, authenticatedAt, f
 /** Lua: makes a session and enters it in the index. */
 const MINTING = `
   local function mint(key, index, sha256, member, lifetime)
-    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'a', '', 'f', '')
+    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'a', '', 'f', '', 'p', '')
     redis.call('pexpire', key, lifetime)
     local time = redis.call('time')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -113,11 +118,11 @@ const MINT_IMPLICIT = script(`${MINTING}
     mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]))
     redis.call('set', KEYS[1], held, 'px', ARGV[4])
   end
-  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'a', 'f')
-  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5]}`)
+  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'a', 'f', 'p')
+  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const FIND = script(`
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f')
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f', 'p')
   if not row[1] then return nil end
   return row`)
 
@@ -136,8 +141,8 @@ const RESERVE = script(`
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
     reserved = 1
   end
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f')
-  return {reserved, row[1], row[2], row[3], row[4], row[5]}`)
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f', 'p')
+  return {reserved, row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const RELEASE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])

@@ -1,0 +1,44 @@
+import type { PendingAction } from './account.js'
+
+/** An action an administrator has queued for a member's next sign-in; times are epoch milliseconds. */
+export interface QueuedAction {
+  /** A new one each time: a session honors the very action that its bootstrap reported. */
+  readonly id: string
+  readonly action: PendingAction
+  readonly queuedAt: number
+  /** References an UPDATE has replaced so far. */
+  readonly nReplaced: number
+}
+
+/** A queued action that no sign-in has honored by then lapses. */
+export const PENDING_ACTION_LIFETIME_MS = 7 * 24 * 3600 * 1000
+
+export type PendingEvent =
+  /** Takes the place of whatever was queued before. */
+  | { readonly kind: 'queue'; readonly id: string; readonly action: PendingAction }
+  | { readonly kind: 'clear' }
+  /** An UPDATE has replaced one reference: at `target` of them it is done. */
+  | { readonly kind: 'replaced'; readonly target: number }
+  /** The references went, by this action or otherwise: there is nothing left to reset or to update. */
+  | { readonly kind: 'emptied' }
+
+/** The queued action while it holds; null once it has lapsed. */
+export const livePending = (queued: QueuedAction | null, now: number): QueuedAction | null =>
+  queued !== null && now - queued.queuedAt <= PENDING_ACTION_LIFETIME_MS ? queued : null
+
+/** What is queued after an event at `now`; null is nothing. */
+export function pendingAfter(before: QueuedAction | null, event: PendingEvent, now: number): QueuedAction | null {
+  const queued = livePending(before, now)
+  switch (event.kind) {
+    case 'queue':
+      return { id: event.id, action: event.action, queuedAt: now, nReplaced: 0 }
+    case 'clear':
+    case 'emptied':
+      return null
+    case 'replaced': {
+      if (queued === null || queued.action !== 'UPDATE_BIOMETRIC_PROFILE') return queued
+      const nReplaced = queued.nReplaced + 1
+      return nReplaced < event.target ? { ...queued, nReplaced } : null
+    }
+  }
+}

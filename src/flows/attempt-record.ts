@@ -1,0 +1,182 @@
+import type { Account, Member } from '../domain/account.js'
+import {
+  type AttemptCounters,
+  type AttemptKind,
+  type AttemptWindow,
+  afterFailure,
+  afterSuccess,
+} from '../domain/attempts.js'
+import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import { Refusal } from '../domain/refusal.js'
+import type { ReplayMark } from '../domain/replay.js'
+import type { Verdict } from '../domain/verdict.js'
+import type { AccountStore } from '../storage/account.js'
+import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
+import { type Situation, windowOf } from './attempt.js'
+import { findPerson } from './person.js'
+import { shownSessionId } from './tokens.js'
+import { type SuggestedWords, suggestedWords } from './words.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly authentications: AuthenticationStore
+  readonly targets: ProfileTargets
+  readonly newId: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+}
+
+/** Attempts of one member that commit at the same moment retry; past this many rounds the store is taken for unwell. */
+const ROUNDS_MAX = 50
+
+/** What was found of one attempt. */
+export interface Judged {
+  readonly verdict: Verdict
+  readonly confidenceBiometrics: number
+  readonly confidenceContext: number | null
+  readonly nPatternsRefUsed: number
+  /** The typing alone reached the threshold. */
+  readonly recognizedUser: boolean
+  /** Null for a security code, and `replayMark` also where the index is left alone. */
+  readonly pattern: Authentication['pattern']
+  readonly replayMark: ReplayMark | null
+}
+
+/**
+ * Judges an attempt on the member as the situation has it; asked again where that moved before the record was written.
+ * A string where nothing is judged any more: the profile is not complete, or the mode not open. `seenBefore`: the replay
+ * index knows the typing.
+ */
+export type Judge<J extends Judged> = (situation: Situation, seenBefore: boolean) => Promise<J | 'enroll' | 'refused'>
+
+/** What became of an attempt; `authentication` and `judged` null where nothing was scored or compared. */
+export interface Settled<J extends Judged = Judged> {
+  readonly situation: Situation
+  readonly action: VerifyAction
+  readonly judged: J | null
+  readonly authentication: Authentication | null
+}
+
+/** An attempt that is not judged: the mode is not open, or there is no profile to compare with. */
+export const unjudged = (situation: Situation, action: 'enroll' | 'refused'): Settled<never> => ({
+  situation,
+  action,
+  judged: null,
+  authentication: null,
+})
+
+/**
+ * Judges on the counters and the profile as they are and commits record and counters together; where they moved meanwhile,
+ * judges again on the new ones. Refuses a member that is gone.
+ */
+export async function settle<J extends Judged>(needs: Needs, first: Situation, judge: Judge<J>): Promise<Settled<J>> {
+  let situation = first
+  let seenBefore = false
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const judged = await judge(situation, seenBefore)
+    if (typeof judged === 'string') return unjudged(situation, judged)
+    const { who, member, method, used } = situation
+    const now = needs.now()
+    const authentication = recordOf(needs, situation, judged, now)
+    const { authenticated } = authentication
+    const counters = authenticated ? afterSuccess(member.attempts, method) : afterFailure(member.attempts, method, now)
+    const outcome = await needs.authentications.record(who.organizationId, {
+      authentication,
+      counters,
+      attemptsVersion: member.attemptsVersion,
+      generation: member.generation,
+      replayMark: judged.replayMark,
+    })
+    if (outcome === 'recorded') {
+      const after = {
+        ...situation,
+        member: memberAfter(member, method, counters, authenticated, now),
+        used: { ...used, typingFailed: used.typingFailed || (method === 'biometric' && !authenticated) },
+      }
+      return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
+    }
+    if (outcome === 'absent') throw new Refusal('user-not-found', 'the account was deleted meanwhile')
+    if (outcome === 'replay') seenBefore = true
+    else situation = { ...situation, member: (await findPerson(needs.accounts, who)).member }
+  }
+  throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
+}
+
+function recordOf(needs: Needs, situation: Situation, judged: Judged, now: number): Authentication {
+  const { account, member, settings, session, method } = situation
+  const { verdict } = judged
+  return {
+    id: needs.newId(),
+    createdAt: now,
+    accountId: account.id,
+    memberId: member.id,
+    userRef: account.userRef,
+    memberRef: member.memberRef,
+    accountType: account.type,
+    sessionId: shownSessionId(session.sha256),
+    method,
+    authenticated: verdict.recommendedAction === 'auth',
+    recommendedAction: verdict.recommendedAction,
+    reason: verdict.reason,
+    confidence: verdict.confidence,
+    confidenceBiometrics: judged.confidenceBiometrics,
+    confidenceContext: judged.confidenceContext,
+    policyId: settings.policy.id,
+    nPatternsRef: member.nPatternsRef,
+    nPatternsRefUsed: judged.nPatternsRefUsed,
+    pattern: judged.pattern,
+  }
+}
+
+/** The member as the commit left it. */
+function memberAfter(
+  member: Member,
+  method: AttemptKind,
+  attempts: AttemptCounters,
+  authenticated: boolean,
+  now: number,
+): Member {
+  const counted = { ...member, attempts }
+  if (!authenticated) return counted
+  if (method === 'biometric') return { ...counted, lastSuccessAt: now, lastTypedAt: now }
+  return { ...counted, lastSuccessAt: now, code: { ...member.code, used: member.code.temporary } }
+}
+
+export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
+
+export interface VerifyAnswer extends ProfileView {
+  readonly action: VerifyAction
+  readonly method: AttemptKind
+  readonly account: Account
+  readonly member: Member
+  readonly policyId: string
+  /** Null where nothing was scored or compared. */
+  readonly authentication: Authentication | null
+  readonly recognizedUser: boolean
+  /** What the session may try next; null after a success. */
+  readonly next: AttemptWindow | null
+  readonly words: SuggestedWords
+  /** When it was answered, epoch ms. */
+  readonly at: number
+}
+
+/** What a caller is told of an attempt. */
+export function answerOf(
+  needs: Pick<Needs, 'targets' | 'now' | 'randomSeed'>,
+  { situation, action, judged, authentication }: Settled,
+): VerifyAnswer {
+  const { method, account, member, settings, hints } = situation
+  return {
+    ...profileView(member, needs.targets, needs.now()),
+    action,
+    method,
+    account,
+    member,
+    policyId: settings.policy.id,
+    authentication,
+    recognizedUser: judged?.recognizedUser ?? false,
+    next: action === 'verified' ? null : windowOf(needs, situation),
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
+    at: needs.now(),
+  }
+}

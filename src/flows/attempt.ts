@@ -1,0 +1,91 @@
+import type { Account, Member } from '../domain/account.js'
+import { type AttemptKind, type AttemptWindow, attemptWindow, type SessionUse } from '../domain/attempts.js'
+import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
+import { sessionMissing } from '../domain/refusal.js'
+import { codeUsable } from '../domain/security-code.js'
+import type { AccountStore } from '../storage/account.js'
+import type { SessionStore } from '../storage/session.js'
+import {
+  bindSession,
+  type Designation,
+  findPerson,
+  type LiveSession,
+  type Presented,
+  requireSession,
+} from './person.js'
+import type { Settings } from './settings.js'
+import type { LanguageHints } from './words.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly sessions: SessionStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly now: () => number
+}
+
+/** What an attempt of either kind is judged on, and answered from. */
+export interface Situation {
+  readonly method: AttemptKind
+  readonly who: Designation
+  readonly session: LiveSession
+  readonly account: Account
+  readonly member: Member
+  readonly settings: Settings
+  readonly used: SessionUse
+  readonly hints: LanguageHints
+}
+
+/** Who attempts what, in which session. Refuses a missing session and an absent person. */
+export async function begin(
+  needs: Needs,
+  method: AttemptKind,
+  who: Designation,
+  token: Presented,
+  hints: LanguageHints,
+): Promise<Situation> {
+  const session = await requireSession(needs.sessions, who, token)
+  const named = { ...who, memberRef: who.memberRef ?? session.memberRef }
+  const [settings, { account, member }] = await Promise.all([
+    needs.settingsOf(who.organizationId),
+    findPerson(needs.accounts, named),
+  ])
+  await bindSession(needs.sessions, who, session, { account, member })
+  return { method, who: named, session, account, member, settings, used: session.used, hints }
+}
+
+/** Counts the attempt before it is made. `open` false where the session's budget of its kind is used up. */
+export async function reserve(needs: Needs, situation: Situation): Promise<Situation & { readonly open: boolean }> {
+  const { max_biometric_attempts, max_code_attempts } = situation.settings.policy.policy.security_code_fallback
+  const budget = situation.method === 'biometric' ? max_biometric_attempts : max_code_attempts
+  const reservation = await needs.sessions.reserve(...placeOf(situation), budget)
+  if (reservation === null) throw sessionMissing()
+  return { ...situation, used: reservation.session.used, open: reservation.outcome === 'reserved' }
+}
+
+/** Gives back an attempt from which nothing was learned. */
+export const release = (needs: Needs, situation: Situation): Promise<void> =>
+  needs.sessions.release(...placeOf(situation))
+
+const placeOf = ({ who, session, method }: Situation) =>
+  [who.organizationId, who.userRef, session.sha256, method] as const
+
+/** What the session may try next. */
+export const windowOf = (
+  { targets, now }: Pick<Needs, 'targets' | 'now'>,
+  { member, settings, used }: Situation,
+): AttemptWindow =>
+  attemptWindow({
+    policy: settings.policy.policy,
+    session: used,
+    counters: member.attempts,
+    profileReady: canVerify(biometricStatus(member, targets, now())),
+    codeUsable: codeUsable(member.code, now()),
+    now: now(),
+  })
+
+/** The window that a reserved attempt itself sees: its own reservation does not close it, the member-wide lock may. */
+export const windowOfReserved = (needs: Pick<Needs, 'targets' | 'now'>, situation: Situation): AttemptWindow => {
+  const { used, method } = situation
+  return windowOf(needs, { ...situation, used: { ...used, [method]: used[method] - 1 } })
+}

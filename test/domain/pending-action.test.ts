@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { PENDING_ACTIONS } from '../../src/domain/account.js'
+import {
+  livePending,
+  PENDING_ACTION_LIFETIME_MS,
+  type PendingEvent,
+  pendingAfter,
+  type QueuedAction,
+} from '../../src/domain/pending-action.js'
+
+const DAY = 24 * 3600 * 1000
+const TARGET = 3
+
+interface Happened {
+  readonly event: PendingEvent
+  readonly at: number
+}
+
+const event: fc.Arbitrary<PendingEvent> = fc.oneof(
+  fc.record({ kind: fc.constant('queue' as const), id: fc.uuid(), action: fc.constantFrom(...PENDING_ACTIONS) }),
+  fc.record({ kind: fc.constant('replaced' as const), target: fc.constant(TARGET) }),
+  fc.constantFrom({ kind: 'clear' as const }, { kind: 'emptied' as const }),
+)
+const history: fc.Arbitrary<Happened[]> = fc
+  .array(fc.tuple(event, fc.integer({ min: 0, max: 4 * DAY })), { maxLength: 30 })
+  .map((steps) => {
+    let at = 1_800_000_000_000
+    return steps.map(([happened, after]) => {
+      at += after
+      return { event: happened, at }
+    })
+  })
+
+/** The rule read off the whole history: the last thing queued, unless something since has ended it. */
+function byTheBook(happened: readonly Happened[], now: number): PendingEvent | null {
+  const last = happened.findLastIndex(({ event: { kind } }) => kind === 'queue')
+  const queued = happened[last]
+  if (queued === undefined || queued.event.kind !== 'queue') return null
+  const since = happened.slice(last + 1)
+  if (since.some(({ event: { kind } }) => kind === 'clear' || kind === 'emptied')) return null
+  if (now > queued.at + 7 * DAY) return null
+  const replaced = since.filter(({ event: { kind } }) => kind === 'replaced').length
+  return queued.event.action === 'UPDATE_BIOMETRIC_PROFILE' && replaced >= TARGET ? null : queued.event
+}
+
+describe('a pending action', () => {
+  it('is what was queued last, until it is cleared, done or seven days old, in every order of events', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        let queued: QueuedAction | null = null
+        steps.forEach(({ event: happened, at }, i) => {
+          queued = pendingAfter(queued, happened, at)
+          for (const now of [at, at + 3 * DAY, at + 7 * DAY, at + 7 * DAY + 1]) {
+            const wanted = byTheBook(steps.slice(0, i + 1), now)
+            const held = livePending(queued, now)
+            expect(held === null ? null : { id: held.id, action: held.action }).toEqual(
+              wanted?.kind === 'queue' ? { id: wanted.id, action: wanted.action } : null,
+            )
+          }
+        })
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('lapses a millisecond after its seven days', () => {
+    const queued = pendingAfter(null, { kind: 'queue', id: 'a', action: 'RESET_BIOMETRIC_PROFILE' }, 5)
+    expect(livePending(queued, 5 + PENDING_ACTION_LIFETIME_MS)).toBe(queued)
+    expect(livePending(queued, 6 + PENDING_ACTION_LIFETIME_MS)).toBeNull()
+  })
+
+  it('that is queued again begins anew', () => {
+    const queue = (id: string): PendingEvent => ({ kind: 'queue', id, action: 'UPDATE_BIOMETRIC_PROFILE' })
+    const first = pendingAfter(pendingAfter(null, queue('a'), 1), { kind: 'replaced', target: TARGET }, 2)
+    expect(first?.nReplaced).toBe(1)
+    expect(pendingAfter(first, queue('b'), 3)).toEqual({
+      id: 'b',
+      action: 'UPDATE_BIOMETRIC_PROFILE',
+      queuedAt: 3,
+      nReplaced: 0,
+    })
+  })
+})

@@ -1,0 +1,210 @@
+import pino from 'pino'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { person } from '../../src/cli/made-up-person.js'
+import { readConfig } from '../../src/config.js'
+import { DEFAULT_TARGETS, type ProfileTargets } from '../../src/domain/biometric-status.js'
+import { Refusal } from '../../src/domain/refusal.js'
+import { createAccountFlows } from '../../src/flows/accounts.js'
+import { createBootstrap } from '../../src/flows/bootstrap.js'
+import { createEnroll } from '../../src/flows/enroll.js'
+import { createProfileFlows } from '../../src/flows/profiles.js'
+import { createSettings } from '../../src/flows/settings.js'
+import { newToken } from '../../src/flows/tokens.js'
+import { createVerify } from '../../src/flows/verify.js'
+import { administration, openStores, type Stores } from '../../src/open-stores.js'
+import type { Scoring } from '../../src/scoring/scoring.js'
+import { startScoring } from '../../src/serve-all.js'
+import { text } from '../api/enrolled.js'
+import { freshDatabase } from '../servers/database.js'
+import { mark } from '../storage/fixtures.js'
+
+const HINTS = { language: null, acceptLanguage: null }
+const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))
+let stores: Stores
+let scoring: Scoring
+let organizationId: string
+let seed = 1
+
+beforeAll(async () => {
+  const { url } = await freshDatabase()
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY: key, SCORING_WORKERS: '1' })
+  const log = pino({ level: 'error' })
+  stores = await openStores(config, log, { redis: false })
+  scoring = await startScoring(config, log)
+  organizationId = (await administration(stores).create('Test')).id
+})
+afterAll(async () => {
+  await scoring.close()
+  await stores.close()
+})
+
+/** The flows of a process on these stores, some of them in the test's hands. */
+function flowsOn(changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring; targets: ProfileTargets }> = {}) {
+  const needs = {
+    ...stores,
+    scoring,
+    ...createSettings({ ...stores, monotonicMs: () => performance.now() }),
+    targets: DEFAULT_TARGETS,
+    newId: () => v7(),
+    newToken,
+    now: () => Date.now(),
+    randomSeed: () => 1,
+    replay: 'reject' as const,
+    adaptation: true,
+    ...changes,
+  }
+  const securityCodes = { issueFirst: async () => null }
+  return {
+    accounts: createAccountFlows({ ...needs, securityCodes }),
+    bootstrap: createBootstrap(needs),
+    enroll: createEnroll(needs),
+    profiles: createProfileFlows(needs),
+    verify: createVerify(needs),
+  }
+}
+
+/** Made-up people are now and then taken for the machines they are. */
+const ifBot = (error: unknown) => {
+  if (error instanceof Refusal && error.kind === 'bot-detected') return { patternId: null }
+  throw error
+}
+
+/** Somebody with five references. */
+async function enrolled() {
+  const flows = flowsOn()
+  const who = { organizationId, userRef: `p${seed}`, memberRef: null }
+  const typist = person(seed++)
+  const { account, member } = await flows.accounts.create(who, { type: null, displayName: null, withCode: false })
+  let next = 0
+  const one = {
+    who,
+    accountId: account.id,
+    memberId: member?.id ?? '',
+    patternIds: [] as string[],
+    fresh: () => bytes(typist.types(text(next), next++)),
+    session: async () => (await flows.bootstrap(who, null, HINTS)).sessionToken,
+    enroll: async () => {
+      const session = await one.session()
+      while (one.patternIds.length < 5) {
+        const { patternId } = await flows.enroll(who, session, one.fresh(), HINTS).catch(ifBot)
+        if (patternId !== null) one.patternIds.push(patternId)
+      }
+    },
+    references: () => stores.profiles.references(organizationId, one.memberId),
+    records: async () => (await stores.authentications.list(organizationId, who.userRef, 100)).length,
+  }
+  await one.enroll()
+  return one
+}
+
+/** Scoring after which something happens once, before whoever asked knows the result. */
+function scoringThen(happens: () => Promise<unknown>) {
+  let asked = 0
+  const score: Scoring['score'] = async (task) => {
+    const found = await scoring.score(task)
+    if (asked++ === 0) await happens()
+    return found
+  }
+  return { ...scoring, score, asked: () => asked }
+}
+
+describe('while a pattern is being scored', () => {
+  it('a reference that is removed is left out of the verdict: the pattern is scored again', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
+    const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
+    const flows = flowsOn({ scoring: scores, targets: four })
+    const { authentication } = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(scores.asked()).toBe(2)
+    expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+    expect(await one.records()).toBe(1)
+  })
+
+  it('a removal that leaves too few leaves no verdict, and no record', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer).toMatchObject({ action: 'enroll', authentication: null, biometricStatus: 'in-progress' })
+    expect([scores.asked(), await one.records()]).toEqual([1, 0])
+  })
+
+  it('a profile that is reset and enrolled anew judges no typing of before', async () => {
+    const [one, other] = [await enrolled(), await enrolled()]
+    const scores = scoringThen(async () => {
+      await flowsOn().profiles.reset(one.who)
+      const session = await one.session()
+      for (let stored = 0; stored < 5; ) {
+        const { patternId } = await flowsOn().enroll(one.who, session, other.fresh(), HINTS).catch(ifBot)
+        if (patternId !== null) stored++
+      }
+    })
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer).toMatchObject({ action: 'refused', authentication: null, biometricStatus: 'ok' })
+    expect(await one.records()).toBe(0)
+  })
+
+  it('a reference that a queued update replaces elsewhere is left out: the pattern is scored again', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(async () => {
+      const [pendingId, id, createdAt] = [v7(), v7(), Date.now()]
+      const queued = { kind: 'queue', id: pendingId, action: 'UPDATE_BIOMETRIC_PROFILE' } as const
+      await stores.pendingActions.change(organizationId, one.memberId, queued, createdAt)
+      const [oldest] = await one.references()
+      if (oldest === undefined) throw new Error('five references are stored')
+      const binding = { accountId: one.accountId, memberId: one.memberId, generation: 0 }
+      const sample = await stores.vault.open(organizationId, { ...binding, patternId: oldest.id }, oldest.sealed)
+      const sealed = await stores.vault.seal(organizationId, { ...binding, patternId: id }, sample)
+      const replacement = { ...oldest, id, memberId: one.memberId, sealed, replayMark: mark(), createdAt }
+      const rules = { target: 5, rejectReplay: true, pendingId }
+      expect((await stores.profiles.replaceOldest(organizationId, replacement, rules)).outcome).toBe('added')
+    })
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer.authentication).toMatchObject({ nPatternsRef: 5, nPatternsRefUsed: 5 })
+    expect([scores.asked(), await one.records()]).toEqual([2, 1])
+  })
+})
+
+describe('learning from a clean pass', () => {
+  /** The first of many attempts that may adapt the profile. */
+  async function cleanPass(one: Awaited<ReturnType<typeof enrolled>>, flows = flowsOn()) {
+    for (;;) {
+      const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+      if ((answer.authentication?.confidence ?? 0) >= 0.95) return answer
+    }
+  }
+  const adaptive = async (one: Awaited<ReturnType<typeof enrolled>>) =>
+    (await one.references()).filter(({ kind }) => kind === 'adaptive')
+
+  it('keeps the tested pattern as it was recorded', async () => {
+    const one = await enrolled()
+    const { authentication } = await cleanPass(one)
+    const [learned] = await adaptive(one)
+    expect(learned?.id).toBe(authentication?.pattern?.id)
+    expect(Buffer.from(learned?.sealed ?? []).equals(authentication?.pattern?.sealed ?? Buffer.of())).toBe(true)
+  })
+
+  it('does not happen where a reference it was compared with is removed after the record', async () => {
+    const one = await enrolled()
+    const profiles: Stores['profiles'] = {
+      ...stores.profiles,
+      async adapt(...learned) {
+        await stores.profiles.removeOne(organizationId, one.memberId, one.patternIds[0] ?? '')
+        return stores.profiles.adapt(...learned)
+      },
+    }
+    expect((await cleanPass(one, flowsOn({ profiles }))).action).toBe('verified')
+    expect(await adaptive(one)).toEqual([])
+  })
+
+  it('costs no sign-in where the store is away just then, and is made up for by the next', async () => {
+    const one = await enrolled()
+    const adapt = () => Promise.reject(new Refusal('degraded', 'away', 1))
+    const away = flowsOn({ profiles: { ...stores.profiles, adapt } })
+    expect((await cleanPass(one, away)).action).toBe('verified')
+    expect(await adaptive(one)).toEqual([])
+    await cleanPass(one)
+    expect(await adaptive(one)).toHaveLength(1)
+  })
+})
