@@ -5,11 +5,11 @@ export interface Beats {
 }
 
 /** One beat counts no more than so many: a loop that is always a little late still keeps time. */
-const BEATS_FELT_MAX = 4
+const BEATS_FELT_MAX = 2
 
 /**
  * Time as this process's own event loop feels it: a beat every `everyMs`, told after what the sockets hold has been read. A
- * loop that stood still for a second has felt four beats of it, so its own stall is not taken for a store's silence. Holds
+ * loop that stood still for a second has felt two beats of it, so its own stall is not taken for a store's silence. Holds
  * no process alive.
  */
 export function startBeats(everyMs: number, onBeat: () => void): Beats {
