@@ -83,6 +83,8 @@ export interface ServerNeeds<S> {
   readonly exclusivePort?: boolean
   /** Milliseconds a body may take to arrive; 10,000 unless given. */
   readonly bodyDeadlineMs?: number
+  /** Milliseconds a handler may take before the caller is told 503; 15,000 unless given. */
+  readonly answerDeadlineMs?: number
 }
 
 export interface CloseLimits {

@@ -25,6 +25,11 @@ import {
 } from './turn.js'
 
 const bodyDeadlineMs = 10_000
+/**
+ * A net under the handlers: every step of theirs is bounded, eight steps of 1.2 s at the worst, so what takes this long is
+ * a bug. Less would turn work that is nearly done into refusals where the machine is overloaded.
+ */
+const answerDeadlineMs = 15_000
 const jsonType = 'application/json; charset=utf-8'
 const noBytes = new Uint8Array(0)
 
@@ -37,6 +42,7 @@ const noBytes = new Uint8Array(0)
 export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const router = routerOf(needs)
   const deadlineMs = needs.bodyDeadlineMs ?? bodyDeadlineMs
+  const replyMs = needs.answerDeadlineMs ?? answerDeadlineMs
   let inFlight = 0
   let draining = false
   let whenIdle: (() => void) | null = null
@@ -159,7 +165,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (row.needsSession && (session === null || session === '')) {
       throw new Refusal('session-missing', 'X-Service-Session is missing: bootstrap with GET /users/{userRef}')
     }
-    const reply = await row.handle({
+    const handling = row.handle({
       requestId: turn.requestId,
       organizationId: turn.organizationId ?? '',
       session: session === '' ? null : session,
@@ -170,7 +176,20 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       body: body as never,
       services: needs.services,
     })
-    answer(turn, reply)
+    answer(turn, await inTime(handling))
+  }
+
+  /** The handler may go on unseen, and what it does may be done: the outcome is unknown to the caller. */
+  async function inTime(handling: Promise<Reply>): Promise<Reply> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Refusal('degraded', 'this took too long: try again')), replyMs)
+    })
+    try {
+      return await Promise.race([handling, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async function organizationOf(turn: Turn<S>, api: Api<S>): Promise<void> {

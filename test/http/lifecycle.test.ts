@@ -61,6 +61,21 @@ describe('clients that leave', () => {
   })
 })
 
+describe('a handler that does not end', () => {
+  it('is answered for with 503 at the deadline; what it says later goes nowhere', async () => {
+    const running = await start({ answerDeadlineMs: 50 })
+    const { port } = running.server
+    const answer = await ask(port, request('GET /core/held', [key]))
+    expect(answer?.status).toBe(503)
+    expect(answer?.headers.get('retry-after')).toBe('2')
+    expect(running.server.inFlight()).toBe(0)
+    running.gate.open()
+    expect((await ask(port, request('GET /core/status')))?.status).toBe(200)
+    expect(running.answers.map(({ status }) => status)).toEqual([503, 200])
+    await stop(running)
+  })
+})
+
 describe('closing', () => {
   it('answers what is in flight, tells open connections to close, and takes no new one', async () => {
     const running = await start()

@@ -34,8 +34,8 @@ export interface PostgresOptions {
 const STATEMENT_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
-/** Administration has no end user waiting, and may reach a database far away: 3 s. */
-const SYSTEM_PATIENCE_BEATS = 120
+/** Administration has no end user waiting, and may reach a database far away. */
+const SYSTEM_PATIENCE_MS = 3000
 
 /**
  * Connects lazily and reconnects by itself. Nothing is set outside a transaction, so that PgBouncer may hand each
@@ -89,7 +89,7 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
   return {
     scoped: (organizationId, work, { durable = true } = {}) =>
       pass((sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable }, turn, work)),
-    asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patience: SYSTEM_PATIENCE_BEATS }),
+    asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
     call: (work) => pass((sql, turn) => turn.exchange(work(sql))),
     ping: () => pass(ping, { probe: true }),
     close: () => {

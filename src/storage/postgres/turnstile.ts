@@ -1,18 +1,17 @@
 import { Refusal } from '../../domain/refusal.js'
 import { startBeats } from '../beats.js'
 
-/** A beat of the patience below. */
 const BEAT_MS = 25
 /**
  * Nothing that was asked in these 200 ms has been answered: the database is gone or too slow for everybody. Under load
  * one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms), yet others are
  * answered meanwhile, so load alone never looks like this.
  */
-const SILENCE_BEATS = 8
-/** What waits for a lock or in a queue while others are served is given up after 1.2 s: a statement may take 1 s of it. */
-const PATIENCE_BEATS = 48
-/** A connection whose statement has had no answer for 2.4 s, the time-out of two statements and more, is dead. */
-const STUCK_BEATS = 96
+const SILENCE_MS = 200
+/** What waits for a lock or in a queue while others are served is given up after this: a statement may take 1 s of it. */
+const PATIENCE_MS = 1200
+/** A connection at one piece of work for this long, the time-outs of two statements and more, is dead. */
+const STUCK_MS = 2400
 /** Work that waits for a connection: past this many per connection it is refused at once. No measurement behind it. */
 const WAITING_PER_CONNECTION = 64
 
@@ -27,8 +26,8 @@ export interface Turn {
 export interface TurnOptions {
   /** A probe goes first, is never turned away, and gives silence its yardstick. */
   readonly probe?: boolean
-  /** Beats it may take; 48 unless given. */
-  readonly patience?: number
+  /** Milliseconds it may take; 1,200 unless given. */
+  readonly patienceMs?: number
 }
 
 /** Who may use a connection now, who waits, and who has waited too long. `L` is a pool of connections. */
@@ -59,7 +58,7 @@ interface Line<L> {
 
 interface Piece<L> {
   readonly askedAt: number
-  readonly patience: number
+  readonly patienceMs: number
   /** Null while it waits. */
   line: Line<L> | null
   startedAt: number
@@ -82,22 +81,22 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
   function heard(sentAt: number, probe: boolean): void {
     if (heardFrom === null ? !probe : sentAt < heardFrom) return
     heardFrom = sentAt
-    if (beats.now() - sentAt < SILENCE_BEATS) silent = false
+    if (beats.now() - sentAt < SILENCE_MS) silent = false
   }
 
   function lookAround(): void {
     const now = beats.now()
     const running = [...pieces].filter((piece) => piece.line === line).map(({ startedAt }) => now - startedAt)
-    silent = heardFrom !== null && Math.min(Math.max(0, ...running), now - heardFrom) >= SILENCE_BEATS
+    silent = heardFrom !== null && Math.min(Math.max(0, ...running), now - heardFrom) >= SILENCE_MS
     for (const piece of pieces) {
       const age = now - piece.askedAt
-      if (age < SILENCE_BEATS) break
+      if (age < SILENCE_MS) break
       if (piece.expired) continue
       if (silent) piece.refuse('the database does not answer')
-      else if (age >= piece.patience) piece.refuse('the database is too busy')
+      else if (age >= piece.patienceMs) piece.refuse('the database is too busy')
     }
     waiting = waiting.filter((piece) => !piece.expired)
-    if (running.some((age) => age >= STUCK_BEATS)) replace(line.value)
+    if (running.some((age) => age >= STUCK_MS)) replace(line.value)
   }
 
   function next(): void {
@@ -117,7 +116,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
 
   function pass<T>(
     work: (line: L, turn: Turn) => Promise<T>,
-    { probe = false, patience = PATIENCE_BEATS }: TurnOptions = {},
+    { probe = false, patienceMs = PATIENCE_MS }: TurnOptions = {},
   ): Promise<T> {
     if (!probe && silent) return Promise.reject(degraded('the database does not answer'))
     if (!probe && waiting.length >= width * WAITING_PER_CONNECTION)
@@ -131,7 +130,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
       }
       const piece: Piece<L> = {
         askedAt: beats.now(),
-        patience,
+        patienceMs,
         line: null,
         startedAt: 0,
         expired: false,

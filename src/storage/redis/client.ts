@@ -24,8 +24,8 @@ export interface RedisOptions {
 }
 
 const BEAT_MS = 25
-/** A round trip takes well under 1 ms: a server that takes 150 ms is lost, and the caller is told so. */
-const PATIENCE_BEATS = 6
+/** A round trip takes well under 1 ms: a server that takes this long is lost, and the caller is told so. */
+const PATIENCE_MS = 150
 const CONNECT_TIMEOUT_MS = 2000
 /** The first connection may have to wait for a server that starts beside us. */
 const FIRST_CONNECT_MS = 5000
@@ -179,7 +179,7 @@ function startPatience() {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
     for (const { since, giveUp } of waiting) {
-      if (beats.now() - since < PATIENCE_BEATS) return
+      if (beats.now() - since < PATIENCE_MS) return
       giveUp()
     }
   })
