@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wirePattern } from '../../src/cli/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
+import { until } from '../storage/fixtures.js'
 import { enroll, stranger, text } from './enrolled.js'
 
 const LIMIT = 20
@@ -19,7 +20,7 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
   const enrollOne = (userRef: string, session: string, body: unknown) =>
     service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
   const expectLimited = ({ status, json, headers }: Answer) => {
-    expect([status, json.reason]).toEqual([429, 'quota-exceeded'])
+    expect([status, json.reason], json.message).toEqual([429, 'quota-exceeded'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(14 * 60)
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
   }
@@ -45,25 +46,32 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expect((await verify('not-limited', other.session, stranger())).json.action).toBe('rejected')
   })
 
-  it('count on enroll with machines, replays and patterns of another member', async () => {
+  it('count on enroll with machines and replays', async () => {
     const who = await enroll(service, 'limited-enroll', 1)
     const even = (ms: number) => wirePattern([...text(1)].map((letter, i) => [letter, i * ms, i * ms + 60]))
-    for (let i = 0; i < LIMIT; i += 4) {
-      const bodies = [NO_PATTERN, even(100 + i), who.first, { ...(who.fresh() as object), member_ref: 'else' }]
-      const reasons = []
-      for (const body of bodies) reasons.push((await enrollOne('limited-enroll', who.session, body)).json.reason)
-      expect(reasons).toEqual(['invalid-data', 'detection-bot', 'fraud-detected', 'invalid-data'])
+    for (let i = 0; i < LIMIT; i++) {
+      const [body, wanted] = [
+        [NO_PATTERN, 'invalid-data'],
+        [even(100 + i), 'detection-bot'],
+        [who.first, 'fraud-detected'],
+      ][i % 3] as [unknown, string]
+      const { status, json } = await enrollOne('limited-enroll', who.session, body)
+      expect([status, json.reason]).toEqual([422, wanted])
     }
     expectLimited(await enrollOne('limited-enroll', who.session, who.fresh()))
     expect((await service.bootstrap('limited-enroll')).json.nPatternsRef).toBe(1)
   })
 
-  it('are answered with 422 twenty times of 100 at once', async () => {
+  it('are answered with 422 no more than twenty times of 100 at once', async () => {
     const who = await enroll(service, 'limited-storm', 1)
     const all = await Promise.all(
       Array.from({ length: 100 }, () => enrollOne('limited-storm', who.session, NO_PATTERN)),
     )
-    expect(all.filter(({ status }) => status === 422)).toHaveLength(LIMIT)
-    expect(all.filter(({ status }) => status === 429)).toHaveLength(100 - LIMIT)
+    const answers = (wanted: number) => all.filter(({ status }) => status === wanted).length
+    // A loaded machine may say 503.
+    expect(answers(422)).toBeLessThanOrEqual(LIMIT)
+    expect(answers(422) + answers(503)).toBeGreaterThanOrEqual(LIMIT)
+    expect(answers(422) + answers(429) + answers(503)).toBe(100)
+    await until(async () => (await enrollOne('limited-storm', who.session, NO_PATTERN)).status === 429, 15_000)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RedisProcess, startRedis } from './redis-process.js'
+import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
 import {
   backEndsOfOurOwn,
   enrolled,
@@ -31,10 +31,10 @@ const tally = () => {
 }
 
 describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $name', ({ withRedis }) => {
-  let redis: RedisProcess | null = null
+  let redis: FlushedRedis | null = null
   let two: TwoServices
   beforeAll(async () => {
-    redis = withRedis ? await startRedis() : null
+    redis = withRedis ? await startFlushedRedis() : null
     two = await startTwo(redis?.url ?? null)
   })
   afterAll(async () => {
@@ -85,7 +85,7 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
    * budget holds then; what holds is the ladder on the member's row. Gives the seconds it took.
    */
   async function raceUnderFlushes(
-    flushed: RedisProcess,
+    flushed: FlushedRedis,
     userRef: string,
     bodies: readonly unknown[],
     attempts: number,
@@ -121,7 +121,7 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
     'judge five typing patterns and one each 30 s after, Redis flushed every 50 ms',
     async () => {
       await enrolled(two, 'flushed')
-      const seconds = await raceUnderFlushes(redis as RedisProcess, 'flushed', strangers(50), ATTEMPTS)
+      const seconds = await raceUnderFlushes(redis as FlushedRedis, 'flushed', strangers(50), ATTEMPTS)
       expect(await two.recorded('flushed')).toBeLessThanOrEqual(5 + Math.floor(seconds / 30))
     },
     240_000,
@@ -131,7 +131,7 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
     'compare three security codes, Redis flushed every 50 ms',
     async () => {
       await withCode(two, 'flushed-code', '749205')
-      await raceUnderFlushes(redis as RedisProcess, 'flushed-code', wrongCodes, FEWER)
+      await raceUnderFlushes(redis as FlushedRedis, 'flushed-code', wrongCodes, FEWER)
       expect(await two.recorded('flushed-code')).toBeLessThanOrEqual(BUDGET)
     },
     240_000,

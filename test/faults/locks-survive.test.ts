@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/attempts.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { attempt, person } from '../storage/fixtures.js'
-import { type RedisProcess, startRedis } from './redis-process.js'
+import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
 import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from './two-services.js'
 
 const LOCKED = 1000
@@ -61,7 +61,7 @@ interface Somebody {
 }
 
 describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedis }) => {
-  let redis: RedisProcess | null = null
+  let redis: FlushedRedis | null = null
   let two: TwoServices
   let database: Database
   let locked: Somebody[]
@@ -90,7 +90,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
   }
 
   beforeAll(async () => {
-    redis = withRedis ? await startRedis() : null
+    redis = withRedis ? await startFlushedRedis() : null
     two = await startTwo(redis?.url ?? null)
     database = connectPostgres({ url: two.databaseUrl, max: 4 })
     locked = await members('locked', LOCKED, (lock) => countersOf(LOCKS[lock] as Lock))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '../../src/flows/tokens.js'
 import { until } from '../storage/fixtures.js'
-import { type RedisProcess, startRedis } from './redis-process.js'
+import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
 import { type SlowLane, slowLane } from './slow-lane.js'
 import { backEndsOfOurOwn, enrolled, type On, startTwo, strangers, type TwoServices, withCode } from './two-services.js'
 
@@ -9,11 +9,11 @@ const BUDGET = 3
 const STOPS = process.env.RACES === 'long' ? 100 : 10
 
 describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
-  let redis: RedisProcess | null = null
+  let redis: FlushedRedis | null = null
   let lane: SlowLane | null = null
   let two: TwoServices
   beforeAll(async () => {
-    redis = withRedis ? await startRedis() : null
+    redis = withRedis ? await startFlushedRedis() : null
     lane = redis === null ? null : await slowLane(redis.port)
     two = await startTwo(lane === null ? null : `redis://127.0.0.1:${lane.port}`)
   })

@@ -9,8 +9,8 @@ import { readConfig } from '../../src/config.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import { freshDatabase } from '../servers/database.js'
+import { redisIsHere } from './flushed-redis.js'
 import { type KeepAlive, keepAlive, type WireAnswer } from './keep-alive.js'
-import { redisIsHere } from './redis-process.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
 /** Which of the two. */

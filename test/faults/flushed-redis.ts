@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { createClient } from 'redis'
+import { startOwnRedis } from './stores.js'
+
+/** A Redis of a test's own that is flushed in one cheap command, as often as every few milliseconds. */
+export interface FlushedRedis {
+  readonly url: string
+  readonly port: number
+  flush(): Promise<void>
+  stop(): Promise<void>
+}
+
+export const redisIsHere = () => spawnSync('redis-server', ['--version']).status === 0
+
+export async function startFlushedRedis(): Promise<FlushedRedis> {
+  const own = await startOwnRedis()
+  const url = `redis://127.0.0.1:${own.port}`
+  const client = createClient({ url })
+  client.on('error', () => {})
+  await client.connect()
+  return {
+    url,
+    port: own.port,
+    async flush() {
+      await client.flushAll()
+    },
+    async stop() {
+      client.destroy()
+      await own.close()
+    },
+  }
+}
