@@ -9,7 +9,14 @@ import { atHalf, type Confidence, fitConfidence } from './confidence.js'
 import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
 import { livenessExamples } from './examples.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
-import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores, thresholdAt } from './metrics.js'
+import {
+  bootstrapIntervals,
+  type Figures,
+  figuresOf,
+  type Intervals,
+  type PersonScores,
+  thresholdAt,
+} from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
 import { type Participant, type ProtocolScores, protocolsOf, runProtocol } from './protocols.js'
@@ -187,7 +194,11 @@ function fitLiveness(
   const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
   const inner = people.slice(0, people.length - heldOut.length)
   const trial = boostLiveness(wasm, whole, inner, seed, onProgress)
-  const parts = { ...whole, liveness: trial.trees, calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, 0) }
+  const parts = {
+    ...whole,
+    liveness: trial.trees,
+    calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, 0),
+  }
   const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut)
   return { ...boostLiveness(wasm, whole, people, seed + 1, onProgress), intercept: -threshold }
 }

@@ -74,7 +74,12 @@ export function comparisonExamples(
     }
   })
   if (rows === undefined) throw new Error('nobody to fit on')
-  return { ...rows.done(), weights: weightsOf(sources), folds: Uint8Array.from(folds), sources: Uint8Array.from(sources) }
+  return {
+    ...rows.done(),
+    weights: weightsOf(sources),
+    folds: Uint8Array.from(folds),
+    sources: Uint8Array.from(sources),
+  }
 }
 
 function* compared(kernel: Kernel, round: Round): Generator<[label: 0 | 1, row: Float32Array]> {
@@ -141,7 +146,9 @@ function* sameText(people: readonly Person[], random: Random): Generator<Round> 
       for (const phrase of PHRASES) {
         for (let round = 0; round < 3; round++) {
           const order = round === 0 ? REPETITIONS : shuffled(REPETITIONS, random)
-          const own = order.map((repetition) => typed(person, phrase, repetition)).filter((found) => found !== undefined)
+          const own = order
+            .map((repetition) => typed(person, phrase, repetition))
+            .filter((found) => found !== undefined)
           const references = round < 2 ? 5 : whole(random, 3, 8)
           yield {
             references: own.slice(0, references),

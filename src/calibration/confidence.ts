@@ -83,7 +83,10 @@ function quantileAbove(values: readonly number[], weights: readonly number[], sh
 function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
   const m = matrix.map((row, i) => [...row, right[i] ?? 0])
   for (let column = 0; column < m.length; column++) {
-    const pivot = m.reduce((best, row, i) => (i >= column && Math.abs(row[column] ?? 0) > Math.abs(m[best]?.[column] ?? 0) ? i : best), column)
+    const pivot = m.reduce(
+      (best, row, i) => (i >= column && Math.abs(row[column] ?? 0) > Math.abs(m[best]?.[column] ?? 0) ? i : best),
+      column,
+    )
     const [a, b] = [m[column] ?? [], m[pivot] ?? []]
     m[column] = b
     m[pivot] = a

@@ -38,11 +38,7 @@ export interface Foundation {
  * Population, variances and scales from the varying text alone, the two-covariance models from all sources: the first
  * mostly from varying text, the second from people who repeat theirs, each way of typing (one hand, two) a person.
  */
-export function fitFoundation(
-  wasm: Uint8Array,
-  people: Sources,
-  onProgress: (message: string) => void,
-): Foundation {
+export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (message: string) => void): Foundation {
   const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), people.aalto, 'raw')
   const population = { ...blankModel(), ...fitPopulation(raw.flat()) }
   const normalising = createKernel(wasm, encodeModel(population))
@@ -60,13 +56,20 @@ export function fitFoundation(
     ['h1', 'h2'].map((hand) => vectorsOf([...sessions].flatMap(([name, of]) => (name.includes(hand) ? [of] : [])))),
   )
   const days = people.monacoFree.map(({ sessions }) =>
-    vectorsOf([...sessions.values()].flatMap((of) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => of.slice(50 * i, 50 * i + 50))).filter((piece) => piece.length >= 15)),
+    vectorsOf(
+      [...sessions.values()]
+        .flatMap((of) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => of.slice(50 * i, 50 * i + 50)))
+        .filter((piece) => piece.length >= 15),
+    ),
   )
   const without = (fold: number): ModelParts => {
     const kept = <T>(all: readonly T[]): T[] => all.filter((_, i) => i % FOLDS !== fold)
     const repeated: VectorGroup = { weight: REPEATED_SHARE, people: kept(hands).flat() }
     const groups = [{ weight: 1, people: kept(varying) }, repeated, { weight: REPEATED_SHARE, people: kept(days) }]
-    const first = fitTwoCovariance(groups.filter((group) => group.people.length > 1), RIDGE.varying)
+    const first = fitTwoCovariance(
+      groups.filter((group) => group.people.length > 1),
+      RIDGE.varying,
+    )
     const second = repeated.people.length > 1 ? fitTwoCovariance([repeated], RIDGE.same) : first
     return { ...normalised, twoCovariances: [first, second] }
   }

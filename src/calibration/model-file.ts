@@ -66,7 +66,9 @@ export function encodeModel(parts: ModelParts): Uint8Array {
   header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
   const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
   const vectors = parts.twoCovariances.flatMap((of) => [of.mean, of.projection, of.betweenVariances])
-  const chunks = [...sections, parts.summaryScales, ...vectors, parts.calibration].map((part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
+  const chunks = [...sections, parts.summaryScales, ...vectors, parts.calibration].map(
+    (part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength),
+  )
   return new Uint8Array(Buffer.concat([...chunks, encodeTrees(parts.fusion), encodeTrees(parts.liveness)]))
 }
 

@@ -4,7 +4,9 @@ import { calibrate } from '../calibration/calibrate.js'
 /** `keystride calibrate`: fits a scoring model. `run` turns a failure into one line and exit status 1. */
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('calibrate')
-    .description('fit a scoring model on the open typing data; minutes of work on every core, progress on standard error; a run that was broken off goes on')
+    .description(
+      'fit a scoring model on the open typing data; minutes of work on every core, progress on standard error; a run that was broken off goes on',
+    )
     .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
     .requiredOption('--out <file>', 'model file to write')
     .option('--seed <number>', 'the same data, seed and build give the same bytes', wholeNumber, 1)
