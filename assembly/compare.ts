@@ -11,6 +11,7 @@ import { summaryScales } from './model'
 import { Own, STAT_ROWS, measureAll, measureOwn, ownLevel } from './own-level'
 import { summaryOf } from './summary'
 import { Column, buildTemplate, templateAt } from './template'
+import { prepareVectors } from './two-covariance'
 
 let at: i32 = 0
 
@@ -30,6 +31,7 @@ function putLanes(value: v128): void {
 export function enroll(references: i32): void {
   thread(references)
   measureOwn(references)
+  prepareVectors(references)
   buildTemplate(references, 0)
 }
 

@@ -36,14 +36,18 @@ export { nearestReplay } from './near-replay'
 export function readOne(slot: i32): i32 {
   const compared = readSample(slot)
   summarize(slot)
-  project(slot)
+  project(slot, slot)
   return compared
 }
 
 /** Scores slot 0 against slots 1 to `references` (0 to 16) into RESULT. */
 export function score(references: i32): void {
   assert(references >= 0 && references <= REFERENCES_MAX)
-  for (let slot = 0; slot <= references; slot++) readOne(slot)
+  for (let slot = 0; slot <= references; slot++) {
+    readSample(slot)
+    summarize(slot)
+  }
+  project(0, references)
   scoreRead(references)
 }
 

@@ -9,7 +9,7 @@ import { measure, setStat, stat } from './measure'
 import { summaryScales } from './model'
 import { summaryOf } from './summary'
 import { buildTemplate } from './template'
-import { compareVectors } from './two-covariance'
+import { compareVectors, prepareVectors } from './two-covariance'
 
 /** Rows of STATS in all. */
 export const STAT_ROWS: i32 = 28
@@ -39,6 +39,7 @@ export function measureOwn(references: i32): void {
     memory.fill(OWN, 0, <usize>(STAT_ROWS * 3) << 4)
     return
   }
+  prepareVectors(references - 1)
   for (let slot = 1; slot <= references; slot++) {
     buildTemplate(references, slot)
     measureAll(slot, references)

@@ -48,6 +48,8 @@ export function timesSeen(slot: i32, press: i32): v128 {
 }
 
 /** What the user is expected to do at a press, in population standard deviations. */
+// @ts-ignore: decorator
+@inline
 export function expected(slot: i32, press: i32): v128 {
   const keys = f32x4.add(effect(FIRST + firstKeyOf(slot, press)), effect(SECOND + keyAt(slot, press)))
   return f32x4.add(f32x4.add(templateAt(Column.offset), keys), effect(pairContextAt(slot, press)))
@@ -127,27 +129,42 @@ function place(slot: i32, press: i32, base: i32): i32 {
   return base == SECOND ? SECOND + keyAt(slot, press) : pairContextAt(slot, press)
 }
 
-/** Refits the effects of one level to what the other levels leave over. `rest`: variance of the others, noise to this one. */
+/** Adds to its place's sum what one press leaves over of the other levels. */
+// @ts-ignore: decorator
+@inline
+function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
+  const at = place(slot, press, base)
+  const own = f32x4.add(f32x4.sub(v128.load(lanesAt(slot, press)), expected(slot, press)), effect(at))
+  const sums = SUMS + (<usize>(at - base) << 4)
+  v128.store(sums, f32x4.add(v128.load(sums), f32x4.mul(own, lanes)))
+  if (count) v128.store(SEEN + (<usize>at << 4), f32x4.add(seen(at), lanes))
+  return at
+}
+
+/**
+ * Refits the effects of one level to what the other levels leave over. `rest`: variance of the others, noise to this one.
+ * Inlined: each level's places are found without asking which level it is.
+ */
+// @ts-ignore: decorator
+@inline
 function level(references: i32, without: i32, base: i32, variance: v128, rest: v128, count: bool): void {
-  let touched = 0
+  let touched: usize = TOUCHED
+  const one = f32x4.splat(1)
   for (let slot = 1; slot <= references; slot++) {
     if (slot == without) continue
+    store<u16>(touched, <u16>leave(slot, 0, lanesOf(0), base, count))
+    touched += 2
     const n = countOf(slot)
-    for (let i = 0; i < n; i++) {
-      const at = place(slot, i, base)
-      const lanes = lanesOf(i)
-      const own = f32x4.add(f32x4.sub(v128.load(lanesAt(slot, i)), expected(slot, i)), effect(at))
-      const sums = SUMS + (<usize>(at - base) << 4)
-      v128.store(sums, f32x4.add(v128.load(sums), f32x4.mul(own, lanes)))
-      if (count) v128.store(SEEN + (<usize>at << 4), f32x4.add(seen(at), lanes))
-      store<u16>(TOUCHED + (<usize>touched << 1), <u16>at)
-      touched++
+    for (let i = 1; i < n; i++) {
+      store<u16>(touched, <u16>leave(slot, i, one, base, count))
+      touched += 2
     }
   }
   const noise = f32x4.add(variances(Component.residual), rest)
   // A place that several presses share comes again with its sum cleared, and is left as it is.
-  for (let i = touched - 1; i >= 0; i--) {
-    const at = <i32>load<u16>(TOUCHED + (<usize>i << 1))
+  while (touched > TOUCHED) {
+    touched -= 2
+    const at = <i32>load<u16>(touched)
     const sums = SUMS + (<usize>(at - base) << 4)
     const sum = v128.load(sums)
     if (!v128.any_true(sum)) continue
