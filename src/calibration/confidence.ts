@@ -99,7 +99,7 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
   return m.map((row, i) => (row[m.length] ?? 0) / (row[i] ?? 1))
 }
 
-/** Logistic regression on one score, both classes weighed alike, by Newton's method. */
+/** Logistic regression on one score, both classes weighed alike, by Newton's method; a step that loses is halved. */
 export function plattScale(
   scores: ArrayLike<number>,
   labels: ArrayLike<number>,
@@ -107,25 +107,46 @@ export function plattScale(
 ): { slope: number; intercept: number } {
   const totals = [0, 0]
   for (let i = 0; i < scores.length; i++) totals[labels[i] ?? 0] = (totals[labels[i] ?? 0] ?? 0) + (weights[i] ?? 0)
+  const shares = Float64Array.from({ length: scores.length }, (_, i) => (weights[i] ?? 0) / (totals[labels[i] ?? 0] || 1))
+  const lossAt = (slope: number, intercept: number): number =>
+    shares.reduce((loss, share, i) => {
+      const x = (labels[i] === 1 ? -1 : 1) * (slope * (scores[i] ?? 0) + intercept)
+      return loss + share * (Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))))
+    }, 0)
   let [slope, intercept] = [1, 0]
-  for (let step = 0; step < 30; step++) {
-    let [ga, gb, haa, hab, hbb] = [0, 0, 1e-9, 0, 1e-9]
-    for (let i = 0; i < scores.length; i++) {
-      const [score, label] = [scores[i] ?? 0, labels[i] ?? 0]
-      const share = (weights[i] ?? 0) / (totals[label] || 1)
-      const p = logistic(slope * score + intercept)
-      const [error, weight] = [(p - label) * share, p * (1 - p) * share]
-      ga += error * score
-      gb += error
-      haa += weight * score * score
-      hab += weight * score
-      hbb += weight
-    }
-    const determinant = haa * hbb - hab * hab
-    slope -= (hbb * ga - hab * gb) / determinant
-    intercept -= (haa * gb - hab * ga) / determinant
+  let loss = lossAt(slope, intercept)
+  for (let round = 0; round < 30; round++) {
+    const [down, along] = newtonStep(scores, labels, shares, slope, intercept)
+    let part = 1
+    while (part > 1e-6 && !(lossAt(slope - part * down, intercept - part * along) < loss)) part /= 2
+    if (part <= 1e-6) break
+    slope -= part * down
+    intercept -= part * along
+    loss = lossAt(slope, intercept)
   }
   return { slope, intercept }
+}
+
+function newtonStep(
+  scores: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  shares: Float64Array,
+  slope: number,
+  intercept: number,
+): [slope: number, intercept: number] {
+  let [ga, gb, haa, hab, hbb] = [0, 0, 1e-9, 0, 1e-9]
+  shares.forEach((share, i) => {
+    const score = scores[i] ?? 0
+    const p = logistic(slope * score + intercept)
+    const [error, weight] = [(p - (labels[i] ?? 0)) * share, p * (1 - p) * share]
+    ga += error * score
+    gb += error
+    haa += weight * score * score
+    hab += weight * score
+    hbb += weight
+  })
+  const determinant = haa * hbb - hab * hab
+  return [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant]
 }
 
 /** Shares of impostors at or above, and of genuine probes below, a confidence of 0.5. */
