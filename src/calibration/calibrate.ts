@@ -161,7 +161,7 @@ function reportOutOfFold(
     const own = { aalto: within(people.aalto), nislab: within(people.nislab), monacoFree: within(people.monacoFree) }
     for (const [name, participants] of Object.entries(protocolsOf(own)) as [string, Participant[]][]) {
       const scores: ProtocolScores = runProtocol(kernel, participants)
-        const all = pooled[name] ?? { fused: [], confidence: [] }
+      const all = pooled[name] ?? { fused: [], confidence: [] }
       pooled[name] = all
       all.fused.push(...scores.fused)
       all.confidence.push(...scores.confidence)

@@ -107,7 +107,10 @@ export function plattScale(
 ): { slope: number; intercept: number } {
   const totals = [0, 0]
   for (let i = 0; i < scores.length; i++) totals[labels[i] ?? 0] = (totals[labels[i] ?? 0] ?? 0) + (weights[i] ?? 0)
-  const shares = Float64Array.from({ length: scores.length }, (_, i) => (weights[i] ?? 0) / (totals[labels[i] ?? 0] || 1))
+  const shares = Float64Array.from(
+    { length: scores.length },
+    (_, i) => (weights[i] ?? 0) / (totals[labels[i] ?? 0] || 1),
+  )
   const lossAt = (slope: number, intercept: number): number =>
     shares.reduce((loss, share, i) => {
       const x = (labels[i] === 1 ? -1 : 1) * (slope * (scores[i] ?? 0) + intercept)
