@@ -8,7 +8,7 @@
  * to a multiple of four, n x f32 press and n x f32 release times in ms since the first press.
  */
 import {
-  COMPARED_MAX, COUNTS, KEYS, KEYS_MAX, PAIRS, RAW, SAMPLES, SAMPLE_BYTES, SLOTS, Z, row, setF32,
+  COMPARED_MAX, COUNTS, KEYS, KEYS_MAX, PAIRS, RAW, SAMPLES, SAMPLE_BYTES, SLOTS, Z, lanesAt, row, setF32,
 } from './layout'
 import { holdContext, pairContextOf, populationInverseSd, populationMean } from './model'
 
@@ -56,7 +56,10 @@ export function readSample(slot: i32): i32 {
     const press = load<f32>(presses + (<usize>i << 2))
     const release = load<f32>(releases + (<usize>i << 2))
     put(slot, 0, i, holdContext(key), Mathf.log(clamp(release - press, 8, 1000)))
-    if (i == 0) continue
+    if (i == 0) {
+      for (let kind = 1; kind < 4; kind++) setF32(lanesAt(slot, 0), kind, 0)
+      continue
+    }
     const before = <i32>load<u8>(at + 3 + i) & 127
     const context = pairContextOf(before, key)
     store<u16>(PAIRS + ((<usize>(slot * COMPARED_MAX + i - 1)) << 1), <u16>context)
@@ -73,5 +76,7 @@ export function readSample(slot: i32): i32 {
 function put(slot: i32, kind: i32, event: i32, context: i32, value: f32): void {
   setF32(row(RAW, slot, kind), event, value)
   const z = (value - populationMean(kind, context)) * populationInverseSd(kind, context)
-  setF32(row(Z, slot, kind), event, clamp(z, -4, 4))
+  const clamped = clamp(z, -4, 4)
+  setF32(row(Z, slot, kind), event, clamped)
+  setF32(lanesAt(slot, kind == 0 ? event : event + 1), kind, clamped)
 }

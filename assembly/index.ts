@@ -6,7 +6,7 @@
  * | 0   | calibrated probability that the references' owner typed the probe; -1 without references       |
  * | 1   | bot likelihood, 0 to 1; above 0.5 it is called a bot                                           |
  * | 2   | mean absolute timing difference to the nearest reference, ms; infinity where none is comparable |
- * | 3   | fusion score before calibration                                                                |
+ * | 3   | logit of that probability, which keeps its digits near 0 and 1                                 |
  * | 4   | liveness score before calibration                                                              |
  *
  * `readOne`, `enroll`, `compare` and `examine` are the steps of `score`, for calibration and tests.
@@ -17,8 +17,7 @@ import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
 import { project } from './two-covariance'
-import { enroll } from './template'
-import { compare } from './compare'
+import { compare, enroll } from './compare'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
 import { logistic, sumTrees } from './trees'
@@ -28,7 +27,7 @@ export {
   SAMPLE_BYTES, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
-export { enroll } from './template'
+export { enroll } from './compare'
 export { compare } from './compare'
 export { examine } from './liveness'
 export { nearestReplay } from './near-replay'
@@ -37,14 +36,18 @@ export { nearestReplay } from './near-replay'
 export function readOne(slot: i32): i32 {
   const compared = readSample(slot)
   summarize(slot)
-  project(slot)
+  project(slot, slot)
   return compared
 }
 
 /** Scores slot 0 against slots 1 to `references` (0 to 16) into RESULT. */
 export function score(references: i32): void {
   assert(references >= 0 && references <= REFERENCES_MAX)
-  for (let slot = 0; slot <= references; slot++) readOne(slot)
+  for (let slot = 0; slot <= references; slot++) {
+    readSample(slot)
+    summarize(slot)
+  }
+  project(0, references)
   scoreRead(references)
 }
 
@@ -60,7 +63,9 @@ export function scoreRead(references: i32): void {
   if (references == 0) return
   enroll(references)
   compare(references)
-  const fused = <f64>f32At(calibration, 0) + sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
-  store<f64>(RESULT, logistic(<f64>f32At(calibration, 1) * fused + <f64>f32At(calibration, 2)))
-  store<f64>(RESULT, fused, 24)
+  const trees = <f64>f32At(calibration, 0) + sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
+  let logit = <f64>f32At(calibration, 1) * trees + <f64>f32At(calibration, 2)
+  for (let i = 0; i < 4; i++) logit += <f64>f32At(calibration, 6 + i) * <f64>f32At(FEATURES, i)
+  store<f64>(RESULT, logistic(logit))
+  store<f64>(RESULT, logit, 24)
 }

@@ -35,25 +35,16 @@ export function transitionClass(first: i32, second: i32): i32 {
   return 9
 }
 
-export const FREQUENT_KEYS: i32 = 14
+export const FREQUENT_KEYS: i32 = 30
 
-/** Rank among the keys that nearly every pattern holds (Space, e t o a i n s r h l d u, Backspace); -1 for the rest. */
+/** Rank among the keys that patterns hold often: letters, Space, Backspace, Shift, period; -1 for the rest. */
 export function frequentKey(key: i32): i32 {
+  if (isLetter(key)) return key
   switch (key) {
     case 37: return 0
-    case 5: return 1
-    case 20: return 2
-    case 15: return 3
-    case 1: return 4
-    case 9: return 5
-    case 14: return 6
-    case 19: return 7
-    case 18: return 8
-    case 8: return 9
-    case 12: return 10
-    case 4: return 11
-    case 21: return 12
-    case 38: return 13
+    case 38: return 27
+    case 41: return 28
+    case 60: return 29
   }
   return -1
 }

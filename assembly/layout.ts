@@ -12,21 +12,33 @@
  * | RAW      | 17 x 4 x 128 x f32             | features    | hold, press-press, release-press, release-release, logs   |
  * | Z        | 17 x 4 x 128 x f32             | features    | the same in population standard deviations                |
  * | SUMMARY  | 17 x 32 x f32                  | summary     | one pattern in 28 numbers                                 |
- * | VECTOR   | 17 x 80 x f32                  | summary     | one pattern for the two-covariance model                  |
- * | PROJECTED| 17 x 80 x f32                  | two-cov.    | the same in the model's own axes                          |
- * | EFFECTS  | 4 x (1,024 + 128 + 128) x f32  | template    | the user's effects per pair context, first and second key |
+ * | VECTOR   | 17 x 148 x f32                 | summary     | one pattern for the two-covariance models                 |
+ * | PROJECTED| 2 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
+ * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
+ * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
+ * | LANES    | 17 x 128 x 4 x f32             | features    | Z a press: its hold and the three times that lead to it   |
+ * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
  * | SEEN     | the same shape                 | template    | how often the references hold each                        |
- * | SUMS     | 1,024 x f32                    | template    | scratch of one fitting pass                               |
- * | TEMPLATE | 4 x 8 x f32                    | template    | offset, its variance, mean, deviation, events             |
+ * | SUMS     | 1,024 x 4 x f32                | template    | scratch of one fitting pass, zero between passes          |
+ * | TOUCHED  | 2,048 x u16                    | template    | which effects the references hold                         |
+ * | VARIANCES| 7 x 4 x f32                    | model       | the variance components, a lane a kind                    |
+ * | TEMPLATE | 6 x 4 x f32                    | template    | offset, its variance, mean, deviation, events, sessions   |
+ * | PAIR_IDS | 128 x 128 x u16                | alignment   | key pair to its number among the references' pairs, 0 none |
+ * | IDS      | 17 x 128 x u16                 | alignment   | that number of each press                                 |
+ * | FIRST_AT | 17 x 2,048 x u8                | alignment   | one past the first press of a pair in a slot, 0 none      |
+ * | NEXT_AT  | 17 x 128 x u8                  | alignment   | one past the next press of the same pair, 0 none          |
+ * | MATCHES  | 17 x 128 x u8                  | alignment   | the reference's press laid beside each press, 255 none    |
+ * | STATS    | 32 x 4 x f32                   | measure     | one pattern against a template                            |
+ * | OWN      | 32 x 3 x 4 x f32               | own-level   | mean, least and most of STATS of each reference against the others |
  * | SORTED   | 128 x f32                      | all         | scratch for quantiles                                     |
- * | SCRATCH  | 3 x 128 x f32                  | compare     | expectation, variance and deviation of each probe event   |
- * | FEATURES | 192 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
+ * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
+ * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
  * | LIVENESS | 64 x f32                       | liveness    | the probe's bot signs, input of the liveness trees        |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
  *
  * A host checks LAYOUT_VERSION before it trusts any of this.
  */
-export const LAYOUT_VERSION: i32 = 1
+export const LAYOUT_VERSION: i32 = 2
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -41,9 +53,11 @@ export const FEATURE_KINDS: i32 = 4
 export const SUMMARY_SIZE: i32 = 28
 export const SUMMARY_STRIDE: i32 = 32
 /** Filled dimensions of VECTOR, a multiple of four for SIMD. */
-export const VECTOR_SIZE: i32 = 76
-export const VECTOR_STRIDE: i32 = 80
-export const FEATURES_MAX: i32 = 192
+export const VECTOR_SIZE: i32 = 148
+export const VECTOR_STRIDE: i32 = 148
+export const FEATURES_MAX: i32 = 768
+export const STATS_MAX: i32 = 32
+export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 64
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
@@ -58,15 +72,27 @@ export const PAIRS: usize = memory.data(4352, 16)
 export const RAW: usize = memory.data(34816, 16)
 export const Z: usize = memory.data(34816, 16)
 export const SUMMARY: usize = memory.data(2176, 16)
-export const VECTOR: usize = memory.data(5440, 16)
-export const PROJECTED: usize = memory.data(5440, 16)
+export const VECTOR: usize = memory.data(10064, 16)
+export const PROJECTED: usize = memory.data(20128, 16)
+export const LANES: usize = memory.data(34816, 16)
+export const CENTRED: usize = memory.data(10064, 16)
+export const AXES: usize = memory.data(3552, 16)
 export const EFFECTS: usize = memory.data(20480, 16)
 export const SEEN: usize = memory.data(20480, 16)
-export const SUMS: usize = memory.data(4096, 16)
-export const TEMPLATE: usize = memory.data(128, 16)
+export const SUMS: usize = memory.data(16384, 16)
+export const TOUCHED: usize = memory.data(4096, 16)
+export const VARIANCES: usize = memory.data(112, 16)
+export const TEMPLATE: usize = memory.data(96, 16)
+export const PAIR_IDS: usize = memory.data(32768, 16)
+export const IDS: usize = memory.data(4352, 16)
+export const FIRST_AT: usize = memory.data(34816, 16)
+export const NEXT_AT: usize = memory.data(2176, 16)
+export const MATCHES: usize = memory.data(2176, 16)
+export const STATS: usize = memory.data(512, 16)
+export const OWN: usize = memory.data(1536, 16)
 export const SORTED: usize = memory.data(512, 16)
-export const SCRATCH: usize = memory.data(1536, 16)
-export const FEATURES: usize = memory.data(768, 16)
+export const SCRATCH: usize = memory.data(6144, 16)
+export const FEATURES: usize = memory.data(3072, 16)
 export const LIVENESS: usize = memory.data(256, 16)
 export const RESULT: usize = memory.data(64, 16)
 
@@ -114,25 +140,30 @@ export function eventsOf(slot: i32, kind: i32): i32 {
   return kind == 0 ? countOf(slot) : countOf(slot) - 1
 }
 
-/** The event's second key: the key held, or the key a transition arrives at. */
+/** The four kinds of one press: its hold and the three times from the press before to it (zero at the first press). */
 // @ts-ignore: decorator
 @inline
-export function secondKey(slot: i32, kind: i32, event: i32): i32 {
-  return keyAt(slot, kind == 0 ? event : event + 1)
+export function lanesAt(slot: i32, press: i32): usize {
+  return LANES + (<usize>(slot * COMPARED_MAX + press) << 4)
 }
 
-/** The event's first key: the one pressed before; 0 before the first press. */
+/** Which of the four lanes of a press count: the first press has a hold only. */
 // @ts-ignore: decorator
 @inline
-export function firstKey(slot: i32, kind: i32, event: i32): i32 {
-  if (kind == 0) return event == 0 ? 0 : keyAt(slot, event - 1)
-  return keyAt(slot, event)
+export function lanesOf(press: i32): v128 {
+  return press == 0 ? f32x4(1, 0, 0, 0) : f32x4.splat(1)
 }
 
-/** The event's pair context; 0 (all) before the first press. */
+/** The key pressed before; 0 before the first press. */
 // @ts-ignore: decorator
 @inline
-export function pairContext(slot: i32, kind: i32, event: i32): i32 {
-  if (kind == 0) return event == 0 ? 0 : pairAt(slot, event - 1)
-  return pairAt(slot, event)
+export function firstKeyOf(slot: i32, press: i32): i32 {
+  return press == 0 ? 0 : keyAt(slot, press - 1)
+}
+
+/** Pair context that leads to a press; 0 (all) before the first. */
+// @ts-ignore: decorator
+@inline
+export function pairContextAt(slot: i32, press: i32): i32 {
+  return press == 0 ? 0 : pairAt(slot, press - 1)
 }

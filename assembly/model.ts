@@ -10,19 +10,21 @@
  * | inverse SDs    | 4 x contexts x f32   |                                                              |
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
- * | two-covariance | 76 + 76 x 76 + 76    | mean, projection (row per axis), between-person variance per axis |
- * | calibration    | 8 x f32              | fusion base, slope, intercept; liveness base, slope, intercept; spare |
+ * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
+ * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; spare |
  * | roots          | trees x u32          | first node of each fusion tree                               |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
  * | liveness roots, nodes | the same      |                                                              |
  *
  * A tree goes right where the feature is above the threshold; the right child follows the left one.
  */
-import { CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VECTOR_SIZE, f32At } from './layout'
+import { CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE, f32At, setF32 } from './layout'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
-const VERSION: u32 = 1
+const VERSION: u32 = 2
 const HEADER_BYTES: usize = 64
+/** One two-covariance model. */
+export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
 
 export let contexts: i32 = 0
 export let holdContexts: usize = 0
@@ -31,9 +33,7 @@ export let means: usize = 0
 export let inverseSds: usize = 0
 export let components: usize = 0
 export let summaryScales: usize = 0
-export let vectorMean: usize = 0
-export let projection: usize = 0
-export let betweenVariances: usize = 0
+export let twoCovariances: usize = 0
 export let calibration: usize = 0
 export let fusionRoots: usize = 0
 export let fusionTrees: i32 = 0
@@ -60,16 +60,18 @@ export function loadModel(bytes: i32): i32 {
   inverseSds = means + (<usize>(FEATURE_KINDS * contexts) << 2)
   components = inverseSds + (<usize>(FEATURE_KINDS * contexts) << 2)
   summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
-  vectorMean = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
-  projection = vectorMean + (<usize>VECTOR_SIZE << 2)
-  betweenVariances = projection + (<usize>(VECTOR_SIZE * VECTOR_SIZE) << 2)
-  calibration = betweenVariances + (<usize>VECTOR_SIZE << 2)
-  fusionRoots = calibration + 32
+  twoCovariances = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
+  calibration = twoCovariances + 2 * TWO_COVARIANCE_BYTES
+  fusionRoots = calibration + 48
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
   livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
   livenessNodes = livenessRoots + (<usize>livenessTrees << 2)
   const end = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
-  return end == MODEL + <usize>bytes ? 0 : 3
+  if (end != MODEL + <usize>bytes) return 3
+  for (let which = 0; which < 7; which++) {
+    for (let kind = 0; kind < FEATURE_KINDS; kind++) setF32(VARIANCES, 4 * which + kind, f32At(components, kind * 8 + which))
+  }
+  return 0
 }
 
 /** Which variance of `components`. */
@@ -83,8 +85,9 @@ export const enum Component {
   total = 6,
 }
 
-export function component(kind: i32, which: Component): f32 {
-  return f32At(components, kind * 8 + which)
+/** A variance component, a lane a kind. */
+export function variances(which: Component): v128 {
+  return v128.load(VARIANCES + (<usize>which << 4))
 }
 
 /** Context of a hold. */

@@ -1,7 +1,7 @@
 /**
  * One pattern in 28 numbers that need no shared text (quantiles of hold and press-press, roll-over, pauses, Backspace and
- * Shift habits, spreads), and in 76 numbers for the two-covariance model: those 28 and the mean deviation per frequent
- * key and per class of transition, each drawn towards the pattern's own mean where it has little of it.
+ * Shift habits, spreads), and in 148 numbers for the two-covariance models: those 28 and the mean deviation per
+ * frequent key (held, arrived at, left) and per class of transition, each drawn towards the pattern's own mean where it has little of it.
  */
 import { RAW, SORTED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_STRIDE, Z, countOf, f32At, keyAt, row, setF32 } from './layout'
 import { BACKSPACE, CAPS_LOCK, FREQUENT_KEYS, SHIFT, SPACE, TRANSITION_CLASSES, frequentKey, isLetter, transitionClass } from './key-classes'
@@ -90,30 +90,35 @@ function keyHabits(out: usize, slot: i32, n: i32, holds: usize): void {
   setF32(out, 19, <f32>capsLocks / <f32>n)
 }
 
-/** SORTED serves as the sums and counts of at most 14 classes: 0 to 15 sums, 16 to 31 counts. */
+/** What a class of events is told by: the key they end at, the key they start from, or both keys' hands. */
+const enum By { second = 0, first = 1, transition = 2 }
+
 function vectorize(slot: i32, n: i32): void {
   const out = vectorOf(slot)
   memory.copy(out, summaryOf(slot), <usize>SUMMARY_SIZE << 2)
   let at = SUMMARY_SIZE
-  at = classMeans(slot, n, 0, FREQUENT_KEYS, out, at, false)
-  at = classMeans(slot, n - 1, 1, TRANSITION_CLASSES, out, at, true)
-  at = classMeans(slot, n - 1, 2, TRANSITION_CLASSES, out, at, true)
-  classMeans(slot, n - 1, 2, FREQUENT_KEYS, out, at, false)
+  at = classMeans(slot, n, 0, FREQUENT_KEYS, out, at, By.second)
+  at = classMeans(slot, n - 1, 1, TRANSITION_CLASSES, out, at, By.transition)
+  at = classMeans(slot, n - 1, 2, TRANSITION_CLASSES, out, at, By.transition)
+  at = classMeans(slot, n - 1, 3, TRANSITION_CLASSES, out, at, By.transition)
+  at = classMeans(slot, n - 1, 2, FREQUENT_KEYS, out, at, By.second)
+  classMeans(slot, n - 1, 2, FREQUENT_KEYS, out, at, By.first)
 }
 
-function classMeans(slot: i32, n: i32, kind: i32, classes: i32, out: usize, at: i32, byTransition: bool): i32 {
-  memory.fill(SORTED, 0, 128)
+/** SORTED serves as the sums and counts of at most 30 classes: 0 to 31 sums, 32 to 63 counts. */
+function classMeans(slot: i32, n: i32, kind: i32, classes: i32, out: usize, at: i32, by: By): i32 {
+  memory.fill(SORTED, 0, 256)
   const z = row(Z, slot, kind)
   const mean = meanOf(z, n)
   for (let i = 0; i < n; i++) {
     const second = keyAt(slot, kind == 0 ? i : i + 1)
-    const which = byTransition ? transitionClass(keyAt(slot, i), second) : frequentKey(second)
+    const which = by == By.transition ? transitionClass(keyAt(slot, i), second) : frequentKey(by == By.first ? keyAt(slot, i) : second)
     if (which < 0) continue
     setF32(SORTED, which, f32At(SORTED, which) + f32At(z, i))
-    setF32(SORTED, 16 + which, f32At(SORTED, 16 + which) + 1)
+    setF32(SORTED, 32 + which, f32At(SORTED, 32 + which) + 1)
   }
   for (let c = 0; c < classes; c++) {
-    setF32(out, at + c, (f32At(SORTED, c) + PRIOR_EVENTS * mean) / (f32At(SORTED, 16 + c) + PRIOR_EVENTS))
+    setF32(out, at + c, (f32At(SORTED, c) + PRIOR_EVENTS * mean) / (f32At(SORTED, 32 + c) + PRIOR_EVENTS))
   }
   return at + classes
 }

@@ -1,128 +1,174 @@
 /**
  * The per-user model from one to sixteen references: a normalised time is
  *   user offset + first-key effect + second-key effect + pair effect + session offset + residual,
- * each a zero-mean normal whose variance the population gives (`components`). Effects are best linear unbiased
+ * each a zero-mean normal whose variance the population gives (`variances`). Effects are best linear unbiased
  * predictions, found by two rounds of backfitting: what is seen twice says something, what was never seen says nothing.
+ * The four kinds of time share their keys, so a lane each computes them together.
  * Source: Searle, Casella and McCulloch, Variance Components (1992), chapter 7.
  */
-import { CONTEXTS_MAX, EFFECTS, FEATURE_KINDS, KEY_KINDS, SEEN, SUMS, TEMPLATE, Z, eventsOf, f32At, firstKey, pairContext, row, secondKey, setF32 } from './layout'
-import { Component, component, contexts } from './model'
+import {
+  CONTEXTS_MAX, EFFECTS, KEY_KINDS, SEEN, SUMS, TEMPLATE, TOUCHED, countOf, firstKeyOf, keyAt, lanesAt, lanesOf, pairContextAt,
+} from './layout'
+import { Component, variances } from './model'
 
 const ROUNDS: i32 = 2
 const SHAPE: i32 = CONTEXTS_MAX + 2 * KEY_KINDS
 const FIRST: i32 = CONTEXTS_MAX
 const SECOND: i32 = CONTEXTS_MAX + KEY_KINDS
 
-/** TEMPLATE's columns. */
+/** TEMPLATE's rows, four lanes each. */
 export const enum Column { offset = 0, offsetVariance = 1, mean = 2, deviation = 3, events = 4, sessions = 5 }
 
-export function templateAt(kind: i32, column: Column): f32 {
-  return f32At(TEMPLATE, kind * 8 + column)
+// @ts-ignore: decorator
+@inline
+export function templateAt(column: Column): v128 {
+  return v128.load(TEMPLATE + (<usize>column << 4))
 }
 
-function effectsOf(kind: i32): usize {
-  return EFFECTS + <usize>((kind * SHAPE) << 2)
-}
-
-function seenOf(kind: i32): usize {
-  return SEEN + <usize>((kind * SHAPE) << 2)
-}
-
-/** How often the references hold the event's pair. */
-export function timesSeen(kind: i32, slot: i32, event: i32): f32 {
-  return f32At(seenOf(kind), kind == 0 ? SECOND + secondKey(slot, kind, event) : pairContext(slot, kind, event))
-}
-
-/** What the user is expected to do at a probe's event, in population standard deviations. */
-export function expected(kind: i32, slot: i32, event: i32): f32 {
-  const effects = effectsOf(kind)
-  return templateAt(kind, Column.offset) + f32At(effects, FIRST + firstKey(slot, kind, event)) +
-    f32At(effects, SECOND + secondKey(slot, kind, event)) + f32At(effects, pairContext(slot, kind, event))
+function setTemplate(column: Column, value: v128): void {
+  v128.store(TEMPLATE + (<usize>column << 4), value)
 }
 
 // @ts-ignore: decorator
 @inline
-function left(variance: f32, noise: f32, times: f32): f32 {
-  return variance * noise / (times * variance + noise)
-}
-
-/** Variance of an event about `expected`, without the session's own offset. */
-export function expectedVariance(kind: i32, slot: i32, event: i32): f32 {
-  const seen = seenOf(kind)
-  const residual = component(kind, Component.residual)
-  const pair = component(kind, Component.pair)
-  const first = component(kind, Component.firstKey)
-  const second = component(kind, Component.secondKey)
-  return residual + templateAt(kind, Column.offsetVariance) +
-    left(pair, residual, f32At(seen, pairContext(slot, kind, event))) +
-    left(first, residual + pair + second, f32At(seen, FIRST + firstKey(slot, kind, event))) +
-    left(second, residual + pair + first, f32At(seen, SECOND + secondKey(slot, kind, event)))
-}
-
-/** Builds the template from slots 1 to `references`. */
-export function enroll(references: i32): void {
-  for (let kind = 0; kind < FEATURE_KINDS; kind++) {
-    memory.fill(effectsOf(kind), 0, <usize>SHAPE << 2)
-    memory.fill(seenOf(kind), 0, <usize>SHAPE << 2)
-    offset(kind, references)
-    for (let round = 0; round < ROUNDS; round++) {
-      level(kind, references, SECOND, KEY_KINDS, component(kind, Component.secondKey), component(kind, Component.pair) + component(kind, Component.firstKey), round == 0)
-      level(kind, references, FIRST, KEY_KINDS, component(kind, Component.firstKey), component(kind, Component.pair) + component(kind, Component.secondKey), round == 0)
-      level(kind, references, 0, contexts, component(kind, Component.pair), 0, round == 0)
-    }
-  }
-}
-
-function offset(kind: i32, references: i32): void {
-  let n: f32 = 0, sum: f32 = 0, squares: f32 = 0
-  for (let slot = 1; slot <= references; slot++) {
-    const events = eventsOf(slot, kind)
-    const z = row(Z, slot, kind)
-    for (let i = 0; i < events; i++) {
-      const value = f32At(z, i)
-      sum += value
-      squares += value * value
-    }
-    n += <f32>events
-  }
-  const mean = n > 0 ? sum / n : 0
-  const user = component(kind, Component.user)
-  const noise = component(kind, Component.session) / <f32>references +
-    (component(kind, Component.residual) + component(kind, Component.pair) + component(kind, Component.firstKey) + component(kind, Component.secondKey)) / max(n, 1)
-  const at = TEMPLATE + <usize>((kind * 8) << 2)
-  setF32(at, Column.offset, mean * user / (user + noise))
-  setF32(at, Column.offsetVariance, user * noise / (user + noise))
-  setF32(at, Column.mean, mean)
-  setF32(at, Column.deviation, n > 0 ? sqrt<f32>(max(squares / n - mean * mean, 0)) : 0)
-  setF32(at, Column.events, n)
-  setF32(at, Column.sessions, <f32>references)
+function effect(at: i32): v128 {
+  return v128.load(EFFECTS + (<usize>at << 4))
 }
 
 // @ts-ignore: decorator
 @inline
-function place(kind: i32, slot: i32, event: i32, base: i32): i32 {
-  if (base == FIRST) return FIRST + firstKey(slot, kind, event)
-  return base == SECOND ? SECOND + secondKey(slot, kind, event) : pairContext(slot, kind, event)
+function seen(at: i32): v128 {
+  return v128.load(SEEN + (<usize>at << 4))
 }
 
-/** Refits the effects of one level to what the other levels leave over. `rest`: variance of the others, noise to this one. */
-function level(kind: i32, references: i32, base: i32, size: i32, variance: f32, rest: f32, count: bool): void {
-  const effects = effectsOf(kind)
-  const seen = seenOf(kind)
-  memory.fill(SUMS, 0, <usize>size << 2)
+/** How often the references hold what a press is compared with: its key for the hold, its pair for the rest. */
+export function timesSeen(slot: i32, press: i32): v128 {
+  const held = f32x4.extract_lane(seen(SECOND + keyAt(slot, press)), 0)
+  return f32x4.replace_lane(seen(pairContextAt(slot, press)), 0, held)
+}
+
+/** What the user is expected to do at a press, in population standard deviations. */
+// @ts-ignore: decorator
+@inline
+export function expected(slot: i32, press: i32): v128 {
+  const keys = f32x4.add(effect(FIRST + firstKeyOf(slot, press)), effect(SECOND + keyAt(slot, press)))
+  return f32x4.add(f32x4.add(templateAt(Column.offset), keys), effect(pairContextAt(slot, press)))
+}
+
+// @ts-ignore: decorator
+@inline
+function left(variance: v128, noise: v128, times: v128): v128 {
+  return f32x4.div(f32x4.mul(variance, noise), f32x4.add(f32x4.mul(times, variance), noise))
+}
+
+/** Variance of a press about `expected`, without the session's own offset. */
+export function expectedVariance(slot: i32, press: i32): v128 {
+  const residual = variances(Component.residual)
+  const pair = variances(Component.pair)
+  const first = variances(Component.firstKey)
+  const second = variances(Component.secondKey)
+  const noise = f32x4.add(residual, pair)
+  const fixed = f32x4.add(residual, templateAt(Column.offsetVariance))
+  const ofPair = left(pair, residual, seen(pairContextAt(slot, press)))
+  const ofFirst = left(first, f32x4.add(noise, second), seen(FIRST + firstKeyOf(slot, press)))
+  const ofSecond = left(second, f32x4.add(noise, first), seen(SECOND + keyAt(slot, press)))
+  return f32x4.add(f32x4.add(fixed, ofPair), f32x4.add(ofFirst, ofSecond))
+}
+
+/** Builds the template from slots 1 to `references`, one of them left out (0: none). */
+export function buildTemplate(references: i32, without: i32): void {
+  memory.fill(EFFECTS, 0, <usize>SHAPE << 4)
+  memory.fill(SEEN, 0, <usize>SHAPE << 4)
+  offset(references, without)
+  const pair = variances(Component.pair)
+  const first = variances(Component.firstKey)
+  const second = variances(Component.secondKey)
+  for (let round = 0; round < ROUNDS; round++) {
+    level(references, without, SECOND, second, f32x4.add(pair, first), round == 0)
+    level(references, without, FIRST, first, f32x4.add(pair, second), round == 0)
+    level(references, without, 0, pair, f32x4.splat(0), round == 0)
+  }
+}
+
+function offset(references: i32, without: i32): void {
+  let presses = 0
+  let sessions = 0
+  let sum = f32x4.splat(0)
+  let squares = f32x4.splat(0)
   for (let slot = 1; slot <= references; slot++) {
-    const events = eventsOf(slot, kind)
-    const z = row(Z, slot, kind)
-    for (let i = 0; i < events; i++) {
-      const at = place(kind, slot, i, base)
-      const own = f32At(z, i) - expected(kind, slot, i) + f32At(effects, at)
-      setF32(SUMS, at - base, f32At(SUMS, at - base) + own)
-      if (count) setF32(seen, at, f32At(seen, at) + 1)
+    if (slot == without) continue
+    const n = countOf(slot)
+    for (let i = 0; i < n; i++) {
+      const z = v128.load(lanesAt(slot, i))
+      sum = f32x4.add(sum, z)
+      squares = f32x4.add(squares, f32x4.mul(z, z))
+    }
+    presses += n
+    sessions++
+  }
+  const transitions = <f32>max(presses - sessions, 1)
+  const events = f32x4.replace_lane(f32x4.splat(transitions), 0, <f32>max(presses, 1))
+  const mean = f32x4.div(sum, events)
+  const user = variances(Component.user)
+  const keys = f32x4.add(variances(Component.firstKey), variances(Component.secondKey))
+  const within = f32x4.add(f32x4.add(variances(Component.residual), variances(Component.pair)), keys)
+  const noise = f32x4.add(f32x4.div(variances(Component.session), f32x4.splat(<f32>max(sessions, 1))), f32x4.div(within, events))
+  const spread = f32x4.sub(f32x4.div(squares, events), f32x4.mul(mean, mean))
+  setTemplate(Column.offset, f32x4.div(f32x4.mul(mean, user), f32x4.add(user, noise)))
+  setTemplate(Column.offsetVariance, f32x4.div(f32x4.mul(user, noise), f32x4.add(user, noise)))
+  setTemplate(Column.mean, mean)
+  setTemplate(Column.deviation, f32x4.sqrt(f32x4.max(spread, f32x4.splat(0))))
+  setTemplate(Column.events, events)
+  setTemplate(Column.sessions, f32x4.splat(<f32>sessions))
+}
+
+// @ts-ignore: decorator
+@inline
+function place(slot: i32, press: i32, base: i32): i32 {
+  if (base == FIRST) return FIRST + firstKeyOf(slot, press)
+  return base == SECOND ? SECOND + keyAt(slot, press) : pairContextAt(slot, press)
+}
+
+/** Adds to its place's sum what one press leaves over of the other levels. */
+// @ts-ignore: decorator
+@inline
+function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
+  const at = place(slot, press, base)
+  const own = f32x4.add(f32x4.sub(v128.load(lanesAt(slot, press)), expected(slot, press)), effect(at))
+  const sums = SUMS + (<usize>(at - base) << 4)
+  v128.store(sums, f32x4.add(v128.load(sums), f32x4.mul(own, lanes)))
+  if (count) v128.store(SEEN + (<usize>at << 4), f32x4.add(seen(at), lanes))
+  return at
+}
+
+/**
+ * Refits the effects of one level to what the other levels leave over. `rest`: variance of the others, noise to this one.
+ * Inlined: each level's places are found without asking which level it is.
+ */
+// @ts-ignore: decorator
+@inline
+function level(references: i32, without: i32, base: i32, variance: v128, rest: v128, count: bool): void {
+  let touched: usize = TOUCHED
+  const one = f32x4.splat(1)
+  for (let slot = 1; slot <= references; slot++) {
+    if (slot == without) continue
+    store<u16>(touched, <u16>leave(slot, 0, lanesOf(0), base, count))
+    touched += 2
+    const n = countOf(slot)
+    for (let i = 1; i < n; i++) {
+      store<u16>(touched, <u16>leave(slot, i, one, base, count))
+      touched += 2
     }
   }
-  const noise = component(kind, Component.residual) + rest
-  for (let i = 0; i < size; i++) {
-    const times = f32At(seen, base + i)
-    setF32(effects, base + i, times > 0 ? variance * f32At(SUMS, i) / (times * variance + noise) : 0)
+  const noise = f32x4.add(variances(Component.residual), rest)
+  // A place that several presses share comes again with its sum cleared, and is left as it is.
+  while (touched > TOUCHED) {
+    touched -= 2
+    const at = <i32>load<u16>(touched)
+    const sums = SUMS + (<usize>(at - base) << 4)
+    const sum = v128.load(sums)
+    if (!v128.any_true(sum)) continue
+    v128.store(EFFECTS + (<usize>at << 4), f32x4.div(f32x4.mul(variance, sum), f32x4.add(f32x4.mul(seen(at), variance), noise)))
+    v128.store(sums, f32x4.splat(0))
   }
 }

@@ -4,58 +4,129 @@
  * likelihood ratio of "same person" against "another" is a sum over axes, for any number of references.
  * Source: Brummer and De Villiers, The Speaker Partitioning Problem (Odyssey 2010), section 4.
  */
-import { FEATURES, PROJECTED, VECTOR_SIZE, VECTOR_STRIDE, f32At, setF32 } from './layout'
-import { betweenVariances, projection, vectorMean } from './model'
+import { AXES, CENTRED, PROJECTED, SLOTS, VECTOR_SIZE, VECTOR_STRIDE } from './layout'
+import { clampLanes, logLanes, sumLanes } from './lanes'
+import { TWO_COVARIANCE_BYTES, twoCovariances } from './model'
 import { vectorOf } from './summary'
 
-function projectedOf(slot: i32): usize {
-  return PROJECTED + <usize>((slot * VECTOR_STRIDE) << 2)
+/** The two models: fitted on people who type ever other text, and on people who repeat theirs. */
+export const MODELS: i32 = 2
+
+function meanOfModel(model: i32): usize {
+  return twoCovariances + <usize>model * TWO_COVARIANCE_BYTES
 }
 
-/** Takes a slot's vector into the model's axes, capped at six within-person deviations. */
-export function project(slot: i32): void {
-  const vector = vectorOf(slot)
-  const out = projectedOf(slot)
-  for (let i = 0; i < VECTOR_SIZE; i++) {
-    const weights = projection + <usize>((i * VECTOR_SIZE) << 2)
-    let sums = f32x4.splat(0)
-    for (let j = 0; j < VECTOR_SIZE; j += 4) {
-      const centred = f32x4.sub(v128.load(vector + (<usize>j << 2)), v128.load(vectorMean + (<usize>j << 2)))
-      sums = f32x4.add(sums, f32x4.mul(centred, v128.load(weights + (<usize>j << 2))))
+function projectionOf(model: i32): usize {
+  return meanOfModel(model) + (<usize>VECTOR_SIZE << 2)
+}
+
+function betweenOf(model: i32): usize {
+  return projectionOf(model) + (<usize>(VECTOR_SIZE * VECTOR_SIZE) << 2)
+}
+
+function projectedOf(model: i32, slot: i32): usize {
+  return PROJECTED + (<usize>((model * SLOTS + slot) * VECTOR_STRIDE) << 2)
+}
+
+function centredOf(slot: i32): usize {
+  return CENTRED + (<usize>(slot * VECTOR_STRIDE) << 2)
+}
+
+/**
+ * Takes the vectors of slots `from` to `to` into the axes of both models, capped at six within-person deviations. Four
+ * axes at a time, so that their sums do not wait for one another, and all slots for each, so that the weights are read once.
+ */
+export function project(from: i32, to: i32): void {
+  const stride = <usize>VECTOR_SIZE << 2
+  for (let model = 0; model < MODELS; model++) {
+    const mean = meanOfModel(model)
+    for (let slot = from; slot <= to; slot++) {
+      const vector = vectorOf(slot)
+      const centred = centredOf(slot)
+      for (let at: usize = 0; at < stride; at += 16) {
+        v128.store(centred + at, f32x4.sub(v128.load(vector + at), v128.load(mean + at)))
+      }
     }
-    const sum = f32x4.extract_lane(sums, 0) + f32x4.extract_lane(sums, 1) + f32x4.extract_lane(sums, 2) + f32x4.extract_lane(sums, 3)
-    setF32(out, i, max<f32>(-6, min<f32>(6, sum)))
+    for (let i = 0; i < VECTOR_SIZE; i += 4) {
+      const weights = projectionOf(model) + <usize>i * stride
+      for (let slot = from; slot <= to; slot++) {
+        const centred = centredOf(slot)
+        let a = f32x4.splat(0), b = a, c = a, d = a
+        for (let at: usize = 0; at < stride; at += 16) {
+          const value = v128.load(centred + at)
+          a = f32x4.add(a, f32x4.mul(value, v128.load(weights + at)))
+          b = f32x4.add(b, f32x4.mul(value, v128.load(weights + at, 592)))
+          c = f32x4.add(c, f32x4.mul(value, v128.load(weights + at, 1184)))
+          d = f32x4.add(d, f32x4.mul(value, v128.load(weights + at, 1776)))
+        }
+        const sums = f32x4(sumLanes(a), sumLanes(b), sumLanes(c), sumLanes(d))
+        v128.store(projectedOf(model, slot) + (<usize>i << 2), clampLanes(sums, -6, 6))
+      }
+    }
   }
 }
 
 /** Axes whose sums are features of their own: the first few separate people best. */
-const LEADING: i32 = 10
-const MIDDLE: i32 = 30
+const LEADING: i32 = 12
+const MIDDLE: i32 = 40
 
-/** Writes four features at `at`: the ratio over all axes, over the leading, over the middle ones, and a cosine. */
-export function compareVectors(references: i32, at: i32): i32 {
-  const probe = projectedOf(0)
-  let leading: f32 = 0, middle: f32 = 0, rest: f32 = 0, dot: f32 = 0, own: f32 = 0, theirs: f32 = 0
-  for (let i = 0; i < VECTOR_SIZE; i++) {
-    let mean: f32 = 0
-    for (let slot = 1; slot <= references; slot++) mean += f32At(projectedOf(slot), i)
-    mean /= <f32>references
-    const between = f32At(betweenVariances, i)
-    const x = f32At(probe, i)
-    const shrink = between / (between + 1 / <f32>references)
-    const variance: f32 = 1 + between * (1 - shrink)
-    const d = x - shrink * mean
-    const ratio = <f32>0.5 * (x * x / (1 + between) + Mathf.log((1 + between) / variance) - d * d / variance)
-    if (i < LEADING) leading += ratio
-    else if (i < MIDDLE) middle += ratio
-    else rest += ratio
-    dot += shrink * x * mean
-    own += shrink * x * x
-    theirs += shrink * mean * mean
+/** AXES: for each axis what a comparison with `others` patterns shrinks by, is spread by, and gains before it is looked at. */
+const SHRINK: usize = 0
+const VARIANCE: usize = <usize>VECTOR_SIZE << 2
+const LOG_RATIO: usize = <usize>VECTOR_SIZE << 3
+
+function axesOf(model: i32): usize {
+  return AXES + <usize>model * ((<usize>VECTOR_SIZE << 2) * 3)
+}
+
+/** Prepares `compareVectors` for comparisons with this many patterns. */
+export function prepareVectors(others: i32): void {
+  const share = f32x4.splat(1 / <f32>max(others, 1))
+  const one = f32x4.splat(1)
+  for (let model = 0; model < MODELS; model++) {
+    const betweens = betweenOf(model)
+    for (let at: usize = 0; at < VARIANCE; at += 16) {
+      const between = v128.load(betweens + at)
+      const shrink = f32x4.div(between, f32x4.add(between, share))
+      const variance = f32x4.add(one, f32x4.mul(between, f32x4.sub(one, shrink)))
+      v128.store(axesOf(model) + SHRINK + at, shrink)
+      v128.store(axesOf(model) + VARIANCE + at, variance)
+      v128.store(axesOf(model) + LOG_RATIO + at, logLanes(f32x4.div(f32x4.add(one, between), variance)))
+    }
   }
-  setF32(FEATURES, at, leading + middle + rest)
-  setF32(FEATURES, at + 1, leading)
-  setF32(FEATURES, at + 2, middle)
-  setF32(FEATURES, at + 3, own * theirs > <f32>1e-9 ? dot / sqrt<f32>(own * theirs) : 0)
-  return at + 4
+}
+
+/** Four lanes: the log ratio of `slot` and the references but itself, over all axes, the leading, the middle; a cosine. */
+export function compareVectors(model: i32, slot: i32, references: i32): v128 {
+  const probe = projectedOf(model, slot)
+  const betweens = betweenOf(model)
+  const axes = axesOf(model)
+  const others = slot == 0 ? references : references - 1
+  const share = f32x4.splat(1 / <f32>max(others, 1))
+  const one = f32x4.splat(1)
+  let leading = f32x4.splat(0), middle = leading, rest = leading, dot = leading, own = leading, theirs = leading
+  for (let i = 0; i < VECTOR_SIZE; i += 4) {
+    const at = <usize>i << 2
+    let sum = f32x4.splat(0)
+    for (let reference = 1; reference <= references; reference++) {
+      if (reference != slot) sum = f32x4.add(sum, v128.load(projectedOf(model, reference) + at))
+    }
+    const mean = f32x4.mul(sum, share)
+    const x = v128.load(probe + at)
+    const shrink = v128.load(axes + SHRINK + at)
+    const d = f32x4.sub(x, f32x4.mul(shrink, mean))
+    const whole = f32x4.add(one, v128.load(betweens + at))
+    const gain = f32x4.sub(f32x4.div(f32x4.mul(x, x), whole), f32x4.div(f32x4.mul(d, d), v128.load(axes + VARIANCE + at)))
+    const ratio = f32x4.mul(f32x4.splat(0.5), f32x4.add(gain, v128.load(axes + LOG_RATIO + at)))
+    if (i < LEADING) leading = f32x4.add(leading, ratio)
+    else if (i < MIDDLE) middle = f32x4.add(middle, ratio)
+    else rest = f32x4.add(rest, ratio)
+    const shrunk = f32x4.mul(shrink, x)
+    dot = f32x4.add(dot, f32x4.mul(shrunk, mean))
+    own = f32x4.add(own, f32x4.mul(shrunk, x))
+    theirs = f32x4.add(theirs, f32x4.mul(f32x4.mul(shrink, mean), mean))
+  }
+  const norm = sumLanes(own) * sumLanes(theirs)
+  const cosine: f32 = norm > <f32>1e-9 ? sumLanes(dot) / sqrt<f32>(norm) : 0
+  return f32x4(sumLanes(leading) + sumLanes(middle) + sumLanes(rest), sumLanes(leading), sumLanes(middle), cosine)
 }

@@ -14,7 +14,7 @@ export interface BoostingOptions {
   readonly learningRate: number
   readonly l2: number
   readonly rowsPerLeafMin: number
-  /** Share of rows and of features that a tree sees. */
+  /** Share that a tree sees of the rows that the trees before it have settled, and of the features. */
   readonly rowShare: number
   readonly featureShare: number
   readonly seed: number
@@ -27,6 +27,16 @@ export interface Examples {
   readonly rows: Float32Array
   /** 1 or 0 a row. */
   readonly labels: Uint8Array
+  /** How much each row counts; absent: all alike. */
+  readonly weights?: Float32Array
+}
+
+/** The same in bins, in memory that threads share: a column of bytes a feature, and the upper bounds of its bins. */
+export interface Binned {
+  readonly bins: readonly Uint8Array[]
+  readonly cuts: readonly Float32Array[]
+  readonly labels: Uint8Array
+  readonly weights: Float32Array
 }
 
 export interface Boosted {
@@ -54,19 +64,31 @@ function cutsOf(examples: Examples, column: number, random: Random): Float32Arra
 
 function binColumn(examples: Examples, column: number, cuts: Float32Array): Uint8Array {
   const n = examples.labels.length
-  const out = new Uint8Array(n)
+  const out = new Uint8Array(new SharedArrayBuffer(n))
   for (let i = 0; i < n; i++) {
-    const value = examples.rows[i * examples.width + column] ?? 0
+    const value = examples.rows[i * examples.width + column] as number
     let low = 0
     let high = cuts.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (value > (cuts[middle] ?? 0)) low = middle + 1
+      if (value > (cuts[middle] as number)) low = middle + 1
       else high = middle
     }
     out[i] = low
   }
   return out
+}
+
+/** Bins every column; the rows are not needed afterwards. */
+export function binned(examples: Examples, seed: number): Binned {
+  const random = seededRandom(seed)
+  const n = examples.labels.length
+  const cuts = Array.from({ length: examples.width }, (_, column) => cutsOf(examples, column, random))
+  const labels = new Uint8Array(new SharedArrayBuffer(n))
+  labels.set(examples.labels)
+  const weights = new Float32Array(new SharedArrayBuffer(4 * n))
+  weights.set(examples.weights ?? new Float32Array(n).fill(1))
+  return { bins: cuts.map((columnCuts, column) => binColumn(examples, column, columnCuts)), cuts, labels, weights }
 }
 
 interface Split {
@@ -83,40 +105,58 @@ interface Leaf {
   readonly split: Split
 }
 
-/**
- * Gradient boosting of the logistic loss with leaf-wise histogram trees, rows and columns drawn anew a tree.
- * Sources: Friedman, Greedy function approximation (2001); Ke et al., LightGBM (2017): 256 bins, best leaf first,
- * the larger child's histogram by subtraction. The same seed and rows give the same trees.
- */
+/** Fits on all rows: `binned`, then `fitBinned`. */
 export function fitBoosting(examples: Examples, options: BoostingOptions): Boosted {
-  const { width, labels } = examples
+  return fitBinned(binned(examples, options.seed), options)
+}
+
+/** Gradients above this share of one are always looked at: the row is not settled yet. */
+const UNSETTLED = 0.25
+
+/**
+ * Gradient boosting of the logistic loss with leaf-wise histogram trees, rows and columns drawn anew a tree, unsettled
+ * rows more often (and counted less, so that sums stay right). Weights count rows; a weight of 0 leaves a row out.
+ * Sources: Friedman, Greedy function approximation (2001); Ke et al., LightGBM (2017): 256 bins, best leaf first,
+ * the larger child's histogram by subtraction, sampling by gradient. The same seed and rows give the same trees.
+ */
+export function fitBinned(data: Binned, options: BoostingOptions): Boosted {
+  const { labels, weights } = data
   const n = labels.length
   const random = seededRandom(options.seed)
-  const cuts = Array.from({ length: width }, (_, column) => cutsOf(examples, column, random))
-  const bins = cuts.map((columnCuts, column) => binColumn(examples, column, columnCuts))
-  const share = labels.reduce((sum, label) => sum + label, 0) / n
-  const base = Math.log(share / (1 - share))
+  const [all, genuine] = weights.reduce(
+    ([sum, ones], weight, i) => [sum + weight, ones + weight * (labels[i] as number)],
+    [0, 0],
+  )
+  const base = Math.log(genuine / (all - genuine))
   const scores = new Float64Array(n).fill(base)
   const gradients = new Float64Array(n)
   const hessians = new Float64Array(n)
+  const drawn = new Int32Array(n)
   const trees: Tree[] = []
   while (trees.length < options.trees) {
+    let rows = 0
     for (let i = 0; i < n; i++) {
-      const p = 1 / (1 + Math.exp(-(scores[i] ?? 0)))
-      gradients[i] = p - (labels[i] ?? 0)
-      hessians[i] = p * (1 - p)
+      const weight = weights[i] as number
+      if (weight === 0) continue
+      const p = 1 / (1 + Math.exp(-(scores[i] as number)))
+      const gradient = p - (labels[i] as number)
+      const chance = options.rowShare + ((1 - options.rowShare) * Math.abs(gradient)) / UNSETTLED
+      if (chance < 1 && random() >= chance) continue
+      const counted = chance < 1 ? weight / chance : weight
+      gradients[i] = counted * gradient
+      hessians[i] = counted * p * (1 - p)
+      drawn[rows++] = i
     }
-    const tree = growTree({ bins, cuts, gradients, hessians, options, random })
-    addTree(tree, bins, cuts, scores)
+    const tree = growTree({ ...data, rows: drawn.slice(0, rows), gradients, hessians, options, random })
+    addTree(tree, data, scores)
     trees.push(tree)
     options.onTree?.(trees.length)
   }
   return { base, trees }
 }
 
-interface Growing {
-  readonly bins: readonly Uint8Array[]
-  readonly cuts: readonly Float32Array[]
+interface Growing extends Binned {
+  readonly rows: Int32Array
   readonly gradients: Float64Array
   readonly hessians: Float64Array
   readonly options: BoostingOptions
@@ -124,8 +164,7 @@ interface Growing {
 }
 
 function growTree(growing: Growing): Tree {
-  const { bins, cuts, gradients, options, random } = growing
-  const rows = Int32Array.from(gradients.keys()).filter(() => random() < options.rowShare)
+  const { bins, cuts, rows, options, random } = growing
   const columns = bins.map((_, column) => column).filter(() => random() < options.featureShare)
   if (columns.length === 0) columns.push(Math.floor(random() * bins.length))
   const tree = { feature: [-1], value: [0], left: [0] }
@@ -139,12 +178,11 @@ function growTree(growing: Growing): Tree {
     if (best.split.gain <= 0) break
     const column = columns[best.split.column] ?? 0
     const columnBins = bins[column] ?? new Uint8Array()
-    const leftRows = best.rows.filter((row) => (columnBins[row] ?? 0) <= best.split.bin)
-    const rightRows = best.rows.filter((row) => (columnBins[row] ?? 0) > best.split.bin)
+    const [leftRows, rightRows] = parted(best.rows, columnBins, best.split.bin)
     const leftIsSmall = leftRows.length <= rightRows.length
     const small = histogramOf(leftIsSmall ? leftRows : rightRows, columns, growing)
     const large = best.histogram
-    for (let i = 0; i < large.length; i++) large[i] = (large[i] ?? 0) - (small[i] ?? 0)
+    for (let i = 0; i < large.length; i++) large[i] = (large[i] as number) - (small[i] as number)
     const left = tree.feature.length
     tree.feature.push(-1, -1)
     tree.value.push(0, 0)
@@ -157,6 +195,19 @@ function growTree(growing: Growing): Tree {
     leaves.push(makeLeaf(left + 1, rightRows, leftIsSmall ? large : small))
   }
   return tree
+}
+
+/** Rows up to the bin, and above it, in their order. */
+function parted(rows: Int32Array, column: Uint8Array, bin: number): [left: Int32Array, right: Int32Array] {
+  const left = new Int32Array(rows.length)
+  const right = new Int32Array(rows.length)
+  let [toLeft, toRight] = [0, 0]
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] as number // i is below the length
+    if ((column[row] as number) <= bin) left[toLeft++] = row
+    else right[toRight++] = row
+  }
+  return [left.slice(0, toLeft), right.slice(0, toRight)]
 }
 
 /** Three numbers a bin: gradients, hessians, rows. */
@@ -231,15 +282,23 @@ function bestSplit(
 }
 
 /** Adds a tree's leaves to every row's score, rows left out of the draw too. */
-function addTree(tree: Tree, bins: readonly Uint8Array[], cuts: readonly Float32Array[], scores: Float64Array): void {
+function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array): void {
   const binOf = tree.feature.map((feature, i) => (feature < 0 ? 0 : (cuts[feature]?.indexOf(tree.value[i] ?? 0) ?? 0)))
+  const columns = tree.feature.map((feature) => bins[feature] ?? new Uint8Array())
+  const { feature, left, value } = tree
   for (let row = 0; row < scores.length; row++) {
     let node = 0
-    let feature = tree.feature[0] ?? -1
-    while (feature >= 0) {
-      node = (tree.left[node] ?? 0) + (((bins[feature] as Uint8Array)[row] ?? 0) > (binOf[node] ?? 0) ? 1 : 0)
-      feature = tree.feature[node] ?? -1
+    while ((feature[node] as number) >= 0) {
+      const column = columns[node] as Uint8Array
+      node = (left[node] as number) + ((column[row] as number) > (binOf[node] as number) ? 1 : 0)
     }
-    scores[row] = (scores[row] ?? 0) + (tree.value[node] ?? 0)
+    scores[row] = (scores[row] as number) + (value[node] as number)
   }
+}
+
+/** What the trees say of the rows that `where` keeps, by row; NaN elsewhere. */
+export function scoresOf({ base, trees }: Boosted, data: Binned, where: (row: number) => boolean): Float64Array {
+  const scores = new Float64Array(data.labels.length).fill(base)
+  for (const tree of trees) addTree(tree, data, scores)
+  return scores.map((score, row) => (where(row) ? score : Number.NaN))
 }

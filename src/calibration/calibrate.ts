@@ -1,48 +1,62 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { wasmFile } from '../scoring/artifacts.js'
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
-import { type Boosted, fitBoosting } from './boosting.js'
-import { fitComponents } from './components.js'
-import { loadPeople, type Person, splitPeople } from './dataset.js'
-import { comparisonExamples, livenessExamples } from './examples.js'
-import { type Figures, figuresOf, thresholdAt } from './metrics.js'
-import { blankModel, encodeModel, FEATURE_KINDS, type ModelParts, SUMMARY_SIZE } from './model-file.js'
-import { fitPopulation, keysOf, type RawSession } from './population.js'
-import { runProtocol, varyingText } from './protocols.js'
+import { type Binned, type Boosted, type BoostingOptions, binned, fitBoosting, scoresOf } from './boosting.js'
+import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
+import { atHalf, type Confidence, fitConfidence } from './confidence.js'
+import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
+import { livenessExamples } from './examples.js'
+import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
+import {
+  bootstrapIntervals,
+  type Figures,
+  figuresOf,
+  type Intervals,
+  type PersonScores,
+  thresholdAt,
+} from './metrics.js'
+import { encodeModel, type ModelParts } from './model-file.js'
+import { type FitTask, fitInParallel } from './parallel.js'
+import { type Participant, type ProtocolScores, protocolsOf, runProtocol } from './protocols.js'
 import { seededRandom } from './random.js'
 import { disturbed } from './species.js'
-import { fitTwoCovariance } from './two-covariance.js'
 
 type Progress = (message: string) => void
 
 export interface CalibrateOptions {
   /** Folder of the open data sets. */
   readonly data: string
-  /** Model file to write. */
+  /** Model file to write; what a broken-off run has finished is kept beside it. */
   readonly out: string
   readonly seed: number
-  readonly onProgress?: (message: string) => void
+  readonly onProgress?: Progress
+}
+
+/** A protocol by models that never saw the people it reports. */
+export interface OutOfFold {
+  readonly figures: Figures
+  readonly intervals: Intervals
+  /** False matches and false non-matches at a confidence of 0.5. */
+  readonly atHalf: { readonly fmr: number; readonly fnmr: number }
 }
 
 export interface Calibrated {
   readonly bytes: number
-  /** P1 of the held-out part of the fitting people, by a model that never saw them. */
-  readonly heldOut: Figures
+  readonly outOfFold: Readonly<Record<string, OutOfFold>>
   /** Share of genuine attempts at which the confidence is a probability. */
   readonly prior: number
 }
 
-/** Fitting people that choose the calibration and no tree. */
-const HELD_OUT = 200
 const FUSION = {
-  trees: 700,
-  leaves: 24,
-  learningRate: 0.05,
+  trees: 600,
+  leaves: 16,
+  learningRate: 0.06,
   l2: 5,
-  rowsPerLeafMin: 60,
-  rowShare: 0.5,
-  featureShare: 0.35,
+  rowsPerLeafMin: 40,
+  rowShare: 0.15,
+  featureShare: 0.15,
 }
 const LIVENESS = {
   trees: 200,
@@ -53,10 +67,9 @@ const LIVENESS = {
   rowShare: 0.7,
   featureShare: 0.5,
 }
-/** Four: each fold's two-covariance model still sees three quarters of the people. */
-const FOLDS = 4
-const PRESSES_MAX = 64
-/** A little under the promised 1 %, as much as the held-out people's figure is uncertain. */
+/** Fitting people that choose the bot verdict's threshold and no tree of the trial. */
+const HELD_OUT = 200
+/** A little under the promised 1 %, as much as the out-of-fold figure is uncertain. */
 const FALSE_MATCHES = 0.0085
 /** Share of held-out sincere patterns above the liveness threshold before the margin. */
 const FALSE_BOTS = 0.001
@@ -67,148 +80,141 @@ const FALSE_BOTS = 0.001
 const LIVENESS_MARGIN = 2.4
 
 /**
- * Fits a model on the data set's first 1,000 people and writes it: first on 800 of them, to calibrate on the other 200,
- * then on all. The same data, seed and build give the same bytes. Takes some ten minutes. Throws where the data are missing.
+ * Fits a model on the first 1,000 people of the varying text and on everybody of the other sources, and writes it. The
+ * fusion is fitted once on all and once without each of four folds of people, which give the calibration and the figures
+ * out of fold. The same data, seed and build give the same bytes. Throws where the varying text is missing; a missing
+ * other source is done without.
  */
-export function calibrate({ data, out, seed, onProgress = () => {} }: CalibrateOptions): Calibrated {
+export async function calibrate({ data, out, seed, onProgress = () => {} }: CalibrateOptions): Promise<Calibrated> {
   const wasm = new Uint8Array(readFileSync(wasmFile()))
-  const { fitting } = splitPeople(loadPeople(data, 'aalto'))
-  const heldOut = fitting.slice(-Math.min(HELD_OUT, Math.floor(fitting.length / 5)))
-  const inner = fitting.slice(0, fitting.length - heldOut.length)
-  onProgress(`fitting on ${inner.length} people, to calibrate on ${heldOut.length} others`)
-  const trial = fitModel(wasm, inner, seed, onProgress)
-  const chosen = calibrateOn(createKernel(wasm, encodeModel(trial)), heldOut)
-  onProgress(`held out: ${JSON.stringify(chosen.heldOut)}`)
-  onProgress(`fitting on all ${fitting.length} people`)
-  const model = fitModel(wasm, fitting, seed + 1, onProgress)
-  const [base = 0, , , livenessBase = 0] = model.calibration
-  const bytes = encodeModel({
-    ...model,
-    calibration: Float32Array.of(base, ...chosen.fusion, livenessBase, ...chosen.liveness, 0, 0),
-  })
-  writeFileSync(out, bytes)
-  return { bytes: bytes.length, heldOut: chosen.heldOut, prior: chosen.prior }
-}
-
-/** The kernel's log times of every session's first presses, by person. */
-function readPeople(kernel: Kernel, people: readonly Person[], which: 'raw' | 'z'): RawSession[][] {
-  return people.map(({ sessions }) =>
-    [...sessions.values()].map((session) => {
-      const keys = keysOf(session, PRESSES_MAX)
-      kernel.read(0, encodeSample(session.slice(0, PRESSES_MAX), 'visible'))
-      const row = (kind: number) => kernel.row(which, 0, kind).slice(0, kind === 0 ? keys.length : keys.length - 1)
-      return { keys, rows: Array.from({ length: FEATURE_KINDS }, (_, kind) => row(kind)) }
-    }),
-  )
-}
-
-/** What is fitted before any tree: population, variances, scales, two-covariance model. */
-interface Foundation {
-  readonly whole: ModelParts
-  /** The same with the two-covariance model fitted without each fold, as model files. */
-  readonly folds: readonly Uint8Array[]
-}
-
-export function fitFoundation(wasm: Uint8Array, people: readonly Person[], onProgress: Progress): Foundation {
-  const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), people, 'raw')
-  const population = { ...blankModel(), ...fitPopulation(raw.flat()) }
-  const normalising = createKernel(wasm, encodeModel(population))
-  const components = fitComponents(readPeople(normalising, people, 'z'))
-  const patterns = people.map(({ sessions }) =>
-    [...sessions.values()].map((session) => {
-      normalising.read(0, encodeSample(session.slice(0, 50), 'visible'))
-      return { vector: normalising.vector(0).slice(), summary: normalising.summary(0).slice() }
-    }),
-  )
-  const summaryScales = scalesOf(patterns.map((own) => own.map(({ summary }) => summary)))
-  const normalised = { ...population, components, summaryScales }
-  const vectors = patterns.map((own) => own.map(({ vector }) => vector))
-  const without = (fold: number) => fitTwoCovariance(vectors.filter((_, i) => i % FOLDS !== fold))
-  onProgress(`population of ${population.nContexts} contexts`)
-  return {
-    whole: { ...normalised, ...fitTwoCovariance(vectors) },
-    folds: Array.from({ length: FOLDS }, (_, fold) => encodeModel({ ...normalised, ...without(fold) })),
+  const people: Sources = {
+    aalto: splitPeople(loadPeople(data, 'aalto')).fitting,
+    nislab: loadIfThere(data, 'nislab'),
+    monacoFree: loadIfThere(data, 'monacoFree'),
   }
+  onProgress(`fitting on ${people.aalto.length}, ${people.nislab.length} and ${people.monacoFree.length} people`)
+  const foundation = fitFoundation(wasm, people, onProgress)
+  const examples = comparisonExamples(wasm, foundation.folds.map(encodeModel), people, seed)
+  onProgress(`fusion: ${examples.labels.length} examples of ${examples.width} features`)
+  const columns = binned(examples, seed)
+  const fits = await fitInParallel(fusionTasks(examples, columns, seed), FIT_WORKER, out, onProgress)
+  const confidence = fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES)
+  const liveness = fitLiveness(wasm, foundation.whole, people.aalto, seed, onProgress)
+  const outOfFold = reportOutOfFold(wasm, foundation, fits, confidence, people)
+  const model = { ...foundation.whole, liveness: liveness.trees }
+  const bytes = encodeModel({ ...withFusion(model, fits.at(-1), confidence, liveness) })
+  writeFileSync(out, bytes)
+  return { bytes: bytes.length, outOfFold, prior: confidence.prior }
 }
 
-/** The bot signs' trees. */
-export function fitLiveness(
+const FIT_WORKER = new URL('./fit-worker.js', import.meta.url)
+
+const loadIfThere = (data: string, dataSet: DataSet): Person[] =>
+  existsSync(join(data, DATA_SETS[dataSet].file)) ? loadPeople(data, dataSet) : []
+
+/** A fit without each fold, and one on all. */
+function fusionTasks(examples: Comparisons, columns: Binned, seed: number): FitTask[] {
+  return Array.from({ length: FOLDS + 1 }, (_, fold) => {
+    const weights = new Float32Array(new SharedArrayBuffer(4 * examples.labels.length))
+    weights.set(examples.weights.map((weight, row) => (examples.folds[row] === fold ? 0 : weight)))
+    const name = fold < FOLDS ? `fusion without fold ${fold}` : 'fusion'
+    return { name, data: { ...columns, weights }, options: { ...FUSION, seed: seed + fold } }
+  })
+}
+
+/** Every row scored by the fit without its fold. */
+function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Boosted[]) {
+  const scores = new Float64Array(examples.labels.length)
+  fits.slice(0, FOLDS).forEach((fit, fold) => {
+    const own = scoresOf(fit, columns, (row) => examples.folds[row] === fold)
+    own.forEach((score, row) => {
+      if (examples.folds[row] === fold) scores[row] = score
+    })
+  })
+  const conditions = (row: number) => Array.from(examples.rows.subarray(row * examples.width, row * examples.width + 4))
+  return { scores, labels: examples.labels, weights: examples.weights, conditions }
+}
+
+function withFusion(
+  parts: ModelParts,
+  fusion: Boosted | undefined,
+  { slope, intercept, conditions }: Confidence,
+  liveness: { readonly base: number; readonly intercept: number },
+): ModelParts {
+  const base = fusion?.base ?? 0
+  const curve = [base, slope, intercept, liveness.base, 1, liveness.intercept, ...conditions, 0, 0]
+  return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
+}
+
+/** Every protocol, each fold's people against one another by the model without them, pooled. */
+function reportOutOfFold(
+  wasm: Uint8Array,
+  foundation: Foundation,
+  fits: readonly Boosted[],
+  confidence: Confidence,
+  people: Sources,
+): Record<string, OutOfFold> {
+  const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
+  foundation.folds.forEach((parts, fold) => {
+    const kernel = createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, { base: 0, intercept: 0 })))
+    const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
+    const own = { aalto: within(people.aalto), nislab: within(people.nislab), monacoFree: within(people.monacoFree) }
+    for (const [name, participants] of Object.entries(protocolsOf(own)) as [string, Participant[]][]) {
+      const scores: ProtocolScores = runProtocol(kernel, participants)
+      const all = pooled[name] ?? { fused: [], confidence: [] }
+      pooled[name] = all
+      all.fused.push(...scores.fused)
+      all.confidence.push(...scores.confidence)
+    }
+  })
+  return Object.fromEntries(
+    Object.entries(pooled)
+      .filter(([, scores]) => scores.fused.length > 1)
+      .map(([name, scores]) => [
+        name,
+        {
+          figures: figuresOf(scores.fused),
+          intervals: bootstrapIntervals(scores.fused, 200, 1),
+          atHalf: atHalf(scores.confidence),
+        },
+      ]),
+  )
+}
+
+/**
+ * The bot signs' trees on everybody, and their threshold from a trial on four fifths that is asked about the rest. Bot
+ * likelihood is 0.5 where one sincere pattern in a thousand lies above, and the margin.
+ */
+function fitLiveness(
+  wasm: Uint8Array,
+  whole: ModelParts,
+  people: readonly Person[],
+  seed: number,
+  onProgress: Progress,
+): Boosted & { readonly intercept: number } {
+  const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
+  const inner = people.slice(0, people.length - heldOut.length)
+  const trial = boostLiveness(wasm, whole, inner, seed, onProgress)
+  const parts = {
+    ...whole,
+    liveness: trial.trees,
+    calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, 0),
+  }
+  const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut)
+  return { ...boostLiveness(wasm, whole, people, seed + 1, onProgress), intercept: -threshold }
+}
+
+function boostLiveness(
   wasm: Uint8Array,
   whole: ModelParts,
   people: readonly Person[],
   seed: number,
   onProgress: Progress,
 ): Boosted {
-  return boost('liveness', livenessExamples(wasm, encodeModel(whole), people, seed), LIVENESS, seed, onProgress)
-}
-
-/** Everything but the calibration. */
-export function fitModel(wasm: Uint8Array, people: readonly Person[], seed: number, onProgress: Progress): ModelParts {
-  const { whole, folds } = fitFoundation(wasm, people, onProgress)
-  const fusion = boost('fusion', comparisonExamples(wasm, folds, people, seed), FUSION, seed, onProgress)
-  const liveness = fitLiveness(wasm, whole, people, seed, onProgress)
-  const calibration = Float32Array.of(fusion.base, 1, 0, liveness.base, 1, 0, 0, 0)
-  return { ...whole, calibration, fusion: fusion.trees, liveness: liveness.trees }
-}
-
-function boost(
-  name: string,
-  examples: Parameters<typeof fitBoosting>[0],
-  options: typeof FUSION,
-  seed: number,
-  onProgress: Progress,
-): Boosted {
-  onProgress(`${name}: ${examples.labels.length} examples of ${examples.width} features`)
-  const onTree = (done: number): void => {
-    if (done % 50 === 0) onProgress(`${name}: tree ${done} of ${options.trees}`)
-  }
-  return fitBoosting(examples, { ...options, seed, onTree })
-}
-
-/** Within-person deviations inverted, population means, population deviations inverted. */
-function scalesOf(people: readonly (readonly Float32Array[])[]): Float32Array {
-  const out = new Float32Array(3 * SUMMARY_SIZE)
-  for (let i = 0; i < SUMMARY_SIZE; i++) {
-    const all = people.flatMap((summaries) => summaries.map((summary) => summary[i] ?? 0))
-    const within = people.map((summaries) => varianceOf(summaries.map((summary) => summary[i] ?? 0)))
-    out[i] = 1 / (Math.sqrt(meanOf(within)) + 1e-6)
-    out[SUMMARY_SIZE + i] = meanOf(all)
-    out[2 * SUMMARY_SIZE + i] = 1 / (Math.sqrt(varianceOf(all)) + 1e-6)
-  }
-  return out
-}
-
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
-function varianceOf(values: readonly number[]): number {
-  const mean = meanOf(values)
-  return meanOf(values.map((value) => (value - mean) ** 2))
-}
-
-interface Choice {
-  /** Slope and intercept of the logit of confidence, and of bot likelihood. */
-  readonly fusion: readonly [number, number]
-  readonly liveness: readonly [number, number]
-  readonly prior: number
-  readonly heldOut: Figures
-}
-
-/**
- * The two logistic curves. Confidence: Platt's slope (1999) on even prior odds, then shifted so that 0.5 is where false
- * matches are 0.85 %; the shift is the same as a prior, so confidence stays a probability, at that share of genuine
- * attempts. Bot likelihood: 0.5 where one sincere pattern in a thousand lies above.
- */
-function calibrateOn(kernel: Kernel, people: readonly Person[]): Choice {
-  const scores = runProtocol(kernel, varyingText(people, 50)).fused
-  const genuine = scores.flatMap((person) => person.genuine)
-  const impostor = scores.flatMap((person) => person.impostor)
-  const { slope, intercept } = plattScale(genuine, impostor)
-  const threshold = thresholdAt(impostor, FALSE_MATCHES)
-  return {
-    fusion: [slope, -slope * threshold],
-    liveness: [1, -livenessThreshold(kernel, people)],
-    prior: 1 / (1 + Math.exp(slope * threshold + intercept)),
-    heldOut: figuresOf(scores),
-  }
+  const examples = livenessExamples(wasm, encodeModel(whole), people, seed)
+  onProgress(`liveness: ${examples.labels.length} examples of ${examples.width} features`)
+  const options: BoostingOptions = { ...LIVENESS, seed }
+  return fitBoosting(examples, options)
 }
 
 /** Where one sincere pattern in a thousand lies above, half of them as other keyboards and timers might have given them. */
@@ -224,32 +230,4 @@ export function livenessThreshold(kernel: Kernel, people: readonly Person[]): nu
     ),
   )
   return thresholdAt(sincere, FALSE_BOTS) + LIVENESS_MARGIN
-}
-
-/** Logistic regression on one score, both classes weighed alike, by Newton's method. */
-export function plattScale(
-  genuine: readonly number[],
-  impostor: readonly number[],
-): { slope: number; intercept: number } {
-  let [slope, intercept] = [1, 0]
-  for (let step = 0; step < 30; step++) {
-    let [ga, gb, haa, hab, hbb] = [0, 0, 1e-9, 0, 1e-9]
-    const add = (scores: readonly number[], label: number): void => {
-      for (const score of scores) {
-        const p = 1 / (1 + Math.exp(-(slope * score + intercept)))
-        const [error, weight] = [(p - label) / scores.length, (p * (1 - p)) / scores.length]
-        ga += error * score
-        gb += error
-        haa += weight * score * score
-        hab += weight * score
-        hbb += weight
-      }
-    }
-    add(genuine, 1)
-    add(impostor, 0)
-    const determinant = haa * hbb - hab * hab
-    slope -= (hbb * ga - hab * gb) / determinant
-    intercept -= (haa * gb - hab * ga) / determinant
-  }
-  return { slope, intercept }
 }

@@ -4,7 +4,15 @@ import type { Tree } from './boosting.js'
 export const KEY_KINDS = 128
 export const FEATURE_KINDS = 4
 export const SUMMARY_SIZE = 28
-export const VECTOR_SIZE = 76
+export const VECTOR_SIZE = 148
+
+/** A two-covariance model of pattern vectors. */
+export interface TwoCovariance {
+  readonly mean: Float32Array
+  /** Row per axis. */
+  readonly projection: Float32Array
+  readonly betweenVariances: Float32Array
+}
 
 /** Everything a model file holds; `assembly/model.ts` has the table of its bytes. */
 export interface ModelParts {
@@ -18,11 +26,9 @@ export interface ModelParts {
   /** `kind x 8 +` user, first key, second key, pair, session, residual, total, spare. */
   readonly components: Float32Array
   readonly summaryScales: Float32Array
-  readonly vectorMean: Float32Array
-  /** Row per axis. */
-  readonly projection: Float32Array
-  readonly betweenVariances: Float32Array
-  /** Fusion base, slope, intercept; liveness base, slope, intercept; two spare. */
+  /** Of varying text, and of people who repeat theirs. */
+  readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
+  /** Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; two spare. */
   readonly calibration: Float32Array
   readonly fusion: readonly Tree[]
   readonly liveness: readonly Tree[]
@@ -38,25 +44,31 @@ export function blankModel(): ModelParts {
     inverseSds: new Float32Array(FEATURE_KINDS).fill(1),
     components: new Float32Array(FEATURE_KINDS * 8).fill(1),
     summaryScales: new Float32Array(3 * SUMMARY_SIZE).fill(1),
-    vectorMean: new Float32Array(VECTOR_SIZE),
-    projection: new Float32Array(VECTOR_SIZE * VECTOR_SIZE),
-    betweenVariances: new Float32Array(VECTOR_SIZE),
-    calibration: Float32Array.of(0, 1, 0, 0, 1, 0, 0, 0),
+    twoCovariances: [blankTwoCovariance(), blankTwoCovariance()],
+    calibration: Float32Array.of(0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
     fusion: [],
     liveness: [],
   }
 }
+
+const blankTwoCovariance = (): TwoCovariance => ({
+  mean: new Float32Array(VECTOR_SIZE),
+  projection: new Float32Array(VECTOR_SIZE * VECTOR_SIZE),
+  betweenVariances: new Float32Array(VECTOR_SIZE),
+})
 
 const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => sum + tree.feature.length, 0)
 
 /** The model file's bytes. */
 export function encodeModel(parts: ModelParts): Uint8Array {
   const header = new Uint32Array(16)
-  header.set([0x314d534b, 1, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
+  header.set([0x314d534b, 2, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
   header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
   const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
-  const rest = [parts.summaryScales, parts.vectorMean, parts.projection, parts.betweenVariances, parts.calibration]
-  const chunks = [...sections, ...rest].map((part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength))
+  const vectors = parts.twoCovariances.flatMap((of) => [of.mean, of.projection, of.betweenVariances])
+  const chunks = [...sections, parts.summaryScales, ...vectors, parts.calibration].map(
+    (part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength),
+  )
   return new Uint8Array(Buffer.concat([...chunks, encodeTrees(parts.fusion), encodeTrees(parts.liveness)]))
 }
 

@@ -1,5 +1,6 @@
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
+import type { Sources } from './comparisons.js'
 import type { Person, Session } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
@@ -51,6 +52,17 @@ export function otherDays(people: readonly Person[]): Participant[] {
     const [first, ...later] = [...sessions.values()]
     return first === undefined ? [] : participant(pieces(first).slice(0, 5), later.flatMap(pieces))
   })
+}
+
+/** What each protocol asks of the people of its source, by name, in the order of a report. */
+export function protocolsOf({ aalto, nislab, monacoFree }: Sources): Record<string, Participant[]> {
+  return {
+    P1: varyingText(aalto, 50),
+    P2: varyingText(aalto, 25),
+    P3: sameText(nislab, 'h2'),
+    P3_one_hand: sameText(nislab, 'h1'),
+    P4: otherDays(monacoFree),
+  }
 }
 
 /** What a protocol measures: the fused score before calibration, and the confidence it becomes. */

@@ -1,39 +1,37 @@
-import { type ModelParts, VECTOR_SIZE } from './model-file.js'
+import { type TwoCovariance, VECTOR_SIZE } from './model-file.js'
 
 type Matrix = Float64Array[]
 const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))
 const at = (m: Matrix, i: number, j: number): number => m[i]?.[j] ?? 0
 
-/** Share of a covariance that is drawn towards its diagonal, so that a rare habit inverts. No measurement behind it. */
-const RIDGE = 0.02
+/** People of one source, each with the vectors of their patterns, and how much the source counts. */
+export interface VectorGroup {
+  readonly weight: number
+  readonly people: readonly (readonly Float32Array[])[]
+}
 
 /**
  * The two-covariance model of pattern vectors: mean, the projection that whitens the within-person covariance and
- * diagonalises the between-person one, and the latter's diagonal, best axes first. Each person's vectors; people with
- * fewer than two are left out. Source: Brummer and De Villiers (Odyssey 2010).
+ * diagonalises the between-person one, and the latter's diagonal, best axes first. Each group's covariances are taken
+ * apart and mixed by weight; people with fewer than two vectors are left out. `ridge` is the share of the within-person
+ * covariance that is drawn to its diagonal, so that a rare habit inverts. Source: Brummer and De Villiers (Odyssey 2010).
  */
-export function fitTwoCovariance(
-  people: readonly (readonly Float32Array[])[],
-): Pick<ModelParts, 'vectorMean' | 'projection' | 'betweenVariances'> {
+export function fitTwoCovariance(groups: readonly VectorGroup[], ridge: number): TwoCovariance {
   const d = VECTOR_SIZE
-  const used = people.filter((vectors) => vectors.length > 1)
-  const means = used.map((vectors) => meanOf(vectors))
-  const grand = meanOf(means)
+  const total = groups.reduce((sum, { weight }) => sum + weight, 0)
+  const mean = new Float64Array(d)
   const within = zeros(d)
-  let degrees = 0
-  let invSessions = 0
-  used.forEach((vectors, i) => {
-    for (const vector of vectors) addOuter(within, difference(vector, means[i] ?? grand))
-    degrees += vectors.length - 1
-    invSessions += 1 / vectors.length / used.length
-  })
   const between = zeros(d)
-  for (const mean of means) addOuter(between, difference(mean, grand))
-  for (let i = 0; i < d; i++) {
-    for (let j = 0; j < d; j++) {
-      const w = at(within, i, j) / degrees
-      set(within, i, j, i === j ? w + 1e-5 : w * (1 - RIDGE))
-      set(between, i, j, at(between, i, j) / (used.length - 1) - w * invSessions)
+  for (const { weight, people } of groups) {
+    const share = weight / total
+    const own = covariancesOf(people)
+    for (let i = 0; i < d; i++) {
+      mean[i] = (mean[i] ?? 0) + share * (own.mean[i] ?? 0)
+      for (let j = 0; j < d; j++) {
+        const drawn = at(own.within, i, j) * (i === j ? 1 : 1 - ridge)
+        set(within, i, j, at(within, i, j) + share * (drawn + (i === j ? 1e-5 : 0)))
+        set(between, i, j, at(between, i, j) + share * (at(own.between, i, j) - drawn * own.invSessions))
+      }
     }
   }
   const inverse = invertLower(cholesky(within))
@@ -41,10 +39,30 @@ export function fitTwoCovariance(
   const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const axes = multiply(transpose(vectors), inverse)
   return {
-    vectorMean: Float32Array.from(grand),
+    mean: Float32Array.from(mean),
     projection: Float32Array.from(order.flatMap((axis) => Array.from(axes[axis] ?? []))),
     betweenVariances: Float32Array.from(order, (axis) => Math.max(values[axis] ?? 0, 0)),
   }
+}
+
+/** Mean, covariance within people, covariance of their means, and the mean of one over their numbers of vectors. */
+function covariancesOf(people: VectorGroup['people']) {
+  const used = people.filter((vectors) => vectors.length > 1)
+  const means = used.map((vectors) => meanOf(vectors))
+  const mean = meanOf(means)
+  const within = zeros(VECTOR_SIZE)
+  const between = zeros(VECTOR_SIZE)
+  let degrees = 0
+  let invSessions = 0
+  used.forEach((vectors, i) => {
+    for (const vector of vectors) addOuter(within, difference(vector, means[i] ?? mean))
+    degrees += vectors.length - 1
+    invSessions += 1 / vectors.length / used.length
+  })
+  for (const own of means) addOuter(between, difference(own, mean))
+  for (const row of within) for (let j = 0; j < row.length; j++) row[j] = (row[j] ?? 0) / degrees
+  for (const row of between) for (let j = 0; j < row.length; j++) row[j] = (row[j] ?? 0) / (used.length - 1)
+  return { mean, within, between, invSessions }
 }
 
 function meanOf(vectors: readonly ArrayLike<number>[]): Float64Array {

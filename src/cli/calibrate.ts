@@ -4,8 +4,10 @@ import { calibrate } from '../calibration/calibrate.js'
 /** `keystride calibrate`: fits a scoring model. `run` turns a failure into one line and exit status 1. */
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('calibrate')
-    .description('fit a scoring model on the open typing data; minutes of work on one core, progress on standard error')
-    .requiredOption('--data <folder>', 'folder with aalto_desktop.tsv.gz')
+    .description(
+      'fit a scoring model on the open typing data; minutes of work on every core, progress on standard error; a run that was broken off goes on',
+    )
+    .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
     .requiredOption('--out <file>', 'model file to write')
     .option('--seed <number>', 'the same data, seed and build give the same bytes', wholeNumber, 1)
     .action((options: { data: string; out: string; seed: number }) =>
@@ -13,7 +15,10 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         const began = Date.now()
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
-        const { bytes } = calibrate({ ...options, onProgress })
+        const { bytes, prior, outOfFold } = await calibrate({ ...options, onProgress })
+        for (const [name, found] of Object.entries(outOfFold))
+          process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
+        process.stdout.write(`confidence is a probability at ${prior} genuine attempts\n`)
         process.stdout.write(`${options.out}: ${bytes} bytes\n`)
       }),
     )

@@ -20,4 +20,4 @@ export const wasmFile = (): string => join(packageRoot(), 'build', 'scoring.wasm
 /** The compiled worker of the scoring pool. */
 export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'scoring', 'worker.js')
 /** The model that ships with this version; its card lies beside it. */
-export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-1.bin')
+export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-2.bin')

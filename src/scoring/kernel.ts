@@ -24,7 +24,7 @@ interface Surface {
   readonly nearestReplay: (references: number) => number
 }
 
-const LAYOUT_VERSION = 1
+const LAYOUT_VERSION = 2
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
   2: 'a model of another version or shape',

@@ -7,7 +7,7 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { typedBy } from '../scoring/typists.js'
-import { logTimes, quantile, replayDistance } from './reference.js'
+import { alignedDistance, logTimes, type Normalised, quantile, replayDistance, sharedText } from './reference.js'
 
 const wasm = new Uint8Array(readFileSync(wasmFile()))
 const shipped = new Uint8Array(readFileSync(modelFile()))
@@ -47,6 +47,37 @@ describe('kernel', () => {
       for (const [i, share] of [0.1, 0.25, 0.5, 0.75, 0.9].entries()) {
         expect(summary[i]).toBeCloseTo(quantile(holds, share), 4)
         expect(summary[5 + i]).toBeCloseTo(quantile(flights, share), 4)
+      }
+    }
+  })
+
+  it('lays patterns side by side, and measures them against the references own level, as the slow way does', () => {
+    const kernel = createKernel(wasm, shipped)
+    const read = (slot: number, presses: readonly KeyPress[]): Normalised => {
+      kernel.read(slot, sample(presses))
+      const rows = [0, 1, 2, 3].map((kind) => Array.from(kernel.row('z', slot, kind).subarray(0, presses.length)))
+      return {
+        keys: presses.map(({ key }) => key),
+        z: rows.map((row, kind) => (kind === 0 ? row : [0, ...row.slice(0, -1)])),
+      }
+    }
+    for (let person = 0; person < 20; person++) {
+      const references = [1, 2, 3].map((slot) => read(slot, typedBy(person, slot + person, 20 + 7 * slot)))
+      const probe = read(0, typedBy(person, person % 5, 40))
+      kernel.enroll(3)
+      const found = kernel.compare(3)
+      const shared = sharedText(probe, references)
+      expect(found[0]).toBeCloseTo(Math.log(40 / 50), 5)
+      expect(found[1]).toBeCloseTo(Math.log(3 / 5), 5)
+      expect(found[2]).toBeCloseTo(shared[0], 5)
+      expect(found[3]).toBeCloseTo(shared[1], 5)
+      for (let kind = 0; kind < 4; kind++) {
+        const { value, aboveOwn, aboveMost } = alignedDistance(probe, references, kind)
+        // Each of STATS has sixteen features: value, above the own mean, the least and the most; four kinds each.
+        const at = 4 + 17 * 16 + kind
+        expect(found[at]).toBeCloseTo(value, 4)
+        expect(found[at + 4]).toBeCloseTo(aboveOwn, 4)
+        expect(found[at + 12]).toBeCloseTo(aboveMost, 4)
       }
     }
   })

@@ -34,3 +34,54 @@ export function replayDistance(a: readonly KeyPress[], b: readonly KeyPress[]): 
     x.reduce((sum, value) => sum + (value - mx) ** 2, 0)
   return mean(x.map((value, i) => Math.abs((y[i] ?? 0) - my - scale * (value - mx))))
 }
+
+/** One pattern's normalised times: `z[kind][press]`, 0 where the first press has none. */
+export interface Normalised {
+  readonly keys: readonly number[]
+  readonly z: readonly (readonly number[])[]
+}
+
+const pairAt = ({ keys }: Normalised, press: number): string => `${press === 0 ? 0 : keys[press - 1]},${keys[press]}`
+
+/** For each press the press of the other pattern with the same key after the same key, nearest in place; -1 for none. */
+function besides(a: Normalised, b: Normalised): number[] {
+  return a.keys.map((_, i) => {
+    const same = b.keys.map((__, j) => j).filter((j) => pairAt(b, j) === pairAt(a, i))
+    return same.reduce((best, j) => (best < 0 || Math.abs(j - i) < Math.abs(best - i) ? j : best), -1)
+  })
+}
+
+/** Mean absolute difference of one kind over presses laid side by side, two presses of distance 1 counted in. */
+function distance(a: Normalised, b: Normalised, kind: number): number {
+  const found = besides(a, b).flatMap((j, i) =>
+    j < 0 || (kind > 0 && (i === 0 || j === 0))
+      ? []
+      : [Math.abs(clamp((a.z[kind]?.[i] ?? 0) - (b.z[kind]?.[j] ?? 0), -3, 3))],
+  )
+  return (found.reduce((sum, value) => sum + value, 0) + 2) / (found.length + 2)
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The probe's mean distance to the references, and the same less what the references keep from one another. */
+export function alignedDistance(probe: Normalised, references: readonly Normalised[], kind: number) {
+  const to = (one: Normalised, others: readonly Normalised[]) =>
+    meanOf(others.map((other) => distance(one, other, kind)))
+  const own = references.map((one) =>
+    to(
+      one,
+      references.filter((other) => other !== one),
+    ),
+  )
+  const value = to(probe, references)
+  return { value, aboveOwn: value - meanOf(own), aboveMost: value - Math.max(...own) }
+}
+
+/** Shares of the probe's presses that one reference, and that two references hold. */
+export function sharedText(probe: Normalised, references: readonly Normalised[]): [once: number, twice: number] {
+  const held = probe.keys.map(
+    (_, i) => references.filter((reference) => (besides(probe, reference)[i] ?? -1) >= 0).length,
+  )
+  const share = (least: number) => held.filter((n) => n >= least).length / held.length
+  return [share(1), share(2)]
+}

@@ -15,14 +15,14 @@ const read = (file: string) => new Uint8Array(readFileSync(file))
 const untouched = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
 
 describe('the shipped model on people it was not fitted on', () => {
-  it.skipIf(skipped)(`keeps the equal error rate of P1 under 6 %, per user under 3 %${why}`, () => {
+  it.skipIf(skipped)(`keeps the equal error rate of P1 under 5 %, per user under 2.5 %${why}`, () => {
     const { fused, confidence } = runProtocol(
       createKernel(read(wasmFile()), read(modelFile())),
       varyingText(untouched(), 50),
     )
     const { global_eer, per_user_eer } = figuresOf(fused)
-    expect(global_eer).toBeLessThan(0.06)
-    expect(per_user_eer).toBeLessThan(0.03)
+    expect(global_eer).toBeLessThan(0.05)
+    expect(per_user_eer).toBeLessThan(0.025)
     const impostors = confidence.flatMap(({ impostor }) => impostor)
     // 1 % is the promise on all 329; on a hundred people its own uncertainty is half of that.
     expect(impostors.filter((score) => score >= 0.5).length / impostors.length).toBeLessThan(0.015)

@@ -1,0 +1,163 @@
+import type { PersonScores } from './metrics.js'
+
+/** Scores of comparisons that no model they come from was fitted on, with what calibration needs of each. */
+export interface ScoredRows {
+  readonly scores: Float64Array
+  readonly labels: Uint8Array
+  readonly weights: Float32Array
+  /** Four numbers a row: log presses over 50, log references over 5, shares of presses seen once and twice. */
+  readonly conditions: (row: number) => readonly number[]
+}
+
+export interface Confidence {
+  readonly slope: number
+  readonly intercept: number
+  readonly conditions: readonly number[]
+  /** Share of genuine attempts at which the confidence is a probability. */
+  readonly prior: number
+}
+
+/**
+ * The logistic curve from score to confidence. 0.5 is where `share` of the impostors lie above, under every condition:
+ * that threshold is a line in the four conditions, fitted by quantile regression (Koenker and Bassett, 1978) with a
+ * smoothed step. The slope is Platt's (1999) on even prior odds, about that threshold; the shift to it is the same as a
+ * prior, so confidence stays a probability, at that share of genuine attempts.
+ */
+export function fitConfidence(rows: ScoredRows, share: number): Confidence {
+  const impostors = Array.from(rows.scores.keys()).filter((row) => rows.labels[row] === 0)
+  const line = thresholdLine(rows, impostors, share)
+  const above = rows.scores.map((score, row) => score - dot(line, [1, ...rows.conditions(row)]))
+  const { slope, intercept } = plattScale(above, rows.labels, rows.weights)
+  return {
+    slope,
+    intercept: -slope * (line[0] ?? 0),
+    conditions: line.slice(1).map((weight) => -slope * weight),
+    prior: 1 / (1 + Math.exp(intercept)),
+  }
+}
+
+const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
+const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
+
+/** Newton's method on the smoothed loss, the step made steeper as it converges; then the intercept exactly. */
+function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
+  const inputs = impostors.map((row) => [1, ...rows.conditions(row)])
+  const scores = impostors.map((row) => rows.scores[row] ?? 0)
+  const weights = impostors.map((row) => rows.weights[row] ?? 0)
+  let line = [quantileAbove(scores, weights, share), 0, 0, 0, 0]
+  for (const width of [1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]) {
+    const gradient = [0, 0, 0, 0, 0]
+    const hessian: number[][] = gradient.map((_, i) => gradient.map((__, j) => (i === j ? 1e-3 : 0)))
+    inputs.forEach((x, i) => {
+      const p = logistic(((scores[i] ?? 0) - dot(line, x)) / width)
+      const weight = weights[i] ?? 0
+      const curve = (weight * p * (1 - p)) / width
+      for (let a = 0; a < 5; a++) {
+        gradient[a] = (gradient[a] ?? 0) + weight * (p - share) * (x[a] ?? 0)
+        const row = hessian[a] ?? []
+        for (let b = 0; b < 5; b++) row[b] = (row[b] ?? 0) + curve * (x[a] ?? 0) * (x[b] ?? 0)
+      }
+    })
+    const step = solve(hessian, gradient)
+    // A step past one logit leaves the region that the curvature speaks of.
+    const scale = Math.min(1, 1 / Math.max(...step.map(Math.abs)))
+    line = line.map((value, i) => value + scale * (step[i] ?? 0))
+  }
+  const left = inputs.map((x, i) => (scores[i] ?? 0) - dot(line, x))
+  return [(line[0] ?? 0) + quantileAbove(left, weights, share), ...line.slice(1)]
+}
+
+/** The value that `share` of the weight lies above. */
+function quantileAbove(values: readonly number[], weights: readonly number[], share: number): number {
+  const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
+  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  let above = 0
+  for (const i of order) {
+    above += weights[i] ?? 0
+    if (above > share * all) return values[i] ?? 0
+  }
+  return 0
+}
+
+/** Gauss-Jordan elimination with pivots. */
+function solve(matrix: readonly (readonly number[])[], right: readonly number[]): number[] {
+  const m = matrix.map((row, i) => [...row, right[i] ?? 0])
+  for (let column = 0; column < m.length; column++) {
+    const pivot = m.reduce(
+      (best, row, i) => (i >= column && Math.abs(row[column] ?? 0) > Math.abs(m[best]?.[column] ?? 0) ? i : best),
+      column,
+    )
+    const [a, b] = [m[column] ?? [], m[pivot] ?? []]
+    m[column] = b
+    m[pivot] = a
+    for (const [i, row] of m.entries()) {
+      if (i === column) continue
+      const factor = (row[column] ?? 0) / (b[column] ?? 1)
+      for (let j = column; j < row.length; j++) row[j] = (row[j] ?? 0) - factor * (b[j] ?? 0)
+    }
+  }
+  return m.map((row, i) => (row[m.length] ?? 0) / (row[i] ?? 1))
+}
+
+/** Logistic regression on one score, both classes weighed alike, by Newton's method; a step that loses is halved. */
+export function plattScale(
+  scores: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  weights: ArrayLike<number>,
+): { slope: number; intercept: number } {
+  const totals = [0, 0]
+  for (let i = 0; i < scores.length; i++) totals[labels[i] ?? 0] = (totals[labels[i] ?? 0] ?? 0) + (weights[i] ?? 0)
+  const shares = Float64Array.from(
+    { length: scores.length },
+    (_, i) => (weights[i] ?? 0) / (totals[labels[i] ?? 0] || 1),
+  )
+  const lossAt = (slope: number, intercept: number): number =>
+    shares.reduce((loss, share, i) => {
+      const x = (labels[i] === 1 ? -1 : 1) * (slope * (scores[i] ?? 0) + intercept)
+      return loss + share * (Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))))
+    }, 0)
+  let [slope, intercept] = [1, 0]
+  let loss = lossAt(slope, intercept)
+  for (let round = 0; round < 30; round++) {
+    const [down, along] = newtonStep(scores, labels, shares, slope, intercept)
+    let part = 1
+    while (part > 1e-6 && !(lossAt(slope - part * down, intercept - part * along) < loss)) part /= 2
+    if (part <= 1e-6) break
+    slope -= part * down
+    intercept -= part * along
+    loss = lossAt(slope, intercept)
+  }
+  return { slope, intercept }
+}
+
+function newtonStep(
+  scores: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  shares: Float64Array,
+  slope: number,
+  intercept: number,
+): [slope: number, intercept: number] {
+  let [ga, gb, haa, hab, hbb] = [0, 0, 1e-9, 0, 1e-9]
+  shares.forEach((share, i) => {
+    const score = scores[i] ?? 0
+    const p = logistic(slope * score + intercept)
+    const [error, weight] = [(p - (labels[i] ?? 0)) * share, p * (1 - p) * share]
+    ga += error * score
+    gb += error
+    haa += weight * score * score
+    hab += weight * score
+    hbb += weight
+  })
+  const determinant = haa * hbb - hab * hab
+  return [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant]
+}
+
+/** Shares of impostors at or above, and of genuine probes below, a confidence of 0.5. */
+export function atHalf(people: readonly PersonScores[]): { readonly fmr: number; readonly fnmr: number } {
+  const impostor = people.flatMap((person) => person.impostor)
+  const genuine = people.flatMap((person) => person.genuine)
+  return {
+    fmr: impostor.filter((score) => score >= 0.5).length / impostor.length,
+    fnmr: genuine.filter((score) => score < 0.5).length / genuine.length,
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { fitConfidence, plattScale } from '../../src/calibration/confidence.js'
+import { normal, seededRandom } from '../../src/calibration/random.js'
+
+const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
+
+describe('confidence', () => {
+  it('finds the slope that labels were drawn with', () => {
+    const random = seededRandom(1)
+    const scores = Array.from({ length: 20_000 }, () => 3 * normal(random))
+    const labels = scores.map((score) => (random() < logistic(0.7 * score) ? 1 : 0))
+    const { slope, intercept } = plattScale(scores, labels, new Float32Array(scores.length).fill(1))
+    expect(slope).toBeCloseTo(0.7, 1)
+    expect(intercept).toBeCloseTo(0, 1)
+  })
+
+  it('stays finite where the classes all but part, which once sent the slope to a billion', () => {
+    const random = seededRandom(2)
+    const labels = Array.from({ length: 20_000 }, () => (random() < 0.3 ? 1 : 0))
+    const scores = labels.map((label) => (label === 1 ? 8 : -12) + 4 * normal(random))
+    const { slope } = plattScale(scores, labels, new Float32Array(scores.length).fill(1))
+    expect(slope).toBeGreaterThan(0.1)
+    expect(slope).toBeLessThan(5)
+  })
+
+  it('puts 0.5 where the same share of impostors lies above, whatever the condition', () => {
+    const random = seededRandom(3)
+    const n = 60_000
+    const conditions = Array.from({ length: n }, () => [random() < 0.5 ? 0 : 1, 0, 0, 0])
+    const labels = Uint8Array.from({ length: n }, () => (random() < 0.2 ? 1 : 0))
+    // Under the second condition everybody scores two higher: a threshold for all would let most of them in.
+    const scores = Float64Array.from(
+      labels,
+      (label, i) => (label === 1 ? 4 : -4) + 2 * (conditions[i]?.[0] ?? 0) + 2 * normal(random),
+    )
+    const rows = {
+      scores,
+      labels,
+      weights: new Float32Array(n).fill(1),
+      conditions: (row: number) => conditions[row] ?? [],
+    }
+    const { slope, intercept, conditions: weights } = fitConfidence(rows, 0.01)
+    for (const condition of [0, 1]) {
+      const impostors = Array.from(scores.keys()).filter((i) => labels[i] === 0 && conditions[i]?.[0] === condition)
+      const passed = impostors.filter((i) => slope * (scores[i] ?? 0) + intercept + condition * (weights[0] ?? 0) >= 0)
+      expect(passed.length / impostors.length).toBeGreaterThan(0.007)
+      expect(passed.length / impostors.length).toBeLessThan(0.013)
+    }
+  })
+})
