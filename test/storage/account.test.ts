@@ -59,12 +59,22 @@ const counts = async () => {
   return [headcount?.nAccounts, headcount?.nAccountsGeneric, headcount?.nUsers]
 }
 const kindOf = (error: unknown) => (error as { kind?: string }).kind
+/** On a crowded machine some of many calls at once are told to come back: they do. */
+async function insisting<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (kindOf(error) !== 'degraded') throw error
+    }
+  }
+}
 
 describe('quotas', () => {
   it('let exactly one of 200 parallel creations through where one place is left', async () => {
     await create('first')
     await quotas({ accounts: 2 })
-    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => create(`one-of-${i}`)))
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => create(`one-of-${i}`))))
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const outcome of all) {
       if (outcome.status === 'fulfilled') continue
@@ -77,7 +87,7 @@ describe('quotas', () => {
   it('let exactly one of 200 parallel members onto a shared account with one place left', async () => {
     await create('desk', 'generic', 'ann')
     await quotas({ membersPerSharedAccount: 2 })
-    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => add('desk', `m${i}`)))
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => add('desk', `m${i}`))))
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect((await accounts.roster(org, 'desk'))?.members).toHaveLength(2)
   })
