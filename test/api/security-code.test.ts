@@ -398,11 +398,16 @@ describe('parallel codes', () => {
         update keystride.member m set code_hash = o.code_hash from keystride.member o
         where o.member_ref = 'kept' and m.member_ref like 'crowd-%'`,
     )
-    const all = await Promise.all(users.map((userRef, i) => verify(userRef, tokens[i] ?? '', OTHER)))
-    const off = all.findIndex(({ status }) => status === 429)
+    // Three of each, so that they come faster than a slow machine compares them.
+    const all = await Promise.all(
+      users.map((userRef, i) => Promise.all([1, 2, 3].map(() => verify(userRef, tokens[i] ?? '', OTHER)))),
+    )
+    const off = all.findIndex((three) => three.some(({ status }) => status === 429))
     expect(off).toBeGreaterThanOrEqual(0)
-    expect(all[off]?.json.reason).toBe('quota-exceeded')
+    const three = all[off] ?? []
+    expect(three.find(({ status }) => status === 429)?.json.reason).toBe('quota-exceeded')
+    const compared = three.filter(({ json }) => json.action === 'rejected').length
     const again = await verify(users[off] ?? '', tokens[off] ?? '', OTHER)
-    expect(again.json.nextAttempt.remainingCodeAttempts).toBe(2)
+    expect(again.json.nextAttempt.remainingCodeAttempts).toBe(2 - compared)
   })
 })

@@ -228,7 +228,7 @@ export async function audit(victim: Victim, load: Load): Promise<{ enrolments: s
     (sql) => sql<{ user_ref: string; counted: number; stored: number }[]>`
       select a.user_ref, m.n_visible + m.n_sensitive as counted, (
         select count(*)::int from keystride.reference_pattern r where r.organization_id = m.organization_id
-          and r.member_id = m.id and r.generation = m.generation) as stored
+          and r.member_id = m.id and r.generation = m.generation and r.kind = 'enrolled') as stored
       from keystride.account a join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.id`,
   )
   const attempts = await database.asSystem(

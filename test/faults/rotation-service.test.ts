@@ -76,7 +76,8 @@ function someone(apikey: string, userRef: string, seed: number) {
       const { status, json } = await call('POST', '/verify', body(typed++))
       expect(status, JSON.stringify(json)).toBe(200)
       if (json.reason === 'detection-bot') return
-      expect(json.authentication.nPatternsRefUsed, JSON.stringify(json)).toBe(5)
+      // Five enrolled, and what the profile may have learned meanwhile.
+      expect(json.authentication.nPatternsRefUsed, JSON.stringify(json)).toBeGreaterThanOrEqual(5)
       signIns++
       if (json.authentication.authenticated) accepted++
     },
