@@ -5,6 +5,8 @@ const HEIGHT = 600
 const LEFT = 70
 const TOP = 30
 const SIDE = 500
+/** Points nearer than this, in units of the picture, are one to the eye. */
+const STEP = 1.5
 /** Ticks of both axes, shares; the axes run from the first to the last. */
 const TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
 const COLOURS = ['#0b5fa5', '#c2410c', '#15803d', '#7e22ce', '#475569']
@@ -78,11 +80,15 @@ function pathOf(people: readonly PersonScores[]): string {
     people.flatMap((person) => person.impostor),
   )
   const points: string[] = []
+  let [lastX, lastY] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   fmr.forEach((share, i) => {
     const missed = fnmr[i] ?? 0
     if (share <= 0 || missed <= 0 || share > last || missed > last) return
-    const point = `${x(share)} ${y(missed)}`
-    if (point !== points.at(-1)) points.push(point)
+    const [across, up] = [position(share), position(missed)]
+    if (Math.hypot(across - lastX, up - lastY) < STEP) return
+    points.push(`${x(share)} ${y(missed)}`)
+    lastX = across
+    lastY = up
   })
   return points.length === 0 ? '' : `M${points.join('L')}`
 }
