@@ -1,4 +1,4 @@
-import { ADAPTIVE_MAX, joinedConfidence, mayAdapt } from '../domain/adaptation.js'
+import { ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import { verdict } from '../domain/verdict.js'
 import type { Kernel } from '../scoring/kernel.js'
@@ -32,8 +32,9 @@ export function learner(kernel: Kernel, rule: LearningRule) {
     loaded = profile
     kernel.read(0, probe)
     const alone = kernel.scoreRead(enrolled.length)
-    const all = adaptive.length === 0 ? null : kernel.scoreRead(enrolled.length + adaptive.length).confidence
     const confidenceEnrolled = alone.confidence ?? 0
+    const asked = adaptive.length > 0 && liftable(confidenceEnrolled, DEFAULT_POLICY)
+    const all = asked ? kernel.scoreRead(enrolled.length + adaptive.length).confidence : null
     const confidenceBiometrics = joinedConfidence(confidenceEnrolled, all, DEFAULT_POLICY)
     const evidence = { confidenceBiometrics, confidenceContext: null, bot: alone.botLikelihood > 0.5, replay: false }
     const decided = verdict(evidence, DEFAULT_POLICY)

@@ -1,4 +1,4 @@
-import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, mayAdapt } from '../domain/adaptation.js'
+import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
 import { Refusal } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
@@ -6,7 +6,7 @@ import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
-import type { ProfileStore } from '../storage/profile.js'
+import type { ProfileStore, StoredReference } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { begin, release, reserve, type Situation, windowOf, windowOfReserved } from './attempt.js'
@@ -88,28 +88,32 @@ interface Compared {
 
 /** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
 async function compare(needs: Needs, situation: Situation, body: Uint8Array): Promise<Compared | Refusal> {
-  const { member, who } = situation
-  const samples = await openReferences(needs, situation)
-  const replayKey = await needs.vault.replayKey(who.organizationId)
-  const result = await needs.scoring.score({ body, ...samples, replayKey })
+  const { who, member, settings } = situation
+  const { organizationId } = who
+  const stored = await needs.profiles.references(organizationId, member.id)
+  const [enrolled, adaptive] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
+  const replayKey = await needs.vault.replayKey(organizationId)
+  const task = { body, references: await opened(needs, situation, enrolled), replayKey }
+  let result = await needs.scoring.score(task)
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
+  const mayLift = liftable(result.reading.confidence ?? 0, settings.policy.policy)
+  if (needs.adaptation && adaptive.length > 0 && mayLift) {
+    result = await needs.scoring.score({ ...task, adaptive: await opened(needs, situation, adaptive) })
+    if (!result.ok) return new Refusal('pattern-invalid', result.message)
+  }
   const { generation, profileVersion } = member
   return otherMember(result.reading, member) ?? { reading: result.reading, generation, profileVersion }
 }
 
-async function openReferences(needs: Needs, { who, account, member }: Situation) {
-  const stored = await needs.profiles.references(who.organizationId, member.id)
-  const open = (wanted: 'enrolled' | 'adaptive') =>
-    Promise.all(
-      stored
-        .filter(({ kind }) => kind === wanted)
-        .map(({ id, generation, sealed }) => {
-          const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
-          return needs.vault.open(who.organizationId, binding, sealed)
-        }),
-    )
-  return { references: await open('enrolled'), adaptive: needs.adaptation ? await open('adaptive') : [] }
-}
+const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
+
+const opened = (needs: Needs, { who, account, member }: Situation, references: readonly StoredReference[]) =>
+  Promise.all(
+    references.map(({ id, generation, sealed }) => {
+      const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
+      return needs.vault.open(who.organizationId, binding, sealed)
+    }),
+  )
 
 interface JudgedTyping extends Judged {
   readonly compared: Compared

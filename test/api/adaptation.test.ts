@@ -3,7 +3,7 @@ import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
-import { type Enrolled, enroll, stranger } from './enrolled.js'
+import { type Enrolled, enroll, stranger, text } from './enrolled.js'
 
 describe.each(backEnds)('on $name', ({ redisUrl }) => {
   let url: string
@@ -20,97 +20,106 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   })
 
   /** Verifies until a pass is clean, in a new session every time. */
-  async function verified(who: Enrolled, of = service): Promise<Answer> {
+  async function verified(who: Enrolled): Promise<Answer> {
     for (;;) {
-      const { session } = await of.bootstrap(who.userRef)
-      const answer = await of.call('POST', `/users/${who.userRef}/verify`, { session, body: who.fresh() })
+      const { session } = await service.bootstrap(who.userRef)
+      const answer = await service.call('POST', `/users/${who.userRef}/verify`, { session, body: who.fresh() })
       if (answer.json.authentication.confidenceBiometrics >= UPDATE_CONFIDENCE) return answer
     }
   }
   const counts = ({ json }: Answer) => [json.authentication.nPatternsRef, json.authentication.nPatternsRefUsed]
+  /** Ids of the adaptive references, oldest first. */
+  const learned = async (userRef: string) => {
+    const rows = await database.asSystem(
+      (sql) => sql<{ id: string }[]>`
+        select r.id from keystride.reference_pattern r join keystride.member m on m.id = r.member_id
+        where m.member_ref = ${userRef} and r.kind = 'adaptive' order by r.created_at`,
+    )
+    return rows.map(({ id }) => id)
+  }
   const dayPasses = (userRef: string) =>
     database.asSystem(
       (sql) => sql`
         update keystride.member set adapted_at = adapted_at - interval '24 hours' where member_ref = ${userRef}`,
     )
+  const testedId = ({ json }: Answer): string => json.authentication.patternTestId
 
-  it('a clean pass adds one adaptive reference a day, three at the most, and counts none as enrolled', async () => {
+  it('a clean pass is learned once a day, the latest three at the most, and counts as no enrolled reference', async () => {
     const who = await enroll(service, 'learner')
-    expect(counts(await verified(who))).toEqual([5, 5])
-    for (const used of [6, 7, 8, 8, 8]) {
-      expect(counts(await verified(who))).toEqual([5, used])
-      expect(counts(await verified(who))).toEqual([5, used])
+    const days: string[] = []
+    for (let day = 1; day <= 5; day++) {
+      days.push(testedId(await verified(who)))
+      await verified(who)
+      expect(await learned('learner')).toEqual(days.slice(-3))
       await dayPasses('learner')
-      expect(counts(await verified(who))).toEqual([5, used])
     }
     const { json } = await service.bootstrap('learner')
     expect(json).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok' })
   })
 
-  it('a failure and a code add none', async () => {
+  it('a failure and a code are not learned', async () => {
     const who = await enroll(service, 'careful')
-    await service.call('PUT', '/users/careful/security-code', {
-      session: who.session,
-      body: { securityCode: '749205' },
-    })
-    const code = await service.call('POST', '/users/careful/verify', {
-      session: who.session,
-      body: { securityCode: '749205' },
-    })
-    expect(code.json.action).toBe('verified')
-    await service.call('POST', '/users/careful/verify', { session: who.session, body: stranger() })
-    const rows = await database.asSystem(
-      (sql) => sql`
-        select 1 from keystride.reference_pattern r join keystride.member m on m.id = r.member_id
-        where m.member_ref = 'careful' and r.kind = 'adaptive'`,
-    )
-    expect(rows).toHaveLength(0)
+    const { session } = who
+    const code = { securityCode: '749205' }
+    await service.call('PUT', '/users/careful/security-code', { session, body: code })
+    expect((await service.call('POST', '/users/careful/verify', { session, body: code })).json.action).toBe('verified')
+    await service.call('POST', '/users/careful/verify', { session, body: stranger() })
+    expect(await learned('careful')).toEqual([])
   })
 
   it('a reset drops what was learned', async () => {
     const who = await enroll(service, 'wiped')
     await verified(who)
-    expect(counts(await verified(who))).toEqual([5, 6])
+    expect(await learned('wiped')).toHaveLength(1)
     const { json } = await service.call('DELETE', '/users/wiped/typing-patterns')
     expect(json).toMatchObject({ n_patterns_deleted: 5, nPatternsRef: 0 })
+    expect(await learned('wiped')).toEqual([])
   })
 
   it('what was learned is removed by the id of the tested pattern', async () => {
     const who = await enroll(service, 'unlearner')
-    const learned = await verified(who)
-    const path = '/users/unlearner/typing-patterns'
-    const gone = await service.call('DELETE', `${path}/${learned.json.authentication.patternTestId}`)
+    const id = testedId(await verified(who))
+    const gone = await service.call('DELETE', `/users/unlearner/typing-patterns/${id}`)
     expect(gone.json).toMatchObject({ success: true, nPatternsRef: 5, biometricStatus: 'ok' })
-    expect(counts(await verified(who))).toEqual([5, 5])
+    expect(await learned('unlearner')).toEqual([])
   })
 
   it('what was learned can be linked as a reference by its id, and then counts as one', async () => {
     const who = await enroll(service, 'linker')
-    const patternId = (await verified(who)).json.authentication.patternTestId
+    const patternId = testedId(await verified(who))
     const { session } = await service.bootstrap('linker')
     const link = () =>
       service.call('POST', '/user-action/linker', { session, body: { action: 'LINK_PATTERN_ID', patternId } })
     expect((await link()).status).toBe(409)
-    while (
-      !(await service.call('POST', '/users/linker/verify', { session, body: who.fresh() })).json.authentication
-        .authenticated
-    );
+    const verify = () => service.call('POST', '/users/linker/verify', { session, body: who.fresh() })
+    while (!(await verify()).json.authentication.authenticated);
     expect((await link()).json).toMatchObject({ nPatternsRef: 6, patternId })
-    expect(counts(await verified(who))).toEqual([6, 6])
+    expect(await learned('linker')).toEqual([])
   })
 
-  it('the switch turns learning off, and leaves out what was learned before', async () => {
+  it('what was learned is compared with where the enrolled references alone would challenge, and the switch is on', async () => {
     const who = await enroll(service, 'switched')
     await verified(who)
-    expect(counts(await verified(who))).toEqual([5, 6])
-    await dayPasses('switched')
-    const off = await startService(url, { redisUrl, more: { ADAPTATION: 'off' } })
-    try {
-      expect(counts(await verified(who, off))).toEqual([5, 5])
-      expect(counts(await verified(who, off))).toEqual([5, 5])
-    } finally {
-      await off.close()
+    // Of a threshold that nobody reaches every time, so that typing somewhat slower than usual is a challenge.
+    const strict = { decision_threshold: 0.99, priority: 'usability' }
+    await database.asSystem(
+      (sql) => sql`update keystride.policy set policy = policy || ${JSON.stringify(strict)}::text::jsonb`,
+    )
+    for (const [adaptation, used] of [
+      ['on', 6],
+      ['off', 5],
+    ] as const) {
+      const one = await startService(url, { redisUrl, more: { ADAPTATION: adaptation } })
+      try {
+        const { session } = await one.bootstrap('switched')
+        const body = who.who.types(text(used), used, { tempo: 1.12 })
+        const answer = await one.call('POST', '/users/switched/verify', { session, body })
+        expect(answer.json.authentication.confidenceBiometrics).toBeGreaterThan(0.75)
+        expect(answer.json.authentication.confidenceBiometrics).toBeLessThan(0.99)
+        expect(counts(answer), adaptation).toEqual([5, used])
+      } finally {
+        await one.close()
+      }
     }
-    expect(counts(await verified(who))).toEqual([5, 6])
   })
 })

@@ -40,9 +40,10 @@ describe('the confidence joined of both scores', () => {
     )
   })
 
-  it('lifts a challenge to auth under the default policy', () => {
+  it('lifts what the default policy would challenge, and nothing else', () => {
     expect(joinedConfidence(0.36, 0.8, DEFAULT_POLICY)).toBe(0.8)
     expect(joinedConfidence(0.34, 0.8, DEFAULT_POLICY)).toBe(0.34)
+    expect(joinedConfidence(0.5, 0.8, DEFAULT_POLICY)).toBe(0.5)
     expect(joinedConfidence(0.49, 0.8, { ...DEFAULT_POLICY, priority: 'security' })).toBe(0.49)
   })
 })
