@@ -38,7 +38,7 @@ describe('the database client', () => {
       other.call(
         (sql) => sql`
           select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`,
+          where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
       )
     for (let round = 0; round < 10; round += 1) {
       const waiting = database.scoped(org, async (sql) => {
