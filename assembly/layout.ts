@@ -16,6 +16,7 @@
  * | PROJECTED| 2 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
  * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
+ * | AXES_USED| 2 x i32                        | model       | how many axes of each two-covariance model tell people apart |
  * | LANES    | 17 x 128 x 4 x f32             | features    | Z a press: its hold and the three times that lead to it   |
  * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
  * | SEEN     | the same shape                 | template    | how often the references hold each                        |
@@ -77,6 +78,7 @@ export const PROJECTED: usize = memory.data(20128, 16)
 export const LANES: usize = memory.data(34816, 16)
 export const CENTRED: usize = memory.data(10064, 16)
 export const AXES: usize = memory.data(3552, 16)
+export const AXES_USED: usize = memory.data(8, 16)
 export const EFFECTS: usize = memory.data(20480, 16)
 export const SEEN: usize = memory.data(20480, 16)
 export const SUMS: usize = memory.data(16384, 16)

@@ -18,11 +18,13 @@
  *
  * A tree goes right where the feature is above the threshold; the right child follows the left one.
  */
-import { CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE, f32At, setF32 } from './layout'
+import { AXES_USED, CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE, f32At, setF32 } from './layout'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
 const VERSION: u32 = 2
 const HEADER_BYTES: usize = 64
+/** Two-covariance models: of people who type ever other text, and of people who repeat theirs. */
+export const MODELS: i32 = 2
 /** One two-covariance model. */
 export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
 
@@ -61,7 +63,7 @@ export function loadModel(bytes: i32): i32 {
   components = inverseSds + (<usize>(FEATURE_KINDS * contexts) << 2)
   summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
   twoCovariances = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
-  calibration = twoCovariances + 2 * TWO_COVARIANCE_BYTES
+  calibration = twoCovariances + MODELS * TWO_COVARIANCE_BYTES
   fusionRoots = calibration + 48
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
   livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
@@ -71,7 +73,23 @@ export function loadModel(bytes: i32): i32 {
   for (let which = 0; which < 7; which++) {
     for (let kind = 0; kind < FEATURE_KINDS; kind++) setF32(VARIANCES, 4 * which + kind, f32At(components, kind * 8 + which))
   }
+  for (let model = 0; model < MODELS; model++) store<i32>(AXES_USED + (<usize>model << 2), leadingAxes(model))
   return 0
+}
+
+/** Axes up to the last along which people differ, a multiple of four. */
+function leadingAxes(model: i32): i32 {
+  const betweens = twoCovariances + <usize>(model + 1) * TWO_COVARIANCE_BYTES - (<usize>VECTOR_SIZE << 2)
+  let used = VECTOR_SIZE
+  while (used > 0 && f32At(betweens, used - 1) == 0) used--
+  return (used + 3) & ~3
+}
+
+/** Axes of a two-covariance model that tell people apart, the best first; a multiple of four. */
+// @ts-ignore: decorator
+@inline
+export function axesUsed(model: i32): i32 {
+  return load<i32>(AXES_USED + (<usize>model << 2))
 }
 
 /** Which variance of `components`. */

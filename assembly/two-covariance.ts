@@ -6,11 +6,8 @@
  */
 import { AXES, CENTRED, PROJECTED, SLOTS, VECTOR_SIZE, VECTOR_STRIDE } from './layout'
 import { clampLanes, logLanes, sumLanes } from './lanes'
-import { TWO_COVARIANCE_BYTES, twoCovariances } from './model'
+import { MODELS, TWO_COVARIANCE_BYTES, axesUsed, twoCovariances } from './model'
 import { vectorOf } from './summary'
-
-/** The two models: fitted on people who type ever other text, and on people who repeat theirs. */
-export const MODELS: i32 = 2
 
 function meanOfModel(model: i32): usize {
   return twoCovariances + <usize>model * TWO_COVARIANCE_BYTES
@@ -35,6 +32,7 @@ function centredOf(slot: i32): usize {
 /**
  * Takes the vectors of slots `from` to `to` into the axes of both models, capped at six within-person deviations. Four
  * axes at a time, so that their sums do not wait for one another, and all slots for each, so that the weights are read once.
+ * Axes along which people do not differ are left out: they would add exactly nothing.
  */
 export function project(from: i32, to: i32): void {
   const stride = <usize>VECTOR_SIZE << 2
@@ -47,7 +45,8 @@ export function project(from: i32, to: i32): void {
         v128.store(centred + at, f32x4.sub(v128.load(vector + at), v128.load(mean + at)))
       }
     }
-    for (let i = 0; i < VECTOR_SIZE; i += 4) {
+    const used = axesUsed(model)
+    for (let i = 0; i < used; i += 4) {
       const weights = projectionOf(model) + <usize>i * stride
       for (let slot = from; slot <= to; slot++) {
         const centred = centredOf(slot)
@@ -85,7 +84,8 @@ export function prepareVectors(others: i32): void {
   const one = f32x4.splat(1)
   for (let model = 0; model < MODELS; model++) {
     const betweens = betweenOf(model)
-    for (let at: usize = 0; at < VARIANCE; at += 16) {
+    const used = <usize>axesUsed(model) << 2
+    for (let at: usize = 0; at < used; at += 16) {
       const between = v128.load(betweens + at)
       const shrink = f32x4.div(between, f32x4.add(between, share))
       const variance = f32x4.add(one, f32x4.mul(between, f32x4.sub(one, shrink)))
@@ -104,8 +104,9 @@ export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   const others = slot == 0 ? references : references - 1
   const share = f32x4.splat(1 / <f32>max(others, 1))
   const one = f32x4.splat(1)
+  const used = axesUsed(model)
   let leading = f32x4.splat(0), middle = leading, rest = leading, dot = leading, own = leading, theirs = leading
-  for (let i = 0; i < VECTOR_SIZE; i += 4) {
+  for (let i = 0; i < used; i += 4) {
     const at = <usize>i << 2
     let sum = f32x4.splat(0)
     for (let reference = 1; reference <= references; reference++) {

@@ -4,6 +4,9 @@ type Matrix = Float64Array[]
 const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))
 const at = (m: Matrix, i: number, j: number): number => m[i]?.[j] ?? 0
 
+/** Along an axis where people differ by less than this share of one person's variance, nobody is told apart (docs/accuracy.md). */
+const BETWEEN_MIN = 0.02
+
 /** People of one source, each with the vectors of their patterns, and how much the source counts. */
 export interface VectorGroup {
   readonly weight: number
@@ -41,7 +44,10 @@ export function fitTwoCovariance(groups: readonly VectorGroup[], ridge: number):
   return {
     mean: Float32Array.from(mean),
     projection: Float32Array.from(order.flatMap((axis) => Array.from(axes[axis] ?? []))),
-    betweenVariances: Float32Array.from(order, (axis) => Math.max(values[axis] ?? 0, 0)),
+    betweenVariances: Float32Array.from(order, (axis) => {
+      const between = values[axis] ?? 0
+      return between < BETWEEN_MIN ? 0 : between
+    }),
   }
 }
 
