@@ -3,9 +3,9 @@ import { TELLING_PAIRS } from './words/telling-pairs.js'
 /** Suggested words, typed with a space between each two, give at least this many key presses. */
 export const SUGGESTED_KEY_PRESSES = 40
 /**
- * Words an owner's suggestions are drawn from. Fewer are typed more often: of a suggestion's key pairs 67 % lie in five
- * others where words are drawn at random, 83 % with 48 words to draw from, 90 % with 32, 95 % with 20. Six of 32, in any
- * order, are 650 million texts.
+ * Words an owner's suggestions are drawn from. Fewer are typed more often: of an English suggestion's key pairs five earlier
+ * ones hold 68 % where all words are drawn from, some 83 % with 48 words, 91 % with 32, some 95 % with 20 (docs/accuracy.md).
+ * Six of 32, in any order, are 650 million texts.
  */
 export const HOME_WORDS = 32
 /** Keys of a pair: 26 letters, Space, any other. */
