@@ -23,13 +23,14 @@ import { nearestReplay } from './near-replay'
 import { logistic, sumTrees } from './trees'
 
 export {
-  COMPARED_MAX, FEATURES, KEYS_MAX, LAYOUT_VERSION, LIVENESS, MODEL, MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES,
+  COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, LAYOUT_VERSION, LIVENESS, MODEL, MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES,
   SAMPLE_BYTES, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
 export { enroll } from './compare'
 export { compare } from './compare'
 export { examine } from './liveness'
+export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 
 /** Reads a slot's sample into features, summary and vector; presses compared. */

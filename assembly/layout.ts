@@ -36,6 +36,7 @@
  * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
  * | LIVENESS | 64 x f32                       | liveness    | the probe's bot signs, input of the liveness trees        |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
+ * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | what each press of the probe says (`explain.ts` has its table) |
  *
  * A host checks LAYOUT_VERSION before it trusts any of this.
  */
@@ -97,6 +98,7 @@ export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)
 export const LIVENESS: usize = memory.data(256, 16)
 export const RESULT: usize = memory.data(64, 16)
+export const EXPLAINED: usize = memory.data(8192, 16)
 
 // @ts-ignore: decorator
 @inline

@@ -5,6 +5,7 @@ import { administration, openStores } from '../open-stores.js'
 import { version } from '../version.js'
 import { administerFrom, iso, print, quietLog, run } from './administer.js'
 import { calibrateCommand } from './calibrate.js'
+import { explainCommand } from './explain.js'
 import { keyCommand } from './key.js'
 import { memberCommand } from './member.js'
 import { quotasCommand } from './quotas.js'
@@ -71,6 +72,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
   program.addCommand(keyCommand(administer))
   program.addCommand(memberCommand(administer))
   program.addCommand(typingPatternCommand())
+  program.addCommand(explainCommand(run))
   program.addCommand(calibrateCommand(run))
   await program.parseAsync(argv)
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { SUGGESTED_KEY_PRESSES, suggestWords } from '../domain/typing-words.js'
+import { SUGGESTED_KEY_PRESSES } from '../domain/suggested-words.js'
+import { suggestWords } from '../domain/typing-words.js'
 import { person } from './made-up-person.js'
 
 /** `keystride typing-pattern`: typing of somebody made up, to try the API with before a recorder is in place. */

@@ -57,6 +57,15 @@ const byCode = new Map(TABLE.flatMap(([codes], i) => codes.split(' ').map((code)
 const byKeyCode = new Map(TABLE.flatMap(([, keyCodes], i) => keyCodes.map((keyCode) => [keyCode, i + 1] as const)))
 const byName = new Map(TABLE.flatMap(([, , names], i) => names.split(' ').map((name) => [name, i + 1] as const)))
 
+/** What people call a key of the table: the letter or digit, else the first of its codes; null where unknown or masked. */
+export function keyName(key: number): string | null {
+  const [codes, , names] = TABLE[key - 1] ?? []
+  if (codes === undefined || names === undefined) return null
+  return /^[a-z0-9]$/.test(names)
+    ? names
+    : (codes.split(' ')[0]?.replace(/^(Shift|Control|Alt|Meta)Left$/, '$1') ?? null)
+}
+
 /** Index of a physical key (`c`, KeyboardEvent.code); 0 where unknown. */
 export const keyOfCode = (code: string): number => byCode.get(code) ?? KEY_UNKNOWN
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { drawWords } from './suggested-words.js'
 import { de } from './words/de.js'
 import { en } from './words/en.js'
 import { es } from './words/es.js'
@@ -61,37 +62,9 @@ export const LanguageTag = z
 /** The shipped words of a language, most frequent first, at least 400. */
 export const coreWords = (language: Language): readonly string[] => CORE_POOLS[language]
 
-/** Suggested words, typed with a space between each two, give at least this many key presses. */
-export const SUGGESTED_KEY_PRESSES = 40
-
-/**
- * Words to propose in the typing widget: different from each other and, from seed to seed, from the last ones.
- * `seed` is any number; the same seed gives the same words. They come from `words`, which must all be different: by
- * default the shipped ones. Where all of `words` together give too few key presses, all of them come back.
- */
-export function suggestWords(language: Language, seed: number, words = coreWords(language)): string[] {
-  const next = sequence(seed)
-  const chosen = new Set<string>()
-  let presses = -1
-  while (presses < SUGGESTED_KEY_PRESSES && chosen.size < words.length) {
-    const word = words[next() % words.length] ?? ''
-    if (chosen.has(word)) continue
-    chosen.add(word)
-    presses += word.length + 1
-  }
-  return [...chosen]
-}
-
-/** Seeded numbers from 0 to 2^32 - 1 (mulberry32): variety is all that is asked of them. */
-function sequence(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return (mixed ^ (mixed >>> 14)) >>> 0
-  }
-}
+/** Shipped words drawn at random, for texts of nobody in particular; the same seed gives the same words. */
+export const suggestWords = (language: Language, seed: number, words = coreWords(language)): string[] =>
+  drawWords(words, seed)
 
 export interface LanguageWishes {
   /** The member's own choice. */

@@ -57,6 +57,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const pending = livePending(found?.member?.pending ?? null, needs.now())
     if (pending !== null)
       await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
+    const expected = { memberRef: who.memberRef ?? who.userRef, preferredLanguage: null }
     return {
       state: found === null ? null : stateOf(needs, found.account, found.member),
       unknown: found === null || (who.memberRef !== null && found.member === null),
@@ -65,7 +66,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
       pendingAction: pending?.action ?? null,
       requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
       codeLength: settings.policy.policy.security_code_fallback.code_length,
-      words: suggestedWords(settings, found?.member ?? null, hints, needs.randomSeed()),
+      words: suggestedWords(settings, found?.member ?? expected, hints, needs.randomSeed()),
     }
   }
 }

@@ -22,6 +22,7 @@ interface Surface {
   readonly compare: (references: number) => number
   readonly examine: () => number
   readonly nearestReplay: (references: number) => number
+  readonly explain: () => number
 }
 
 const LAYOUT_VERSION = 2
@@ -58,6 +59,11 @@ export interface Kernel {
   compare(references: number): Float32Array
   /** Bot signs of slot 0: a view that the next call overwrites. */
   examine(): Float32Array
+  /**
+   * What each press of slot 0 says against the template of the last score: 16 numbers a press (`assembly/explain.ts` has
+   * their table), a view that the next call overwrites.
+   */
+  explain(): Float32Array
   /** A slot's region by name, views that the next call overwrites. */
   vector(slot: number): Float32Array
   summary(slot: number): Float32Array
@@ -161,6 +167,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
         address('LIVENESS'),
         guarded(() => surface.examine()),
       ),
+    explain: () => view(address('EXPLAINED'), 16 * guarded(() => surface.explain())),
     vector: (slot) => view(address('VECTOR') + slot * address('VECTOR_STRIDE') * 4, address('VECTOR_SIZE')),
     summary: (slot) => view(address('SUMMARY') + slot * address('SUMMARY_STRIDE') * 4, address('SUMMARY_SIZE')),
     row: (which, slot, kind) =>

@@ -1,7 +1,8 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWN_WORDS_MAX, type TypingWord, USABLE_WORDS_MIN } from '../../src/domain/own-words.js'
-import { coreWords, LANGUAGES, type Language, SUGGESTED_KEY_PRESSES } from '../../src/domain/typing-words.js'
+import { HOME_WORDS, SUGGESTED_KEY_PRESSES } from '../../src/domain/suggested-words.js'
+import { coreWords, LANGUAGES, type Language } from '../../src/domain/typing-words.js'
 import { coreWordId } from '../../src/flows/core-word-ids.js'
 import { newApiKey } from '../../src/flows/organizations.js'
 import { sha256 } from '../../src/flows/tokens.js'
@@ -288,6 +289,19 @@ describe('suggested words', () => {
     }
     await change({ id: core('es', 0).id, enabled: true })
     expect((await remove(one?.id ?? '')).status).toBe(200)
+  })
+
+  it('are drawn from the same few words before the account exists and after, and from others for others', async () => {
+    const words = async (userRef: string) =>
+      (await service.call('GET', `/users/${userRef}?language=pt`)).json.suggestedWords as string[]
+    const drawn = async (userRef: string) =>
+      new Set((await Promise.all(Array.from({ length: 40 }, () => words(userRef)))).flat())
+    const before = await drawn('home-words')
+    expect(before.size).toBeLessThanOrEqual(HOME_WORDS)
+    await service.call('POST', '/users/home-words')
+    expect([...(await drawn('home-words'))].filter((word) => before.has(word)).length).toBeGreaterThan(HOME_WORDS - 5)
+    const others = await drawn('somebody-else')
+    expect([...others].filter((word) => before.has(word)).length).toBeLessThan(HOME_WORDS - 5)
   })
 
   it('follow a change of another process within a second', async () => {

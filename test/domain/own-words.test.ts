@@ -11,14 +11,8 @@ import {
   wordPools,
 } from '../../src/domain/own-words.js'
 import { Refusal } from '../../src/domain/refusal.js'
-import {
-  CORE_POOLS,
-  coreWords,
-  LANGUAGES,
-  type Language,
-  SUGGESTED_KEY_PRESSES,
-  suggestWords,
-} from '../../src/domain/typing-words.js'
+import { SUGGESTED_KEY_PRESSES, suggestWordsFor } from '../../src/domain/suggested-words.js'
+import { CORE_POOLS, coreWords, LANGUAGES, type Language } from '../../src/domain/typing-words.js'
 
 const own = (word: string, changes: Partial<TypingWord> = {}): TypingWord => ({
   id: `own ${word}`,
@@ -194,7 +188,7 @@ describe('suggested words of an organization', () => {
     fc.assert(
       fc.property(changed, fc.integer({ min: 0, max: 2 ** 32 - 1 }), ({ language, stored }, seed) => {
         const usable = usableWords(language, stored)
-        const words = suggestWords(language, seed, wordPools(stored)[language])
+        const words = suggestWordsFor('ann', seed, wordPools(stored)[language])
         const allowed = new Set(usable.length >= USABLE_WORDS_MIN ? usable : coreWords(language))
         expect(words.filter((word) => !allowed.has(word))).toEqual([])
         expect(new Set(words).size).toBe(words.length)
@@ -210,7 +204,7 @@ describe('suggested words of an organization', () => {
       .map((word) => disabledCore(word, 'nl'))
     const pool = wordPools(stored).nl
     expect(pool).toHaveLength(USABLE_WORDS_MIN)
-    const seen = new Set(Array.from({ length: 1000 }, (_, seed) => suggestWords('nl', seed, pool).join(' ')))
+    const seen = new Set(Array.from({ length: 1000 }, (_, seed) => suggestWordsFor('ann', seed, pool).join(' ')))
     expect(seen.size).toBeGreaterThan(990)
   })
 
@@ -227,7 +221,7 @@ describe('suggested words of an organization', () => {
   })
 
   it('come to an end even from words that cannot fill them', () => {
-    expect(suggestWords('en', 1, ['ab', 'cd']).sort()).toEqual(['ab', 'cd'])
-    expect(suggestWords('en', 1, [])).toEqual([])
+    expect(suggestWordsFor('ann', 1, ['ab', 'cd']).sort()).toEqual(['ab', 'cd'])
+    expect(suggestWordsFor('ann', 1, [])).toEqual([])
   })
 })

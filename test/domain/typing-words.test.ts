@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  coreWords,
-  LANGUAGES,
-  SUGGESTED_KEY_PRESSES,
-  suggestWords,
-  wordsLanguage,
-} from '../../src/domain/typing-words.js'
+import { SUGGESTED_KEY_PRESSES } from '../../src/domain/suggested-words.js'
+import { coreWords, LANGUAGES, suggestWords, wordsLanguage } from '../../src/domain/typing-words.js'
 
 describe('suggested words', () => {
   it.each(LANGUAGES)('in %s come from at least 400 different words of four letters or more', (language) => {

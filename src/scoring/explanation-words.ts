@@ -1,0 +1,59 @@
+import type { PressSaid, Time, TimeSaid } from './explanation.js'
+
+interface Said {
+  readonly pair: string
+  /** Name of the second key; null where keys are masked. */
+  readonly key: string | null
+  readonly seen: number | null
+  readonly spokeFor: number
+  readonly presses: readonly PressSaid[]
+}
+
+/** A difference below this, or below a tenth of the usual time, nobody would call one: timers alone are off by some ms. */
+const AS_USUAL_MS = 8
+const AS_USUAL_SHARE = 0.1
+
+/** Release to release is told by the others: nobody would make anything of it. */
+const TOLD: readonly Time[] = ['hold', 'pressPress', 'releasePress']
+
+/**
+ * One sentence about a key pair: its loudest single time, on the side to which the pair spoke.
+ * `th: 38 ms faster than usual (usual 118 ms, here 80 ms, seen 6 times)`.
+ */
+export function pairWords({ pair, key, seen, spokeFor, presses }: Said): string {
+  const loudest = presses
+    .flatMap(({ said }) => TOLD.flatMap((time): [Time, TimeSaid][] => (said[time] ? [[time, said[time]]] : [])))
+    .reduce((a, b) => (Math.sign(spokeFor) * (b[1].spokeFor - a[1].spokeFor) > 0 ? b : a))
+  const [time, { expectedMs, observedMs }] = loudest
+  const expected = Math.round(expectedMs)
+  const observed = Math.round(observedMs)
+  const difference = observed - expected
+  const small = Math.abs(difference) < Math.max(AS_USUAL_MS, AS_USUAL_SHARE * Math.abs(expected))
+  const manner = small ? asUsual(time, key) : differs(time, key, difference)
+  const figures = [`usual ${expected} ms`, `here ${observed} ms`, ...known(seen)]
+  return `${pair}: ${manner}${verdictOn(small, spokeFor)} (${figures.join(', ')})`
+}
+
+function asUsual(time: Time, key: string | null): string {
+  if (time === 'hold') return `${key ?? 'the key'} held as long as usual`
+  return time === 'pressPress' ? 'as fast as usual' : 'gap between the keys as usual'
+}
+
+function differs(time: Time, key: string | null, difference: number): string {
+  const ms = `${Math.abs(difference)} ms`
+  if (time === 'hold') return `${key ?? 'the key'} held ${ms} ${difference > 0 ? 'longer' : 'shorter'} than usual`
+  if (time === 'pressPress') return `${ms} ${difference > 0 ? 'slower' : 'faster'} than usual`
+  return `gap between the keys ${ms} ${difference > 0 ? 'longer' : 'shorter'} than usual`
+}
+
+/** Where the difference and the side do not go together by themselves, why they do. */
+function verdictOn(small: boolean, spokeFor: number): string {
+  if (small && spokeFor < 0) return ', but so for most people'
+  return !small && spokeFor > 0 ? ', but closer to this person than to others' : ''
+}
+
+function known(seen: number | null): string[] {
+  if (seen === null) return []
+  if (seen === 0) return ['never enrolled, expected from other keys']
+  return [`seen ${seen === 1 ? 'once' : `${seen} times`}`]
+}

@@ -1,0 +1,151 @@
+import { keyName } from '../domain/key-table.js'
+import { pairWords } from './explanation-words.js'
+import type { Sample } from './sample.js'
+import { type WholeSign, wholeSigns } from './whole-signs.js'
+
+/** The four kinds of time, in the kernel's order: of the second key, and from the first to it. */
+export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as const
+export type Time = (typeof TIMES)[number]
+
+/** One kind of time: log likelihood ratio of this person against people in general (nats, above 0 for the person), and ms. */
+export interface TimeSaid {
+  readonly spokeFor: number
+  readonly expectedMs: number
+  readonly observedMs: number
+}
+
+/** What one key pair of the probe said, over all of its times there. */
+export interface PairSaid {
+  /** `th`, `e + Space`; the key alone at the first press; `keys 3 and 4` where keys are masked. */
+  readonly pair: string
+  /** How often the probe holds it. */
+  readonly times: number
+  /** How often the references hold it together; null where keys are masked. */
+  readonly seen: number | null
+  /** Sum over its times and kinds of time; above 0 it spoke for the person. */
+  readonly spokeFor: number
+  /** Press to press, means over its times; the hold at the first press. */
+  readonly expectedMs: number
+  readonly observedMs: number
+  /** Means of ms, sums of what was said; a first press has a hold only. */
+  readonly byTime: Readonly<Partial<Record<Time, TimeSaid>>>
+  /** One sentence for people. */
+  readonly words: string
+}
+
+/**
+ * What spoke for and against the person, key pair by key pair and over the whole pattern. What a pair said is one of many
+ * things that the model weighs, and the four times of a pair depend on one another: the sum is not the confidence.
+ */
+export interface Explanation {
+  /** Keys are not known: nothing names one. */
+  readonly masked: boolean
+  /** What spoke most for the person first, what spoke most against last. */
+  readonly pairs: readonly PairSaid[]
+  readonly whole: readonly WholeSign[]
+}
+
+/** One press as the kernel explains it. */
+export interface PressSaid {
+  readonly said: Readonly<Partial<Record<Time, TimeSaid>>>
+  readonly first: number | null
+  readonly second: number
+}
+
+/**
+ * The kernel's numbers (`Kernel.explain`) in words. `references` are the enrolled ones that it was scored against, one or
+ * more. Where the probe's keys are masked, presses are told by their place and not grouped.
+ */
+export function explanationOf(explained: Float32Array, probe: Sample, references: readonly Sample[]): Explanation {
+  const presses = pressesOf(explained, probe)
+  const masked = probe.mode === 'sensitive'
+  const seen = masked ? null : countPairs(references)
+  const groups = new Map<string, { presses: PressSaid[]; pair: string }>()
+  for (const [i, press] of presses.entries()) {
+    const id = masked ? String(i) : pairId(press.first, press.second)
+    const group = groups.get(id) ?? { presses: [], pair: masked ? placeName(i) : pairName(press) }
+    group.presses.push(press)
+    groups.set(id, group)
+  }
+  const pairs = [...groups].map(([id, group]) => pairSaid(group.pair, group.presses, seen && (seen.get(id) ?? 0)))
+  return {
+    masked,
+    pairs: pairs.sort((a, b) => b.spokeFor - a.spokeFor),
+    whole: wholeSigns(presses, probe, references),
+  }
+}
+
+function pressesOf(explained: Float32Array, { presses }: Sample): PressSaid[] {
+  return Array.from({ length: explained.length / 16 }, (_, i) => {
+    const at = (row: number, kind: number) => explained[16 * i + 4 * row + kind] ?? 0
+    const kinds = i === 0 ? TIMES.slice(0, 1) : TIMES
+    const said = kinds.map((time, kind) => [
+      time,
+      { spokeFor: at(0, kind), expectedMs: at(1, kind), observedMs: at(2, kind) },
+    ])
+    return {
+      // Sound: the keys are TIMES, the values as above.
+      said: Object.fromEntries(said) as PressSaid['said'],
+      first: i === 0 ? null : (presses[i - 1]?.key ?? 0),
+      second: presses[i]?.key ?? 0,
+    }
+  })
+}
+
+const pairId = (first: number | null, second: number): string => `${first ?? ''}>${second}`
+
+/** How often the references hold each pair, and each key at the beginning. */
+function countPairs(references: readonly Sample[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { presses } of references)
+    for (const [i, { key }] of presses.entries()) {
+      const id = pairId(presses[i - 1]?.key ?? null, key)
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+  return counts
+}
+
+function pairName({ first, second }: PressSaid): string {
+  const [a, b] = [first === null ? '' : nameOf(first), nameOf(second)]
+  if (first === null) return b
+  return a.length === 1 && b.length === 1 ? a + b : `${a} + ${b}`
+}
+const nameOf = (key: number): string => keyName(key) ?? 'other key'
+const placeName = (press: number): string => (press === 0 ? 'key 1' : `keys ${press} and ${press + 1}`)
+
+function pairSaid(pair: string, presses: readonly PressSaid[], seen: number | null): PairSaid {
+  const byTime = Object.fromEntries(
+    TIMES.flatMap((time) => {
+      const of = presses.flatMap(({ said }) => said[time] ?? [])
+      return of.length === 0 ? [] : [[time, summed(of)]]
+    }),
+  ) as PairSaid['byTime'] // Sound: the keys are TIMES.
+  const spokeFor = Object.values(byTime).reduce((sum, said) => sum + said.spokeFor, 0)
+  const shown = byTime.pressPress ?? byTime.hold
+  const key = seen === null ? null : nameOf(presses[0]?.second ?? 0)
+  return {
+    pair,
+    times: presses.length,
+    seen,
+    spokeFor: round(spokeFor, 3),
+    expectedMs: shown?.expectedMs ?? 0,
+    observedMs: shown?.observedMs ?? 0,
+    byTime,
+    words: pairWords({ pair, key, seen, spokeFor, presses }),
+  }
+}
+
+function summed(said: readonly TimeSaid[]): TimeSaid {
+  const sum = (of: (one: TimeSaid) => number) => said.reduce((all, one) => all + of(one), 0)
+  return {
+    spokeFor: round(
+      sum((one) => one.spokeFor),
+      3,
+    ),
+    expectedMs: round(sum((one) => one.expectedMs) / said.length, 1),
+    observedMs: round(sum((one) => one.observedMs) / said.length, 1),
+  }
+}
+
+/** For people: what the scorer found to the last digit stands in the result. No -0, which JSON does not keep. */
+const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0

@@ -1,0 +1,114 @@
+import { type Explanation, explanationOf } from './explanation.js'
+import type { Kernel } from './kernel.js'
+import { decodeSample, readableSample, type Sample } from './sample.js'
+import type { Scorer, ScorerIdentity } from './scorer.js'
+
+export const TRACE_VERSION = 1
+
+/** What the scorer found, every digit of it; the same fields as `PatternReading` and `KernelScore` have. */
+export interface TracedResult {
+  /** Against the enrolled references; null without any. */
+  readonly confidence: number | null
+  /** Against enrolled and adaptive ones; null without adaptive ones. */
+  readonly confidenceAdapted: number | null
+  readonly botLikelihood: number
+  /** Null where no reference can be laid over the probe. */
+  readonly replayDistanceMs: number | null
+  /** Logit of the confidence, which keeps its digits near 0 and 1; null without references. */
+  readonly fused: number | null
+  readonly liveness: number
+}
+
+/**
+ * How a score came about: enough to find it again bit for bit, and to say what spoke for and against the person. Plain JSON.
+ *
+ * A trace is personal data of the most telling kind: it holds how a person types and, outside sensitive mode, which keys they
+ * pressed. It is for people who have to answer for a decision about that person (a help desk's supervisor, an auditor, the
+ * person), is kept sealed or not at all, and goes when the patterns in it go. It belongs in no log.
+ */
+export interface Trace extends ScorerIdentity {
+  readonly version: typeof TRACE_VERSION
+  readonly nReferences: number
+  readonly nAdaptive: number
+  /** Samples (`encodeSample`) in base64, in the order in which they were scored. */
+  readonly inputs: {
+    readonly probe: string
+    readonly references: readonly string[]
+    readonly adaptive: readonly string[]
+  }
+  readonly result: TracedResult
+  /** By the names of the dashboard's indicators. */
+  readonly indicators: { readonly biometric: number | null; readonly bot: number }
+  /** Null without references. */
+  readonly explanation: Explanation | null
+}
+
+/** What was scored: samples as they are kept. */
+export interface TracedInputs {
+  readonly probe: Uint8Array
+  readonly references: readonly Uint8Array[]
+  readonly adaptive?: readonly Uint8Array[]
+}
+
+/**
+ * Scores samples as the scoring worker does, and tells how the score came about. References that this version cannot read
+ * are left out, as there; of too many the last count. Throws RangeError where the probe is no sample.
+ */
+export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Trace {
+  const probe = decodeSample(inputs.probe)
+  if (probe === null) throw new RangeError('the probe is not a sample this version reads')
+  const references = inputs.references.filter(readableSample).slice(-kernel.referencesMax)
+  const adaptive = (inputs.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - references.length)
+  const result = resultOf(kernel, { probe: inputs.probe, references, adaptive })
+  const decoded = references.map(decodeSample).filter((sample): sample is Sample => sample !== null)
+  return {
+    version: TRACE_VERSION,
+    ...identity,
+    nReferences: references.length,
+    nAdaptive: adaptive.length,
+    inputs: {
+      probe: base64(inputs.probe),
+      references: references.map(base64),
+      adaptive: adaptive.map(base64),
+    },
+    result,
+    indicators: { biometric: result.confidence, bot: result.botLikelihood },
+    // The last score stands against the enrolled references alone, so the template in the kernel is theirs.
+    explanation: references.length === 0 ? null : explanationOf(kernel.explain(), probe, decoded),
+  }
+}
+
+/** The score again, from a trace's inputs. Throws where the trace was made by another version, model or kernel. */
+export function recompute({ kernel, identity }: Scorer, trace: Trace): TracedResult {
+  if (trace.version !== TRACE_VERSION)
+    throw new Error(`the trace has version ${String(trace.version)}, wanted ${TRACE_VERSION}`)
+  for (const part of ['model', 'kernel'] as const) {
+    const [was, is] = [trace[part].sha256, identity[part].sha256]
+    if (was !== is) throw new Error(`the trace was made by another ${part}: SHA-256 ${was}, this one has ${is}`)
+  }
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
+  const { probe, references, adaptive } = trace.inputs
+  return resultOf(kernel, {
+    probe: bytes(probe),
+    references: references.map(bytes),
+    adaptive: adaptive.map(bytes),
+  })
+}
+
+function resultOf(kernel: Kernel, { probe, references, adaptive }: Required<TracedInputs>): TracedResult {
+  const adapted = references.length > 0 && adaptive.length > 0
+  const all = kernel.score(probe, adapted ? [...references, ...adaptive] : references)
+  // The slots are read: the enrolled ones stand first.
+  const enrolled = adapted ? kernel.scoreRead(references.length) : all
+  return {
+    confidence: enrolled.confidence,
+    confidenceAdapted: adapted ? all.confidence : null,
+    botLikelihood: all.botLikelihood,
+    replayDistanceMs: Number.isFinite(all.replayDistanceMs) ? all.replayDistanceMs : null,
+    // Without references the kernel leaves there what an earlier score found.
+    fused: enrolled.confidence === null ? null : enrolled.fused,
+    liveness: all.liveness,
+  }
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64')

@@ -1,0 +1,86 @@
+import { keyOfCode } from '../domain/key-table.js'
+import type { PressSaid, Time } from './explanation.js'
+import type { Sample } from './sample.js'
+
+/** One thing about the pattern as a whole; `usual` and `here` in the unit that `words` name. */
+export interface WholeSign {
+  readonly sign: 'pace' | 'hold' | 'roll-over' | 'pauses' | 'corrections'
+  /** A ratio to the expected times (1) for pace and hold; shares of the transitions, or of the presses, for the rest. */
+  readonly usual: number
+  readonly here: number
+  /** One sentence for people. */
+  readonly words: string
+}
+
+/** Of pace and hold: a person's own mean moves by some 5 % from pattern to pattern. No measurement behind it. */
+const AS_USUAL = 0.05
+/** A longer time from press to press is a pause (summary.ts has the same bound). */
+const PAUSE_MS = 500
+const BACKSPACE = keyOfCode('Backspace')
+
+/** The whole pattern beside the references, one or more. Corrections are told only where keys are known. */
+export function wholeSigns(
+  presses: readonly PressSaid[],
+  probe: Sample,
+  references: readonly Sample[],
+): readonly WholeSign[] {
+  const paced = relative(presses, 'pressPress')
+  const held = relative(presses, 'hold')
+  const masked = probe.mode === 'sensitive'
+  return [
+    { sign: 'pace', usual: 1, here: paced, words: ratioWords(paced, 'typed', 'slower', 'faster', 'at the usual pace') },
+    {
+      sign: 'hold',
+      usual: 1,
+      here: held,
+      words: ratioWords(held, 'keys held', 'longer', 'shorter', 'as long as usual'),
+    },
+    shareSign('roll-over', 'keys pressed before the last one is up', rollOver, probe, references),
+    shareSign('pauses', `pauses of more than ${PAUSE_MS} ms`, pauses, probe, references),
+    ...(masked ? [] : [shareSign('corrections', 'corrections with Backspace', corrections, probe, references)]),
+  ]
+}
+
+/** Median of observed over expected: one long stop says nothing about the pace. */
+function relative(presses: readonly PressSaid[], time: Time): number {
+  const ratios = presses
+    .flatMap(({ said }) => said[time] ?? [])
+    .map(({ expectedMs, observedMs }) => observedMs / expectedMs)
+    .sort((a, b) => a - b)
+  const at = (i: number) => ratios[i] ?? 1
+  const middle = (ratios.length - 1) / 2
+  return Number(((at(Math.floor(middle)) + at(Math.ceil(middle))) / 2).toFixed(3))
+}
+
+function ratioWords(ratio: number, what: string, more: string, less: string, same: string): string {
+  if (Math.abs(ratio - 1) < AS_USUAL) return `${what} ${same}`
+  return `${what} ${Math.round(100 * Math.abs(ratio - 1))} % ${ratio > 1 ? more : less} than usual`
+}
+
+function shareSign(
+  sign: WholeSign['sign'],
+  what: string,
+  share: (sample: Sample) => number,
+  probe: Sample,
+  references: readonly Sample[],
+): WholeSign {
+  const all = references.map(share)
+  const usual = Number((all.reduce((sum, one) => sum + one, 0) / all.length).toFixed(3))
+  const here = Number(share(probe).toFixed(3))
+  const [low, high] = [Math.min(...all), Math.max(...all)]
+  const beside = here > high ? 'more than in any reference' : here < low ? 'fewer than in any reference' : 'as usual'
+  const percent = (part: number) => `${Math.round(100 * part)} %`
+  const range = `references ${percent(low)} to ${percent(high)}`
+  return { sign, usual, here, words: `${what}: ${beside} (here ${percent(here)}, ${range})` }
+}
+
+function ofChanges({ presses }: Sample, counts: (before: Press, press: Press) => boolean): number {
+  const counted = presses.slice(1).filter((press, i) => counts(presses[i] ?? press, press))
+  return counted.length / Math.max(presses.length - 1, 1)
+}
+type Press = Sample['presses'][number]
+
+const rollOver = (sample: Sample) => ofChanges(sample, (before, press) => press.pressMs < before.releaseMs)
+const pauses = (sample: Sample) => ofChanges(sample, (before, press) => press.pressMs - before.pressMs > PAUSE_MS)
+const corrections = ({ presses }: Sample) =>
+  presses.filter(({ key }) => key === BACKSPACE).length / Math.max(presses.length, 1)
