@@ -50,9 +50,9 @@ export interface Calibrated {
 }
 
 const FUSION = {
-  trees: 600,
+  trees: 800,
   leaves: 16,
-  learningRate: 0.06,
+  learningRate: 0.05,
   l2: 5,
   rowsPerLeafMin: 40,
   rowShare: 0.15,

@@ -391,8 +391,12 @@ describe('parallel codes', () => {
   })
 
   it('are held off with 429 past the queue, and cost no attempt then', async () => {
-    const users = Array.from({ length: 120 }, (_, i) => `crowd-${i}`)
-    const tokens = await Promise.all(users.map((userRef) => account(userRef)))
+    const users = Array.from({ length: 200 }, (_, i) => `crowd-${i}`)
+    const tokens: string[] = []
+    while (tokens.length < users.length) {
+      const next = users.slice(tokens.length, tokens.length + 50)
+      tokens.push(...(await Promise.all(next.map((userRef) => account(userRef)))))
+    }
     await database.asSystem(
       (sql) => sql`
         update keystride.member m set code_hash = o.code_hash from keystride.member o
@@ -402,7 +406,9 @@ describe('parallel codes', () => {
     const all = await Promise.all(
       users.map((userRef, i) => Promise.all([1, 2, 3].map(() => verify(userRef, tokens[i] ?? '', OTHER)))),
     )
-    const off = all.findIndex((three) => three.some(({ status }) => status === 429))
+    // One all of whose answers are known: what a crowded machine answers with 503 counts as used.
+    const known = all.map((three) => three.every(({ status, json }) => status === 429 || json.action === 'rejected'))
+    const off = all.findIndex((three, i) => known[i] && three.some(({ status }) => status === 429))
     expect(off).toBeGreaterThanOrEqual(0)
     const three = all[off] ?? []
     expect(three.find(({ status }) => status === 429)?.json.reason).toBe('quota-exceeded')
