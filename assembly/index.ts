@@ -9,7 +9,7 @@
  * | 3   | logit of that probability, which keeps its digits near 0 and 1                                 |
  * | 4   | liveness score before calibration                                                              |
  *
- * `readOne`, `enroll`, `compare` and `examine` are the steps of `score`, for calibration and tests.
+ * `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
  */
 import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
 import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees } from './model'
@@ -18,6 +18,7 @@ import { readSample } from './features'
 import { summarize } from './summary'
 import { project } from './two-covariance'
 import { compare, enroll } from './compare'
+import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
 import { logistic, sumTrees } from './trees'
@@ -29,7 +30,6 @@ export {
 export { loadModel } from './model'
 export { enroll } from './compare'
 export { compare } from './compare'
-export { examine } from './liveness'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 
@@ -54,10 +54,9 @@ export function score(references: i32): void {
 
 /** As `score`, for slots that `readOne` has read already. */
 export function scoreRead(references: i32): void {
-  examine()
-  const liveness = <f64>f32At(calibration, 3) + sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
-  const machine = logistic(<f64>f32At(calibration, 4) * liveness + <f64>f32At(calibration, 5))
-  store<f64>(RESULT, certainlyMachine() ? 1 : machine, 8)
+  examineHabits(references)
+  const liveness = livenessOf(0, references)
+  store<f64>(RESULT, certainlyMachine() ? 1 : machineLikelihood(liveness, references), 8)
   store<f64>(RESULT, liveness, 32)
   store<f64>(RESULT, nearestReplay(references), 16)
   store<f64>(RESULT, -1)
@@ -69,4 +68,31 @@ export function scoreRead(references: i32): void {
   for (let i = 0; i < 4; i++) logit += <f64>f32At(calibration, 6 + i) * <f64>f32At(FEATURES, i)
   store<f64>(RESULT, logistic(logit))
   store<f64>(RESULT, logit, 24)
+}
+
+/** Bot signs of slot 0 against slots 1 to `references`, for calibration; how many it wrote. */
+export function examineProbe(references: i32): i32 {
+  examineHabits(references)
+  return examine(0, references)
+}
+
+function livenessOf(slot: i32, references: i32): f64 {
+  examine(slot, references)
+  return <f64>f32At(calibration, 3) + sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
+}
+
+/**
+ * Bot likelihood, with an allowance for who types unlike the people that were fitted on: as much as the oddest of their own
+ * references needs, each held against the others. It is asked for only where the verdict hangs on it, so that below 0.5
+ * likelihoods are an order and no more.
+ */
+function machineLikelihood(liveness: f64, references: i32): f64 {
+  const logit = <f64>f32At(calibration, 4) * liveness + <f64>f32At(calibration, 5)
+  const most = <f64>f32At(calibration, 10)
+  if (logit <= 0 || most <= 0) return logistic(logit)
+  if (references < 2) return logistic(logit - <f64>f32At(calibration, 11))
+  let own = -Infinity
+  for (let slot = 1; slot <= references; slot++) own = max(own, livenessOf(slot, references))
+  const ownLogit = <f64>f32At(calibration, 4) * own + <f64>f32At(calibration, 5)
+  return logistic(logit - max<f64>(0, min(most, ownLogit + most)))
 }

@@ -34,13 +34,17 @@
  * | SORTED   | 128 x f32                      | all         | scratch for quantiles                                     |
  * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
  * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
- * | LIVENESS | 64 x f32                       | liveness    | the probe's bot signs, input of the liveness trees        |
+ * | LIVENESS | 128 x f32                      | liveness    | a pattern's bot signs, input of the liveness trees        |
+ * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 none; zero between calls |
+ * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the press of the same pair before, slot x 128 + press     |
+ * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
+ * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern beside the references but itself             |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | what each press of the probe says (`explain.ts` has its table) |
  *
  * A host checks LAYOUT_VERSION before it trusts any of this.
  */
-export const LAYOUT_VERSION: i32 = 2
+export const LAYOUT_VERSION: i32 = 3
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -60,7 +64,7 @@ export const VECTOR_STRIDE: i32 = 148
 export const FEATURES_MAX: i32 = 768
 export const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
-export const LIVENESS_MAX: i32 = 64
+export const LIVENESS_MAX: i32 = 128
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
@@ -96,7 +100,12 @@ export const OWN: usize = memory.data(1536, 16)
 export const SORTED: usize = memory.data(512, 16)
 export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)
-export const LIVENESS: usize = memory.data(256, 16)
+export const LIVENESS: usize = memory.data(512, 16)
+export const CHAIN_HEADS: usize = memory.data(32768, 16)
+export const CHAIN_NEXT: usize = memory.data(4352, 16)
+export const KEY_HEADS: usize = memory.data(256, 16)
+export const KEY_NEXT: usize = memory.data(4352, 16)
+export const HABITS: usize = memory.data(1904, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)
 

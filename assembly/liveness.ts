@@ -4,6 +4,7 @@
  * tree is needed. Source of the species: Gonzalez and others, The KSDSLD data set (2021); decisions, Typing pattern.
  */
 import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
+import { DEPENDENCES, Habit, habitAboveOwn, habitOf } from './forgery'
 import { SHIFT, SPACE } from './key-classes'
 import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './statistics'
 
@@ -18,32 +19,53 @@ function put(value: f32): void {
 const MS: usize = SCRATCH
 const POPULATION: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
 
-/** Fills LIVENESS from slot 0; how many it wrote. */
-export function examine(): i32 {
+/** Fills LIVENESS from a slot, held against slots 1 to `references` but itself, after `examineHabits`; how many it wrote. */
+export function examine(slot: i32, references: i32): i32 {
   at = 0
-  const n = countOf(0)
+  const n = countOf(slot)
   for (let kind = 0; kind < 4; kind++) {
-    const events = eventsOf(0, kind)
-    const raw = row(RAW, 0, kind)
-    const z = row(Z, 0, kind)
+    const events = eventsOf(slot, kind)
+    const raw = row(RAW, slot, kind)
+    const z = row(Z, slot, kind)
     for (let i = 0; i < events; i++) setF32(POPULATION, i, f32At(raw, i) - f32At(z, i))
     const mean = meanOf(z, events)
     put(correlation(POPULATION, raw, events))
     put(deviationOf(z, events, mean))
-    put(consistency(kind))
+    put(consistency(slot, kind))
     put(mean)
     if (kind < 3) shape(raw, events, kind < 2)
   }
-  const holds = row(RAW, 0, 0)
-  put(correlation(holds, row(RAW, 0, 1), n - 1))
-  put(correlation(row(Z, 0, 0), row(Z, 0, 2), n - 1))
-  put(correlation(row(Z, 0, 0) + 4, row(Z, 0, 1), n - 1))
-  put(correlation(row(Z, 0, 0), row(Z, 0, 0) + 4, n - 1))
-  put(correlation(row(Z, 0, 1), row(Z, 0, 1) + 4, n - 2))
-  put(shiftOverlap(n))
-  put(wordPause(n))
+  const holds = row(RAW, slot, 0)
+  put(correlation(holds, row(RAW, slot, 1), n - 1))
+  put(correlation(row(Z, slot, 0), row(Z, slot, 2), n - 1))
+  put(correlation(row(Z, slot, 0) + 4, row(Z, slot, 1), n - 1))
+  put(correlation(row(Z, slot, 0), row(Z, slot, 0) + 4, n - 1))
+  put(correlation(row(Z, slot, 1), row(Z, slot, 1) + 4, n - 2))
+  put(shiftOverlap(slot, n))
+  put(wordPause(slot, n))
   put(<f32>n)
+  put(<f32>(slot == 0 ? references : references - 1))
+  put(sameKeyHeld(slot, n))
+  forged(slot, references)
   return at
+}
+
+/**
+ * Forgery from the references. One-sided where it can be: to be farther from them than they are from one another, as on
+ * another day or another keyboard, is no sign of a machine. All 0 without references.
+ */
+function forged(slot: i32, references: i32): void {
+  const shared = habitOf(slot, Habit.shared)
+  const root = sqrt<f32>(shared)
+  put(shared)
+  for (let which: i32 = Habit.bothSame; which <= Habit.keyFlightSame; which++) put(max<f32>(0, habitAboveOwn(slot, which, references)))
+  put(min<f32>(0, habitAboveOwn(slot, Habit.besideRoot, references)))
+  for (let which: i32 = Habit.holdRoot; which <= Habit.flightFar; which++) put(min<f32>(0, habitAboveOwn(slot, which, references)))
+  put(min<f32>(0, root * (habitAboveOwn(slot, Habit.holdRoot, references) + habitAboveOwn(slot, Habit.flightRoot, references))))
+  put(min<f32>(0, root * (habitAboveOwn(slot, Habit.holdFar, references) + habitAboveOwn(slot, Habit.flightFar, references))))
+  put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.holdOffset))))
+  put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.flightOffset))))
+  for (let i = 0; i < DEPENDENCES; i++) put(habitAboveOwn(slot, Habit.dependence + i, references))
 }
 
 /** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, commonest value and repeats. */
@@ -98,9 +120,9 @@ function moments(base: usize, n: i32, mean: f32, deviation: f32): void {
 }
 
 /** How alike events of the same second key are, as a share of all variance; a hand has habits per key. 0 without repeats. */
-function consistency(kind: i32): f32 {
-  const n = eventsOf(0, kind)
-  const z = row(Z, 0, kind)
+function consistency(slot: i32, kind: i32): f32 {
+  const n = eventsOf(slot, kind)
+  const z = row(Z, slot, kind)
   const mean = meanOf(z, n)
   const deviation = deviationOf(z, n, mean)
   let pairs = 0
@@ -108,7 +130,7 @@ function consistency(kind: i32): f32 {
   const skip = kind == 0 ? 0 : 1
   for (let i = 0; i < n; i++) {
     for (let j = i + 1; j < n; j++) {
-      if (keyAt(0, i + skip) != keyAt(0, j + skip)) continue
+      if (keyAt(slot, i + skip) != keyAt(slot, j + skip)) continue
       pairs++
       products += (f32At(z, i) - mean) * (f32At(z, j) - mean)
     }
@@ -117,26 +139,39 @@ function consistency(kind: i32): f32 {
 }
 
 /** Share of Shift presses still held when the next key goes down; -1 without any. */
-function shiftOverlap(n: i32): f32 {
+function shiftOverlap(slot: i32, n: i32): f32 {
   let shifts = 0, held = 0
-  const releasePress = row(RAW, 0, 2)
+  const releasePress = row(RAW, slot, 2)
   for (let i = 0; i < n - 1; i++) {
-    if (keyAt(0, i) != SHIFT) continue
+    if (keyAt(slot, i) != SHIFT) continue
     shifts++
     if (f32At(releasePress, i) < 0) held++
   }
   return shifts > 0 ? <f32>held / <f32>shifts : -1
 }
 
+/** Presses of a key that is still down: no keyboard gives one. */
+function sameKeyHeld(slot: i32, n: i32): f32 {
+  let held: f32 = 0
+  const releasePress = row(RAW, slot, 2)
+  for (let i = 0; i < n - 1; i++) {
+    if (keyAt(slot, i) == keyAt(slot, i + 1) && f32At(releasePress, i) < 0) held += 1
+  }
+  return held
+}
+
 /** How much longer the first letter after a Space takes than the rest, log scale; 0 without words. */
-function wordPause(n: i32): f32 {
+function wordPause(slot: i32, n: i32): f32 {
   let after: f32 = 0, within: f32 = 0, words: f32 = 0, others: f32 = 0
   for (let i = 0; i < n - 1; i++) {
-    const value = f32At(row(RAW, 0, 1), i)
-    if (keyAt(0, i) == SPACE) { after += value; words += 1 } else { within += value; others += 1 }
+    const value = f32At(row(RAW, slot, 1), i)
+    if (keyAt(slot, i) == SPACE) { after += value; words += 1 } else { within += value; others += 1 }
   }
   return words > 0 && others > 0 ? after / words - within / others : 0
 }
+
+/** Deviations from the references' mean past which a pattern is like any other day's. */
+const TYPICAL: f32 = 0.3
 
 /** Relative spread under which no hand types: on the open data not one sincere hold or press-press row is as even. */
 const EVEN: f32 = 0.03

@@ -11,7 +11,7 @@
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
  * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
- * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; spare |
+ * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; liveness allowances of a person's own level and of an unknown one |
  * | roots          | trees x u32          | first node of each fusion tree                               |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
  * | liveness roots, nodes | the same      |                                                              |

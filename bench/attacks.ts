@@ -1,111 +1,112 @@
-import { loadPeople, type Person, type Session, splitPeople } from '../src/calibration/dataset.js'
-import { seededRandom } from '../src/calibration/random.js'
-import { SPECIES, synthesize, timesOf } from '../src/calibration/species.js'
-import { REPLAY_BANDS_SHARED } from '../src/domain/replay.js'
-import { boundsProblem } from '../src/domain/typing-pattern.js'
+import { loadPeople, splitPeople } from '../src/calibration/dataset.js'
+import { SPECIES_NAMES, type Species } from '../src/calibration/species.js'
 import type { Kernel } from '../src/scoring/kernel.js'
-import { replayMark } from '../src/scoring/replay-mark.js'
-import { encodeSample } from '../src/scoring/sample.js'
+import { countForgeries, populationOf, victimsOf } from './forgeries.js'
+import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
+import { countSincere, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
 
-const SEED = 7
-const REPLAY_DISTANCE_MS = 4
-const percent = (count: number, of: number): string => `${((100 * count) / of).toFixed(2)} % of ${of}`
-const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
-const within = (session: Session): boolean => boundsProblem(session) === null
+/** Percent of each species that may be accepted (yardstick T06). */
+export const FORGERY_BARS: Readonly<Record<Species, number>> = {
+  S1: 0,
+  S3: 1,
+  S4: 1,
+  S4log: 2,
+  S4key: 2,
+  S5histogram: 2,
+  S5digraph: 2,
+  S5digraphLog: 2,
+  S5pieces: 2,
+  S6average: 15,
+  S6uniform: 15,
+  S6gaussian: 15,
+  S6histogram: 15,
+  S6keyHistogram: 15,
+  S6pairAverage: 15,
+  S6pairUniform: 15,
+  S6pairGaussian: 15,
+  S6pairLognormal: 15,
+  S6pairHistogram: 15,
+  S6splice: 15,
+  S6spliceJittered: 15,
+  S6pairGaussianOther: 15,
+  S6spliceOther: 15,
+}
+/** Percent of sincere patterns that may be called a bot, and of sincere pairs a replay. */
+export const SINCERE_BAR = 0.5
+export const PAIRS_BAR = 0.1
+export const PAIRS = 30_000
 
-/** Lines of a report: sincere patterns taken for bots or replays, bots and jittered replays that get through. */
-export function attackFigures(kernel: Kernel, data: string): string[] {
-  const { untouched } = splitPeople(loadPeople(data, 'aalto'))
-  return [
-    ...[untouched, loadPeople(data, 'nislab'), loadPeople(data, 'monacoFree')].map((people, i) =>
-      sincereBots(kernel, people, ['Aalto, untouched', 'NISLAB', 'Monaco free text'][i] ?? ''),
-    ),
-    ...botsThrough(kernel, untouched),
-    ...replays(kernel, untouched),
-  ]
+/** Upper end of a 95 % interval for a share, in percent (Wilson's score). */
+export function upperPercent(count: number, of: number): number {
+  const z2 = 1.96 ** 2
+  const share = count / of
+  const centre = share + z2 / (2 * of)
+  return (100 * (centre + Math.sqrt(z2 * ((share * (1 - share)) / of + z2 / (4 * of * of))))) / (1 + z2 / of)
 }
 
-function sincereBots(kernel: Kernel, people: readonly Person[], name: string): string {
-  let [called, n] = [0, 0]
-  for (const { sessions } of people) {
-    for (const session of sessions.values()) {
-      const pattern = session.slice(0, 50)
-      if (!within(pattern)) continue
-      kernel.read(0, sample(pattern))
-      n++
-      if (kernel.scoreRead(0).botLikelihood > 0.5) called++
-    }
-  }
-  return `sincere patterns called a bot, ${name}: ${percent(called, n)}`
-}
+const WIDTHS = [34, 20, 20, 10, 8]
+const line = (...cells: readonly string[]): string =>
+  cells
+    .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
+    .join('')
+    .trimEnd()
+const cell = (count: number, of: number): string =>
+  `${((100 * count) / of).toFixed(2)} [${upperPercent(count, of).toFixed(2)}]`
+const judged = (count: number, of: number, bar: number): string => ((100 * count) / of <= bar ? '' : 'missed')
 
-/** Each species against each person's first five sessions: through is neither called a bot nor below confidence 0.5. */
-function botsThrough(kernel: Kernel, people: readonly Person[]): string[] {
-  const random = seededRandom(SEED)
-  const population = timesOf(people.flatMap(({ sessions }) => [...sessions.values()].slice(5, 6)))
-  return SPECIES.map((species) => {
-    let [missed, through, n] = [0, 0, 0]
-    for (const { sessions } of people) {
-      const all = [...sessions.values()]
-      const own = all.slice(0, 5)
-      for (const [i, session] of own.entries()) kernel.read(i + 1, sample(session.slice(0, 50)))
-      const source = species.startsWith('S6') ? timesOf(own) : population
-      for (const text of all.slice(5, 15)) {
-        const bot = synthesize(species, text.slice(0, 50), source, random() < 0.5 ? 1 : 0.1, random)
-        if (!within(bot)) continue
-        kernel.read(0, sample(bot))
-        const { botLikelihood, confidence } = kernel.scoreRead(5)
-        n++
-        if (botLikelihood <= 0.5) missed++
-        if (botLikelihood <= 0.5 && (confidence ?? 0) >= 0.5) through++
-      }
-    }
-    return `bots ${species}: not called a bot ${percent(missed, n)}, accepted ${percent(through, n)}`
-  })
-}
-
-function replays(kernel: Kernel, people: readonly Person[]): string[] {
-  const random = seededRandom(SEED)
-  const key = new Uint8Array(32).fill(1)
-  const shared = (a: Session, b: Session): boolean => {
-    const theirs = replayMark(b, key).bands
-    return replayMark(a, key).bands.filter((band, i) => band === theirs[i]).length >= REPLAY_BANDS_SHARED
+/**
+ * One table, in percent with the upper ends of 95 % intervals: sincere patterns called a bot and pairs a replay, `samples`
+ * forgeries of each species on the untouched people, and as many replays. `onProgress` is told what is measured.
+ */
+export function attackFigures(
+  kernel: Kernel,
+  data: string,
+  samples: number,
+  onProgress: (message: string) => void,
+): string[] {
+  const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
+  const [nislab, monaco] = [loadPeople(data, 'nislab'), loadPeople(data, 'monacoFree')]
+  const lines = [line('sincere, called a bot', 'five references', 'no reference', 'bar', 'samples')]
+  const all = { patterns: 0, called: 0, calledUnknown: 0 }
+  const sincere = (name: string, { patterns: n, called, calledUnknown }: SincereCount): void => {
+    const verdict = judged(Math.max(called, calledUnknown), n, SINCERE_BAR)
+    lines.push(line(name, cell(called, n), cell(calledUnknown, n), `${SINCERE_BAR}`, `${n}`, verdict))
   }
-  const sessionsOf = people.map(({ sessions }) =>
-    [...sessions.values()].map((session) => session.slice(0, 50)).filter(within),
-  )
-  const jittered = (session: Session, ms: number, scale: number): Session =>
-    session.map(({ key: index, pressMs, releaseMs }) => ({
-      key: index,
-      pressMs: scale * (pressMs + ms * (2 * random() - 1)),
-      releaseMs: scale * (releaseMs + ms * (2 * random() - 1)),
-    }))
-  const caught = [1, 2, 5].map((ms) => {
-    let [byMark, byReference, n] = [0, 0, 0]
-    for (const session of sessionsOf.flat()) {
-      const replay = jittered(session, ms, 0.97 + 0.06 * random())
-      n++
-      if (shared(session, replay)) byMark++
-      kernel.read(0, sample(replay))
-      kernel.read(1, sample(session))
-      if (kernel.scoreRead(1).replayDistanceMs < REPLAY_DISTANCE_MS) byReference++
-    }
-    return `replays scaled by 0.97 to 1.03 and jittered by ${ms} ms: caught by mark ${percent(byMark, n)}, by reference ${percent(byReference, n)}`
-  })
-  let [falseMarks, falseReferences, pairs] = [0, 0, 0]
-  for (const sessions of sessionsOf) {
-    sessions.forEach((session, i) => {
-      for (const other of sessions.slice(i + 1)) {
-        pairs++
-        if (shared(session, other)) falseMarks++
-        kernel.read(0, sample(session))
-        kernel.read(1, sample(other))
-        if (kernel.scoreRead(1).replayDistanceMs < REPLAY_DISTANCE_MS) falseReferences++
-      }
-    })
+  for (const [name, patterns] of [
+    ['Aalto, untouched, 50 presses', sentences(untouched, 50)],
+    ['Aalto, untouched, 25 presses', sentences(untouched, 25)],
+    ['NISLAB, two hands', passphrases(nislab, 'h2')],
+    ['NISLAB, one hand', passphrases(nislab, 'h1')],
+    ['Monaco, 50 presses', pieces(monaco, 50)],
+    ['Monaco, 25 presses', pieces(monaco, 25)],
+  ] as const) {
+    onProgress(name)
+    const counted = countSincere(kernel, patterns)
+    sincere(name, counted)
+    all.patterns += counted.patterns
+    all.called += counted.called
+    all.calledUnknown += counted.calledUnknown
   }
-  return [
-    ...caught,
-    `sincere pairs called a replay: by mark ${percent(falseMarks, pairs)}, by reference ${percent(falseReferences, pairs)}`,
-  ]
+  sincere('all of these', all)
+  lines.push('', line('forgeries', 'APCER', 'IAPAR', 'bar', 'samples'))
+  const victims = victimsOf(untouched)
+  const population = populationOf(fitting)
+  for (const species of SPECIES_NAMES) {
+    onProgress(species)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, species, victims, population, samples)
+    const bar = FORGERY_BARS[species]
+    lines.push(line(species, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
+  }
+  lines.push('', line('replays, not stopped', 'of a reference', 'of anything seen', 'bar', 'samples'))
+  const patterns = patternsOf(untouched, 50)
+  for (const [name, { bar, ...how }] of Object.entries(REPLAYS)) {
+    onProgress(`replays: ${name}`)
+    const { samples: n, ofReference, ofAnything } = countReplays(kernel, patterns.flat(), how, samples)
+    lines.push(line(name, cell(ofReference, n), cell(ofAnything, n), `${bar}`, `${n}`, judged(ofAnything, n, bar)))
+  }
+  onProgress('sincere pairs')
+  const { pairs, called } = countPairs(kernel, patterns, PAIRS)
+  const verdict = judged(called, pairs, PAIRS_BAR)
+  lines.push(line('sincere pairs called a replay', cell(called, pairs), '', `${PAIRS_BAR}`, `${pairs}`, verdict))
+  return lines
 }

@@ -1,27 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { wasmFile } from '../scoring/artifacts.js'
-import { createKernel, type Kernel } from '../scoring/kernel.js'
-import { encodeSample } from '../scoring/sample.js'
-import { type Binned, type Boosted, type BoostingOptions, binned, fitBoosting, scoresOf } from './boosting.js'
+import { createKernel } from '../scoring/kernel.js'
+import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
 import { atHalf, type Confidence, fitConfidence } from './confidence.js'
 import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
-import { livenessExamples } from './examples.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
-import {
-  bootstrapIntervals,
-  type Figures,
-  figuresOf,
-  type Intervals,
-  type PersonScores,
-  thresholdAt,
-} from './metrics.js'
+import { fitLiveness, type Liveness } from './liveness.js'
+import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
 import { type Participant, type ProtocolScores, protocolsOf, runProtocol } from './protocols.js'
-import { seededRandom } from './random.js'
-import { disturbed } from './species.js'
 
 type Progress = (message: string) => void
 
@@ -58,26 +48,8 @@ const FUSION = {
   rowShare: 0.15,
   featureShare: 0.15,
 }
-const LIVENESS = {
-  trees: 200,
-  leaves: 10,
-  learningRate: 0.08,
-  l2: 2,
-  rowsPerLeafMin: 40,
-  rowShare: 0.7,
-  featureShare: 0.5,
-}
-/** Fitting people that choose the bot verdict's threshold and no tree of the trial. */
-const HELD_OUT = 200
 /** A little under the promised 1 %, as much as the out-of-fold figure is uncertain. */
 const FALSE_MATCHES = 0.0085
-/** Share of held-out sincere patterns above the liveness threshold before the margin. */
-const FALSE_BOTS = 0.001
-/**
- * Logits on top of it: other keyboards and other ways to type look less human than the fitting data's. Chosen so that of
- * NISLAB's passphrases, typed with one hand or two and fitted on nowhere, under 0.5 % are called a bot.
- */
-const LIVENESS_MARGIN = 2.4
 
 /**
  * Fits a model on the first 1,000 people of the varying text and on everybody of the other sources, and writes it. The
@@ -135,14 +107,27 @@ function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Bo
   return { scores, labels: examples.labels, weights: examples.weights, conditions }
 }
 
+/** Folds are asked about people, not about bots. */
+const NO_LIVENESS = { base: 0, intercept: 0, allowance: { own: 0, unknown: 0 } }
+
 function withFusion(
   parts: ModelParts,
   fusion: Boosted | undefined,
   { slope, intercept, conditions }: Confidence,
-  liveness: { readonly base: number; readonly intercept: number },
+  liveness: Pick<Liveness, 'base' | 'intercept' | 'allowance'>,
 ): ModelParts {
   const base = fusion?.base ?? 0
-  const curve = [base, slope, intercept, liveness.base, 1, liveness.intercept, ...conditions, 0, 0]
+  const curve = [
+    base,
+    slope,
+    intercept,
+    liveness.base,
+    1,
+    liveness.intercept,
+    ...conditions,
+    liveness.allowance.own,
+    liveness.allowance.unknown,
+  ]
   return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
 }
 
@@ -156,7 +141,7 @@ function reportOutOfFold(
 ): Record<string, OutOfFold> {
   const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
   foundation.folds.forEach((parts, fold) => {
-    const kernel = createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, { base: 0, intercept: 0 })))
+    const kernel = createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, NO_LIVENESS)))
     const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
     const own = { aalto: within(people.aalto), nislab: within(people.nislab), monacoFree: within(people.monacoFree) }
     for (const [name, participants] of Object.entries(protocolsOf(own)) as [string, Participant[]][]) {
@@ -179,55 +164,4 @@ function reportOutOfFold(
         },
       ]),
   )
-}
-
-/**
- * The bot signs' trees on everybody, and their threshold from a trial on four fifths that is asked about the rest. Bot
- * likelihood is 0.5 where one sincere pattern in a thousand lies above, and the margin.
- */
-function fitLiveness(
-  wasm: Uint8Array,
-  whole: ModelParts,
-  people: readonly Person[],
-  seed: number,
-  onProgress: Progress,
-): Boosted & { readonly intercept: number } {
-  const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
-  const inner = people.slice(0, people.length - heldOut.length)
-  const trial = boostLiveness(wasm, whole, inner, seed, onProgress)
-  const parts = {
-    ...whole,
-    liveness: trial.trees,
-    calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, 0),
-  }
-  const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut)
-  return { ...boostLiveness(wasm, whole, people, seed + 1, onProgress), intercept: -threshold }
-}
-
-function boostLiveness(
-  wasm: Uint8Array,
-  whole: ModelParts,
-  people: readonly Person[],
-  seed: number,
-  onProgress: Progress,
-): Boosted {
-  const examples = livenessExamples(wasm, encodeModel(whole), people, seed)
-  onProgress(`liveness: ${examples.labels.length} examples of ${examples.width} features`)
-  const options: BoostingOptions = { ...LIVENESS, seed }
-  return fitBoosting(examples, options)
-}
-
-/** Where one sincere pattern in a thousand lies above, half of them as other keyboards and timers might have given them. */
-export function livenessThreshold(kernel: Kernel, people: readonly Person[]): number {
-  const random = seededRandom(people.length)
-  const sincere = people.flatMap(({ sessions }) =>
-    [...sessions.values()].flatMap((session) =>
-      [session.slice(0, 50), disturbed(session, random).slice(0, 25)].map((pattern) => {
-        if (pattern.length < 15) return Number.NEGATIVE_INFINITY
-        kernel.read(0, encodeSample(pattern, 'visible'))
-        return kernel.scoreRead(0).liveness
-      }),
-    ),
-  )
-  return thresholdAt(sincere, FALSE_BOTS) + LIVENESS_MARGIN
 }

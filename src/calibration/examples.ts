@@ -2,9 +2,52 @@ import { createKernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Examples } from './boosting.js'
 import type { Person, Session } from './dataset.js'
-import { seededRandom } from './random.js'
+import { type Random, seededRandom, shuffled } from './random.js'
 import { collector } from './rows.js'
-import { disturbed, SPECIES, synthesize, timesOf } from './species.js'
+import { capturedFrom, disturbance, SPECIES, SPECIES_NAMES, type Species, synthesize } from './species.js'
+
+const PRESSES_MIN = 15
+const REFERENCES_MAX = 10
+/** Pieces of other captures differ from typing by nothing that these signs see: as examples they only blur the rest. */
+const FITTED = SPECIES_NAMES.filter((species) => species !== 'S6spliceOther')
+/** Those that are told from typing with most effort come more often. */
+const HARD: readonly Species[] = [
+  'S6pairGaussian',
+  'S6pairLognormal',
+  'S6spliceJittered',
+  'S6keyHistogram',
+  'S6pairGaussianOther',
+]
+const DRAWN: readonly Species[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
+/** Rounds a person: other references, texts and lengths each time. */
+const ROUNDS = 7
+
+/** A person's sessions dealt for one round: what is enrolled, what a forger overheard, what is typed. */
+export interface Dealt {
+  readonly references: readonly Session[]
+  readonly captures: readonly Session[]
+  readonly probes: readonly Session[]
+}
+
+/** How many references: none as on a first enrolment, five as on a usual verification, or any number. */
+function referencesDrawn(random: Random): number {
+  const kind = random()
+  if (kind < 0.25) return 0
+  return kind < 0.65 ? 5 : 1 + Math.floor(random() * REFERENCES_MAX)
+}
+
+/** Deals sessions out; every other time all of them as another keyboard or way of typing might have given them. */
+export function dealt(sessions: readonly Session[], random: Random): Dealt {
+  const length = random() < 0.5 ? 50 : PRESSES_MIN + Math.floor(random() * 50)
+  const changed = random() < 0.5 ? (session: Session) => session : disturbance(random)
+  const usable = shuffled(sessions, random)
+    .map((session) => changed(session).slice(0, length))
+    .filter((session) => session.length >= PRESSES_MIN)
+  const n = Math.min(referencesDrawn(random), Math.floor(usable.length / 2))
+  const rest = usable.slice(n)
+  const captures = rest.slice(0, Math.min(5, Math.floor(rest.length / 2)))
+  return { references: usable.slice(0, n), captures, probes: rest.slice(captures.length) }
+}
 
 /** Sincere sessions (0) and every species of synthetic ones (1), cut to random lengths, as the kernel's bot signs. */
 export function livenessExamples(
@@ -16,29 +59,32 @@ export function livenessExamples(
   const random = seededRandom(seed)
   const kernel = createKernel(wasm, model)
   let collected: ReturnType<typeof collector> | undefined
-  const examine = (session: Session, label: 0 | 1): void => {
-    if (session.length < 15) return
+  const examine = (session: Session, references: number, label: 0 | 1): void => {
     kernel.read(0, encodeSample(session, 'visible'))
-    const row = kernel.examine()
+    const row = kernel.examine(references)
     collected ??= collector(row.length)
     collected.add(row, label)
   }
-  const length = (): number => (random() < 0.5 ? 64 : 15 + Math.floor(random() * 50))
-  // One session of a hundred people: some 5,000 times, since every synthetic pattern takes their moments anew.
-  const population = timesOf(people.slice(0, 100).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
+  const population = capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
   for (const { sessions } of people) {
-    const all = [...sessions.values()]
-    const user = timesOf(all.slice(0, 5))
-    for (const session of all) {
-      examine(session.slice(0, length()), 0)
-      examine(disturbed(session, random).slice(0, 15 + Math.floor(random() * 50)), 0)
-    }
-    for (const species of SPECIES) {
-      const plain = all[Math.floor(random() * all.length)] ?? []
-      const text = random() < 0.5 ? plain : disturbed(plain, random)
-      const grid = random() < 0.5 ? 1 : 0.1
-      const source = species.startsWith('S6') || random() < 0.3 ? user : population
-      examine(synthesize(species, text.slice(0, length()), source, grid, random), 1)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { references, captures, probes } = dealt([...sessions.values()], random)
+      if (captures.length === 0) continue
+      references.forEach((reference, i) => {
+        kernel.read(i + 1, encodeSample(reference, 'visible'))
+      })
+      for (const probe of [...captures, ...probes]) examine(probe, references.length, 0)
+      const overheard = capturedFrom(captures)
+      const stock = {
+        population,
+        captures: overheard,
+        references: references.length > 0 ? capturedFrom(references) : overheard,
+      }
+      for (const species of DRAWN) {
+        const text = probes[Math.floor(random() * probes.length)] ?? []
+        const forged = synthesize(species, text, stock[SPECIES[species].of], random() < 0.5 ? 1 : 0.1, random)
+        examine(forged, references.length, 1)
+      }
     }
   }
   if (collected === undefined) throw new Error('nobody to fit on')

@@ -28,7 +28,8 @@ export interface ModelParts {
   readonly summaryScales: Float32Array
   /** Of varying text, and of people who repeat theirs. */
   readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
-  /** Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; two spare. */
+  /** Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; the two
+   * allowances of liveness. */
   readonly calibration: Float32Array
   readonly fusion: readonly Tree[]
   readonly liveness: readonly Tree[]

@@ -20,12 +20,12 @@ interface Surface {
   readonly scoreRead: (references: number) => void
   readonly enroll: (references: number) => void
   readonly compare: (references: number) => number
-  readonly examine: () => number
+  readonly examineProbe: (references: number) => number
   readonly nearestReplay: (references: number) => number
   readonly explain: () => number
 }
 
-const LAYOUT_VERSION = 2
+const LAYOUT_VERSION = 3
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
   2: 'a model of another version or shape',
@@ -57,8 +57,8 @@ export interface Kernel {
   enroll(references: number): void
   /** Comparison features of slot 0 and the template: a view that the next call overwrites. */
   compare(references: number): Float32Array
-  /** Bot signs of slot 0: a view that the next call overwrites. */
-  examine(): Float32Array
+  /** Bot signs of slot 0, and of forgery from slots 1 to `references`: a view that the next call overwrites. */
+  examine(references: number): Float32Array
   /**
    * What each press of slot 0 says against the template of the last score: 16 numbers a press (`assembly/explain.ts` has
    * their table), a view that the next call overwrites.
@@ -162,10 +162,10 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
         address('FEATURES'),
         guarded(() => surface.compare(references)),
       ),
-    examine: () =>
+    examine: (references) =>
       view(
         address('LIVENESS'),
-        guarded(() => surface.examine()),
+        guarded(() => surface.examineProbe(references)),
       ),
     explain: () => view(address('EXPLAINED'), 16 * guarded(() => surface.explain())),
     vector: (slot) => view(address('VECTOR') + slot * address('VECTOR_STRIDE') * 4, address('VECTOR_SIZE')),

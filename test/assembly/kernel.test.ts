@@ -122,7 +122,7 @@ describe('kernel', () => {
         kernel.read(slot, sample(anyPresses(1 + ((seed * 7 + slot) % 60), seed + slot)))
       kernel.enroll(3)
       expect(kernel.compare(3).every(Number.isFinite)).toBe(true)
-      expect(kernel.examine().every(Number.isFinite)).toBe(true)
+      expect(kernel.examine(3).every(Number.isFinite)).toBe(true)
     }
   })
 

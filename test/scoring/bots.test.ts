@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
-import { type Species, synthesize, timesOf } from '../../src/calibration/species.js'
+import { capturedFrom, type Species, synthesize } from '../../src/calibration/species.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -32,7 +32,7 @@ describe('bot signs', () => {
     'calls %s, drawn from the population, a bot in 75 of 100 cases at 50 keys without Shift',
     (species) => {
       const random = seededRandom(5)
-      const population = timesOf(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
+      const population = capturedFrom(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
       let called = 0
       for (let i = 0; i < 100; i++) {
         if (likelihood(synthesize(species, typedBy(i, i), population, 1, random)) > 0.5) called++

@@ -1,0 +1,269 @@
+/**
+ * Signs that the probe is made from the references: each press beside the references' presses of the same key after the
+ * same key. Times drawn from a store of the victim's are nearer to it than the victim ever comes, and what one time says of
+ * the next is lost between pieces of different patterns. What is near is told by the references, each held against the others
+ * in the same way, so that an even typist, repeated text or a coarse timer is no proof of forgery.
+ */
+import {
+  CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
+} from './layout'
+
+/** What `habits` writes of one slot. */
+export const enum Habit {
+  /** Presses whose pair another slot holds. */
+  shared = 0,
+  /** Mean square root of the distance to each press beside, hold and flight together. */
+  besideRoot,
+  /** Shares of the presses beside, by pair and by key, that have the very same time. */
+  bothSame,
+  holdSame,
+  flightSame,
+  keyHoldSame,
+  keyFlightSame,
+  /** Mean square root of the distance to the mean of the presses beside. */
+  holdRoot,
+  flightRoot,
+  keyRoot,
+  /** Logarithm of the mean distance. */
+  holdFar,
+  flightFar,
+  /** Mean difference to it. */
+  holdOffset,
+  flightOffset,
+  /** First of ten: what one time says of the next, what the population says of holds and of release-press times, roll-over, tails. */
+  dependence,
+}
+export const DEPENDENCES: i32 = 10
+/** Presses of one pair, and of one key, that a press is held against: bounds the cost where all texts are the same. */
+const CHAIN_MAX: f32 = 16
+const KEY_CHAIN_MAX: f32 = 8
+const HABITS_STRIDE: i32 = 28
+/** Deviations under which two times are the same: under a millisecond wherever a hold or a flight is usual. */
+const SAME: f32 = 0.004
+/** The same as a difference of logarithms: 1 ms in 500. */
+const SAME_LOG: f32 = 0.002
+/** Keeps logarithms finite and quotients small: about 2 ms. */
+const FLOOR: f32 = 0.03
+const CAP: f32 = 3
+
+// @ts-ignore: decorator
+@inline
+function chainHead(slot: i32, press: i32): usize {
+  return CHAIN_HEADS + (<usize>((firstKeyOf(slot, press) << 7) + keyAt(slot, press)) << 1)
+}
+
+// @ts-ignore: decorator
+@inline
+function keyHead(slot: i32, press: i32): usize {
+  return KEY_HEADS + (<usize>keyAt(slot, press) << 1)
+}
+
+// @ts-ignore: decorator
+@inline
+function next(links: usize, event: i32): i32 {
+  return <i32>load<u16>(links + (<usize>event << 1))
+}
+
+/** Threads the presses of slots 1 to `references` by key pair and by key; press 0 of a slot has no pair. */
+function threadReferences(references: i32): void {
+  for (let slot = 1; slot <= references; slot++) {
+    for (let i = 0; i < countOf(slot); i++) {
+      const event = <u16>(slot * COMPARED_MAX + i)
+      store<u16>(KEY_NEXT + (<usize>event << 1), load<u16>(keyHead(slot, i)))
+      store<u16>(keyHead(slot, i), event)
+      if (i == 0) continue
+      store<u16>(CHAIN_NEXT + (<usize>event << 1), load<u16>(chainHead(slot, i)))
+      store<u16>(chainHead(slot, i), event)
+    }
+  }
+}
+
+/** Heads back to zero: the next call finds them so. */
+function unthread(references: i32): void {
+  for (let slot = 1; slot <= references; slot++) {
+    for (let i = 0; i < countOf(slot); i++) {
+      store<u16>(chainHead(slot, i), 0)
+      store<u16>(keyHead(slot, i), 0)
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function habitsOf(slot: i32): usize {
+  return HABITS + (<usize>(slot * HABITS_STRIDE) << 2)
+}
+
+function set(slot: i32, which: i32, value: f32): void {
+  setF32(habitsOf(slot), which, value)
+}
+
+/** Fills HABITS of slot 0 and of slots 1 to `references`. */
+export function examineHabits(references: i32): void {
+  threadReferences(references)
+  for (let slot = 0; slot <= references; slot++) habits(slot)
+  unthread(references)
+}
+
+export function habitOf(slot: i32, which: i32): f32 {
+  return f32At(habitsOf(slot), which)
+}
+
+/** The slot's habit less its mean over the references, itself left out; 0 where there is no other. */
+export function habitAboveOwn(slot: i32, which: i32, references: i32): f32 {
+  let sum: f32 = 0, others: f32 = 0
+  for (let other = 1; other <= references; other++) {
+    if (other == slot) continue
+    sum += habitOf(other, which)
+    others += 1
+  }
+  return others > 0 ? habitOf(slot, which) - sum / others : 0
+}
+
+function habits(slot: i32): void {
+  besideKeys(slot)
+  besidePairs(slot)
+  set(slot, Habit.dependence + 3, expectedness(slot, 0))
+  set(slot, Habit.dependence + 4, expectedness(slot, 2))
+  overlaps(slot)
+}
+
+/** Each press beside the other slots' presses of the same key. */
+function besideKeys(slot: i32): void {
+  let pressesBeside: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0, shared: f32 = 0, root: f32 = 0
+  for (let i = 0; i < countOf(slot); i++) {
+    const hold = f32At(lanesAt(slot, i), 0)
+    // No logarithm of a time within bounds is so low.
+    const flight: f32 = i > 0 ? f32At(row(RAW, slot, 1), i - 1) : -1
+    let count: f32 = 0, holds: f32 = 0
+    for (let event = <i32>load<u16>(keyHead(slot, i)); event != 0 && count < KEY_CHAIN_MAX; event = next(KEY_NEXT, event)) {
+      if (event >> 7 == slot) continue
+      const other = f32At(lanesAt(0, event), 0)
+      holds += other
+      count += 1
+      if (abs(other - hold) < SAME) holdSame += 1
+      const press = event & 127
+      if (press > 0 && abs(f32At(row(RAW, event >> 7, 1), press - 1) - flight) < SAME_LOG) flightSame += 1
+    }
+    if (count == 0) continue
+    shared += 1
+    pressesBeside += count
+    root += sqrt<f32>(min(CAP, abs(hold - holds / count)))
+  }
+  set(slot, Habit.keyHoldSame, holdSame / max<f32>(pressesBeside, 1))
+  set(slot, Habit.keyFlightSame, flightSame / max<f32>(pressesBeside, 1))
+  set(slot, Habit.keyRoot, root / max<f32>(shared, 1))
+}
+
+/** Each press beside the other slots' presses of the same key after the same key. */
+function besidePairs(slot: i32): void {
+  let shared: f32 = 0, pressesBeside: f32 = 0, besideRoot: f32 = 0, bothSame: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0
+  let holdRoot: f32 = 0, flightRoot: f32 = 0, holdFar: f32 = 0, flightFar: f32 = 0, holdSum: f32 = 0, flightSum: f32 = 0
+  let holdSquares: f32 = 0, flightSquares: f32 = 0, flightCubes: f32 = 0
+  let joints: f32 = 0, holdHold: f32 = 0, flightFlight: f32 = 0, holdFlight: f32 = 0
+  let holdBefore: f32 = 0, flightBefore: f32 = 0, joined = false
+  for (let i = 1; i < countOf(slot); i++) {
+    const hold = f32At(lanesAt(slot, i), 0)
+    const flight = f32At(lanesAt(slot, i), 1)
+    let count: f32 = 0, holds: f32 = 0, flights: f32 = 0
+    for (let event = <i32>load<u16>(chainHead(slot, i)); event != 0 && count < CHAIN_MAX; event = next(CHAIN_NEXT, event)) {
+      if (event >> 7 == slot) continue
+      const other = lanesAt(0, event)
+      const dh = abs(f32At(other, 0) - hold)
+      const df = abs(f32At(other, 1) - flight)
+      holds += f32At(other, 0)
+      flights += f32At(other, 1)
+      count += 1
+      besideRoot += sqrt<f32>(min(CAP, dh + df))
+      if (dh < SAME) holdSame += 1
+      if (df < SAME) flightSame += 1
+      if (dh < SAME && df < SAME) bothSame += 1
+    }
+    pressesBeside += count
+    if (count == 0) {
+      joined = false
+      continue
+    }
+    shared += 1
+    // What a mean of so many leaves over, in deviations of one: the same whether four others or five stand beside.
+    const scale = sqrt<f32>(count / (count + 1))
+    const h = max(-CAP, min(CAP, (hold - holds / count) * scale))
+    const f = max(-CAP, min(CAP, (flight - flights / count) * scale))
+    holdRoot += sqrt<f32>(abs(h))
+    flightRoot += sqrt<f32>(abs(f))
+    holdFar += abs(h)
+    flightFar += abs(f)
+    holdSum += h
+    flightSum += f
+    holdSquares += h * h
+    flightSquares += f * f
+    flightCubes += f * f * f
+    if (joined) {
+      joints += 1
+      holdHold += h * holdBefore
+      flightFlight += f * flightBefore
+      holdFlight += holdBefore * f
+    }
+    joined = true
+    holdBefore = h
+    flightBefore = f
+  }
+  const per: f32 = <f32>1 / max<f32>(shared, 1)
+  const perBeside: f32 = <f32>1 / max<f32>(pressesBeside, 1)
+  const perJoint: f32 = <f32>1 / max<f32>(joints, 1)
+  const holdMean = holdFar * per
+  const flightMean = flightFar * per
+  const flightSquare = flightSquares * per
+  set(slot, Habit.shared, shared)
+  set(slot, Habit.besideRoot, besideRoot * perBeside)
+  set(slot, Habit.bothSame, bothSame * perBeside)
+  set(slot, Habit.holdSame, holdSame * perBeside)
+  set(slot, Habit.flightSame, flightSame * perBeside)
+  set(slot, Habit.holdRoot, holdRoot * per)
+  set(slot, Habit.flightRoot, flightRoot * per)
+  set(slot, Habit.holdFar, Mathf.log(FLOOR + holdMean))
+  set(slot, Habit.flightFar, Mathf.log(FLOOR + flightMean))
+  set(slot, Habit.holdOffset, holdSum * per)
+  set(slot, Habit.flightOffset, flightSum * per)
+  set(slot, Habit.dependence, holdHold * perJoint)
+  set(slot, Habit.dependence + 1, flightFlight * perJoint)
+  set(slot, Habit.dependence + 2, holdFlight * perJoint)
+  set(slot, Habit.dependence + 7, holdSquares * per / max<f32>(holdMean * holdMean, FLOOR))
+  set(slot, Habit.dependence + 8, flightSquare / max<f32>(flightMean * flightMean, FLOOR))
+  set(slot, Habit.dependence + 9, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
+}
+
+/** Shares of presses that come before the last release, and of releases that come before the last one's. */
+function overlaps(slot: i32): void {
+  const n = countOf(slot)
+  let over: f32 = 0, crossed: f32 = 0
+  const releasePress = row(RAW, slot, 2)
+  const releaseRelease = row(RAW, slot, 3)
+  for (let i = 0; i < n - 1; i++) {
+    if (f32At(releasePress, i) < 0) over += 1
+    if (f32At(releaseRelease, i) < 0) crossed += 1
+  }
+  set(slot, Habit.dependence + 5, over / <f32>max(n - 1, 1))
+  set(slot, Habit.dependence + 6, crossed / <f32>max(n - 1, 1))
+}
+
+/** Correlation of the slot's times with what the population expects: low for one hand, or another layout, too. */
+function expectedness(slot: i32, kind: i32): f32 {
+  const n = eventsOf(slot, kind)
+  if (n < 3) return 0
+  const raw = row(RAW, slot, kind)
+  const z = row(Z, slot, kind)
+  let a: f64 = 0, b: f64 = 0, aa: f64 = 0, bb: f64 = 0, ab: f64 = 0
+  for (let i = 0; i < n; i++) {
+    const value = <f64>f32At(raw, i)
+    const expected = value - <f64>f32At(z, i)
+    a += value
+    b += expected
+    aa += value * value
+    bb += expected * expected
+    ab += value * expected
+  }
+  const count = <f64>n
+  const norm = (aa - a * a / count) * (bb - b * b / count)
+  return norm > 1e-12 ? <f32>((ab - a * b / count) / sqrt<f64>(norm)) : 0
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
+import { seededRandom } from '../../src/calibration/random.js'
+import { capturedFrom, synthesize } from '../../src/calibration/species.js'
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { encodeSample } from '../../src/scoring/sample.js'
+import { typedBy } from '../scoring/typists.js'
+
+const wasm = new Uint8Array(readFileSync(wasmFile()))
+const kernel = createKernel(wasm, new Uint8Array(readFileSync(modelFile())))
+const sample = (presses: readonly KeyPress[]): Uint8Array => encodeSample(presses, 'visible')
+
+/** Where the signs of forgery stand among the bot signs, as assembly/liveness.ts puts them. */
+const SAME_KEY_HELD = 53
+const SHARED = 54
+const BOTH_SAME = 55
+const SAME_END = 60
+const NEARER_END = 68
+
+/** The probe's bot signs against a person's references. */
+function signs(probe: readonly KeyPress[], references: readonly (readonly KeyPress[])[]): number[] {
+  kernel.read(0, sample(probe))
+  references.forEach((reference, i) => {
+    kernel.read(i + 1, sample(reference))
+  })
+  return Array.from(kernel.examine(references.length))
+}
+
+const typed = (person: number): KeyPress[][] => [0, 1, 2, 3, 4].map((session) => typedBy(person, session))
+const pairsOf = (presses: readonly KeyPress[]) => presses.slice(1).map(({ key }, i) => `${presses[i]?.key} ${key}`)
+
+describe('signs of forgery', () => {
+  it('are all 0 where there is nothing to forge from', () => {
+    expect(signs(typedBy(1, 7), []).slice(SHARED)).toEqual(signs(typedBy(1, 7), []).slice(SHARED).fill(0))
+  })
+
+  it('count the presses whose key pair a reference holds', () => {
+    for (let person = 0; person < 20; person++) {
+      const references = [typedBy(person, 0, 20 + person), typedBy(person, 1, 30)]
+      const probe = typedBy(person, 2 + (person % 3))
+      const held = new Set(references.flatMap(pairsOf))
+      expect(signs(probe, references)[SHARED]).toBe(pairsOf(probe).filter((pair) => held.has(pair)).length)
+    }
+  })
+
+  it('see the times of a splice again in the references, and hardly any of a sincere pattern', () => {
+    const random = seededRandom(4)
+    let [spliced, sincere] = [0, 0]
+    for (let person = 0; person < 40; person++) {
+      const references = typed(person)
+      const forged = synthesize('S6splice', typedBy(person, 6), capturedFrom(references), 1, random)
+      spliced += signs(forged, references)[BOTH_SAME] ?? 0
+      sincere += signs(typedBy(person, 6), references)[BOTH_SAME] ?? 0
+    }
+    expect(spliced / 40).toBeGreaterThan(0.2)
+    expect(sincere / 40).toBeLessThan(0.02)
+  })
+
+  it('find averages nearer to the references than they are to one another, and another person not', () => {
+    const random = seededRandom(4)
+    for (let person = 0; person < 20; person++) {
+      const references = typed(person)
+      const forged = synthesize('S6pairAverage', typedBy(person, 6), capturedFrom(references), 1, random)
+      const nearer = (probe: readonly KeyPress[]) =>
+        signs(probe, references)
+          .slice(SAME_END, NEARER_END)
+          .reduce((sum, sign) => sum + sign, 0)
+      expect(nearer(forged)).toBeLessThan(-1)
+      expect(nearer(typedBy(person + 100, 6))).toBeGreaterThan(-1)
+    }
+  })
+
+  it('count the presses of a key that is still down', () => {
+    const probe = typedBy(1, 6).map((press, i, all) =>
+      i === 10 ? { ...press, key: all[11]?.key ?? 1, releaseMs: (all[11]?.pressMs ?? 0) + 5 } : press,
+    )
+    expect(signs(probe, typed(1))[SAME_KEY_HELD]).toBe(1)
+    expect(signs(typedBy(1, 6), typed(1))[SAME_KEY_HELD]).toBe(0)
+  })
+
+  it('are the same bit for bit, whatever was examined in between', () => {
+    const first = signs(typedBy(2, 9), typed(2))
+    signs(typedBy(5, 1, 15), [typedBy(5, 2), typedBy(6, 2)])
+    expect(signs(typedBy(2, 9), typed(2))).toEqual(first)
+  })
+})
+
+describe('the bot verdict', () => {
+  /** A model that gives every pattern the same liveness. */
+  const giving = (liveness: number, own: number, unknown: number) =>
+    createKernel(
+      wasm,
+      encodeModel({
+        ...blankModel(),
+        calibration: Float32Array.of(0, 1, 0, liveness, 1, -3, 0, 0, 0, 0, own, unknown),
+      }),
+    )
+  const likelihood = (kernelOf: ReturnType<typeof giving>, references: number) =>
+    kernelOf.score(sample(typedBy(1, 7)), typed(1).slice(0, references).map(sample)).botLikelihood
+
+  it('allows a person what their own references need', () => {
+    expect(likelihood(giving(5, 0, 0), 5)).toBeGreaterThan(0.5)
+    expect(likelihood(giving(5, 4, 0), 5)).toBeLessThan(0.5)
+  })
+
+  it('allows no more than the model says', () => {
+    expect(likelihood(giving(8, 4, 0), 5)).toBeGreaterThan(0.5)
+  })
+
+  it.each([0, 1])('allows the same to everybody with %i references, who have no level of their own', (references) => {
+    expect(likelihood(giving(5, 4, 0), references)).toBeGreaterThan(0.5)
+    expect(likelihood(giving(5, 4, 3), references)).toBeLessThan(0.5)
+  })
+})

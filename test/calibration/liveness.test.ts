@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { Person } from '../../src/calibration/dataset.js'
+import { dealt, livenessExamples } from '../../src/calibration/examples.js'
+import { seededRandom } from '../../src/calibration/random.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { typedBy } from '../scoring/typists.js'
+
+const read = (file: string) => new Uint8Array(readFileSync(file))
+const people: Person[] = [1, 2, 3].map((id) => ({
+  id,
+  sessions: new Map(Array.from({ length: 12 }, (_, session) => [String(session), typedBy(id, session)])),
+}))
+
+describe('what the bot signs are fitted on', () => {
+  it('keeps references, what is overheard and what is typed apart', () => {
+    const random = seededRandom(1)
+    const sessions = Array.from({ length: 15 }, (_, session) => typedBy(session, session))
+    const counts = new Set<number>()
+    for (let i = 0; i < 200; i++) {
+      const { references, captures, probes } = dealt(sessions, random)
+      expect(references.length + captures.length + probes.length).toBe(15)
+      expect(captures.length).toBeGreaterThan(0)
+      expect(probes.length).toBeGreaterThan(0)
+      counts.add(references.length)
+    }
+    expect([0, 1, 5].every((n) => counts.has(n))).toBe(true)
+  })
+
+  it('has sincere and forged rows, all of them finite, and the same from the same seed', () => {
+    const examples = () => livenessExamples(read(wasmFile()), read(modelFile()), people, 7)
+    const { rows, labels, width } = examples()
+    expect(rows).toHaveLength(labels.length * width)
+    expect(rows.every(Number.isFinite)).toBe(true)
+    expect(new Set(labels)).toEqual(new Set([0, 1]))
+    expect(examples().rows).toEqual(rows)
+  })
+})
