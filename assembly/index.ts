@@ -12,7 +12,7 @@
  * `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
  */
 import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
-import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees } from './model'
+import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees, loneNodes, loneRoots, loneTrees } from './model'
 import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
@@ -76,8 +76,10 @@ export function examineProbe(references: i32): i32 {
   return examine(0, references)
 }
 
+/** Who has one reference or none has no level to be held against: their patterns have trees of their own, of signs in themselves. */
 function livenessOf(slot: i32, references: i32): f64 {
   examine(slot, references)
+  if (references < 2) return <f64>f32At(calibration, 11) + sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
   return <f64>f32At(calibration, 3) + sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
 }
 
@@ -87,10 +89,10 @@ function livenessOf(slot: i32, references: i32): f64 {
  * likelihoods are an order and no more.
  */
 function machineLikelihood(liveness: f64, references: i32): f64 {
+  if (references < 2) return logistic(liveness)
   const logit = <f64>f32At(calibration, 4) * liveness + <f64>f32At(calibration, 5)
   const most = <f64>f32At(calibration, 10)
   if (logit <= 0 || most <= 0) return logistic(logit)
-  if (references < 2) return logistic(logit - <f64>f32At(calibration, 11))
   let own = -Infinity
   for (let slot = 1; slot <= references; slot++) own = max(own, livenessOf(slot, references))
   const ownLogit = <f64>f32At(calibration, 4) * own + <f64>f32At(calibration, 5)

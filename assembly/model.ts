@@ -3,7 +3,7 @@
  *
  * | section        | shape                | holds                                                        |
  * |----------------|----------------------|--------------------------------------------------------------|
- * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size |
+ * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes |
  * | hold contexts  | 128 x u16            | key to context                                               |
  * | pair contexts  | 128 x 128 x u16      | key pair to context, already backed off: pair, second key, all |
  * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
@@ -11,17 +11,18 @@
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
  * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
- * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; liveness allowances of a person's own level and of an unknown one |
+ * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; most that liveness allows for a person's own level; intercept of lone liveness |
  * | roots          | trees x u32          | first node of each fusion tree                               |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
- * | liveness roots, nodes | the same      |                                                              |
+ * | liveness roots, nodes | the same      | bot signs of a pattern among two references or more          |
+ * | lone liveness roots, nodes | the same |  bot signs of a pattern with one reference or none           |
  *
  * A tree goes right where the feature is above the threshold; the right child follows the left one.
  */
 import { AXES_USED, CONTEXTS_MAX, FEATURE_KINDS, KEY_KINDS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE, f32At, setF32 } from './layout'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
-const VERSION: u32 = 2
+const VERSION: u32 = 3
 const HEADER_BYTES: usize = 64
 /** Two-covariance models: of people who type ever other text, and of people who repeat theirs. */
 export const MODELS: i32 = 2
@@ -43,6 +44,9 @@ export let fusionNodes: usize = 0
 export let livenessRoots: usize = 0
 export let livenessTrees: i32 = 0
 export let livenessNodes: usize = 0
+export let loneRoots: usize = 0
+export let loneTrees: i32 = 0
+export let loneNodes: usize = 0
 
 /**
  * Takes the model the host has written to MODEL, `bytes` long. 0: taken; 1: not a model; 2: another version or shape;
@@ -56,6 +60,7 @@ export function loadModel(bytes: i32): i32 {
   contexts = nContexts
   fusionTrees = load<i32>(MODEL, 12)
   livenessTrees = load<i32>(MODEL, 20)
+  loneTrees = load<i32>(MODEL, 36)
   holdContexts = MODEL + HEADER_BYTES
   pairContexts = holdContexts + (<usize>KEY_KINDS << 1)
   means = pairContexts + (<usize>(KEY_KINDS * KEY_KINDS) << 1)
@@ -68,7 +73,9 @@ export function loadModel(bytes: i32): i32 {
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
   livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
   livenessNodes = livenessRoots + (<usize>livenessTrees << 2)
-  const end = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
+  loneRoots = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
+  loneNodes = loneRoots + (<usize>loneTrees << 2)
+  const end = loneNodes + (<usize>load<i32>(MODEL, 40) << 3)
   if (end != MODEL + <usize>bytes) return 3
   for (let which = 0; which < 7; which++) {
     for (let kind = 0; kind < FEATURE_KINDS; kind++) setF32(VARIANCES, 4 * which + kind, f32At(components, kind * 8 + which))

@@ -7,7 +7,7 @@ import { type Comparisons, comparisonExamples, type Sources } from './comparison
 import { atHalf, type Confidence, fitConfidence } from './confidence.js'
 import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
-import { fitLiveness, type Liveness } from './liveness.js'
+import { fitLiveness } from './liveness.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
@@ -73,8 +73,10 @@ export async function calibrate({ data, out, seed, onProgress = () => {} }: Cali
   const confidence = fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES)
   const liveness = fitLiveness(wasm, foundation.whole, people.aalto, seed, onProgress)
   const outOfFold = reportOutOfFold(wasm, foundation, fits, confidence, people)
-  const model = { ...foundation.whole, liveness: liveness.trees }
-  const bytes = encodeModel({ ...withFusion(model, fits.at(-1), confidence, liveness) })
+  const { among, lone } = liveness
+  const model = { ...foundation.whole, liveness: among.trees, loneLiveness: lone.trees }
+  const signs = { ...among, lone: lone.base + lone.intercept }
+  const bytes = encodeModel(withFusion(model, fits.at(-1), confidence, signs))
   writeFileSync(out, bytes)
   return { bytes: bytes.length, outOfFold, prior: confidence.prior }
 }
@@ -108,13 +110,21 @@ function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Bo
 }
 
 /** Folds are asked about people, not about bots. */
-const NO_LIVENESS = { base: 0, intercept: 0, allowance: { own: 0, unknown: 0 } }
+const NO_LIVENESS: LivenessCurve = { base: 0, intercept: 0, allowance: 0, lone: 0 }
+
+/** What the kernel adds to the sums of the bot signs' trees (`assembly/model.ts`). */
+interface LivenessCurve {
+  readonly base: number
+  readonly intercept: number
+  readonly allowance: number
+  readonly lone: number
+}
 
 function withFusion(
   parts: ModelParts,
   fusion: Boosted | undefined,
   { slope, intercept, conditions }: Confidence,
-  liveness: Pick<Liveness, 'base' | 'intercept' | 'allowance'>,
+  liveness: LivenessCurve,
 ): ModelParts {
   const base = fusion?.base ?? 0
   const curve = [
@@ -125,8 +135,8 @@ function withFusion(
     1,
     liveness.intercept,
     ...conditions,
-    liveness.allowance.own,
-    liveness.allowance.unknown,
+    liveness.allowance,
+    liveness.lone,
   ]
   return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
 }

@@ -19,6 +19,20 @@ const HARD: readonly Species[] = [
   'S6pairGaussianOther',
 ]
 const DRAWN: readonly Species[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
+/** What a pattern shows in itself. What keeps each key's or key pair's own times does not, and would only blur the rest. */
+const SHOWING: readonly Species[] = [
+  'S1',
+  'S3',
+  'S4',
+  'S4log',
+  'S5histogram',
+  'S6average',
+  'S6uniform',
+  'S6gaussian',
+  'S6histogram',
+]
+/** What signs are fitted for: a pattern among the person's references, or one that stands alone. */
+export type Company = 'references' | 'none'
 /** Rounds a person: other references, texts and lengths each time. */
 const ROUNDS = 7
 
@@ -29,31 +43,31 @@ export interface Dealt {
   readonly probes: readonly Session[]
 }
 
-/** How many references: none as on a first enrolment, five as on a usual verification, or any number. */
-function referencesDrawn(random: Random): number {
-  const kind = random()
-  if (kind < 0.25) return 0
-  return kind < 0.65 ? 5 : 1 + Math.floor(random() * REFERENCES_MAX)
+/** How many references: none as on a first enrolment, or five as on a usual verification, or from two to ten. */
+function referencesDrawn(company: Company, random: Random): number {
+  if (company === 'none') return 0
+  return random() < 0.5 ? 5 : 2 + Math.floor(random() * (REFERENCES_MAX - 1))
 }
 
 /** Deals sessions out; every other time all of them as another keyboard or way of typing might have given them. */
-export function dealt(sessions: readonly Session[], random: Random): Dealt {
+export function dealt(sessions: readonly Session[], company: Company, random: Random): Dealt {
   const length = random() < 0.5 ? 50 : PRESSES_MIN + Math.floor(random() * 50)
   const changed = random() < 0.5 ? (session: Session) => session : disturbance(random)
   const usable = shuffled(sessions, random)
     .map((session) => changed(session).slice(0, length))
     .filter((session) => session.length >= PRESSES_MIN)
-  const n = Math.min(referencesDrawn(random), Math.floor(usable.length / 2))
+  const n = Math.min(referencesDrawn(company, random), Math.floor(usable.length / 2))
   const rest = usable.slice(n)
   const captures = rest.slice(0, Math.min(5, Math.floor(rest.length / 2)))
   return { references: usable.slice(0, n), captures, probes: rest.slice(captures.length) }
 }
 
-/** Sincere sessions (0) and every species of synthetic ones (1), cut to random lengths, as the kernel's bot signs. */
+/** Sincere sessions (0) and synthetic ones (1) of the species that signs can tell, cut to random lengths, as the kernel's bot signs. */
 export function livenessExamples(
   wasm: Uint8Array,
   model: Uint8Array,
   people: readonly Person[],
+  company: Company,
   seed: number,
 ): Examples {
   const random = seededRandom(seed)
@@ -68,7 +82,7 @@ export function livenessExamples(
   const population = capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
   for (const { sessions } of people) {
     for (let round = 0; round < ROUNDS; round++) {
-      const { references, captures, probes } = dealt([...sessions.values()], random)
+      const { references, captures, probes } = dealt([...sessions.values()], company, random)
       if (captures.length === 0) continue
       references.forEach((reference, i) => {
         kernel.read(i + 1, encodeSample(reference, 'visible'))
@@ -80,7 +94,7 @@ export function livenessExamples(
         captures: overheard,
         references: references.length > 0 ? capturedFrom(references) : overheard,
       }
-      for (const species of DRAWN) {
+      for (const species of company === 'none' ? SHOWING : DRAWN) {
         const text = probes[Math.floor(random() * probes.length)] ?? []
         const forged = synthesize(species, text, stock[SPECIES[species].of], random() < 0.5 ? 1 : 0.1, random)
         examine(forged, references.length, 1)

@@ -28,11 +28,15 @@ export interface ModelParts {
   readonly summaryScales: Float32Array
   /** Of varying text, and of people who repeat theirs. */
   readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
-  /** Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; the two
-   * allowances of liveness. */
+  /**
+   * Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; most that liveness
+   * allows; intercept of lone liveness.
+   */
   readonly calibration: Float32Array
   readonly fusion: readonly Tree[]
   readonly liveness: readonly Tree[]
+  /** Bot signs of patterns with one reference or none. */
+  readonly loneLiveness: readonly Tree[]
 }
 
 /** A model that normalises nothing and decides nothing: what calibration starts from. */
@@ -49,6 +53,7 @@ export function blankModel(): ModelParts {
     calibration: Float32Array.of(0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
     fusion: [],
     liveness: [],
+    loneLiveness: [],
   }
 }
 
@@ -63,14 +68,16 @@ const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => 
 /** The model file's bytes. */
 export function encodeModel(parts: ModelParts): Uint8Array {
   const header = new Uint32Array(16)
-  header.set([0x314d534b, 2, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
+  header.set([0x314d534b, 3, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
   header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
+  header.set([parts.loneLiveness.length, nodesOf(parts.loneLiveness)], 9)
   const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
   const vectors = parts.twoCovariances.flatMap((of) => [of.mean, of.projection, of.betweenVariances])
   const chunks = [...sections, parts.summaryScales, ...vectors, parts.calibration].map(
     (part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength),
   )
-  return new Uint8Array(Buffer.concat([...chunks, encodeTrees(parts.fusion), encodeTrees(parts.liveness)]))
+  const trees = [parts.fusion, parts.liveness, parts.loneLiveness].map(encodeTrees)
+  return new Uint8Array(Buffer.concat([...chunks, ...trees]))
 }
 
 function encodeTrees(trees: readonly Tree[]): Uint8Array {

@@ -90,12 +90,12 @@ describe('signs of forgery', () => {
 
 describe('the bot verdict', () => {
   /** A model that gives every pattern the same liveness. */
-  const giving = (liveness: number, own: number, unknown: number) =>
+  const giving = (liveness: number, own: number, lone: number) =>
     createKernel(
       wasm,
       encodeModel({
         ...blankModel(),
-        calibration: Float32Array.of(0, 1, 0, liveness, 1, -3, 0, 0, 0, 0, own, unknown),
+        calibration: Float32Array.of(0, 1, 0, liveness, 1, -3, 0, 0, 0, 0, own, lone),
       }),
     )
   const likelihood = (kernelOf: ReturnType<typeof giving>, references: number) =>
@@ -110,8 +110,11 @@ describe('the bot verdict', () => {
     expect(likelihood(giving(8, 4, 0), 5)).toBeGreaterThan(0.5)
   })
 
-  it.each([0, 1])('allows the same to everybody with %i references, who have no level of their own', (references) => {
-    expect(likelihood(giving(5, 4, 0), references)).toBeGreaterThan(0.5)
-    expect(likelihood(giving(5, 4, 3), references)).toBeLessThan(0.5)
-  })
+  it.each([0, 1])(
+    'is of signs in the pattern itself where there are %i references to hold it against',
+    (references) => {
+      expect(likelihood(giving(5, 4, -1), references)).toBeLessThan(0.5)
+      expect(likelihood(giving(-5, 4, 1), references)).toBeGreaterThan(0.5)
+    },
+  )
 })

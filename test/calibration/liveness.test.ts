@@ -18,21 +18,25 @@ describe('what the bot signs are fitted on', () => {
     const sessions = Array.from({ length: 15 }, (_, session) => typedBy(session, session))
     const counts = new Set<number>()
     for (let i = 0; i < 200; i++) {
-      const { references, captures, probes } = dealt(sessions, random)
+      const { references, captures, probes } = dealt(sessions, 'references', random)
       expect(references.length + captures.length + probes.length).toBe(15)
       expect(captures.length).toBeGreaterThan(0)
       expect(probes.length).toBeGreaterThan(0)
       counts.add(references.length)
     }
-    expect([0, 1, 5].every((n) => counts.has(n))).toBe(true)
+    expect([2, 5, 7].every((n) => counts.has(n))).toBe(true)
+    expect(dealt(sessions, 'none', random).references).toEqual([])
   })
 
-  it('has sincere and forged rows, all of them finite, and the same from the same seed', () => {
-    const examples = () => livenessExamples(read(wasmFile()), read(modelFile()), people, 7)
-    const { rows, labels, width } = examples()
-    expect(rows).toHaveLength(labels.length * width)
-    expect(rows.every(Number.isFinite)).toBe(true)
-    expect(new Set(labels)).toEqual(new Set([0, 1]))
-    expect(examples().rows).toEqual(rows)
-  })
+  it.each(['references', 'none'] as const)(
+    'has sincere and forged rows (%s), all finite, the same from the same seed',
+    (company) => {
+      const examples = () => livenessExamples(read(wasmFile()), read(modelFile()), people, company, 7)
+      const { rows, labels, width } = examples()
+      expect(rows).toHaveLength(labels.length * width)
+      expect(rows.every(Number.isFinite)).toBe(true)
+      expect(new Set(labels)).toEqual(new Set([0, 1]))
+      expect(examples().rows).toEqual(rows)
+    },
+  )
 })
