@@ -36,7 +36,7 @@ The shipped model was fitted on the people of P3 and P4 as published: on those f
 to believe are those out of fold (model/keystride-2.md), or this bench on people of your own.`
 
 /** Share of genuine attempts at which the shipped model's confidence is a probability (its card). */
-const MODEL_PRIOR = 0.086
+const MODEL_PRIOR = 0.065
 const BOOTSTRAP_DRAWS = 200
 const SEED = 20_240_601
 

@@ -28,7 +28,7 @@ const FALSE_BOTS = { references: 0.004, none: 0.001 }
  * they type, the same for everybody. Chosen so that of the untouched people's patterns, of NISLAB's passphrases, typed with one
  * hand or two, and of Monaco's, fitted on nowhere, under 0.5 % in all are called a bot (docs/accuracy.md).
  */
-const ALLOWANCE = { references: 4.5, none: 2.4 }
+const ALLOWANCE = { references: 4.5, none: 3.4 }
 
 /** The bot signs' trees, and what makes a likelihood of their sum. */
 export interface Liveness extends Boosted {
