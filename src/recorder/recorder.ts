@@ -180,7 +180,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     const input = event.currentTarget as Input // only inputs are listened to
     const { code, key } = event
     if (!masked && (secrets.has(input) || isSecret(input))) mask()
-    lookForGrowth(input)
+    lookForScripts(input)
     const types = key.length === 1 || key === 'Dead'
     if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
     if (key === 'Dead') dead = 2
@@ -236,7 +236,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     } else if (typed === '') {
       // A browser that fills in says so without a kind of input; a page may tell itself of one, where only new text counts.
       if (event.isTrusted && input.value !== '') refuse('autofilled')
-      else lookForGrowth(input)
+      else lookForScripts(input)
     } else if (input.value.length > known && !LINE_BREAKS.has(typed)) refuse('inserted')
     lengths.set(input, input.value.length)
   }
@@ -248,12 +248,13 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     if (owes === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
   }
 
-  /** Text that came without any event: a script wrote it. Text that a page takes away is its own affair. */
-  function lookForGrowth(input: Input): void {
-    const known = lengths.get(input) ?? 0
+  /** Text that changed without any event: a script wrote it. Emptying an input is the page's own affair. */
+  function lookForScripts(input: Input): void {
+    const known = lengths.get(input)
     const { length } = input.value
     lengths.set(input, length)
-    if (length > known || (length > 0 && input.matches(':is(:autofill, :-webkit-autofill)'))) refuse('autofilled')
+    if (length === 0) return
+    if (length !== known || input.matches(':is(:autofill, :-webkit-autofill)')) refuse('autofilled')
   }
 
   function onPointer(event: Event): void {
@@ -308,7 +309,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     },
     state,
     take() {
-      for (const input of lengths.keys()) lookForGrowth(input)
+      for (const input of lengths.keys()) lookForScripts(input)
       const done = kept()
       const unusable = foreign ?? problemOf(done, lost)
       if (unusable !== null) return { presses: done.length, unusable, pattern: null }
