@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type CDPSession, chromium } from 'playwright-core'
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 
 const file = (path: string) => new URL(`../../${path}`, import.meta.url)
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -51,14 +51,7 @@ export const evenly = (text: string): Stroke[] => strokes([...text].map((letter,
 
 const MODIFIERS: Record<string, number> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 }
 
-/** A page with inputs, the recorder and a naive client, under the strictest policy, driven with real key events. */
-export interface TypingPage {
-  readonly cdp: CDPSession
-  /** Every path that the page has asked for. */
-  readonly asked: readonly string[]
-  /** The value of an expression of the page; what cannot be JSON is lost. */
-  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
-  run(expression: string): Promise<any>
+export interface KeySender {
   /** Sends the strokes at once, stamped with their times: half a second after whatever was typed before. */
   types(strokes: readonly Stroke[]): Promise<void>
   /** Sends the strokes when their time has come, stamped by the browser. */
@@ -67,6 +60,16 @@ export interface TypingPage {
   shortcut(name: string, commands?: readonly string[]): Promise<void>
   /** Milliseconds on the page's clock at which the next `types` begins. */
   clockMs(): number
+}
+
+/** A page with inputs, the recorder and a naive client, under the strictest policy, driven with real key events. */
+export interface TypingPage extends KeySender {
+  readonly cdp: CDPSession
+  /** Every path that the page has asked for. */
+  readonly asked: readonly string[]
+  /** The value of an expression of the page; what cannot be JSON is lost. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
+  run(expression: string): Promise<any>
   close(): Promise<void>
 }
 
@@ -92,7 +95,23 @@ export async function openPage(browser: Browser): Promise<TypingPage> {
     if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'threw')
     return result.value
   }
-  const originMs: number = await run('performance.timeOrigin')
+  return {
+    cdp,
+    asked,
+    run,
+    ...(await keySender(page)),
+    async close() {
+      await page.close()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Sends key events to whatever has the focus in a page. */
+export async function keySender(page: Page): Promise<KeySender> {
+  const cdp = await page.context().newCDPSession(page)
+  const { result } = await cdp.send('Runtime.evaluate', { expression: 'performance.timeOrigin' })
+  const originMs = Number(result.value)
   let clockMs = 60_000
   const held = new Set<string>()
 
@@ -114,9 +133,6 @@ export async function openPage(browser: Browser): Promise<TypingPage> {
     })
   }
   return {
-    cdp,
-    asked,
-    run,
     async types(all) {
       const begin = clockMs
       await Promise.all(all.map((stroke) => send(stroke, begin + stroke.et)))
@@ -147,9 +163,5 @@ export async function openPage(browser: Browser): Promise<TypingPage> {
       clockMs += 300
     },
     clockMs: () => clockMs,
-    async close() {
-      await page.close()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
 }
