@@ -170,7 +170,7 @@ function nestingProblem(value: unknown, depth: number): string | null {
 export function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
   if (pattern.kevt === undefined && pattern.k === undefined) return 'kevt: either kevt or k is required'
   const masked = pattern.agent.mode === 'sensitive'
-  const untyped = untypedProblem(pattern.kevt ?? [])
+  const untyped = untypedProblem(pattern)
   if (untyped !== null) return untyped
   const ofEvents = pattern.kevt === undefined ? undefined : keyPressesOfEvents(pattern.kevt, masked)
   if (typeof ofEvents === 'string') return ofEvents
@@ -188,16 +188,18 @@ const COMPOSED_SHARE_MAX = 0.5
 const KEY_V = keyOfCode('KeyV')
 const INSERT = keyOfCode('Insert')
 
-/** What shows in the events that text was not typed key by key; null where nothing does. The recorder sends no such pattern. */
-function untypedProblem(events: readonly KeyEvent[]): string | null {
-  const downs = events.filter(({ type }) => type === 'keydown')
+/** What shows that text was not typed key by key; null where nothing does. The recorder sends no such pattern. */
+function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
+  const downs = kevt.filter(({ type }) => type === 'keydown')
   const pasted = downs.some((event) => {
     const key = keyOf(event)
     return (key === KEY_V && (event.ctrlKey || event.metaKey) && !event.altKey) || (key === INSERT && event.shiftKey)
   })
   if (pasted) return 'kevt: pasted text is not typed'
-  const composed = downs.filter(({ kc }) => kc === COMPOSED_KEY_CODE).length
-  return composed > COMPOSED_SHARE_MAX * downs.length ? 'kevt: an input method composed the text' : null
+  const composed = (keys: readonly { readonly kc?: number | undefined }[]) =>
+    keys.filter(({ kc }) => kc === COMPOSED_KEY_CODE).length > COMPOSED_SHARE_MAX * keys.length
+  if (composed(downs)) return 'kevt: an input method composed the text'
+  return composed(k) ? 'k: an input method composed the text' : null
 }
 
 /** Each record must be found among the presses, in order; a press whose keyup got lost has no counterpart. */
