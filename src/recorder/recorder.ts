@@ -23,8 +23,10 @@ export type Unusable =
   | 'autofilled'
   /** Text came in that no key press accounts for: dictation, a suggestion that was tapped, an emoji. */
   | 'inserted'
-  /** Too many presses whose release was lost, or that a coarse timer gives no length. */
+  /** Too many presses whose release was lost. */
   | 'incomplete'
+  /** The browser blurs its clock so much that typing by it tells nobody apart. */
+  | 'coarseTimer'
   /** A pause of more than ten seconds. */
   | 'paused'
   /** Fewer than 15 presses, or less than a second. */
@@ -80,6 +82,8 @@ const CAPTURE_MAX_MS = 600_000
 const HOLD_MAX_MS = 5_000
 const OVERLAP_MAX_MS = 2_000
 const FLIGHT_MAX_MS = 10_000
+/** At a tick of 16.67 ms people are still told apart, at 100 ms hardly (docs/recorder.md). */
+const TICK_MAX_MS = 25
 /** Four kept presses to one lost. No measurement behind it: a lost release now and then says nothing. */
 const KEPT_PER_LOST = 4
 const POINTER_MAX = 500
@@ -374,7 +378,16 @@ function problemOf(done: readonly Complete[], lost: number): Unusable | null {
   if (done.some(({ down }, i) => down.ms - (done[i - 1] ?? first).down.ms > FLIGHT_MAX_MS)) return 'paused'
   const captureMs = Math.max(...done.map(({ up }) => up.ms)) - first.down.ms
   if (done.length > PRESSES_MAX || captureMs > CAPTURE_MAX_MS) return 'tooLong'
-  return done.length < PRESSES_MIN || captureMs < CAPTURE_MIN_MS ? 'tooShort' : null
+  if (done.length < PRESSES_MIN || captureMs < CAPTURE_MIN_MS) return 'tooShort'
+  return isCoarse(done) ? 'coarseTimer' : null
+}
+
+/** Whether all times lie on a grid of more than `TICK_MAX_MS`: nobody types so. */
+function isCoarse(done: readonly Complete[]): boolean {
+  const times = done.flatMap(({ down, up }) => [down.ms, up.ms]).sort((a, b) => a - b)
+  const gaps = times.map((ms, i) => ms - (times[i - 1] ?? ms)).filter((gap) => gap > 0.5)
+  const tickMs = Math.min(...gaps)
+  return tickMs > TICK_MAX_MS && gaps.every((gap) => Math.abs(gap - tickMs * Math.round(gap / tickMs)) < 1)
 }
 
 /** To the microsecond: finer than browsers tell, and short in JSON. */

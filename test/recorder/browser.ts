@@ -46,8 +46,9 @@ export function strokes(keys: readonly (readonly [string, number, number])[]): S
     .sort((a, b) => a.et - b.et)
 }
 
-/** Even typing of a text, a press every 120 ms: nothing that a person would do, for tests of the recorder alone. */
-export const evenly = (text: string): Stroke[] => strokes([...text].map((letter, i) => [letter, 120 * i, 120 * i + 80]))
+/** Typing of a text at an even pace: nothing that a person would do, for tests of the recorder alone. */
+export const evenly = (text: string): Stroke[] =>
+  strokes([...text].map((letter, i) => [letter, 120 * i + (i % 5), 120 * i + 80 + (i % 7)]))
 
 const MODIFIERS: Record<string, number> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 }
 

@@ -11,6 +11,8 @@ import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { hasChromium, keySender, launch, type Stroke } from './browser.js'
 
+/** On a crowded machine a page takes its time. */
+const PATIENT = { timeout: 30_000 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? ''
 
@@ -35,7 +37,7 @@ describe.skipIf(!hasChromium)("the README's sign-in with the recorder", () => {
     page = await browser.newPage()
     for (let tries = 0; ; tries++) {
       const opened = await page.goto(`http://localhost:${port}/`).catch(() => null)
-      if (opened !== null || tries === 50) break
+      if (opened !== null || tries === 300) break
       await page.waitForTimeout(100)
     }
     stop = async () => {
@@ -60,14 +62,14 @@ describe.skipIf(!hasChromium)("the README's sign-in with the recorder", () => {
       await page.getByRole('textbox').focus()
       await before()
       await page.getByRole('button').click()
-      await expect.poll(() => shown.textContent()).not.toBe(words)
+      await expect.poll(() => shown.textContent(), PATIENT).not.toBe(words)
       answers.push((await status.textContent()) ?? '')
     }
     const types = async () => {
       const words = (await shown.textContent()) ?? ''
       await keys.types(person(61).types(words, n++).kevt as unknown as Stroke[])
     }
-    await expect.poll(() => shown.textContent()).not.toBe('')
+    await expect.poll(() => shown.textContent(), PATIENT).not.toBe('')
     while (answers.at(-1) !== '5 of 5' && n < 12) await sends(types)
     expect(answers.filter((answer) => / of 5$/.test(answer))).toEqual([
       '1 of 5',

@@ -18,6 +18,12 @@ import type { TypingPattern } from '../../src/recorder/pattern.js'
 import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
 
 const TEXT = 'the quick brown fox jumps over the lazy dog'
+/** A person's typing by a clock that ticks every so many ms. */
+const ticking = (tickMs: number): Stroke[] =>
+  (person(3).types(TEXT, 1).kevt as unknown as Stroke[]).map((stroke) => ({
+    ...stroke,
+    et: Math.floor(stroke.et / tickMs) * tickMs,
+  }))
 /** 70 presses so far apart are over ten minutes. */
 const LONG_MS = CAPTURE_MAX_MS / 69
 const built = new URL('../../build/recorder/recorder.js', import.meta.url)
@@ -106,6 +112,15 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     await page.types(evenly(TEXT).map((stroke, i) => ({ ...stroke, et: stroke.et - (i === 20 ? 400 : 0) })))
     const { kevt } = await pattern()
     expect(kevt.every(({ et }, i) => et >= (kevt[i - 1]?.et ?? 0))).toBe(true)
+  })
+
+  it('takes the times of a clock that ticks 60 times a second', async () => {
+    await record()
+    const sent = ticking(1000 / 60)
+    await page.types(sent)
+    const { kevt } = await pattern()
+    expect(told(kevt)).toEqual(told(sent))
+    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.2)
   })
 
   it('drops what a held key repeats', async () => {
@@ -349,6 +364,8 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
           ]),
         ),
       ],
+      ['coarseTimer', ticking(100)],
+      ['coarseTimer', ticking(50)],
       ['incomplete', evenly(TEXT).filter(({ type }, i) => type === 'keydown' || i % 8 > 4)],
       ['incomplete', strokes([...TEXT].map((x, i) => [x, HOLD_MAX_MS * 1.2 * i, HOLD_MAX_MS * (1.2 * i + 1.1)]))],
     ] as const)('%s', async (wanted, sent) => {
