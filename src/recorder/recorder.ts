@@ -1,6 +1,7 @@
 /**
- * Records how somebody types into inputs of a page, as the typing pattern that the core API takes. One ES module without
- * imports: it sends nothing, stores nothing and asks nobody. Of an input's value it reads the length alone.
+ * Records how somebody types into inputs of a page, as the typing pattern that the core API takes. It sends nothing, stores
+ * nothing and asks nobody. Of an input's value it reads the length alone. All in one file, so that a page loads one module,
+ * with no bundler between.
  */
 import type { Device, KeyEvent, KeyName, KeyRecord, PointerRecord, Tag, TypingPattern } from './pattern.js'
 
@@ -51,7 +52,7 @@ export interface RecorderOptions {
 export interface RecorderState {
   /** Complete key presses so far, auto-repeat left out. */
   readonly presses: number
-  /** Null where `take` would give a pattern now. */
+  /** Null where `take` would give a pattern now, unless a script has just changed an input. */
   readonly unusable: Unusable | null
 }
 
@@ -143,7 +144,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   let masked = mode === 'sensitive'
   let lost = 0
   let owed = 0
-  /** Above 0 while the text of a dead key may come. */
+  /** Text-giving key presses for which the text of a dead key may still come. */
   let dead = 0
   let arrivals = 0
   let lastMs = 0
