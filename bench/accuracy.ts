@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { loadPeople, splitPeople } from '../src/calibration/dataset.js'
+import { loadPeople, type Session, splitPeople } from '../src/calibration/dataset.js'
 import {
   bootstrapIntervals,
   calibrationError,
@@ -19,12 +19,14 @@ import { detCurve } from './det-curve.js'
 const HELP = `Measures how well the shipped kernel and model tell people apart on open data.
 
 usage: node build/bench/accuracy.js --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
+       [--timer MS] [--attacks] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
   --json    write the figures, as fractions, to FILE
   --svg     write the DET curves to FILE
   --people  whom P1 and P2 report: untouched (default), the 329 people that no model was fitted on, or all
   --model   another model file than the shipped one
+  --timer   as if the browser's clock had ticked every so many ms, in references and probes alike
   --attacks also report bots and replays: how many get through, how many sincere patterns are taken for one
   --samples forgeries of each species and replays of each kind for --attacks: 2000 (default); the yardstick wants 10000
   --moves   also report how accuracy moves with text length, references and shared text, and how errors fall on people
@@ -48,6 +50,16 @@ function protocols(data: string, whom: string): Record<string, readonly Particip
     nislab: loadPeople(data, 'nislab'),
     monacoFree: loadPeople(data, 'monacoFree'),
   })
+}
+
+/** A participant as a clock of that tick tells: times rounded down, and presses that it gives no length left out. */
+function coarsened({ references, probes, impostor }: Participant, tickMs: number): Participant {
+  const onTick = (ms: number) => Math.floor(ms / tickMs) * tickMs
+  const coarse = (session: Session): Session =>
+    session
+      .map(({ key, pressMs, releaseMs }) => ({ key, pressMs: onTick(pressMs), releaseMs: onTick(releaseMs) }))
+      .filter(({ pressMs, releaseMs }) => releaseMs > pressMs)
+  return { references: references.map(coarse), probes: probes.map(coarse), impostor: coarse(impostor) }
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
@@ -79,6 +91,7 @@ function main(): void {
       svg: { type: 'string' },
       people: { type: 'string', default: 'untouched' },
       model: { type: 'string' },
+      timer: { type: 'string' },
       attacks: { type: 'boolean', default: false },
       samples: { type: 'string', default: '2000' },
       moves: { type: 'boolean', default: false },
@@ -91,6 +104,8 @@ function main(): void {
   }
   if (values.data === undefined) throw new Error('--data <folder> is required; --help tells more')
   if (values.people !== 'all' && values.people !== 'untouched') throw new Error('--people is all or untouched')
+  const tickMs = values.timer === undefined ? 0 : Number(values.timer)
+  if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
   const kernel = createKernel(readBytes(wasmFile()), readBytes(values.model ?? modelFile()))
   const figures: Record<string, Figures> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
@@ -98,7 +113,8 @@ function main(): void {
     `${''.padEnd(12)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
   )
   const calibration: string[] = []
-  for (const [name, participants] of Object.entries(protocols(values.data, values.people))) {
+  for (const [name, exact] of Object.entries(protocols(values.data, values.people))) {
+    const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that runs out of digits near 0 and 1, so ranks take the latter.
     const { fused: people, confidence } = runProtocol(kernel, participants)

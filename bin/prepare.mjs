@@ -13,7 +13,7 @@ const at = (...parts) => join(root, ...parts)
 export function prepare({ force = false } = {}) {
   if (!existsSync(at('src'))) return
   const say = (text) => process.stderr.write(`${text}\n`)
-  const ready = () => installed() && isBuilt('assembly') && isBuilt('typescript')
+  const ready = () => installed() && Object.keys(STEPS).every(isBuilt)
   if (ready() && !force) return
   alone(() => {
     if (!installed()) {
@@ -50,6 +50,12 @@ const STEPS = {
     sources: ['src', 'bench', 'tsconfig.json', 'package-lock.json'],
     product: 'src',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+  },
+  recorder: {
+    what: 'the recorder',
+    sources: ['src/recorder', 'tsconfig.json', 'package-lock.json'],
+    product: 'recorder/recorder.js',
+    command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/recorder/tsconfig.json'],
   },
 }
 const stampFile = (name) => at('build', `.stamp-${name}`)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
+import { keyOf, keyOfCode } from './key-table.js'
 
 /** Bounds of a typing pattern (decisions, Typing pattern). */
 export const KEYDOWNS_MIN = 15
@@ -169,6 +170,8 @@ function nestingProblem(value: unknown, depth: number): string | null {
 export function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
   if (pattern.kevt === undefined && pattern.k === undefined) return 'kevt: either kevt or k is required'
   const masked = pattern.agent.mode === 'sensitive'
+  const untyped = untypedProblem(pattern)
+  if (untyped !== null) return untyped
   const ofEvents = pattern.kevt === undefined ? undefined : keyPressesOfEvents(pattern.kevt, masked)
   if (typeof ofEvents === 'string') return ofEvents
   const ofRecords = pattern.k === undefined ? undefined : keyPressesOfRecords(pattern.k, masked)
@@ -176,6 +179,27 @@ export function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | stri
   if (ofEvents === undefined) return ofRecords ?? []
   if (ofRecords !== undefined && !agree(ofEvents, ofRecords)) return 'k: does not agree with kevt'
   return ofEvents
+}
+
+/** What browsers call a key that an input method, or a phone's keyboard, kept for itself. */
+const COMPOSED_KEY_CODE = 229
+/** Above this share of the presses the text was composed: dead keys of a European layout stay far below. No measurement. */
+const COMPOSED_SHARE_MAX = 0.5
+const KEY_V = keyOfCode('KeyV')
+const INSERT = keyOfCode('Insert')
+
+/** What shows that text was not typed key by key; null where nothing does. The recorder sends no such pattern. */
+function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
+  const downs = kevt.filter(({ type }) => type === 'keydown')
+  const pasted = downs.some((event) => {
+    const key = keyOf(event)
+    return (key === KEY_V && (event.ctrlKey || event.metaKey) && !event.altKey) || (key === INSERT && event.shiftKey)
+  })
+  if (pasted) return 'kevt: pasted text is not typed'
+  const composed = (keys: readonly { readonly kc?: number | undefined }[]) =>
+    keys.filter(({ kc }) => kc === COMPOSED_KEY_CODE).length > COMPOSED_SHARE_MAX * keys.length
+  if (composed(downs)) return 'kevt: an input method composed the text'
+  return composed(k) ? 'k: an input method composed the text' : null
 }
 
 /** Each record must be found among the presses, in order; a press whose keyup got lost has no counterpart. */

@@ -19,6 +19,8 @@ const withoutEvents = (body: Wire): void => {
 const withoutRecords = (body: Wire): void => {
   Reflect.deleteProperty(body, 'k')
 }
+/** Keys as an input method leaves them, but for every third. */
+const composed = (keys: readonly object[]) => keys.map((key, i) => (i % 3 === 0 ? key : { ...key, kc: 229 }))
 /** Records alone, so that a bound can be broken in one place. */
 const records = (n: number, gapMs = 150, holdMs = 80): Wire =>
   wire((body) => {
@@ -150,6 +152,20 @@ describe('typing pattern', () => {
       }),
       /kc or c is required/,
     ],
+    ...[
+      { c: 'KeyV', kc: 86, ctrlKey: true },
+      { c: 'KeyK', kc: 86, metaKey: true },
+      { c: 'Insert', kc: 45, shiftKey: true },
+    ].map((keys): [string, unknown, RegExp] => [
+      `pasting by ${JSON.stringify(keys)}`,
+      wire((body) => {
+        withoutRecords(body)
+        Object.assign(body.kevt[0] ?? {}, keys)
+      }),
+      /^kevt: pasted/,
+    ]),
+    ['composed events', wire((body) => Object.assign(body, { kevt: composed(body.kevt) })), /^kevt: an input method/],
+    ['composed records', wire((body) => Object.assign(body, { kevt: undefined, k: composed(body.k) })), /^k: an input/],
     ['nine levels', wire((body) => Object.assign(body, { x: [[[[[[[[1]]]]]]]] })), /nested deeper than 8/],
     ['__proto__', new TextEncoder().encode('{"__proto__":{}}'), /__proto__/],
     [
@@ -159,6 +175,15 @@ describe('typing pattern', () => {
     ],
   ])('refuses %s and says so', (_, value, message) => {
     expect(messageOf(value)).toMatch(message)
+  })
+
+  it('takes V with AltGr, which some systems tell as Control and Alt, and dead keys among others', () => {
+    const body = wire((change) => {
+      withoutRecords(change)
+      Object.assign(change.kevt[0] ?? {}, { c: 'KeyV', kc: 86, ctrlKey: true, altKey: true })
+      change.kevt = change.kevt.map((event, i) => (i % 8 === 3 ? { ...event, kc: 229 } : event))
+    })
+    expect(messageOf(body)).toBe('ok')
   })
 
   it('takes eight levels', () => {

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { person } from '../../src/cli/made-up-person.js'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { hasChromium, keySender, launch, type Stroke } from './browser.js'
+
+/** On a crowded machine a page takes its time. */
+const PATIENT = { timeout: 30_000 }
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? ''
+
+describe.skipIf(!hasChromium)("the README's sign-in with the recorder", () => {
+  // Below the package, where `keystride/recorder` is its own export as it is a dependency's elsewhere.
+  const file = join(root, 'build', `example-${process.pid}.mjs`)
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-example-'))
+  let browser: Browser
+  let service: TestService
+  let server: ChildProcess
+  let page: Page
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    service = await startService(database.url)
+    const port = await freePort()
+    mkdirSync(join(folder, '.keystride'))
+    writeFileSync(join(folder, '.keystride/demo.json'), JSON.stringify({ apikey: service.apikey }))
+    writeFileSync(file, example.replace('http://localhost:8080/core', service.core).replace('3000', String(port)))
+    server = spawn(process.execPath, [file], { cwd: folder, stdio: 'inherit' })
+    browser = await launch()
+    page = await browser.newPage()
+    for (let tries = 0; ; tries++) {
+      const opened = await page.goto(`http://localhost:${port}/`).catch(() => null)
+      if (opened !== null || tries === 300) break
+      await page.waitForTimeout(100)
+    }
+    stop = async () => {
+      await browser.close()
+      server.kill()
+      await service.close()
+      await database.drop()
+      rmSync(file)
+      rmSync(folder, { recursive: true })
+    }
+  })
+  afterAll(async () => stop())
+
+  it('enrolls with five patterns, recognizes the same person, and says what is not typing', async () => {
+    const shown = page.locator('b')
+    const status = page.getByRole('status')
+    const keys = await keySender(page)
+    const answers: string[] = []
+    let n = 0
+    const sends = async (before: () => Promise<unknown>) => {
+      const words = (await shown.textContent()) ?? ''
+      await page.getByRole('textbox').focus()
+      await before()
+      await page.getByRole('button').click()
+      await expect.poll(() => shown.textContent(), PATIENT).not.toBe(words)
+      answers.push((await status.textContent()) ?? '')
+    }
+    const types = async () => {
+      const words = (await shown.textContent()) ?? ''
+      await keys.types(person(61).types(words, n++).kevt as unknown as Stroke[])
+    }
+    await expect.poll(() => shown.textContent(), PATIENT).not.toBe('')
+    while (answers.at(-1) !== '5 of 5' && n < 12) await sends(types)
+    expect(answers.filter((answer) => / of 5$/.test(answer))).toEqual([
+      '1 of 5',
+      '2 of 5',
+      '3 of 5',
+      '4 of 5',
+      '5 of 5',
+    ])
+    for (let tries = 0; tries < 4 && answers.at(-1) !== 'auth'; tries++) await sends(types)
+    expect(answers.at(-1)).toBe('auth')
+    await sends(() => page.keyboard.insertText('said aloud, not typed'))
+    expect(answers.at(-1)).toBe('inserted')
+  }, 120_000)
+})

@@ -1,0 +1,377 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { person } from '../../src/cli/made-up-person.js'
+import {
+  CAPTURE_MAX_MS,
+  CAPTURE_MIN_MS,
+  FLIGHT_MAX_MS,
+  HOLD_MAX_MS,
+  KEYDOWNS_MAX,
+  KEYDOWNS_MIN,
+  readTypingPattern,
+  type TypingPattern as WirePattern,
+} from '../../src/domain/typing-pattern.js'
+import type { TypingPattern } from '../../src/recorder/pattern.js'
+import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
+
+const TEXT = 'the quick brown fox jumps over the lazy dog'
+/** A person's typing by a clock that ticks every so many ms. */
+const ticking = (tickMs: number): Stroke[] =>
+  (person(3).types(TEXT, 1).kevt as unknown as Stroke[]).map((stroke) => ({
+    ...stroke,
+    et: Math.floor(stroke.et / tickMs) * tickMs,
+  }))
+/** 70 presses so far apart are over ten minutes. */
+const LONG_MS = CAPTURE_MAX_MS / 69
+const built = new URL('../../build/recorder/recorder.js', import.meta.url)
+
+/** Every field that the recorder writes is one of the wire's, of the same type: this compiles. */
+export const onTheWire = (pattern: TypingPattern): z.input<typeof WirePattern> => ({
+  ...pattern,
+  tags: [...pattern.tags],
+  kevt: [...pattern.kevt],
+  k: [...pattern.k],
+  m: [...(pattern.m ?? [])],
+})
+
+describe('the built module', () => {
+  const source = readFileSync(built, 'utf8')
+  it('imports nothing and is under 8 kB compressed', () => {
+    expect(source).not.toMatch(/\bimport\b[^*\n]*['"]/)
+    expect(gzipSync(source).length).toBeLessThan(8_000)
+  })
+  it('stores nothing, sends nothing and evaluates nothing', () => {
+    expect(source).not.toMatch(
+      /localStorage|sessionStorage|indexedDB|document\.cookie|fetch\(|XMLHttp|sendBeacon|eval\(/,
+    )
+  })
+})
+
+describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
+  let browser: Browser
+  let page: TypingPage
+  beforeAll(async () => {
+    browser = await launch()
+  })
+  afterAll(async () => browser?.close())
+  beforeEach(async () => {
+    page = await openPage(browser)
+  })
+  afterEach(async () => page.close())
+
+  /** A recorder of the textarea, or of what the options say, with the focus in the textarea. */
+  const record = (options = "{ inputs: [at('words')] }", focus = 'words') =>
+    page.run(`window.states = []
+      window.recorder = createRecorder({ onChange: (state) => states.push(state), ...${options} })
+      at('${focus}').focus()`)
+  const take = () => page.run('recorder.take()')
+  /** The pattern, which the service can read. */
+  async function pattern(): Promise<TypingPattern> {
+    const taken = await take()
+    expect(taken.unusable).toBeNull()
+    const read = readTypingPattern(Buffer.from(JSON.stringify(taken.pattern)))
+    expect(read.ok || read.message).toBe(true)
+    expect(read.ok && read.presses.length).toBe(taken.presses)
+    return taken.pattern
+  }
+  const told = (events: readonly Pick<Stroke, 'type' | 'c'>[]) => events.map(({ type, c }) => `${type} ${c}`)
+  const apart = (recorded: readonly { et: number }[], sent: readonly { et: number }[]) =>
+    recorded.map(({ et }, i) => Math.abs(et - (sent[i]?.et ?? 0) + (sent[0]?.et ?? 0)))
+
+  it('writes each key event with its key, its order and the time it was sent at', async () => {
+    await record()
+    const sent = person(3).types(TEXT, 1).kevt as unknown as Stroke[]
+    await page.types(sent)
+    const { kevt, k, ...others } = await pattern()
+    expect(told(kevt)).toEqual(told(sent))
+    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.2)
+    expect(k.map((record) => record.k).join('')).toBe(TEXT)
+    expect(kevt.map(({ seqn }) => seqn)).toEqual(kevt.map((_, i) => i))
+    expect(kevt.every((event) => event.eId === 'words' && !event.r && Math.abs(event.t - Date.now()) < 3_600_000)).toBe(
+      true,
+    )
+    expect(others).toMatchObject({ agent: { type: 'browser', mode: 'visible' }, version: '1.0.0', tId: 1, tags: [] })
+    expect(others.sId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(Object.keys(others).sort()).toEqual(['agent', 'd', 'sId', 'tId', 'tags', 'version'])
+    expect(Object.keys(others.d)).not.toContain('fonts')
+  })
+
+  it('keeps times within 2 ms while the page is busy for 250 ms', async () => {
+    await record()
+    await page.run('setTimeout(() => { for (const end = performance.now() + 250; performance.now() < end; ); })')
+    const sent = evenly(TEXT)
+    await page.types(sent)
+    expect(Math.max(...apart((await pattern()).kevt, sent))).toBeLessThan(2)
+  })
+
+  it('never lets times decrease, whatever the browser stamps', async () => {
+    await record()
+    await page.types(evenly(TEXT).map((stroke, i) => ({ ...stroke, et: stroke.et - (i === 20 ? 400 : 0) })))
+    const { kevt } = await pattern()
+    expect(kevt.every(({ et }, i) => et >= (kevt[i - 1]?.et ?? 0))).toBe(true)
+  })
+
+  it('takes the times of a clock that ticks 60 times a second', async () => {
+    await record()
+    const sent = ticking(1000 / 60)
+    await page.types(sent)
+    const { kevt } = await pattern()
+    expect(told(kevt)).toEqual(told(sent))
+    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.2)
+  })
+
+  it('drops what a held key repeats', async () => {
+    await record()
+    await page.types(evenly(`${TEXT} `))
+    const now = page.clockMs()
+    const key = { key: 'm', code: 'KeyM', windowsVirtualKeyCode: 77, text: 'm' }
+    const origin = await page.run('performance.timeOrigin')
+    for (let i = 0; i < 10; i++)
+      await page.cdp.send('Input.dispatchKeyEvent', {
+        type: 'keyDown',
+        ...key,
+        autoRepeat: i > 0,
+        timestamp: (origin + now + 400 * Math.sign(i) + 30 * i) / 1000,
+      })
+    await page.cdp.send('Input.dispatchKeyEvent', { type: 'keyUp', ...key, timestamp: (origin + now + 800) / 1000 })
+    const { k } = await pattern()
+    expect(await page.run("at('words').value.endsWith('mmmmmmmmmm')")).toBe(true)
+    expect(k.length).toBe(TEXT.length + 2)
+    expect(k.at(-1)).toMatchObject({ k: 'm' })
+    expect(k.at(-1)?.h).toBeCloseTo(800, 0)
+  })
+
+  it('tells rolled-over keys apart, however fast', async () => {
+    await record()
+    // Every key is down until the one after the next is.
+    const sent = strokes([...TEXT].map((letter, i) => [letter, 60 * i, 60 * i + 95]))
+    await page.types(sent)
+    const { kevt, k } = await pattern()
+    expect(told(kevt)).toEqual(told(sent))
+    expect(k.every(({ h }) => Math.abs(h - 95) < 0.2)).toBe(true)
+  })
+
+  it('holds modifiers and Backspace for keys like any other', async () => {
+    await record()
+    await page.types(
+      strokes([
+        ['^', 0, 300],
+        ['T', 130, 210],
+        ['x', 400, 470],
+        ['<', 600, 690],
+      ]),
+    )
+    await page.types(evenly(TEXT))
+    const { kevt, k } = await pattern()
+    expect(k.slice(0, 4).map(({ c }) => c)).toEqual(['ShiftLeft', 'KeyT', 'KeyX', 'Backspace'])
+    expect(kevt[1]).toMatchObject({ c: 'KeyT', k: 'T', shiftKey: true })
+    expect(await page.run("at('words').value")).toBe(`T${TEXT}`)
+  })
+
+  it('leaves out Shift held over many letters, which the service would not take', async () => {
+    await record()
+    await page.types(
+      strokes([['^', 0, 6 * 400], ...[...'abcdef'].map((x, i) => [x, 50 + 400 * i, 130 + 400 * i] as const)]),
+    )
+    await page.types(evenly(TEXT))
+    expect((await pattern()).k.map(({ c }) => c)).not.toContain('ShiftLeft')
+  })
+
+  it('follows a key over a change of focus, and several inputs into one pattern', async () => {
+    await record("{ inputs: [at('words'), at('second')] }")
+    await page.types(evenly('one two three').slice(0, -1))
+    await page.run("at('second').focus()")
+    await page.types([{ type: 'keyup', et: 0, k: 'e', c: 'KeyE', kc: 69 }])
+    await page.types(evenly('four five'))
+    const { kevt, k } = await pattern()
+    expect(k.map((record) => record.k).join('')).toBe('one two threefour five')
+    expect(new Set(kevt.map(({ eId }) => eId))).toEqual(new Set(['words', 'second']))
+    expect(k[12]?.h).toBeGreaterThan(80)
+  })
+
+  it('forgets a key whose release nobody sees because the window was left', async () => {
+    await record()
+    await page.types(evenly(TEXT))
+    await page.types([{ type: 'keydown', et: 0, k: 'q', c: 'KeyQ', kc: 81 }])
+    await page.run("window.dispatchEvent(new FocusEvent('blur'))")
+    await page.types([{ type: 'keyup', et: 3_000, k: 'q', c: 'KeyQ', kc: 81 }])
+    await page.types(evenly(' and more'))
+    expect((await pattern()).k.map((record) => record.k).join('')).toBe(`${TEXT} and more`)
+  })
+
+  it('forgets a key that goes down again without having come up', async () => {
+    await record()
+    await page.types(evenly(TEXT))
+    const down = (et: number): Stroke => ({ type: 'keydown', et, k: 'q', c: 'KeyQ', kc: 81 })
+    await page.types([down(0), down(700), { ...down(790), type: 'keyup' }])
+    const { k } = await pattern()
+    expect(k.filter(({ c }) => c === 'KeyQ').length).toBe(2) // "quick" has the other
+    expect(k.at(-1)?.h).toBeCloseTo(90, 0)
+  })
+
+  it('takes a dead key and its letter for typing', async () => {
+    await record()
+    await page.types(evenly(TEXT))
+    await page.types([{ type: 'keydown', et: 0, k: 'Dead', c: 'Quote', kc: 222 }])
+    await page.types([{ type: 'keyup', et: 0, k: 'Dead', c: 'Quote', kc: 222 }])
+    await page.cdp.send('Input.imeSetComposition', { text: '´', selectionStart: 1, selectionEnd: 1 })
+    await page.types([{ type: 'keydown', et: 0, k: 'Process', c: 'KeyE', kc: 229 }])
+    await page.cdp.send('Input.insertText', { text: 'é' })
+    await page.types([{ type: 'keyup', et: 0, k: 'é', c: 'KeyE', kc: 69 }])
+    expect((await pattern()).k.slice(-2).map(({ c }) => c)).toEqual(['Quote', 'KeyE'])
+  })
+
+  it('sees inputs in a shadow tree', async () => {
+    await page.run(`at('host').attachShadow({ mode: 'closed' }).append(window.inner = document.createElement('input'))`)
+    await record('{ inputs: [inner] }')
+    await page.run('inner.focus()')
+    await page.types(evenly(TEXT))
+    expect((await pattern()).k.length).toBe(TEXT.length)
+  })
+
+  it('masks what is typed into a password field, and keeps its times', async () => {
+    const letters = [...'ßøłđŧŋħæþœµ§«»€']
+    const sent: Stroke[] = letters
+      .flatMap((k, i): Stroke[] => [
+        { type: 'keydown', et: 130 * i, k, c: `Key${String.fromCharCode(65 + i)}`, kc: 65 + i },
+        { type: 'keyup', et: 130 * i + 90 + 60 * (i % 3), k, c: `Key${String.fromCharCode(65 + i)}`, kc: 65 + i },
+      ])
+      .sort((a, b) => a.et - b.et)
+    await record("{ inputs: [at('secret')] }", 'secret')
+    await page.types(sent)
+    const masked = await pattern()
+    expect(await page.run("at('secret').value")).toBe(letters.join(''))
+    expect(masked.agent.mode).toBe('sensitive')
+    const { d: _, ...written } = masked
+    const text = JSON.stringify([written, await page.run('states')])
+    expect(letters.filter((letter) => text.includes(letter))).toEqual([])
+    expect(text).not.toMatch(/Key[A-Z]/)
+    expect(masked.kevt.every(({ k, c, kc, l }) => k === '' && /^Masked[123]$/.test(c) && kc === 0 && l === 0)).toBe(
+      true,
+    )
+    expect(Math.max(...apart(masked.kevt, sent))).toBeLessThan(0.2)
+  })
+
+  it('masks the whole pattern once a password field took part, shown or not', async () => {
+    await record("{ inputs: [at('words'), at('secret')] }")
+    await page.types(evenly('ann example com'))
+    expect((await pattern()).agent.mode).toBe('visible')
+    await page.run("at('secret').type = 'text'; at('secret').focus()")
+    await page.types(
+      strokes([
+        ['^', 0, 300],
+        ['T', 130, 210],
+        ['x', 250, 470],
+        ['<', 600, 690],
+      ]),
+    )
+    const masked = await pattern()
+    expect(masked.agent.mode).toBe('sensitive')
+    expect(JSON.stringify(masked.kevt)).not.toMatch(/Key[A-Z]|Shift[LR]|Backspace|"(ctrl|alt|shift|meta)Key":true/)
+    expect(masked.k.length).toBe(19)
+  })
+
+  it('masks on demand, and does not record a password visibly', async () => {
+    await record("{ inputs: [at('words')], mode: 'sensitive' }")
+    await page.types(evenly(TEXT))
+    expect((await pattern()).kevt.every(({ k }) => k === '')).toBe(true)
+    await expect(record("{ inputs: [at('secret')], mode: 'visible' }")).rejects.toThrow(/password field/)
+  })
+
+  it('takes again with the next number, forgets on reset, hears nothing after stop', async () => {
+    await record("{ inputs: [at('words')], tags: [{ k: 'page', v: 'sign-in' }] }")
+    await page.types(evenly(TEXT))
+    expect(await pattern()).toMatchObject({ tId: 1, tags: [{ k: 'page', v: 'sign-in' }] })
+    expect((await pattern()).tId).toBe(2)
+    await page.run("at('words').value = ''; recorder.reset()")
+    expect(await take()).toEqual({ presses: 0, unusable: 'empty', pattern: null })
+    await page.types(evenly(TEXT))
+    expect(await pattern()).toMatchObject({ tId: 3, kevt: expect.objectContaining({ length: 2 * TEXT.length }) })
+    const heard = await page.run('states.length')
+    await page.run('recorder.stop(); states.length = 0')
+    await page.types(evenly(TEXT))
+    expect(await page.run('states')).toEqual([])
+    expect(heard).toBeGreaterThan(4 * TEXT.length)
+    expect(await take()).toMatchObject({ unusable: 'empty', pattern: null })
+  })
+
+  it('records a detached input no longer and keeps what it recorded', async () => {
+    await record("{ inputs: [at('words'), at('second')] }")
+    await page.types(evenly(TEXT))
+    await page.run("recorder.detach(at('words'))")
+    await page.types(evenly(TEXT))
+    expect((await pattern()).k.length).toBe(TEXT.length)
+  })
+
+  it('tells of progress', async () => {
+    await record()
+    await page.types(evenly(TEXT))
+    const states: { presses: number; unusable: string | null }[] = await page.run('states')
+    expect(states.at(-1)).toEqual({ presses: TEXT.length, unusable: null })
+    expect(states.find(({ unusable }) => unusable === null)?.presses).toBe(KEYDOWNS_MIN)
+  })
+
+  it('records the pointer where it is asked to, ten times a second at the most', async () => {
+    await record("{ inputs: [at('words')], pointer: true }")
+    await page.types(evenly(TEXT))
+    const origin = await page.run('performance.timeOrigin')
+    for (let i = 0; i < 100; i++)
+      await page.cdp.send('Input.dispatchMouseEvent', {
+        type: 'mouseMoved',
+        x: 10 + i,
+        y: 20,
+        timestamp: (origin + page.clockMs() + 10 * i) / 1000,
+      })
+    const { m = [] } = await pattern()
+    expect(m.length).toBeGreaterThan(3)
+    expect(m.every(({ type, et }, i) => type === 'move' && et >= (m[i - 1]?.et ?? -100) + 99)).toBe(true)
+  })
+
+  it('works under a policy that allows scripts of its own origin alone, asks for nothing and stores nothing', async () => {
+    await record()
+    await page.types(evenly(TEXT))
+    await pattern()
+    expect(await page.run('violations')).toEqual([])
+    expect(page.asked.filter((path) => path !== '/favicon.ico')).toEqual(['/', '/page.js', '/recorder.js'])
+    expect(await page.run('[document.cookie, localStorage.length, sessionStorage.length]')).toEqual(['', 0, 0])
+  })
+
+  describe('says why there is no pattern', () => {
+    const reason = async () => {
+      const { pattern: none, unusable } = await take()
+      expect(none).toBeNull()
+      return unusable
+    }
+    it.each([
+      ['empty', []],
+      ['tooShort', evenly(TEXT.slice(0, KEYDOWNS_MIN - 1))],
+      ['tooShort', strokes([...TEXT.slice(0, 20)].map((x, i) => [x, 40 * i, 40 * i + CAPTURE_MIN_MS / 10]))],
+      [
+        'tooLong',
+        strokes(Array.from({ length: KEYDOWNS_MAX + 1 }, (_, i) => [i % 2 ? 'a' : 'b', 70 * i, 70 * i + 50])),
+      ],
+      ['tooLong', strokes(Array.from({ length: 70 }, (_, i) => [i % 2 ? 'a' : 'b', LONG_MS * i, LONG_MS * i + 50]))],
+      [
+        'paused',
+        strokes(
+          [...TEXT].map((x, i) => [
+            x,
+            120 * i + (i > 9 ? FLIGHT_MAX_MS : 0),
+            120 * i + (i > 9 ? FLIGHT_MAX_MS : 0) + 80,
+          ]),
+        ),
+      ],
+      ['coarseTimer', ticking(100)],
+      ['coarseTimer', ticking(50)],
+      ['incomplete', evenly(TEXT).filter(({ type }, i) => type === 'keydown' || i % 8 > 4)],
+      ['incomplete', strokes([...TEXT].map((x, i) => [x, HOLD_MAX_MS * 1.2 * i, HOLD_MAX_MS * (1.2 * i + 1.1)]))],
+    ] as const)('%s', async (wanted, sent) => {
+      await record()
+      await page.types(sent)
+      expect(await reason()).toBe(wanted)
+    })
+  })
+})
