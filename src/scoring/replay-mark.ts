@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import type { KeyPress } from '../domain/key-press.js'
 import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
 
 /**
@@ -13,23 +12,25 @@ const FLIGHT_CELL = 0.31
 const EXACT_BORDER = 0.2137
 
 /**
- * The replay mark of a pattern: `exact` over all times after the shift is removed, and eight bands, each a keyed hash of
+ * The replay mark of a pattern, from the press and release of each press in turn, ms on any clock: `exact` over all times after the shift is removed, and eight bands, each a keyed hash of
  * fourteen press-press intervals in units of their mean (which removes a scale), in cells so coarse that a jitter of a few ms
  * leaves most bands as they are. Which interval goes to which band, and where its cell borders lie, follow from the key
  * and the number of presses alone, so that who does not hold `replayKey` (32 bytes) cannot aim a jitter at the borders.
  */
-export function replayMark(presses: readonly KeyPress[], replayKey: Uint8Array): ReplayMark {
+export function replayMark(times: Float64Array, replayKey: Uint8Array): ReplayMark {
   const hash = (label: string, values: Int32Array): Buffer =>
     createHmac('sha256', replayKey)
       .update(label)
       .update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
       .digest()
-  const n = presses.length
+  const n = times.length / 2
+  const pressMs = (i: number): number => times[2 * i] ?? 0
   const order = dealing(hash('dealing', Int32Array.of(n)), n)
-  const origin = presses[0]?.pressMs ?? 0
-  const last = presses.at(-1)?.pressMs ?? 0
-  const meanMs = Math.max((last - origin) / Math.max(n - 1, 1), 1)
-  const flights = presses.slice(1).map(({ pressMs }, i) => companded((pressMs - (presses[i]?.pressMs ?? 0)) / meanMs))
+  const origin = pressMs(0)
+  const meanMs = Math.max((pressMs(n - 1) - origin) / Math.max(n - 1, 1), 1)
+  const flights = Float64Array.from({ length: Math.max(n - 1, 0) }, (_, i) =>
+    companded((pressMs(i + 1) - pressMs(i)) / meanMs),
+  )
   const band = (index: number): bigint => {
     const cells = [index, n]
     for (let i = 0; i < FLIGHTS_PER_BAND; i++) {
@@ -38,7 +39,6 @@ export function replayMark(presses: readonly KeyPress[], replayKey: Uint8Array):
     }
     return hash('band', Int32Array.from(cells)).readBigInt64BE()
   }
-  const times = presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs])
   return {
     exact: new Uint8Array(
       hash(
