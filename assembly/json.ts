@@ -153,6 +153,13 @@ export function firstKey(at: usize): usize {
 
 /** The key after a value, likewise. */
 export function nextKey(at: usize): usize {
+  // `,"` and a key of one to eight characters and `":`, which is nearly every key: one look at it instead of many.
+  const width = <u64>ctz(stopsIn(at + 2))
+  if (load<u16>(at) == 0x222c && width - 1 < 8 && load<u16>(at + 2 + <usize>width) == 0x3a22) {
+    keyLow = load<u64>(at, 2) & (u64.MAX_VALUE >> (64 - (width << 3)))
+    keyHigh = 0
+    return afterSpace(at + 4 + <usize>width)
+  }
   at = afterSpace(at)
   closed = 0
   const byte = load<u8>(at)

@@ -200,23 +200,24 @@ function afterKeyEvent(at: usize, event: usize): usize {
   let type = OTHER_TYPE
   let repeat = REPEAT_ABSENT
   for (at = firstKey(at); at != 0; at = nextKey(at)) {
+    const name = keyLow
     if (keyHigh != 0) at = afterValue(at, 4)
-    else if (keyLow == TYPE) {
+    else if (name == TYPE) {
       at = afterTextOf(at, 32)
       if (at == 0 || textEscapes != 0) return 0
-      const name = textBytes > 8 ? 0 : upToEight(textAt, textBytes)
-      type = name == KEYDOWN_NAME ? KEYDOWN : name == KEYUP_NAME ? KEYUP : OTHER_TYPE
+      const text = textBytes > 8 ? 0 : upToEight(textAt, textBytes)
+      type = text == KEYDOWN_NAME ? KEYDOWN : text == KEYUP_NAME ? KEYUP : OTHER_TYPE
       hasType = true
-    } else if (keyLow == ET) {
+    } else if (name == ET) {
       at = afterFinite(at)
       if (isNaN((et = double()))) return 0
-    } else if (keyLow == T) {
+    } else if (name == T) {
       at = afterFinite(at)
       if (isNaN((t = double()))) return 0
-    } else if (keyLow == KC) {
+    } else if (name == KC) {
       at = afterInteger(at)
       keyCode = double()
-    } else if (keyLow == C) {
+    } else if (name == C) {
       at = afterTextOf(at, 64)
       if (at == 0) return 0
       hasCode = true
@@ -227,16 +228,16 @@ function afterKeyEvent(at: usize, event: usize): usize {
         code = codeIdentity
         key = codeKey
       }
-    } else if (keyLow == SEQN) {
+    } else if (name == SEQN) {
       at = afterInteger(at)
       seqn = double()
-    } else if (keyLow == R) {
+    } else if (name == R) {
       repeat = load<u8>(at) == 0x74 ? REPEAT_TRUE : REPEAT_FALSE
       at = afterBoolean(at)
-    } else if (keyLow == SHIFT_KEY || keyLow == CTRL_KEY || keyLow == ALT_KEY || keyLow == META_KEY) at = afterBoolean(at)
-    else if (keyLow == K) at = afterTextOf(at, 64)
-    else if (keyLow == E_ID) at = afterTextOf(at, 1024)
-    else at = keyLow == L ? afterFinite(at) : afterValue(at, 4)
+    } else if (name == SHIFT_KEY || name == CTRL_KEY || name == ALT_KEY || name == META_KEY) at = afterBoolean(at)
+    else if (name == K) at = afterTextOf(at, 64)
+    else if (name == E_ID) at = afterTextOf(at, 1024)
+    else at = name == L ? afterFinite(at) : afterValue(at, 4)
     if (at == 0) return 0
   }
   const hasKeyCode = !isNaN(keyCode)
@@ -278,20 +279,21 @@ function afterKeyRecord(at: usize, record: usize): usize {
   let hasCode = false
   let key: u8 = 0
   for (at = firstKey(at); at != 0; at = nextKey(at)) {
+    const name = keyLow
     if (keyHigh != 0) at = afterValue(at, 4)
-    else if (keyLow == ET) {
+    else if (name == ET) {
       at = afterFinite(at)
       if (isNaN((et = double()))) return 0
-    } else if (keyLow == H) {
+    } else if (name == H) {
       at = afterFinite(at)
       if (isNaN((hold = double()))) return 0
-    } else if (keyLow == S) {
+    } else if (name == S) {
       at = afterFinite(at)
       if (isNaN((seek = double()))) return 0
-    } else if (keyLow == KC) {
+    } else if (name == KC) {
       at = afterInteger(at)
       keyCode = double()
-    } else if (keyLow == C) {
+    } else if (name == C) {
       at = afterTextOf(at, 64)
       if (at == 0) return 0
       hasCode = true
@@ -300,7 +302,7 @@ function afterKeyRecord(at: usize, record: usize): usize {
         if (!readCode()) return 0
         key = codeKey
       }
-    } else at = keyLow == K ? afterTextOf(at, 64) : afterValue(at, 4)
+    } else at = name == K ? afterTextOf(at, 64) : afterValue(at, 4)
     if (at == 0) return 0
   }
   const hasKeyCode = !isNaN(keyCode)

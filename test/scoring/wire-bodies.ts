@@ -6,6 +6,8 @@ export type Node =
   | { kind: 'array'; items: Node[] }
   | { kind: 'raw'; text: string }
 
+export type Container = Exclude<Node, { kind: 'raw' }>
+
 export const raw = (text: string): Node => ({ kind: 'raw', text })
 export const json = (value: unknown): Node => {
   if (Array.isArray(value)) return { kind: 'array', items: value.map(json) }
@@ -28,14 +30,19 @@ export interface Style {
 export const COMPACT: Style = { space: 0, escape: 0 }
 
 export function written(node: Node, random: Random, style: Style = COMPACT): string {
-  const space = () =>
-    random() < style.space ? pick(random, [' ', '\n', '\t', '\r', '  ', '\r\n    ', '                    ']) : ''
+  const spaces = [' ', '\n', '\t', '\r', '  ', '\r\n    ', '                    ']
+  const space = () => (style.space > 0 && random() < style.space ? pick(random, spaces) : '')
   const text = (token: string) => (style.escape > 0 && token.startsWith('"') ? escaped(token, random, style) : token)
   const of = (one: Node): string => {
     if (one.kind === 'raw') return space() + text(one.text) + space()
-    if (one.kind === 'array') return `${space()}[${one.items.map(of).join(',') || space()}]${space()}`
-    const members = one.members.map(([key, item]) => `${space()}${text(JSON.stringify(key))}${space()}:${of(item)}`)
-    return `${space()}{${members.join(',') || space()}}${space()}`
+    let out = space() + (one.kind === 'array' ? '[' : '{') + space()
+    if (one.kind === 'array') for (const [i, item] of one.items.entries()) out += (i > 0 ? ',' : '') + of(item)
+    else {
+      for (const [i, [key, item]] of one.members.entries()) {
+        out += `${i > 0 ? ',' : ''}${space()}${text(JSON.stringify(key))}${space()}:${of(item)}`
+      }
+    }
+    return out + (one.kind === 'array' ? ']' : '}') + space()
   }
   return of(node)
 }
@@ -53,10 +60,12 @@ function escaped(token: string, random: Random, style: Style): string {
 }
 
 /** Every object and array of a tree, the outermost first. */
-export function containers(node: Node): (Node & { kind: 'object' | 'array' })[] {
-  if (node.kind === 'raw') return []
-  const inner = node.kind === 'object' ? node.members.map(([, item]) => item) : node.items
-  return [node, ...inner.flatMap(containers)]
+export function containers(node: Node, found: Container[] = []): Container[] {
+  if (node.kind === 'raw') return found
+  found.push(node)
+  if (node.kind === 'array') for (const item of node.items) containers(item, found)
+  else for (const [, item] of node.members) containers(item, found)
+  return found
 }
 
 const LETTERS = ['KeyA', 'KeyB', 'KeyE', 'KeyT', 'Space', 'Digit1', 'Semicolon', 'NumpadMultiply']
@@ -81,7 +90,7 @@ function typing(random: Random): Typed[] {
   const which = pick(random, ['c', 'kc', 'both', 'both', 'both', 'phone', 'strange'])
   const begin = pick(random, [0, 0, 1234.5, 1e6, -50, 0.30000000000000004])
   let press = begin
-  return Array.from({ length: 15 + below(random, 8) }, () => {
+  return Array.from({ length: 15 + below(random, 4) }, () => {
     press += 70 + 150 * random()
     const code = random() < 0.1 ? pick(random, MODIFIERS) : pick(random, LETTERS)
     const key: Record<string, unknown> =
@@ -120,7 +129,7 @@ function eventsOf(random: Random, typed: readonly Typed[]): Record<string, unkno
     ...(flags ? { eId: 'words', l: 0, ctrlKey: false, altKey: false, shiftKey: true, metaKey: false } : {}),
     ...(sequence ? { seqn } : {}),
   }))
-  if (random() < 0.1) all.push(...all.splice(below(random, all.length), 1))
+  if (random() < 0.05) all.push(...all.splice(below(random, all.length), 1))
   return all
 }
 
@@ -145,7 +154,7 @@ export function anyPattern(random: Random): Node {
       ...(has(0.5) ? { version: '1.0.0' } : {}),
       ...(has(0.7) ? { mode: pick(random, ['visible', 'sensitive']) } : {}),
     },
-    version: pick(random, ['1.0.0', '1.0.0', '1.12.345', '1.0.1-beta.1', '1.2.3+build']),
+    version: has(0.05) ? pick(random, ['1.0.1-beta.1', '1.2.3+build']) : pick(random, ['1.0.0', '1.12.345']),
     ...(has(0.1) ? { sId: 'capture', tId: below(random, 9) } : {}),
     ...(has(0.6) ? { ip: pick(random, ['203.0.113.7', '2001:db8::7', '']) } : {}),
     ...(has(0.2) ? { member_ref: pick(random, ['anna', 'Jörg', 'a b', '😀"\\']) } : {}),
