@@ -80,33 +80,41 @@ function afterExponent(at: usize): usize {
 /** A number that is finite, whichever it is. */
 export function afterFinite(at: usize): usize {
   at = afterNumber(at)
-  if (at == 0 || (!hasExponent && digits < FINITE_DIGITS)) return at
-  return isNaN(double()) ? 0 : at
+  return at == 0 || (!hasExponent && digits < FINITE_DIGITS) || !isNaN(double()) ? at : 0
+}
+
+/** Of the last number that `afterDouble` or `afterInteger` took. */
+export let value: f64 = 0
+
+/** A number whose double is wanted. */
+export function afterDouble(at: usize): usize {
+  at = afterNumber(at)
+  value = double()
+  return isNaN(value) ? 0 : at
 }
 
 /** A number that an integer field takes: whole, and one that a double has to itself. */
 export function afterInteger(at: usize): usize {
   at = afterNumber(at)
-  if (at == 0) return 0
-  const value = double()
+  value = double()
   return trunc(value) == value && abs(value) <= SAFE_INTEGER_MAX ? at : 0
 }
 
 /** The double of the number read last; NaN where it is declined. */
-export function double(): f64 {
+function double(): f64 {
   if (digits > DIGITS_MAX) return NaN
-  let value = <f64>mantissa
+  let wanted = <f64>mantissa
   if (mantissa != 0 && exponent != 0) {
     const power = abs(exponent)
     if (mantissa <= EXACT_MAX && power <= EXACT_POWER_MAX) {
       const scale = load<f64>(POWERS_OF_TEN + (<usize>power << 3))
-      value = exponent > 0 ? value * scale : value / scale
+      wanted = exponent > 0 ? wanted * scale : wanted / scale
     } else {
       if (exponent > 0 || power > POWER_MAX) return NaN
-      value = quotient(mantissa, power)
+      wanted = quotient(mantissa, power)
     }
   }
-  return negative ? -value : value
+  return negative ? -wanted : wanted
 }
 
 /** w / 10^power, rounded once: w / 5^power to 64 bits and a remainder, then powers of two, which are exact. */

@@ -69,8 +69,11 @@ export function isOneKey(identity: i32): bool {
   return identity != 0 && identity != 229
 }
 
-/** Reads the string that was read last as a `c` that is not empty; false where it is declined. */
+/** Takes the string that was read last for a `c`, NO_IDENTITY where it is empty; false where it is declined. */
 export function readCode(): bool {
+  codeIdentity = NO_IDENTITY
+  codeKey = 0
+  if (textBytes == 0) return true
   if (textEscapes != 0) return false
   const low = upToEight(textAt, textBytes)
   const high = upToEight(textAt + 8, textBytes - 8)
@@ -83,7 +86,6 @@ export function readCode(): bool {
       return true
     }
   }
-  codeKey = 0
   for (let i = 0; i < others; i++) {
     const at = OTHER_CODES + <usize>i * ENTRY_BYTES
     if (load<i32>(at) != textBytes || memory.compare(load<usize>(at, 8), textAt, <usize>textBytes) != 0) continue

@@ -12,8 +12,7 @@ import { bytesOf, typedBy, wirePattern } from './typists.js'
 
 /**
  * How many bodies the scanner meets beside the contract, all kinds together, and the seed they begin at. A million, as
- * before a release: `SCAN_BODIES=1000000 SCAN_SEED=2 npx vitest run test/scoring/scan.test.ts` (half an hour
- * of a core).
+ * before a release (half an hour of a core): `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
  */
 const BODIES = Number(process.env.SCAN_BODIES ?? 20_000)
 const SEED = Number(process.env.SCAN_SEED ?? 1)
