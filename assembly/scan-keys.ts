@@ -11,8 +11,13 @@ import { afterDouble, afterFinite, afterInteger, value } from './json-number'
 import { NO_IDENTITY, codeIdentity, codeKey, forgetOtherCodes, identityOfKeyCode, keyOfKeyCode, readCode } from './key-identity'
 import { EVENT_BYTES, KEYDOWN, KEYUP, OTHER_TYPE, PRESS_BYTES, REPEAT_ABSENT, REPEAT_FALSE, REPEAT_TRUE } from './presses'
 import { afterTextOf } from './scan-around'
+import { INSERT, V } from './key-classes'
 
 export const ABSENT: i32 = -1
+/** What browsers call a key that an input method, or a phone's keyboard, kept for itself. */
+const COMPOSED_KEY_CODE: f64 = 229
+/** `t`, of true. */
+const TRUE_FIRST: u8 = 0x74
 
 /** How many were read; ABSENT where the list is. */
 export let events: i32 = ABSENT
@@ -22,6 +27,11 @@ export let usesT: bool = false
 let sequenced: bool = false
 let unordered: bool = false
 let seqnBefore: f64 = 0
+/** Keydowns, and those among them and among the records that an input method kept for itself. */
+let keydowns: i32 = 0
+let composedEvents: i32 = 0
+let composedRecords: i32 = 0
+let pasted: bool = false
 
 const TYPE = packed('type')
 const KEYDOWN_NAME = packed('keydown')
@@ -44,6 +54,8 @@ const SEQN = packed('seqn')
 
 export function forgetKeys(): void {
   events = records = ABSENT
+  keydowns = composedEvents = composedRecords = 0
+  pasted = false
   forgetOtherCodes()
 }
 
@@ -52,9 +64,15 @@ export function outOfOrder(): bool {
   return sequenced && unordered
 }
 
+/** What `untypedProblem` of `src/domain/typing-pattern.ts` refuses: a paste by keys, or half the text composed. */
+export function untyped(): bool {
+  return pasted || 2 * composedEvents > keydowns || (records > 0 && 2 * composedRecords > records)
+}
+
 export function afterKeyEvents(at: usize): usize {
   if (load<u8>(at) != OPEN_BRACKET) return 0
-  events = 0
+  events = keydowns = composedEvents = 0
+  pasted = false
   usesT = unordered = false
   sequenced = true
   seqnBefore = -Infinity
@@ -78,6 +96,7 @@ function afterKeyEvent(at: usize, event: usize): usize {
   let hasType = false
   let type = OTHER_TYPE
   let repeat = REPEAT_ABSENT
+  let shift = false, control = false, alt = false, meta = false
   for (at = firstKey(at); at != 0; at = nextKey(at)) {
     const name = keyLow
     if (keyHigh != 0) at = afterValue(at, 4)
@@ -104,10 +123,21 @@ function afterKeyEvent(at: usize, event: usize): usize {
       at = afterInteger(at)
       seqn = value
     } else if (name == R) {
-      repeat = load<u8>(at) == 0x74 ? REPEAT_TRUE : REPEAT_FALSE
+      repeat = load<u8>(at) == TRUE_FIRST ? REPEAT_TRUE : REPEAT_FALSE
       at = afterBoolean(at)
-    } else if (name == SHIFT_KEY || name == CTRL_KEY || name == ALT_KEY || name == META_KEY) at = afterBoolean(at)
-    else if (name == K) at = afterTextOf(at, 64)
+    } else if (name == SHIFT_KEY) {
+      shift = load<u8>(at) == TRUE_FIRST
+      at = afterBoolean(at)
+    } else if (name == CTRL_KEY) {
+      control = load<u8>(at) == TRUE_FIRST
+      at = afterBoolean(at)
+    } else if (name == ALT_KEY) {
+      alt = load<u8>(at) == TRUE_FIRST
+      at = afterBoolean(at)
+    } else if (name == META_KEY) {
+      meta = load<u8>(at) == TRUE_FIRST
+      at = afterBoolean(at)
+    } else if (name == K) at = afterTextOf(at, 64)
     else if (name == E_ID) at = afterTextOf(at, 1024)
     else at = name == L ? afterFinite(at) : afterValue(at, 4)
     if (at == 0) return 0
@@ -122,10 +152,16 @@ function afterKeyEvent(at: usize, event: usize): usize {
     unordered = unordered || seqn < seqnBefore
     seqnBefore = seqn
   }
+  const pressed = byKeyCode != 0 ? byKeyCode : key
+  if (type == KEYDOWN) {
+    keydowns++
+    if (keyCode == COMPOSED_KEY_CODE) composedEvents++
+    if ((pressed == V && (control || meta) && !alt) || (pressed == INSERT && shift)) pasted = true
+  }
   store<f64>(event, et)
   store<f64>(event, t, 8)
   store<i32>(event, identity, 16)
-  store<u8>(event, byKeyCode != 0 ? byKeyCode : key, 20)
+  store<u8>(event, pressed, 20)
   store<u8>(event, type, 21)
   store<u8>(event, repeat, 22)
   return closed
@@ -145,7 +181,7 @@ function afterCode(at: usize): usize {
 
 export function afterKeyRecords(at: usize): usize {
   if (load<u8>(at) != OPEN_BRACKET) return 0
-  records = 0
+  records = composedRecords = 0
   for (at = firstItem(at + 1); at != 0; at = nextItem(at)) {
     if (load<u8>(at) != OPEN_BRACE || records == KEY_RECORDS_MAX) return 0
     at = afterKeyRecord(at + 1, RECORDS + <usize>records * PRESS_BYTES)
@@ -195,6 +231,7 @@ function afterKeyRecord(at: usize, record: usize): usize {
     const before = load<f64>(record - PRESS_BYTES)
     if (!(et >= before) || abs(et - before - seek) > 1) return 0
   }
+  if (keyCode == COMPOSED_KEY_CODE) composedRecords++
   const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
   store<f64>(record, et)
   store<f64>(record, et + hold, 8)

@@ -16,7 +16,7 @@ import {
 import { afterInteger } from './json-number'
 import { agree, fromFirst, pressesOfEvents, withinBounds, writeSample } from './presses'
 import { afterDevice, afterMouseEvents, afterTags, afterTextOf } from './scan-around'
-import { ABSENT, afterKeyEvents, afterKeyRecords, events, forgetKeys, outOfOrder, records, usesT } from './scan-keys'
+import { ABSENT, afterKeyEvents, afterKeyRecords, events, forgetKeys, outOfOrder, records, untyped, usesT } from './scan-keys'
 
 /** What was read of the agent and of the recorder's version. */
 let typed: bool = false
@@ -57,6 +57,7 @@ export function scan(bytes: i32): i32 {
 }
 
 function readPresses(): i32 {
+  if (untyped()) return 0
   if (records > 0) fromFirst(RECORDS, records)
   let n = records
   let presses = RECORDS

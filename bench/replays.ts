@@ -58,7 +58,8 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
       releaseMs: moved(releaseMs),
     }))
     const { botLikelihood, replayDistanceMs } = kernel.score(sampleOf(replay), [sampleOf(session)])
-    if (botLikelihood > 0.5 || known(replayMark(pressTimes(session), KEY), replayMark(pressTimes(replay), KEY))) continue
+    if (botLikelihood > 0.5 || known(replayMark(pressTimes(session), KEY), replayMark(pressTimes(replay), KEY)))
+      continue
     ofAnything++
     if (replayDistanceMs >= REPLAY_DISTANCE_MS) ofReference++
   }

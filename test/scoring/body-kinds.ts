@@ -18,6 +18,11 @@ const bytes = (random: Random, node: Node, style: Style = COMPACT): Uint8Array =
   utf8.encode(written(node, random, style))
 type Members = [string, Node][]
 
+/** Gives a member a value, in its place or as one more. */
+function set(members: Members, name: string, value: string): void {
+  const at = members.findIndex(([other]) => other === name)
+  members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, [name, raw(value)])
+}
 /** A tree and its container of a kind, the deeper ones as often as there are more of them. */
 const somewhere = (random: Random, node: Node): Container => pick(random, containers(node))
 function anObject(random: Random, node: Node): Members {
@@ -269,6 +274,30 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
     const items: Node = { kind: 'array', items: Array(n + over).fill(json(item)) }
     if (node.kind === 'object')
       node.members.push([name, name === 'd' ? { kind: 'object', members: [['fonts', items]] } : items])
+    return bytes(random, node)
+  },
+  'pasted or composed'(random) {
+    const node = anyPattern(random)
+    const keys = containers(node).flatMap((one) =>
+      one.kind === 'object' && one.members.some(([name]) => name === 'kc' || name === 'c') ? [one.members] : [],
+    )
+    const composed = pick(random, [0, 0.3, 0.5, 0.5, 1])
+    for (const members of keys) if (random() < composed) set(members, 'kc', '229')
+    if (random() < 0.5) {
+      const one = pick(random, keys)
+      set(
+        one,
+        ...pick(random, [
+          ['kc', '86'],
+          ['kc', '45'],
+          ['c', '"KeyV"'],
+          ['c', '"Insert"'],
+        ] as const),
+      )
+      for (const name of ['ctrlKey', 'metaKey', 'shiftKey', 'altKey']) {
+        if (random() < 0.4) set(one, name, pick(random, ['true', 'true', 'false']))
+      }
+    }
     return bytes(random, node)
   },
   'many presses'(random) {
