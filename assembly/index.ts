@@ -9,6 +9,7 @@
  * | 3   | logit of that probability, which keeps its digits near 0 and 1                                 |
  * | 4   | liveness score before calibration                                                              |
  *
+ * `scan` reads a request body that the host wrote to BODY into slot 0's sample; `nameKey` taught it the key table before.
  * `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
  */
 import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
@@ -24,14 +25,17 @@ import { nearestReplay } from './near-replay'
 import { logistic, sumTrees } from './trees'
 
 export {
-  COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, LAYOUT_VERSION, LIVENESS, MODEL, MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES,
-  SAMPLE_BYTES, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_SIZE, VECTOR_STRIDE, Z,
+  BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, LAYOUT_VERSION, LIVENESS, MODEL,
+  MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
+  VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
 export { enroll } from './compare'
 export { compare } from './compare'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
+export { nameKey } from './key-identity'
+export { scan } from './scan'
 
 /** Reads a slot's sample into features, summary and vector; presses compared. */
 export function readOne(slot: i32): i32 {

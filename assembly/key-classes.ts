@@ -10,6 +10,8 @@ export const SPACE: i32 = 37
 export const BACKSPACE: i32 = 38
 export const SHIFT: i32 = 41
 export const CAPS_LOCK: i32 = 44
+export const V: i32 = 22
+export const INSERT: i32 = 55
 
 export function isLetter(key: i32): bool {
   return key >= 1 && key <= 26

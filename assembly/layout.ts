@@ -1,5 +1,5 @@
 /**
- * The memory map. Every region is static (`memory.data`), the memory is fixed at 48 pages (3 MiB) and nothing is
+ * The memory map. Every region is static (`memory.data`), the memory is fixed at 56 pages (3.5 MiB) and nothing is
  * allocated at run time; the host reads the exported addresses and never guesses one.
  *
  * | region   | bytes                          | written by  | holds                                                     |
@@ -41,6 +41,16 @@
  * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern beside the references but itself             |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | what each press of the probe says (`explain.ts` has its table) |
+ * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
+ * | KEYS_OF_KEY_CODES | 256 x u8              | host        | index in the key table of each legacy key code            |
+ * | KNOWN_CODES | 256 x 24                    | key-identity | codes of the key table, hashed                           |
+ * | OTHER_CODES | 64 x 24                     | key-identity | codes that only this body knows                          |
+ * | EVENTS   | 1,200 x 32                     | scan        | key events as sent (`presses.ts` has the table of these)  |
+ * | RECORDS  | 600 x 24                       | scan        | key records                                               |
+ * | PRESSES  | 1,200 x 24                     | presses     | key presses out of the events                             |
+ * | OPEN_FIRST, OPEN_LAST | 2 x 1,346 x u16   | presses     | presses of each key that wait for their keyup             |
+ * | TIMES    | 500 x 2 x f64                  | presses     | press and release of each press, ms since the first press |
+ * | SCANNED  | 6 x i32                        | scan        | what else the body says (`scan.ts` has its table)         |
  *
  * A host checks LAYOUT_VERSION before it trusts any of this.
  */
@@ -69,6 +79,10 @@ export const LIVENESS_MAX: i32 = 128
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
 export const MODEL_BYTES_MAX: i32 = 2 * 1024 * 1024
+/** Bounds of a request body and of its lists (decisions, Typing pattern). */
+export const BODY_BYTES_MAX: i32 = 512 * 1024
+export const KEY_EVENTS_MAX: i32 = 1200
+export const KEY_RECORDS_MAX: i32 = 600
 
 export const MODEL: usize = memory.data(2097152, 16)
 export const SAMPLES: usize = memory.data(78336, 16)
@@ -108,6 +122,17 @@ export const KEY_NEXT: usize = memory.data(4352, 16)
 export const HABITS: usize = memory.data(1904, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)
+export const BODY: usize = memory.data(524352, 16)
+export const KEYS_OF_KEY_CODES: usize = memory.data(256, 16)
+export const KNOWN_CODES: usize = memory.data(6144, 16)
+export const OTHER_CODES: usize = memory.data(1536, 16)
+export const EVENTS: usize = memory.data(38400, 16)
+export const RECORDS: usize = memory.data(14400, 16)
+export const PRESSES: usize = memory.data(28800, 16)
+export const OPEN_FIRST: usize = memory.data(2692, 16)
+export const OPEN_LAST: usize = memory.data(2692, 16)
+export const TIMES: usize = memory.data(8000, 16)
+export const SCANNED: usize = memory.data(24, 16)
 
 // @ts-ignore: decorator
 @inline

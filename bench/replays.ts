@@ -2,6 +2,7 @@ import type { Person, Session } from '../src/calibration/dataset.js'
 import { seededRandom } from '../src/calibration/random.js'
 import { REPLAY_BANDS_SHARED, type ReplayMark } from '../src/domain/replay.js'
 import type { Kernel } from '../src/scoring/kernel.js'
+import { pressTimes } from '../src/scoring/read-pattern.js'
 import { replayMark } from '../src/scoring/replay-mark.js'
 import { REPLAY_DISTANCE_MS, sampleOf, within } from './forgeries.js'
 
@@ -57,7 +58,8 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
       releaseMs: moved(releaseMs),
     }))
     const { botLikelihood, replayDistanceMs } = kernel.score(sampleOf(replay), [sampleOf(session)])
-    if (botLikelihood > 0.5 || known(replayMark(session, KEY), replayMark(replay, KEY))) continue
+    if (botLikelihood > 0.5 || known(replayMark(pressTimes(session), KEY), replayMark(pressTimes(replay), KEY)))
+      continue
     ofAnything++
     if (replayDistanceMs >= REPLAY_DISTANCE_MS) ofReference++
   }
@@ -68,7 +70,7 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
 export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
   let [pairs, called] = [0, 0]
   for (const sessions of people) {
-    const marks = sessions.map((session) => replayMark(session, KEY))
+    const marks = sessions.map((session) => replayMark(pressTimes(session), KEY))
     sessions.forEach((session, i) => {
       for (let j = i + 1; j < sessions.length && pairs < pairsMax; j++) {
         const [a, b] = [marks[i], marks[j]]

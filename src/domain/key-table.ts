@@ -53,8 +53,14 @@ const TABLE: readonly (readonly [codes: string, keyCodes: readonly number[], nam
   ['ContextMenu', [93], ''],
 ]
 
-const byCode = new Map(TABLE.flatMap(([codes], i) => codes.split(' ').map((code) => [code, i + 1] as const)))
-const byKeyCode = new Map(TABLE.flatMap(([, keyCodes], i) => keyCodes.map((keyCode) => [keyCode, i + 1] as const)))
+/** Index of each `KeyboardEvent.code` of the table. */
+export const KEYS_BY_CODE: ReadonlyMap<string, number> = new Map(
+  TABLE.flatMap(([codes], i) => codes.split(' ').map((code) => [code, i + 1] as const)),
+)
+/** Index of each legacy key code of the table, all below 256. */
+export const KEYS_BY_KEY_CODE: ReadonlyMap<number, number> = new Map(
+  TABLE.flatMap(([, keyCodes], i) => keyCodes.map((keyCode) => [keyCode, i + 1] as const)),
+)
 const byName = new Map(TABLE.flatMap(([, , names], i) => names.split(' ').map((name) => [name, i + 1] as const)))
 
 /** What people call a key of the table: the letter or digit, else the first of its codes; null where unknown or masked. */
@@ -67,10 +73,10 @@ export function keyName(key: number): string | null {
 }
 
 /** Index of a physical key (`c`, KeyboardEvent.code); 0 where unknown. */
-export const keyOfCode = (code: string): number => byCode.get(code) ?? KEY_UNKNOWN
+export const keyOfCode = (code: string): number => KEYS_BY_CODE.get(code) ?? KEY_UNKNOWN
 
 /** Index of a legacy key code (`kc`, KeyboardEvent.keyCode); 0 where unknown. */
-export const keyOfKeyCode = (keyCode: number): number => byKeyCode.get(keyCode) ?? KEY_UNKNOWN
+export const keyOfKeyCode = (keyCode: number): number => KEYS_BY_KEY_CODE.get(keyCode) ?? KEY_UNKNOWN
 
 /** Index of a character or key name as research data write them, in any case; 0 where unknown. */
 export const keyOfName = (name: string): number =>

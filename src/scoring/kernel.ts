@@ -1,4 +1,6 @@
-import { readableSample } from './sample.js'
+import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
+import type { PatternRead } from './read-pattern.js'
+import { readableSample, sampleBytes } from './sample.js'
 
 /** The part of the WebAssembly interface used here: the compiler's library has it only with the browser's. */
 interface WasmInstance {
@@ -23,9 +25,13 @@ interface Surface {
   readonly examineProbe: (references: number) => number
   readonly nearestReplay: (references: number) => number
   readonly explain: () => number
+  readonly nameKey: (text: number, bytes: number, key: number) => void
+  readonly scan: (bytes: number) => number
 }
 
 const LAYOUT_VERSION = 3
+const utf8Encoder = new TextEncoder()
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
   2: 'a model of another version or shape',
@@ -47,6 +53,11 @@ export interface KernelScore {
 
 export interface Kernel {
   readonly referencesMax: number
+  /**
+   * Reads a request body as `readByContract` does; null where it declines, which the contract may still accept. Copies what
+   * it is given; `times` is a view that the next scan overwrites.
+   */
+  scan(body: Uint8Array): PatternRead | null
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies what it is given. */
   score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
   /** Writes a sample into a slot and reads it: the step to repeat where many probes meet the same references. */
@@ -97,7 +108,19 @@ function instantiate(module: object, model: Uint8Array) {
   new Uint8Array(surface.memory.buffer).set(model, address('MODEL'))
   const problem = surface.loadModel(model.length)
   if (problem !== 0) throw new Error(MODEL_PROBLEMS[problem] ?? 'the model was refused')
-  return { surface, address, bytes: new Uint8Array(surface.memory.buffer) }
+  const bytes = new Uint8Array(surface.memory.buffer)
+  teachKeys(surface, address, bytes)
+  return { surface, address, bytes }
+}
+
+/** The canonical key table stands once, in the domain: the scanner is told it. */
+function teachKeys(surface: Surface, address: (name: string) => number, bytes: Uint8Array): void {
+  for (const [keyCode, key] of KEYS_BY_KEY_CODE) bytes[address('KEYS_OF_KEY_CODES') + keyCode] = key
+  for (const [code, key] of KEYS_BY_CODE) {
+    const text = utf8Encoder.encode(code)
+    bytes.set(text, address('BODY'))
+    surface.nameKey(address('BODY'), text.length, key)
+  }
 }
 
 /**
@@ -112,6 +135,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
   const slotBytes = address('SAMPLE_BYTES')
   const referencesMax = address('REFERENCES_MAX')
   const compared = address('COMPARED_MAX')
+  const [bodyAt, bodyBytesMax] = [address('BODY'), address('BODY_BYTES_MAX')]
   let result = new Float64Array(surface.memory.buffer, address('RESULT'), 8)
 
   /** Runs one call; on a trap the instance's memory is not trusted again. */
@@ -137,10 +161,36 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       liveness: result[4] ?? 0,
     }
   }
+  /** A string of the body by its place and bytes, quotes included; null of no bytes. */
+  function text(at: number, length: number): string | null {
+    if (length === 0) return null
+    // Sound: the scanner read a JSON string in valid UTF-8 there.
+    return JSON.parse(utf8Decoder.decode(bytes.subarray(bodyAt + at, bodyAt + at + length))) as string
+  }
   const view = (at: number, length: number) => new Float32Array(surface.memory.buffer, at, length)
 
   return {
     referencesMax,
+    scan(body) {
+      if (body.length > bodyBytesMax) return null
+      bytes.set(body, bodyAt)
+      const n = guarded(() => surface.scan(body.length))
+      if (n === 0) return null
+      const [, masked, ipAt = 0, ipBytes = 0, memberRefAt = 0, memberRefBytes = 0] = new Int32Array(
+        surface.memory.buffer,
+        address('SCANNED'),
+        6,
+      )
+      return {
+        ok: true,
+        sample: bytes.slice(samples, samples + sampleBytes(n)),
+        nKeydowns: n,
+        mode: masked === 1 ? 'sensitive' : 'visible',
+        ip: text(ipAt, ipBytes),
+        memberRef: text(memberRefAt, memberRefBytes),
+        times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
+      }
+    },
     score(probe, references) {
       const used = Math.min(references.length, referencesMax)
       write(0, probe)

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import type { KeyPress } from '../domain/key-press.js'
 import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
 
 /**
@@ -13,64 +12,65 @@ const FLIGHT_CELL = 0.31
 const EXACT_BORDER = 0.2137
 
 /**
- * The replay mark of a pattern: `exact` over all times after the shift is removed, and eight bands, each a keyed hash of
+ * The replay mark of a pattern, from the press and release of each press in turn, ms on any clock: `exact` over all times after the shift is removed, and eight bands, each a keyed hash of
  * fourteen press-press intervals in units of their mean (which removes a scale), in cells so coarse that a jitter of a few ms
  * leaves most bands as they are. Which interval goes to which band, and where its cell borders lie, follow from the key
  * and the number of presses alone, so that who does not hold `replayKey` (32 bytes) cannot aim a jitter at the borders.
  */
-export function replayMark(presses: readonly KeyPress[], replayKey: Uint8Array): ReplayMark {
+export function replayMark(times: Float64Array, replayKey: Uint8Array): ReplayMark {
+  const n = times.length / 2
   const hash = (label: string, values: Int32Array): Buffer =>
     createHmac('sha256', replayKey)
       .update(label)
       .update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
       .digest()
-  const n = presses.length
-  const order = dealing(hash('dealing', Int32Array.of(n)), n)
-  const origin = presses[0]?.pressMs ?? 0
-  const last = presses.at(-1)?.pressMs ?? 0
-  const meanMs = Math.max((last - origin) / Math.max(n - 1, 1), 1)
-  const flights = presses.slice(1).map(({ pressMs }, i) => companded((pressMs - (presses[i]?.pressMs ?? 0)) / meanMs))
-  const band = (index: number): bigint => {
-    const cells = [index, n]
+  const { drawn, borders } = dealing(hash('dealing', Int32Array.of(n)), n)
+  const flights = flightsOf(times, n)
+  const cells = new Int32Array(2 + 2 * FLIGHTS_PER_BAND)
+  const bands: bigint[] = []
+  for (let band = 0; band < REPLAY_BANDS; band++) {
+    cells[0] = band
+    cells[1] = n
     for (let i = 0; i < FLIGHTS_PER_BAND; i++) {
-      const drawn = order.drawn[(index * FLIGHTS_PER_BAND + i) % order.drawn.length] ?? 0
-      cells.push(drawn, Math.floor((flights[drawn] ?? 0) / FLIGHT_CELL + order.border(index * 16 + i)))
+      const flight = drawn[(band * FLIGHTS_PER_BAND + i) % drawn.length] ?? 0
+      cells[2 + 2 * i] = flight
+      cells[3 + 2 * i] = Math.floor((flights[flight] ?? 0) / FLIGHT_CELL + (borders[(band * 16 + i) & 255] ?? 0))
     }
-    return hash('band', Int32Array.from(cells)).readBigInt64BE()
+    bands.push(hash('band', cells).readBigInt64BE())
   }
-  const times = presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs])
-  return {
-    exact: new Uint8Array(
-      hash(
-        'exact',
-        Int32Array.from(times, (ms) => Math.floor(ms - origin + EXACT_BORDER)),
-      ),
-    ).slice(0, 16),
-    bands: Array.from({ length: REPLAY_BANDS }, (_, index) => band(index)),
-  }
+  const origin = times[0] ?? 0
+  const exact = new Int32Array(times.length)
+  for (let i = 0; i < exact.length; i++) exact[i] = Math.floor((times[i] ?? 0) - origin + EXACT_BORDER)
+  return { exact: new Uint8Array(hash('exact', exact)).slice(0, 16), bands }
 }
 
-/** Logarithmic above the mean, linear far below it, where a few ms are much of the interval. */
-const companded = (inMeans: number): number => Math.log(0.48 + inMeans)
+/** Press-press intervals in units of their mean, on a scale logarithmic above the mean and linear far below it. */
+function flightsOf(times: Float64Array, n: number): Float64Array {
+  const pressMs = (i: number): number => times[2 * i] ?? 0
+  const meanMs = Math.max((pressMs(n - 1) - pressMs(0)) / Math.max(n - 1, 1), 1)
+  const flights = new Float64Array(Math.max(n - 1, 0))
+  // Far below the mean a few ms are much of the interval.
+  for (let i = 0; i < flights.length; i++) flights[i] = Math.log(0.48 + (pressMs(i + 1) - pressMs(i)) / meanMs)
+  return flights
+}
 
 /** Which intervals a band takes, and where cell borders lie: from a keyed seed, the same for every pattern of n presses. */
-function dealing(seed: Buffer, n: number) {
+function dealing(seed: Buffer, n: number): { readonly drawn: Int32Array; readonly borders: Float64Array } {
   let state = seed.readUInt32LE(0)
   const next = (): number => {
     // Numerical Recipes' generator: the secrecy is the seed's, this only spreads it.
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     return state / 4294967296
   }
-  const permuted = (count: number): Int32Array => {
-    const out = Int32Array.from({ length: Math.max(count, 1) }, (_, i) => i)
-    for (let i = out.length - 1; i > 0; i--) {
-      const j = Math.floor(next() * (i + 1))
-      const kept = out[i] ?? 0
-      out[i] = out[j] ?? 0
-      out[j] = kept
-    }
-    return out
+  const borders = new Float64Array(256)
+  for (let i = 0; i < borders.length; i++) borders[i] = next()
+  const drawn = new Int32Array(Math.max(n - 1, 1))
+  for (let i = 0; i < drawn.length; i++) drawn[i] = i
+  for (let i = drawn.length - 1; i > 0; i--) {
+    const j = Math.floor(next() * (i + 1))
+    const kept = drawn[i] ?? 0
+    drawn[i] = drawn[j] ?? 0
+    drawn[j] = kept
   }
-  const borders = Float64Array.from({ length: 256 }, next)
-  return { drawn: permuted(n - 1), border: (at: number): number => borders[at & 255] ?? 0 }
+  return { drawn, borders }
 }

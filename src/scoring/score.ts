@@ -1,7 +1,7 @@
-import { readTypingPattern } from '../domain/typing-pattern.js'
 import type { Kernel } from './kernel.js'
+import { readByContract } from './read-pattern.js'
 import { replayMark } from './replay-mark.js'
-import { encodeSample, readableSample } from './sample.js'
+import { readableSample } from './sample.js'
 import type { ScoringResult, ScoringTask } from './scoring.js'
 
 /** Above this a pattern is called a bot; the model's liveness curve is calibrated to it. */
@@ -13,14 +13,14 @@ const BOT_LIKELIHOOD = 0.5
 const REPLAY_DISTANCE_MS = 4
 
 /**
- * Reads one request body and scores it: what runs in the worker, and on the caller's thread where scoring is inline.
+ * Reads one request body and scores it: what runs in the worker, and on the caller's thread where scoring is inline. The
+ * kernel scans the bytes; what it declines is read by the contract, to the same end or to a message.
  * References that this version cannot read are left out. The result is a value that crosses threads; a throw is a bug.
  */
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
-  const read = readTypingPattern(task.body)
+  const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
-  const { pattern, presses } = read
-  const sample = encodeSample(presses, pattern.agent.mode)
+  const { sample, nKeydowns, mode, ip, memberRef } = read
   const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
   const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
   const adapted = enrolled.length > 0 && adaptive.length > 0
@@ -32,11 +32,11 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
     ok: true,
     reading: {
       sample,
-      nKeydowns: presses.length,
-      mode: pattern.agent.mode,
-      ip: pattern.ip ?? null,
-      memberRef: pattern.member_ref ?? null,
-      replayMark: replayMark(presses, task.replayKey),
+      nKeydowns,
+      mode,
+      ip,
+      memberRef,
+      replayMark: replayMark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD,
       replayOfReference: found.replayDistanceMs < REPLAY_DISTANCE_MS,

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
-import { replayMark } from '../../src/scoring/replay-mark.js'
+import { pressTimes } from '../../src/scoring/read-pattern.js'
+import { replayMark as markOfTimes } from '../../src/scoring/replay-mark.js'
 import { typedBy } from './typists.js'
 
 const key = new Uint8Array(32).fill(9)
+const replayMark = (presses: readonly KeyPress[], replayKey: Uint8Array) => markOfTimes(pressTimes(presses), replayKey)
 const shared = (a: readonly KeyPress[], b: readonly KeyPress[]): number => {
   const theirs = replayMark(b, key).bands
   return replayMark(a, key).bands.filter((band, i) => band === theirs[i]).length

@@ -1,0 +1,247 @@
+/**
+ * A reader of JSON bytes (RFC 8259) that makes no values: every function takes the address where something begins and
+ * gives the address past it, or 0 where it declines. What it does not decline is JSON in valid UTF-8 exactly as JSON.parse
+ * takes it; it declines besides, where the contract's own reader is to say what is wrong: nesting over eight levels, the
+ * keys that poison objects, and keys written with \u escapes. The caller puts 16 zero bytes or more behind the text,
+ * which no rule takes, so nothing reads past it.
+ */
+import { afterNumber } from './json-number'
+
+const QUOTE: u8 = 0x22
+const BACKSLASH: u8 = 0x5c
+const COMMA: u8 = 0x2c
+export const OPEN_BRACE: u8 = 0x7b
+export const OPEN_BRACKET: u8 = 0x5b
+/** Bound of a request body (decisions, Addresses, envelope, transport); the outermost value is level 1. */
+const NESTING_MAX: i32 = 8
+
+/** Of the string read last: its first byte, its bytes, its length as JavaScript counts it (UTF-16). */
+export let textAt: usize = 0
+export let textBytes: i32 = 0
+export let textUnits: i32 = 0
+/** Bit 0: it has escapes, so its bytes are not its content. Bit 1: \u among them. */
+export let textEscapes: i32 = 0
+
+/** Of the key read last: its first eight bytes and the next eight, little-endian, zero past its end and where escaped. */
+export let keyLow: u64 = 0
+export let keyHigh: u64 = 0
+
+/** Address past the object or array whose last member was read; 0 where it declined instead. */
+export let closed: usize = 0
+
+/** The first eight (or with `from` 8 the next eight) ASCII characters of a name as `keyLow` and `keyHigh` have them. */
+export function packed(name: string, from: i32 = 0): u64 {
+  let bytes: u64 = 0
+  for (let i = min(name.length, from + 8) - 1; i >= from; i--) bytes = (bytes << 8) | <u64>name.charCodeAt(i)
+  return bytes
+}
+
+const PROTO = packed('__proto__')
+const PROTO_END = packed('__proto__', 8)
+const PROTOTYPE = packed('prototype')
+const PROTOTYPE_END = packed('prototype', 8)
+const CONSTRUCTOR = packed('constructor')
+const CONSTRUCTOR_END = packed('constructor', 8)
+
+// @ts-ignore: decorator
+@inline
+export function afterSpace(at: usize): usize {
+  return load<u8>(at) > 0x20 ? at : afterSpaces(at)
+}
+
+function afterSpaces(at: usize): usize {
+  while (isSpace(load<u8>(at))) at++
+  return at
+}
+
+// @ts-ignore: decorator
+@inline
+function isSpace(byte: u8): bool {
+  return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
+}
+
+/** Up to eight bytes from an address, zero past `bytes` of them. */
+// @ts-ignore: decorator
+@inline
+export function upToEight(at: usize, bytes: i32): u64 {
+  if (bytes >= 8) return load<u64>(at)
+  return bytes <= 0 ? 0 : load<u64>(at) & (((<u64>1) << (<u64>bytes << 3)) - 1)
+}
+
+/** A string, from its opening quote. */
+export function afterText(at: usize): usize {
+  if (load<u8>(at) != QUOTE) return 0
+  const start = at + 1
+  let surplus = 0
+  textEscapes = 0
+  at = afterPlain(start)
+  for (let byte = load<u8>(at); byte != QUOTE; byte = load<u8>(at)) {
+    const width = byte == BACKSLASH ? escapeWidth(at) : utf8Width(at)
+    if (width == 0) return 0
+    // Four bytes of UTF-8 are a pair in UTF-16; any other character, and any escape, is one unit.
+    surplus += byte >= 0xf0 ? 2 : width - 1
+    at = afterPlain(at + <usize>width)
+  }
+  textAt = start
+  textBytes = <i32>(at - start)
+  textUnits = textBytes - surplus
+  return at + 1
+}
+
+/** Past the ASCII that stands for itself. */
+// @ts-ignore: decorator
+@inline
+function afterPlain(at: usize): usize {
+  let stops = stopsIn(at)
+  while (stops == 0) {
+    at += 16
+    stops = stopsIn(at)
+  }
+  return at + <usize>ctz(stops)
+}
+
+/** A bit for each of the next 16 bytes that is a quote, a backslash, a control character or not ASCII (negative). */
+// @ts-ignore: decorator
+@inline
+function stopsIn(at: usize): i32 {
+  const chunk = v128.load(at)
+  const ends = v128.or(i8x16.eq(chunk, i8x16.splat(QUOTE)), i8x16.eq(chunk, i8x16.splat(BACKSLASH)))
+  return i8x16.bitmask(v128.or(ends, i8x16.lt_s(chunk, i8x16.splat(0x20))))
+}
+
+/** Bytes of an escape; 0 where it is none. */
+function escapeWidth(at: usize): i32 {
+  textEscapes |= 1
+  const byte = load<u8>(at, 1)
+  if (byte != 0x75) {
+    const known = byte == QUOTE || byte == BACKSLASH || byte == 0x2f || byte == 0x62 || byte == 0x66
+    return known || byte == 0x6e || byte == 0x72 || byte == 0x74 ? 2 : 0
+  }
+  textEscapes |= 2
+  for (let i: usize = 2; i < 6; i++) {
+    const hex = load<u8>(at + i)
+    if (hex - 0x30 > 9 && (hex | 0x20) - 0x61 > 5) return 0
+  }
+  return 6
+}
+
+/** Bytes of one character that is not ASCII; 0 where it is no valid UTF-8 (Unicode, table 3-7). */
+function utf8Width(at: usize): i32 {
+  const lead = load<u8>(at)
+  const second = load<u8>(at, 1)
+  if (lead < 0xc2 || lead > 0xf4) return 0
+  if (lead < 0xe0) return (second & 0xc0) == 0x80 ? 2 : 0
+  let least: u8 = 0x80
+  let most: u8 = 0xbf
+  if (lead == 0xe0) least = 0xa0
+  else if (lead == 0xed) most = 0x9f
+  else if (lead == 0xf0) least = 0x90
+  else if (lead == 0xf4) most = 0x8f
+  if (second < least || second > most || (load<u8>(at, 2) & 0xc0) != 0x80) return 0
+  if (lead < 0xf0) return 3
+  return (load<u8>(at, 3) & 0xc0) == 0x80 ? 4 : 0
+}
+
+/** The first key of an object, from past its brace: the address of its value. At the end 0, with `closed`. */
+export function firstKey(at: usize): usize {
+  at = afterSpace(at)
+  closed = 0
+  if (load<u8>(at) != 0x7d) return afterKey(at)
+  closed = at + 1
+  return 0
+}
+
+/** The key after a value, likewise. */
+export function nextKey(at: usize): usize {
+  // `,"` and a key of one to eight characters and `":`, which is nearly every key: one look at it instead of many.
+  const width = <u64>ctz(stopsIn(at + 2))
+  if (load<u16>(at) == 0x222c && width - 1 < 8 && load<u16>(at + 2 + <usize>width) == 0x3a22) {
+    keyLow = load<u64>(at, 2) & (u64.MAX_VALUE >> (64 - (width << 3)))
+    keyHigh = 0
+    return afterSpace(at + 4 + <usize>width)
+  }
+  at = afterSpace(at)
+  closed = 0
+  const byte = load<u8>(at)
+  if (byte == COMMA) return afterKey(afterSpace(at + 1))
+  if (byte == 0x7d) closed = at + 1
+  return 0
+}
+
+/** The first item of an array, from past its bracket. At the end 0, with `closed`. */
+export function firstItem(at: usize): usize {
+  at = afterSpace(at)
+  closed = 0
+  if (load<u8>(at) != 0x5d) return at
+  closed = at + 1
+  return 0
+}
+
+/** The item after an item, likewise. */
+export function nextItem(at: usize): usize {
+  at = afterSpace(at)
+  closed = 0
+  const byte = load<u8>(at)
+  if (byte == COMMA) return afterSpace(at + 1)
+  if (byte == 0x5d) closed = at + 1
+  return 0
+}
+
+function afterKey(at: usize): usize {
+  at = afterText(at)
+  if (at == 0) return 0
+  keyLow = upToEight(textAt, textBytes)
+  keyHigh = upToEight(textAt + 8, textBytes - 8)
+  if (textEscapes != 0) {
+    if (textEscapes & 2) return 0
+    // The other escapes stand for characters that no name has.
+    keyLow = 0
+    keyHigh = 0
+  } else if (keyHigh != 0 && poisonous()) return 0
+  at = afterSpace(at)
+  return load<u8>(at) == 0x3a ? afterSpace(at + 1) : 0
+}
+
+/** Longer keys that begin so have more than zeros behind. */
+function poisonous(): bool {
+  return (
+    (keyLow == PROTO && keyHigh == PROTO_END) ||
+    (keyLow == PROTOTYPE && keyHigh == PROTOTYPE_END) ||
+    (keyLow == CONSTRUCTOR && keyHigh == CONSTRUCTOR_END)
+  )
+}
+
+/** `true` or `false`; which of them says `load<u8>` at its address. */
+export function afterBoolean(at: usize): usize {
+  const word = load<u32>(at)
+  if (word == 0x65757274) return at + 4
+  return word == 0x736c6166 && load<u8>(at, 4) == 0x65 ? at + 5 : 0
+}
+
+export function afterNull(at: usize): usize {
+  return load<u32>(at) == 0x6c6c756e ? at + 4 : 0
+}
+
+/** Any value; `level` is the one that it stands on if it is an object or array. */
+export function afterValue(at: usize, level: i32): usize {
+  const byte = load<u8>(at)
+  if (byte == QUOTE) return afterText(at)
+  if (byte == OPEN_BRACE || byte == OPEN_BRACKET) return level > NESTING_MAX ? 0 : afterMembers(at + 1, byte, level + 1)
+  if (byte == 0x74 || byte == 0x66) return afterBoolean(at)
+  return byte == 0x6e ? afterNull(at) : afterNumber(at)
+}
+
+function afterMembers(at: usize, open: u8, level: i32): usize {
+  if (open == OPEN_BRACE) {
+    for (at = firstKey(at); at != 0; at = nextKey(at)) {
+      at = afterValue(at, level)
+      if (at == 0) return 0
+    }
+  } else {
+    for (at = firstItem(at); at != 0; at = nextItem(at)) {
+      at = afterValue(at, level)
+      if (at == 0) return 0
+    }
+  }
+  return closed
+}

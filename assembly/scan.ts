@@ -1,0 +1,145 @@
+/**
+ * The typing pattern out of the bytes of its JSON, read once and without a value made of them: what `readTypingPattern`
+ * (`src/domain/typing-pattern.ts`, the contract) gives of a body, or a decline, upon which the contract reads it. A decline
+ * is always right; an acceptance is held to give the same presses bit for bit by test/scoring/scan.test.ts. Declined, though
+ * the contract takes them: a byte order mark, names, types and codes written with escapes where they need none, recorder
+ * versions with a suffix, events that are not in the order of their `seqn`, and numbers beyond `json-number.ts`.
+ *
+ * SCANNED: i32 presses, i32 mode (1 sensitive), then i32 place in BODY and i32 bytes of the strings `ip` and `member_ref`
+ * with their quotes, 0 bytes where absent.
+ */
+import { BODY, BODY_BYTES_MAX, PRESSES, RECORDS, SCANNED } from './layout'
+import {
+  OPEN_BRACE, afterSpace, afterText, afterValue, closed, firstKey, keyHigh, keyLow, nextKey, packed, textAt, textBytes,
+  textEscapes, upToEight,
+} from './json'
+import { afterInteger } from './json-number'
+import { agree, fromFirst, pressesOfEvents, withinBounds, writeSample } from './presses'
+import { afterDevice, afterMouseEvents, afterTags, afterTextOf } from './scan-around'
+import { ABSENT, afterKeyEvents, afterKeyRecords, events, forgetKeys, outOfOrder, records, untyped, usesT } from './scan-keys'
+
+/** What was read of the agent and of the recorder's version. */
+let typed: bool = false
+let versioned: bool = false
+let sensitive: bool = false
+
+const AGENT = packed('agent')
+const VERSION = packed('version')
+const S_ID = packed('sId')
+const T_ID = packed('tId')
+const IP = packed('ip')
+const MEMBER_REF = packed('member_ref')
+const MEMBER_REF_END = packed('member_ref', 8)
+const TAGS = packed('tags')
+const KEVT = packed('kevt')
+const K = packed('k')
+const M = packed('m')
+const D = packed('d')
+const TYPE = packed('type')
+const MODE = packed('mode')
+const VISIBLE = packed('visible')
+const SENSITIVE = packed('sensitive')
+const SENSITIVE_END = packed('sensitive', 8)
+
+/** Reads the first `bytes` bytes of BODY; key presses, with slot 0's sample, TIMES and SCANNED written, or 0: declined. */
+export function scan(bytes: i32): i32 {
+  assert(bytes >= 0 && bytes <= BODY_BYTES_MAX)
+  memory.fill(BODY + <usize>bytes, 0, 32)
+  memory.fill(SCANNED, 0, 24)
+  forgetKeys()
+  typed = versioned = sensitive = false
+  const at = afterPattern(afterSpace(BODY))
+  if (at == 0 || afterSpace(at) != BODY + <usize>bytes || !typed || !versioned) return 0
+  const n = readPresses()
+  store<i32>(SCANNED, n)
+  store<i32>(SCANNED, sensitive ? 1 : 0, 4)
+  return n
+}
+
+function readPresses(): i32 {
+  if (untyped()) return 0
+  if (records > 0) fromFirst(RECORDS, records)
+  let n = records
+  let presses = RECORDS
+  if (events != ABSENT) {
+    if (outOfOrder()) return 0
+    presses = PRESSES
+    n = pressesOfEvents(events, usesT)
+    if (n < 0 || (records != ABSENT && !agree(n, records, sensitive))) return 0
+  }
+  if (!withinBounds(presses, n)) return 0
+  writeSample(presses, n, sensitive)
+  return n
+}
+
+function afterPattern(at: usize): usize {
+  if (load<u8>(at) != OPEN_BRACE) return 0
+  for (at = firstKey(at + 1); at != 0; at = nextKey(at)) {
+    at = afterPatternField(at)
+    if (at == 0) return 0
+  }
+  return closed
+}
+
+function afterPatternField(at: usize): usize {
+  if (keyHigh != 0) return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END ? kept(at, 256, 16) : afterValue(at, 2)
+  if (keyLow == KEVT) return afterKeyEvents(at)
+  if (keyLow == K) return afterKeyRecords(at)
+  if (keyLow == AGENT) return afterAgent(at)
+  if (keyLow == VERSION) return afterVersion(at)
+  if (keyLow == S_ID) return afterTextOf(at, 128)
+  if (keyLow == T_ID) return afterInteger(at)
+  if (keyLow == IP) return kept(at, 64, 8)
+  if (keyLow == TAGS) return afterTags(at)
+  if (keyLow == M) return afterMouseEvents(at)
+  return keyLow == D ? afterDevice(at) : afterValue(at, 2)
+}
+
+/** A string of `most` characters at the most that the host wants; its place goes to SCANNED. */
+function kept(at: usize, most: i32, to: usize): usize {
+  const end = afterTextOf(at, most)
+  store<i32>(SCANNED + to, <i32>(at - BODY))
+  store<i32>(SCANNED + to, <i32>(end - at), 4)
+  return end
+}
+
+function afterAgent(at: usize): usize {
+  if (load<u8>(at) != OPEN_BRACE) return 0
+  typed = sensitive = false
+  for (at = firstKey(at + 1); at != 0; at = nextKey(at)) {
+    if (keyHigh != 0) at = afterValue(at, 3)
+    else if (keyLow == TYPE) {
+      at = afterTextOf(at, 64)
+      typed = textBytes > 0
+    } else if (keyLow == VERSION) at = afterTextOf(at, 64)
+    else if (keyLow == MODE) at = afterMode(at)
+    else at = afterValue(at, 3)
+    if (at == 0) return 0
+  }
+  return closed
+}
+
+function afterMode(at: usize): usize {
+  at = afterText(at)
+  if (at == 0 || textEscapes != 0) return 0
+  const low = upToEight(textAt, textBytes)
+  sensitive = textBytes == 9 && low == SENSITIVE && upToEight(textAt + 8, 1) == SENSITIVE_END
+  return sensitive || (textBytes == 7 && low == VISIBLE) ? at : 0
+}
+
+/** `1.`, a number, a point, a number: no leading zeros, nine digits at the most. */
+function afterVersion(at: usize): usize {
+  at = afterText(at)
+  if (at == 0 || load<u16>(textAt) != 0x2e31) return 0
+  const minor = afterDigits(textAt + 2)
+  versioned = load<u8>(minor) == 0x2e && afterDigits(minor + 1) == textAt + <usize>textBytes
+  return versioned ? at : 0
+}
+
+/** Past such a number; where there is none, an address at which neither a point nor the end can be. */
+function afterDigits(at: usize): usize {
+  const start = at
+  while (<u8>(load<u8>(at) - 0x30) <= 9) at++
+  const digits = at - start
+  return digits >= 1 && digits <= 9 && (digits == 1 || load<u8>(start) != 0x30) ? at : BODY - 1
+}

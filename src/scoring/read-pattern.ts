@@ -1,0 +1,40 @@
+import type { KeyPress } from '../domain/key-press.js'
+import { readTypingPattern } from '../domain/typing-pattern.js'
+import { encodeSample, type Sample } from './sample.js'
+
+/** What scoring takes of a typing pattern within all bounds. */
+export interface PatternRead {
+  readonly ok: true
+  /** See `encodeSample`; the caller's. */
+  readonly sample: Uint8Array
+  readonly nKeydowns: number
+  readonly mode: Sample['mode']
+  readonly ip: string | null
+  /** As it came, not normalized. */
+  readonly memberRef: string | null
+  /** Press and release of each press in turn, ms since the first press, as doubles. */
+  readonly times: Float64Array
+}
+
+/**
+ * Reads a body by the contract (`readTypingPattern`): what the kernel's scanner must agree with, and what reads the bodies
+ * that it declines, to accept them all the same or to say what is wrong.
+ */
+export function readByContract(body: Uint8Array): PatternRead | { readonly ok: false; readonly message: string } {
+  const read = readTypingPattern(body)
+  if (!read.ok) return read
+  const { pattern, presses } = read
+  return {
+    ok: true,
+    sample: encodeSample(presses, pattern.agent.mode),
+    nKeydowns: presses.length,
+    mode: pattern.agent.mode,
+    ip: pattern.ip ?? null,
+    memberRef: pattern.member_ref ?? null,
+    times: pressTimes(presses),
+  }
+}
+
+/** Press and release of each press in turn. */
+export const pressTimes = (presses: readonly KeyPress[]): Float64Array =>
+  Float64Array.from(presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs]))

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../src/calibration/random.js'
+import { person } from '../../src/cli/made-up-person.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { type PatternRead, readByContract } from '../../src/scoring/read-pattern.js'
+import { KINDS } from './body-kinds.js'
+import { bytesOf, typedBy, wirePattern } from './typists.js'
+
+/**
+ * How many bodies the scanner meets beside the contract, all kinds together, and the seed they begin at. A million, as
+ * before a release (half an hour of a core): `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
+ */
+const BODIES = Number(process.env.SCAN_BODIES ?? 20_000)
+const SEED = Number(process.env.SCAN_SEED ?? 1)
+
+const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
+
+const bits = ({ buffer, byteOffset, byteLength }: Float64Array | Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+/** What differs between the two readings; null where nothing does. */
+function difference(scanned: PatternRead, read: ReturnType<typeof readByContract>): string | null {
+  if (!read.ok) return `accepted, though ${read.message}`
+  const { sample, times, ...rest } = scanned
+  const { sample: wantedSample, times: wantedTimes, ...wanted } = read
+  if (!bits(sample).equals(bits(wantedSample))) return 'another sample'
+  if (!bits(times).equals(bits(wantedTimes))) return 'other times'
+  return JSON.stringify(rest) === JSON.stringify(wanted)
+    ? null
+    : `${JSON.stringify(rest)} for ${JSON.stringify(wanted)}`
+}
+
+const names = Object.keys(KINDS)
+/** Their bodies are twenty times as long, and alike. */
+const LONG = ['too many', 'many presses']
+const share = (name: string): number => Math.ceil(BODIES / (LONG.includes(name) ? 10 : 1) / (names.length - 1.8))
+
+describe('scan', () => {
+  it.each(names)(
+    'gives what the contract gives, or declines: %s',
+    (name) => {
+      const make = KINDS[name]
+      const random = seededRandom(SEED * 1000 + names.indexOf(name))
+      const met = { accepted: 0, declined: 0, refused: 0 }
+      for (let i = 0; i < share(name); i++) {
+        const body = make?.(random) ?? new Uint8Array()
+        const [scanned, read] = [kernel.scan(body), readByContract(body)]
+        if (scanned === null) met[read.ok ? 'declined' : 'refused']++
+        else {
+          const differs = difference(scanned, read)
+          if (differs !== null) throw new Error(`${differs}: ${new TextDecoder().decode(body)}`)
+          met.accepted++
+        }
+      }
+      if (process.env.SCAN_BODIES !== undefined) console.log(`${name}: ${JSON.stringify(met)}`)
+    },
+    BODIES > 100_000 ? 3_600_000 : 60_000,
+  )
+
+  it('accepts what made-up people and recorders send', () => {
+    for (let session = 0; session < 200; session++) {
+      const mode = session % 2 === 0 ? 'visible' : 'sensitive'
+      const made = person(session % 40).types(suggestWords('en', session).join(' '), session, { mode })
+      const { k, ...typed } = wirePattern(typedBy(session, session), mode)
+      for (const body of [made, typed].map(bytesOf)) {
+        const [scanned, read] = [kernel.scan(body), readByContract(body)]
+        if (scanned === null) throw new Error(`declined: ${new TextDecoder().decode(body)}`)
+        expect(difference(scanned, read)).toBeNull()
+      }
+    }
+  })
+
+  it('skips any JSON value in a field that it does not know', () => {
+    const pattern = JSON.stringify(wirePattern(typedBy(1, 0, 20)))
+    const plain = readByContract(new TextEncoder().encode(pattern))
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }),
+        fc.nat(4),
+        fc.constantFrom('', '"kevt":', '"agent":{'),
+        (value, indent, place) => {
+          const field = `"unknown":${JSON.stringify(value, null, indent)},`
+          const at = place === '' ? 1 : pattern.indexOf(place) + (place.endsWith('{') ? place.length : 0)
+          const body = new TextEncoder().encode(`${pattern.slice(0, at)}${field}${pattern.slice(at)}`)
+          const [scanned, read] = [kernel.scan(body), readByContract(body)]
+          // Poison and keys with \u escapes are the contract's.
+          if (scanned === null && read.ok) expect(field).toMatch(/\\u[^"]*"\s*:/)
+          if (scanned !== null) expect(difference(scanned, read)).toBeNull()
+          if (read.ok) expect(read).toEqual(plain)
+        },
+      ),
+      { seed: SEED, numRuns: 3000 },
+    )
+  })
+
+  it('declines a body over its cap, and one of the cap is read', () => {
+    const body = bytesOf(wirePattern(typedBy(1, 0)))
+    const padded = (length: number) => {
+      const out = new Uint8Array(length).fill(0x20)
+      out.set(body)
+      return out
+    }
+    expect(kernel.scan(padded(512 * 1024))).not.toBeNull()
+    expect(kernel.scan(padded(512 * 1024 + 1))).toBeNull()
+  })
+})
