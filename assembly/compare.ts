@@ -11,7 +11,7 @@ import { summaryScales } from './model'
 import { Own, STAT_ROWS, measureAll, measureOwn, ownLevel } from './own-level'
 import { summaryOf } from './summary'
 import { Column, buildTemplate, templateAt } from './template'
-import { prepareVectors } from './two-covariance'
+import { prepareVectors, sumVectors } from './two-covariance'
 
 let at: i32 = 0
 
@@ -31,6 +31,14 @@ function putLanes(value: v128): void {
 export function enroll(references: i32): void {
   thread(references)
   measureOwn(references)
+  sumVectors(references)
+  prepareVectors(references)
+  buildTemplate(references, 0)
+}
+
+/** The same where PREPARED has been restored: what depends on the references alone is there. */
+export function enrollKept(references: i32): void {
+  thread(references)
   prepareVectors(references)
   buildTemplate(references, 0)
 }

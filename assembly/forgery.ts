@@ -5,7 +5,7 @@
  * in the same way, so that an even typist, repeated text or a coarse timer is no proof of forgery.
  */
 import {
-  CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
+  CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
 } from './layout'
 
 /** What `habits` writes of one slot. */
@@ -37,7 +37,6 @@ export const DEPENDENCES: i32 = 10
 /** Presses of one pair, and of one key, that a press is held against: bounds the cost where all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
-const HABITS_STRIDE: i32 = 28
 /** Deviations under which two times are the same: under a millisecond wherever a hold or a flight is usual. */
 const SAME: f32 = 0.004
 /** The same as a difference of logarithms: 1 ms in 500. */
@@ -98,10 +97,10 @@ function set(slot: i32, which: i32, value: f32): void {
   setF32(habitsOf(slot), which, value)
 }
 
-/** Fills HABITS of slot 0 and of slots 1 to `references`. */
-export function examineHabits(references: i32): void {
+/** Fills HABITS of slots 0 to `to` beside slots 1 to `references`: of the probe and all of them, or of the probe alone. */
+export function examineHabits(references: i32, to: i32): void {
   threadReferences(references)
-  for (let slot = 0; slot <= references; slot++) habits(slot)
+  for (let slot = 0; slot <= to; slot++) habits(slot)
   unthread(references)
 }
 

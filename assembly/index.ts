@@ -18,15 +18,16 @@ import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
 import { project } from './two-covariance'
-import { compare, enroll } from './compare'
+import { compare, enroll, enrollKept } from './compare'
 import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
+import { restoreTemplate } from './profile-template'
 import { logistic, sumTrees } from './trees'
 
 export {
   BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, LAYOUT_VERSION, LIVENESS, MODEL,
-  MODEL_BYTES_MAX, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
+  MODEL_BYTES_MAX, PREPARED, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
   VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
 export { loadModel } from './model'
@@ -35,6 +36,7 @@ export { compare } from './compare'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 export { nameKey } from './key-identity'
+export { keepTemplate } from './profile-template'
 export { scan } from './scan'
 
 /** Reads a slot's sample into features, summary and vector; presses compared. */
@@ -58,14 +60,30 @@ export function score(references: i32): void {
 
 /** As `score`, for slots that `readOne` has read already. */
 export function scoreRead(references: i32): void {
-  examineHabits(references)
+  examineHabits(references, references)
+  if (references > 0) enroll(references)
+  judge(references)
+}
+
+/** As `score`, for a template that `keepTemplate` wrote of these references and the host put back into PREPARED. */
+export function scoreKept(references: i32): void {
+  assert(references > 0 && references <= REFERENCES_MAX)
+  for (let slot = 1; slot <= references; slot++) readSample(slot)
+  readOne(0)
+  restoreTemplate(references)
+  examineHabits(references, 0)
+  enrollKept(references)
+  judge(references)
+}
+
+function judge(references: i32): void {
   const liveness = livenessOf(0, references)
   store<f64>(RESULT, certainlyMachine() ? 1 : machineLikelihood(liveness, references), 8)
   store<f64>(RESULT, liveness, 32)
   store<f64>(RESULT, nearestReplay(references), 16)
   store<f64>(RESULT, -1)
+  store<f64>(RESULT, 0, 24)
   if (references == 0) return
-  enroll(references)
   compare(references)
   const trees = <f64>f32At(calibration, 0) + sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
   let logit = <f64>f32At(calibration, 1) * trees + <f64>f32At(calibration, 2)
@@ -76,7 +94,7 @@ export function scoreRead(references: i32): void {
 
 /** Bot signs of slot 0 against slots 1 to `references`, for calibration; how many it wrote. */
 export function examineProbe(references: i32): i32 {
-  examineHabits(references)
+  examineHabits(references, references)
   return examine(0, references)
 }
 

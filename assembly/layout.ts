@@ -14,6 +14,7 @@
  * | SUMMARY  | 17 x 32 x f32                  | summary     | one pattern in 28 numbers                                 |
  * | VECTOR   | 17 x 148 x f32                 | summary     | one pattern for the two-covariance models                 |
  * | PROJECTED| 2 x 17 x 148 x f32             | two-cov.    | the same in each model's own axes                         |
+ * | PROJECTED_SUMS | 2 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
  * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
  * | AXES_USED| 2 x i32                        | model       | how many axes of each two-covariance model tell people apart |
@@ -39,6 +40,7 @@
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the press of the same pair before, slot x 128 + press     |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
  * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern beside the references but itself             |
+ * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | what a score takes of the references besides their samples |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | what each press of the probe says (`explain.ts` has its table) |
  * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
@@ -75,6 +77,7 @@ export const FEATURES_MAX: i32 = 768
 export const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
+export const HABITS_STRIDE: i32 = 28
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
@@ -94,6 +97,7 @@ export const Z: usize = memory.data(34816, 16)
 export const SUMMARY: usize = memory.data(2176, 16)
 export const VECTOR: usize = memory.data(10064, 16)
 export const PROJECTED: usize = memory.data(20128, 16)
+export const PROJECTED_SUMS: usize = memory.data(1184, 16)
 export const LANES: usize = memory.data(34816, 16)
 export const CENTRED: usize = memory.data(10064, 16)
 export const AXES: usize = memory.data(3552, 16)
@@ -120,6 +124,7 @@ export const CHAIN_NEXT: usize = memory.data(4352, 16)
 export const KEY_HEADS: usize = memory.data(256, 16)
 export const KEY_NEXT: usize = memory.data(4352, 16)
 export const HABITS: usize = memory.data(1904, 16)
+export const PREPARED: usize = memory.data(6112, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)
 export const BODY: usize = memory.data(524352, 16)

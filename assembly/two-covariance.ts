@@ -4,7 +4,7 @@
  * likelihood ratio of "same person" against "another" is a sum over axes, for any number of references.
  * Source: Brummer and De Villiers, The Speaker Partitioning Problem (Odyssey 2010), section 4.
  */
-import { AXES, CENTRED, PROJECTED, SLOTS, VECTOR_SIZE, VECTOR_STRIDE } from './layout'
+import { AXES, CENTRED, PROJECTED, PROJECTED_SUMS, SLOTS, VECTOR_SIZE, VECTOR_STRIDE } from './layout'
 import { clampLanes, logLanes, sumLanes } from './lanes'
 import { MODELS, TWO_COVARIANCE_BYTES, axesUsed, twoCovariances } from './model'
 import { vectorOf } from './summary'
@@ -96,6 +96,28 @@ export function prepareVectors(others: i32): void {
   }
 }
 
+function sumsOf(model: i32): usize {
+  return PROJECTED_SUMS + (<usize>(model * VECTOR_STRIDE) << 2)
+}
+
+/** Sums the vectors of slots 1 to `references`, for comparisons of slot 0. */
+export function sumVectors(references: i32): void {
+  for (let model = 0; model < MODELS; model++) {
+    const used = <usize>axesUsed(model) << 2
+    for (let at: usize = 0; at < used; at += 16) v128.store(sumsOf(model) + at, sumOfOthers(model, 0, references, at))
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function sumOfOthers(model: i32, slot: i32, references: i32, at: usize): v128 {
+  let sum = f32x4.splat(0)
+  for (let reference = 1; reference <= references; reference++) {
+    if (reference != slot) sum = f32x4.add(sum, v128.load(projectedOf(model, reference) + at))
+  }
+  return sum
+}
+
 /** Four lanes: the log ratio of `slot` and the references but itself, over all axes, the leading, the middle; a cosine. */
 export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   const probe = projectedOf(model, slot)
@@ -108,10 +130,7 @@ export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   let leading = f32x4.splat(0), middle = leading, rest = leading, dot = leading, own = leading, theirs = leading
   for (let i = 0; i < used; i += 4) {
     const at = <usize>i << 2
-    let sum = f32x4.splat(0)
-    for (let reference = 1; reference <= references; reference++) {
-      if (reference != slot) sum = f32x4.add(sum, v128.load(projectedOf(model, reference) + at))
-    }
+    const sum = slot == 0 ? v128.load(sumsOf(model) + at) : sumOfOthers(model, slot, references, at)
     const mean = f32x4.mul(sum, share)
     const x = v128.load(probe + at)
     const shrink = v128.load(axes + SHRINK + at)

@@ -72,9 +72,12 @@ const share = (found['scan and features (WASM)'] ?? 1) / (found['JSON.parse and 
 process.stdout.write(
   `${share <= SCAN_SHARE_MAX ? 'ok' : 'MISSED'}: scan and features take ${share.toFixed(2)} of JSON.parse and zod (${SCAN_SHARE_MAX} at most)\n\n`,
 )
+kernel.score(probe, references)
+const template = kernel.keep(references.length)
 new Benchmark.Suite()
   .add('read the pattern (scan, replay mark, bot signs)', () => scoreTask(kernel, { body, references: [], replayKey }))
   .add('score a sample against 5 references (WASM)', () => kernel.score(probe, references))
+  .add('the same against the template kept of them', () => kernel.scoreKept(probe, template))
   .add('the whole attempt, as the worker does it', () => scoreTask(kernel, { body, references, replayKey }))
   .add('the same with 3 adaptive references besides', () =>
     scoreTask(kernel, { body, references, adaptive, replayKey }),

@@ -134,6 +134,36 @@ describe('kernel', () => {
     expect(kernel.score(sample(typedBy(1, 7)), references)).toEqual(first)
   })
 
+  it('finds the same against a kept template as against the references, bit for bit', () => {
+    const kernel = createKernel(wasm, shipped)
+    const lengths = [1, 2, 15, 50, 128, 129, 500]
+    for (let person = 0; person < 40; person++) {
+      const references = Array.from({ length: 1 + (person % 16) }, (_, i) =>
+        sample(person % 3 === 0 ? anyPresses(lengths[(person + i) % 7] ?? 15, 100 + i) : typedBy(person, i)),
+      )
+      const probes = [typedBy(person, 20), typedBy(person + 1, 21), anyPresses(40, person), typedBy(person, 0)].map(
+        sample,
+      )
+      const scores = probes.map((probe) => kernel.score(probe, references))
+      const template = kernel.keep(references.length)
+      const other = [sample(typedBy(person + 2, 1)), sample(anyPresses(300, 2))]
+      for (const [i, probe] of probes.entries()) {
+        kernel.score(sample(typedBy(person + 3, 4)), other)
+        expect(kernel.scoreKept(probe, template)).toEqual(scores[i])
+        const row = Array.from(kernel.explain().subarray(0, 160))
+        kernel.score(probe, references)
+        expect(Array.from(kernel.explain().subarray(0, 160))).toEqual(row)
+      }
+    }
+  })
+
+  it('keeps five references of 50 keys in less than 8 KiB', () => {
+    const kernel = createKernel(wasm, shipped)
+    const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
+    kernel.score(sample(typedBy(1, 7)), references)
+    expect(kernel.keep(5).length).toBeLessThanOrEqual(8192)
+  })
+
   it('says nothing about a person without references', () => {
     const found = createKernel(wasm, shipped).score(sample(typedBy(1, 0)), [])
     expect(found.confidence).toBeNull()

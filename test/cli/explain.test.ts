@@ -105,5 +105,5 @@ describe('keystride explain', () => {
       expect(stderr).toMatch(message)
       expect(stderr.trim().split('\n')).toHaveLength(1)
     }
-  })
+  }, 120_000)
 })

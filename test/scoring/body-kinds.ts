@@ -50,6 +50,8 @@ const NAMES = [
   'et', 't', 'type', 'k', 'c', 'kc', 'r', 'l', 'h', 's', 'seqn', 'eId', 'ctrlKey', 'shiftKey', 'mode', 'version', 'agent', 'ip', 'member_ref',
   'tags', 'kevt', 'm', 'd', 'fonts', 'uaData', 'navCookiesEnabled', 'navCookiesEnablex', 'toString', 'ety', 'shiftKeys', 'member_reg', '', 'é',
 ]
+// biome-ignore format: four short cases
+const SHORTCUT_KEYS: readonly (readonly [string, string])[] = [['kc', '86'], ['kc', '45'], ['c', '"KeyV"'], ['c', '"Insert"']]
 const POISON = ['__proto__', 'constructor', 'prototype', '__proto___', 'constructo', 'prototypes', 'hasOwnProperty']
 
 const string = (random: Random): string =>
@@ -285,17 +287,10 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
     for (const members of keys) if (random() < composed) set(members, 'kc', '229')
     if (random() < 0.5) {
       const one = pick(random, keys)
-      set(
-        one,
-        ...pick(random, [
-          ['kc', '86'],
-          ['kc', '45'],
-          ['c', '"KeyV"'],
-          ['c', '"Insert"'],
-        ] as const),
-      )
-      for (const name of ['ctrlKey', 'metaKey', 'shiftKey', 'altKey']) {
-        if (random() < 0.4) set(one, name, pick(random, ['true', 'true', 'false']))
+      const [name, value] = pick(random, SHORTCUT_KEYS)
+      set(one, name, value)
+      for (const modifier of ['ctrlKey', 'metaKey', 'shiftKey', 'altKey']) {
+        if (random() < 0.4) set(one, modifier, pick(random, ['true', 'true', 'false']))
       }
     }
     return bytes(random, node)

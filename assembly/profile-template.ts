@@ -1,0 +1,48 @@
+/**
+ * What a score takes of the references besides their samples, so that who signs in again costs no more than the probe: in
+ * PREPARED stand, one after the other, the references' own level, the sums of their vectors in each model's axes, and each
+ * one's summary and habits. The user's effects are refitted from the samples, which takes less room. Bit for bit what
+ * `score` finds: these are the very numbers that it would compute again.
+ */
+import {
+  HABITS, HABITS_STRIDE, OWN, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
+} from './layout'
+import { STAT_ROWS } from './own-level'
+import { MODELS } from './model'
+import { summaryOf } from './summary'
+
+const OWN_BYTES: usize = <usize>(STAT_ROWS * 3) << 4
+const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
+const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
+const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
+
+/** Writes PREPARED after a score against slots 1 to `references`; bytes. */
+export function keepTemplate(references: i32): i32 {
+  let at = kept(PREPARED, OWN, OWN_BYTES)
+  at = kept(at, PROJECTED_SUMS, SUMS_BYTES)
+  for (let slot = 1; slot <= references; slot++) {
+    at = kept(at, summaryOf(slot), SUMMARY_BYTES)
+    at = kept(at, HABITS + <usize>slot * HABITS_BYTES, HABITS_BYTES)
+  }
+  return <i32>(at - PREPARED)
+}
+
+/** The way back, before a probe is compared with slots 1 to `references`. */
+export function restoreTemplate(references: i32): void {
+  let at = restored(PREPARED, OWN, OWN_BYTES)
+  at = restored(at, PROJECTED_SUMS, SUMS_BYTES)
+  for (let slot = 1; slot <= references; slot++) {
+    at = restored(at, summaryOf(slot), SUMMARY_BYTES)
+    at = restored(at, HABITS + <usize>slot * HABITS_BYTES, HABITS_BYTES)
+  }
+}
+
+function kept(to: usize, from: usize, bytes: usize): usize {
+  memory.copy(to, from, bytes)
+  return to + bytes
+}
+
+function restored(from: usize, to: usize, bytes: usize): usize {
+  memory.copy(to, from, bytes)
+  return from + bytes
+}
