@@ -10,6 +10,7 @@ import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
+import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createChangeLanguage } from './flows/organization-language.js'
@@ -116,6 +117,7 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
   const needs = {
     ...stores,
     scoring,
+    people: createKnownPeople(config.profileCacheBytes),
     ...createSettings({ ...stores, monotonicMs }),
     newId: () => v7(),
     newToken,

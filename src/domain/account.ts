@@ -40,6 +40,8 @@ export interface Member {
   readonly attempts: AttemptCounters
   /** Compared and swapped by every write of `attempts`, bumped by every removal of references and every change of the code: no two verdicts rest on the same counters. */
   readonly attemptsVersion: number
+  /** Moves with every change of the member or its account. */
+  readonly rowVersion: number
   /** So long from when it was read no pattern of the member is taken, because too many were refused; 0 where they are. */
   readonly patternsClosedForMs: number
   readonly createdAt: number

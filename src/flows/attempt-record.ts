@@ -85,6 +85,7 @@ export async function settle<J extends Judged>(needs: Needs, first: Situation, j
       counters,
       attemptsVersion: member.attemptsVersion,
       generation: member.generation,
+      rowVersion: member.rowVersion,
       replayMark: judged.replayMark,
     })
     if (outcome === 'recorded') {
@@ -95,11 +96,19 @@ export async function settle<J extends Judged>(needs: Needs, first: Situation, j
       }
       return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
     }
-    if (outcome === 'absent') throw new Refusal('user-not-found', 'the account was deleted meanwhile')
     if (outcome === 'replay') seenBefore = true
-    else situation = { ...situation, member: (await findPerson(needs.accounts, who)).member }
+    else situation = await readAgain(needs, situation)
   }
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
+}
+
+/** The situation with its person as it is now. Refuses where the person is gone, or there is another one by that name. */
+async function readAgain(needs: Needs, situation: Situation): Promise<Situation> {
+  const { account, member } = await findPerson(needs.accounts, situation.who)
+  // What was checked of the account before is not checked again: that hardly anybody meets.
+  if (account.id !== situation.account.id || account.type !== situation.account.type)
+    throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
+  return { ...situation, account, member }
 }
 
 function recordOf(needs: Needs, situation: Situation, judged: Judged, now: number): Authentication {
@@ -136,7 +145,12 @@ function memberAfter(
   authenticated: boolean,
   now: number,
 ): Member {
-  const counted = { ...member, attempts }
+  const counted = {
+    ...member,
+    attempts,
+    attemptsVersion: member.attemptsVersion + 1,
+    rowVersion: member.rowVersion + 1,
+  }
   if (!authenticated) return counted
   if (method === 'biometric') return { ...counted, lastSuccessAt: now, lastTypedAt: now }
   return { ...counted, lastSuccessAt: now, code: { ...member.code, used: member.code.temporary } }

@@ -1,8 +1,9 @@
+import type { Member } from '../domain/account.js'
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
-import { Refusal } from '../domain/refusal.js'
+import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
-import type { PatternReading, Scoring } from '../scoring/scoring.js'
+import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
@@ -21,8 +22,10 @@ import {
 } from './attempt-record.js'
 import { otherMember } from './enroll.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
-import type { Designation, Presented } from './person.js'
+import type { KnownPeople } from './known-people.js'
+import { type Designation, fitsMember, type Presented } from './person.js'
 import type { Settings } from './settings.js'
+import { sha256Hex } from './tokens.js'
 import type { LanguageHints } from './words.js'
 
 interface Needs {
@@ -32,6 +35,7 @@ interface Needs {
   readonly invalidPatterns: InvalidPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
+  readonly people: KnownPeople
   readonly scoring: Scoring
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
@@ -56,24 +60,84 @@ export type VerifyFlow = (
  */
 export function createVerify(needs: Needs): VerifyFlow {
   return async (who, token, body, hints) => {
-    const before = await begin(needs, 'biometric', who, token, hints)
-    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, before.member)
-    if (!profileReady(needs, before)) return answerOf(needs, unjudged(before, 'enroll'))
-    if (windowOf(needs, before).mode !== 'biometric') return answerOf(needs, unjudged(before, 'refused'))
-
-    const reserved = await reserve(needs, before)
-    if (!reserved.open) return answerOf(needs, unjudged(reserved, 'refused'))
-
+    const reserved = (await reserveAsKnown(needs, who, token, hints)) ?? (await reserveAsRead(needs, who, token, hints))
+    if ('action' in reserved) return answerOf(needs, reserved)
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, reserved.member)
     const compared = await compare(needs, reserved, body)
     if (compared instanceof Refusal) {
       await release(needs, reserved)
       return refuseInvalid(compared)
     }
-    const settled = await settle(needs, reserved, judgeOf(needs, body, compared))
-    await noteInSession(needs, settled)
-    await learn(needs, settled)
-    return answerOf(needs, settled)
+    try {
+      const settled = await settle(needs, reserved, judgeOf(needs, body, compared))
+      await noteInSession(needs, settled)
+      if (await learn(needs, settled)) needs.people.forget(who)
+      else remember(needs, settled)
+      return answerOf(needs, settled)
+    } catch (error) {
+      needs.people.forget(who)
+      throw error
+    }
   }
+}
+
+/** The person as the stores have them: the attempt is counted, or there is none to make. */
+async function reserveAsRead(
+  needs: Needs,
+  who: Designation,
+  token: Presented,
+  hints: LanguageHints,
+): Promise<Situation | Settled<never>> {
+  const before = await begin(needs, 'biometric', who, token, hints)
+  limitInvalidPatterns(needs.invalidPatterns, who.organizationId, before.member)
+  if (!profileReady(needs, before)) return unjudged(before, 'enroll')
+  if (windowOf(needs, before).mode !== 'biometric') return unjudged(before, 'refused')
+  const reserved = await reserve(needs, before)
+  return reserved.open ? reserved : unjudged(reserved, 'refused')
+}
+
+/**
+ * The same in one round trip, on the person as this process remembers them: the commit tells whether that still holds.
+ * Null where nobody is remembered, or no attempt is open by it, which the stores should say themselves.
+ */
+async function reserveAsKnown(
+  needs: Needs,
+  who: Designation,
+  token: Presented,
+  hints: LanguageHints,
+): Promise<Situation | null> {
+  const known = needs.people.recall(who)
+  if (known === null || typeof token !== 'string') return null
+  const { account, member } = known
+  const settings = await needs.settingsOf(who.organizationId)
+  const unused = { biometric: 0, security_code: 0, typingFailed: false }
+  const session = { userRef: who.userRef, memberRef: null, used: unused, authenticatedAt: null, reportedAction: null }
+  const unsaid = { ...session, sha256: sha256Hex(token) }
+  const named = { ...who, memberRef: who.memberRef ?? member.memberRef }
+  const before = {
+    method: 'biometric',
+    who: named,
+    session: unsaid,
+    account,
+    member,
+    settings,
+    used: unused,
+    hints,
+  } as const
+  if (!profileReady(needs, before) || windowOf(needs, before).mode !== 'biometric') return null
+  const reserved = await reserve(needs, before)
+  if (!reserved.open) return null
+  if (fitsMember(reserved.session, named)) return reserved
+  await release(needs, reserved)
+  throw sessionMissing()
+}
+
+/** For the next attempt of this person here. */
+function remember(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): void {
+  const { who, account, member } = situation
+  const { template, hasAdaptive } = judged?.compared ?? { template: null, hasAdaptive: false }
+  if (authentication === null || template === null) needs.people.forget(who)
+  else needs.people.keep(who, { account, member, template, hasAdaptive })
 }
 
 const profileReady = (needs: Needs, { member }: Situation): boolean =>
@@ -84,25 +148,55 @@ interface Compared {
   readonly reading: PatternReading
   readonly generation: number
   readonly profileVersion: number
+  /** Of the enrolled references; null where there is none to keep. */
+  readonly template: ProfileTemplate | null
+  readonly hasAdaptive: boolean
 }
 
 /** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
 async function compare(needs: Needs, situation: Situation, body: Uint8Array): Promise<Compared | Refusal> {
   const { who, member, settings } = situation
   const { organizationId } = who
-  const stored = await needs.profiles.references(organizationId, member.id)
-  const [enrolled, adaptive] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
+  const known = needs.people.recall(who)
+  const held = known !== null && isOf(known.member, member) ? known : null
+  const stored = held === null ? await needs.profiles.references(organizationId, member.id) : null
   const replayKey = await needs.vault.replayKey(organizationId)
-  const task = { body, references: await opened(needs, situation, enrolled), replayKey }
-  let result = await needs.scoring.score(task)
+  const against =
+    held === null
+      ? { references: await opened(needs, situation, (stored ?? []).filter(isEnrolled)), keep: true }
+      : { references: [], template: held.template }
+  const first = await needs.scoring.score({ body, replayKey, ...against })
+  if (!first.ok) return new Refusal('pattern-invalid', first.message)
+  const hasAdaptive = held?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
+  const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
+  const result = mayLift ? await lift(needs, situation, body, replayKey) : first
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
-  const mayLift = liftable(result.reading.confidence ?? 0, settings.policy.policy)
-  if (needs.adaptation && adaptive.length > 0 && mayLift) {
-    result = await needs.scoring.score({ ...task, adaptive: await opened(needs, situation, adaptive) })
-    if (!result.ok) return new Refusal('pattern-invalid', result.message)
-  }
   const { generation, profileVersion } = member
-  return otherMember(result.reading, member) ?? { reading: result.reading, generation, profileVersion }
+  const template = held?.template ?? first.reading.kept
+  const { reading } = result
+  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive }
+}
+
+const isOf = (known: Member, { id, generation, profileVersion }: Member): boolean =>
+  known.id === id && known.generation === generation && known.profileVersion === profileVersion
+
+/** The same against enrolled and adaptive references. */
+async function lift(
+  needs: Needs,
+  situation: Situation,
+  body: Uint8Array,
+  replayKey: Uint8Array,
+): Promise<ScoringResult> {
+  const stored = await needs.profiles.references(situation.who.organizationId, situation.member.id)
+  const [references, adaptive] = await Promise.all([
+    opened(needs, situation, stored.filter(isEnrolled)),
+    opened(
+      needs,
+      situation,
+      stored.filter((one) => !isEnrolled(one)),
+    ),
+  ])
+  return needs.scoring.score({ body, replayKey, references, adaptive })
 }
 
 const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
@@ -133,6 +227,7 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
     if (windowOfReserved(needs, situation).mode !== 'biometric') return 'refused'
     const { who, account, member, settings } = situation
     if (member.generation !== first.generation) return 'refused'
+    limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
     if (member.profileVersion !== compared.profileVersion) {
       const again = await compare(needs, situation, body)
       if (again instanceof Refusal) throw again
@@ -172,15 +267,16 @@ async function noteInSession({ sessions }: Needs, { situation, authentication }:
 /**
  * A clean sign-in becomes an adaptive reference, in a transaction of its own right after the record: the record must not
  * hang on it, and a crash in between costs one of many chances to learn, nothing else. So does a store that is away.
+ * True where the profile may be another now.
  */
-async function learn(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): Promise<void> {
+async function learn(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): Promise<boolean> {
   const pattern = judged?.pattern ?? null
-  if (!needs.adaptation || judged === null || pattern === null || authentication === null) return
+  if (!needs.adaptation || judged === null || pattern === null || authentication === null) return false
   const { reading, profileVersion } = judged.compared
   const { member, who } = situation
   const now = authentication.createdAt
   const confidenceEnrolled = reading.confidence ?? 0
-  if (!mayAdapt({ ...judged, confidenceEnrolled, adaptedAt: member.adaptedAt, now })) return
+  if (!mayAdapt({ ...judged, confidenceEnrolled, adaptedAt: member.adaptedAt, now })) return false
   const { id: memberId, generation } = member
   const reference = { ...pattern, memberId, generation, mode: reading.mode, createdAt: now }
   const rules = { profileVersion, max: ADAPTIVE_MAX, intervalMs: ADAPTATION_INTERVAL_MS }
@@ -189,4 +285,5 @@ async function learn(needs: Needs, { situation, judged, authentication }: Settle
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
   }
+  return true
 }

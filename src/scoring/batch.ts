@@ -2,18 +2,23 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-const partsOf = ({ body, replayKey, references, adaptive = [] }: ScoringTask) => [
+/** Words of a task before the lengths of its parts: references, adaptive ones, references in the template (0: none), keep. */
+const HEAD = 4
+const NOTHING = new Uint8Array()
+
+const partsOf = ({ body, replayKey, template, references, adaptive = [] }: ScoringTask) => [
   body,
   replayKey,
+  template?.bytes ?? NOTHING,
   ...references,
   ...adaptive,
 ]
 
-/** Bytes of a task: how many references of either kind, the length of each part, then the parts, padded to a word. */
+/** Bytes of a task: its head, the length of each part, then the parts, padded to a word. */
 function packedSize(task: ScoringTask): number {
   const parts = partsOf(task)
   const bytes = parts.reduce((sum, part) => sum + part.length, 0)
-  return WORD * (2 + parts.length) + ((bytes + WORD - 1) & ~(WORD - 1))
+  return WORD * (HEAD + parts.length) + ((bytes + WORD - 1) & ~(WORD - 1))
 }
 
 /**
@@ -30,8 +35,10 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
     const parts = partsOf(task)
     words.setUint32(at, task.references.length, true)
     words.setUint32(at + WORD, task.adaptive?.length ?? 0, true)
-    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (2 + i), part.length, true)
-    let to = at + WORD * (2 + parts.length)
+    words.setUint32(at + 2 * WORD, task.template?.n ?? 0, true)
+    words.setUint32(at + 3 * WORD, task.keep === true ? 1 : 0, true)
+    for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (HEAD + i), part.length, true)
+    let to = at + WORD * (HEAD + parts.length)
     for (const part of parts) {
       bytes.set(part, to)
       to += part.length
@@ -47,16 +54,26 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
     const nReferences = words.getUint32(at, true)
-    const nParts = 2 + nReferences + words.getUint32(at + WORD, true)
-    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (2 + i), true))
-    let from = at + WORD * (2 + nParts)
-    const [body, replayKey, ...samples] = lengths.map((length) => {
+    const nParts = 3 + nReferences + words.getUint32(at + WORD, true)
+    const nInTemplate = words.getUint32(at + 2 * WORD, true)
+    const keep = words.getUint32(at + 3 * WORD, true) === 1
+    const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))
+    let from = at + WORD * (HEAD + nParts)
+    const [body, replayKey, template, ...samples] = lengths.map((length) => {
       const part = new Uint8Array(buffer, from, length)
       from += length
       return part
     })
-    if (body === undefined || replayKey === undefined) throw new Error('a packed task without body and key')
+    if (body === undefined || replayKey === undefined || template === undefined)
+      throw new Error('a packed task without body, key and template')
     at = (from + WORD - 1) & ~(WORD - 1)
-    return { body, replayKey, references: samples.slice(0, nReferences), adaptive: samples.slice(nReferences) }
+    const task = {
+      body,
+      replayKey,
+      references: samples.slice(0, nReferences),
+      adaptive: samples.slice(nReferences),
+      keep,
+    }
+    return nInTemplate === 0 ? task : { ...task, template: { bytes: template, n: nInTemplate } }
   })
 }

@@ -1,8 +1,8 @@
-import type { Kernel } from './kernel.js'
+import type { Kernel, KernelScore } from './kernel.js'
 import { readByContract } from './read-pattern.js'
 import { replayMark } from './replay-mark.js'
 import { readableSample } from './sample.js'
-import type { ScoringResult, ScoringTask } from './scoring.js'
+import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 
 /** Above this a pattern is called a bot; the model's liveness curve is calibrated to it. */
 const BOT_LIKELIHOOD = 0.5
@@ -21,13 +21,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
   const { sample, nKeydowns, mode, ip, memberRef } = read
-  const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
-  const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
-  const adapted = enrolled.length > 0 && adaptive.length > 0
-  const all = adapted ? [...enrolled, ...adaptive] : enrolled
-  const found = kernel.score(sample, all)
-  // The slots are read: the enrolled ones stand first.
-  const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
+  const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   return {
     ok: true,
     reading: {
@@ -42,7 +36,35 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       replayOfReference: found.replayDistanceMs < REPLAY_DISTANCE_MS,
       confidence,
       confidenceAdapted: adapted ? found.confidence : null,
-      nReferencesUsed: all.length,
+      nReferencesUsed: nReferences,
+      kept,
     },
   }
+}
+
+interface Comparison {
+  /** Against all references. */
+  readonly found: KernelScore
+  /** Against the enrolled ones. */
+  readonly confidence: number | null
+  readonly adapted: boolean
+  readonly nReferences: number
+  readonly kept: ProfileTemplate | null
+}
+
+function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Comparison {
+  if (task.template !== undefined) {
+    const found = kernel.scoreKept(sample, task.template.bytes)
+    return { found, confidence: found.confidence, adapted: false, nReferences: task.template.n, kept: null }
+  }
+  const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
+  const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
+  const adapted = enrolled.length > 0 && adaptive.length > 0
+  const all = adapted ? [...enrolled, ...adaptive] : enrolled
+  const found = kernel.score(sample, all)
+  // The slots are read: the enrolled ones stand first.
+  const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
+  const keep = task.keep === true && enrolled.length > 0
+  const kept = keep ? { bytes: kernel.keep(enrolled.length), n: enrolled.length } : null
+  return { found, confidence, adapted, nReferences: all.length, kept }
 }

@@ -1,5 +1,15 @@
 import type { ReplayMark } from '../domain/replay.js'
 
+/**
+ * References as the kernel keeps them for the next score, which then costs half: bytes for the kernel and model that made
+ * them. Biometric data like the samples that they hold: memory only, never stored.
+ */
+export interface ProfileTemplate {
+  readonly bytes: Uint8Array
+  /** References in it. */
+  readonly n: number
+}
+
 /** One request body to read, and what to compare it with. */
 export interface ScoringTask {
   /** The request body as it arrived; it is copied, so that the caller may have it scored again. */
@@ -8,6 +18,10 @@ export interface ScoringTask {
   readonly references: readonly Uint8Array[]
   /** Samples of the adaptive references, compared with in a second score. */
   readonly adaptive?: readonly Uint8Array[]
+  /** In place of both: the template that an earlier result kept of the enrolled references. */
+  readonly template?: ProfileTemplate
+  /** The result is to bring the template of the enrolled references. */
+  readonly keep?: boolean
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
 }
@@ -34,6 +48,8 @@ export interface PatternReading {
   readonly confidenceAdapted: number | null
   /** Enrolled and adaptive. */
   readonly nReferencesUsed: number
+  /** Where the task asked for it; null without references. */
+  readonly kept: ProfileTemplate | null
 }
 
 export type ScoringResult =

@@ -34,13 +34,15 @@ export interface AttemptToRecord {
   readonly counters: AttemptCounters
   readonly attemptsVersion: number
   readonly generation: number
+  /** The member's when it was read; nothing at all of it may have changed. Left out, only the two above count. */
+  readonly rowVersion?: number
   /** Null records without looking at, or adding to, the replay index. */
   readonly replayMark: ReplayMark | null
 }
 
 export type RecordOutcome =
   | 'recorded'
-  /** The member's counters or profile moved since they were read: nothing was written, read and decide again. */
+  /** The member's counters or profile, or whatever `rowVersion` tells of, moved since they were read: nothing was written, read and decide again. */
   | 'conflict'
   /** The mark is known: nothing was written. */
   | 'replay'

@@ -23,6 +23,7 @@ const member = (nVisible: number, more: Partial<Member> = {}): Member => ({
   code: { set: false, temporary: false, expiresAt: null, used: false, version: 0 },
   attempts: NO_ATTEMPTS,
   attemptsVersion: 0,
+  rowVersion: 0,
   patternsClosedForMs: 0,
   createdAt: 0,
   lastTypedAt: null,

@@ -8,6 +8,7 @@ import { Refusal } from '../../src/domain/refusal.js'
 import { createAccountFlows } from '../../src/flows/accounts.js'
 import { createBootstrap } from '../../src/flows/bootstrap.js'
 import { createEnroll } from '../../src/flows/enroll.js'
+import { createKnownPeople, type KnownPeople } from '../../src/flows/known-people.js'
 import { createProfileFlows } from '../../src/flows/profiles.js'
 import { createSettings } from '../../src/flows/settings.js'
 import { newToken } from '../../src/flows/tokens.js'
@@ -19,6 +20,7 @@ import { text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { mark } from '../storage/fixtures.js'
 
+const MEMORY = 1e6
 const HINTS = { language: null, acceptLanguage: null }
 const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))
 let stores: Stores
@@ -41,7 +43,9 @@ afterAll(async () => {
 })
 
 /** The flows of a process on these stores, some of them in the test's hands. */
-function flowsOn(changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring; targets: ProfileTargets }> = {}) {
+function flowsOn(
+  changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }> = {},
+) {
   const needs = {
     ...stores,
     scoring,
@@ -53,6 +57,7 @@ function flowsOn(changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring;
     randomSeed: () => 1,
     replay: 'reject' as const,
     adaptation: true,
+    people: createKnownPeople(MEMORY),
     ...changes,
   }
   const securityCodes = { issueFirst: async () => null }
@@ -206,5 +211,118 @@ describe('learning from a clean pass', () => {
     expect(await adaptive(one)).toEqual([])
     await cleanPass(one)
     expect(await adaptive(one)).toHaveLength(1)
+  })
+})
+
+/** The confidence of a pattern against the references as they are stored. */
+async function asRead(memberId: string, accountId: string, body: Uint8Array): Promise<number | null> {
+  const stored = await stores.profiles.references(organizationId, memberId)
+  const references = await Promise.all(
+    stored
+      .filter(({ kind }) => kind === 'enrolled')
+      .map(({ id, generation, sealed }) =>
+        stores.vault.open(organizationId, { accountId, memberId, patternId: id, generation }, sealed),
+      ),
+  )
+  const result = await scoring.score({ body, references, replayKey: new Uint8Array(32) })
+  return result.ok ? result.reading.confidence : null
+}
+
+describe('a process that remembers a person', () => {
+  /** A process that has verified somebody, who types on and gets what is given them. */
+  async function remembering(changes: Parameters<typeof flowsOn>[0] = {}) {
+    const one = await enrolled()
+    const people = createKnownPeople(MEMORY)
+    const flows = flowsOn({ people, ...changes })
+    const verify = async (body = one.fresh()) => flows.verify(one.who, await one.session(), body, HINTS)
+    // What the first sign-in of a day teaches changes the profile.
+    for (let n = 0; n < 2; n++) await verify()
+    expect(people.recall(one.who)).not.toBeNull()
+    return { ...one, people, flows, verify }
+  }
+
+  it('judges as one that reads the stores does, without reading references', async () => {
+    const reads = { n: 0 }
+    const counting = {
+      ...stores.profiles,
+      references: (...who: [string, string]) => {
+        reads.n++
+        return stores.profiles.references(...who)
+      },
+    }
+    const one = await remembering({ profiles: counting })
+    const readBefore = reads.n
+    for (let n = 0; n < 5; n++) {
+      const body = one.fresh()
+      const confidence = await asRead(one.memberId, one.accountId, body)
+      expect((await one.verify(body)).authentication?.confidenceBiometrics).toBe(confidence)
+    }
+    expect(reads.n).toBe(readBefore)
+  })
+
+  it('leaves out a reference that another process has removed', async () => {
+    const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
+    const one = await remembering({ targets: four })
+    await flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? '')
+    const { authentication } = await one.verify()
+    expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+    expect((await one.verify()).authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+  })
+
+  it('judges nobody whose profile another process has emptied', async () => {
+    const one = await remembering()
+    const session = await one.session()
+    const records = await one.records()
+    await flowsOn().profiles.reset(one.who)
+    await expect(one.flows.verify(one.who, session, one.fresh(), HINTS)).rejects.toMatchObject({
+      kind: 'session-missing',
+    })
+    expect(await one.verify()).toMatchObject({ action: 'enroll', authentication: null })
+    expect(await one.records()).toBe(records)
+  })
+
+  it('counts on from what other processes have counted, and holds to their locks', async () => {
+    const one = await remembering()
+    const other = await enrolled()
+    for (let n = 0; n < 2; n++) {
+      for (const flows of [one.flows, flowsOn()]) await flows.verify(one.who, await one.session(), other.fresh(), HINTS)
+    }
+    const streak = async () =>
+      (await stores.accounts.find(organizationId, one.who.userRef, null))?.member?.attempts.biometric
+    expect(await streak()).toMatchObject({ streak: 4, closedUntil: 0 })
+    await flowsOn().verify(one.who, await one.session(), other.fresh(), HINTS)
+    expect((await streak())?.closedUntil).toBeGreaterThan(Date.now())
+    const records = await one.records()
+    expect(await one.verify()).toMatchObject({ action: 'refused', authentication: null })
+    expect(await one.records()).toBe(records)
+  })
+
+  it('judges nobody by the profile of who had the name before', async () => {
+    const [one, other] = [await remembering(), await enrolled()]
+    await stores.accounts.remove(organizationId, one.who.userRef)
+    await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
+    const session = await one.session()
+    for (let stored = 0; stored < 5; ) {
+      const { patternId } = await flowsOn().enroll(one.who, session, other.fresh(), HINTS).catch(ifBot)
+      if (patternId !== null) stored++
+    }
+    await expect(one.verify()).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await one.verify()).authentication).toMatchObject({ nPatternsRefUsed: 5, authenticated: false })
+    expect((await one.verify(other.fresh())).action).toBe('verified')
+  })
+
+  it('gives back the attempt of a pattern that cannot be read, and takes no more than the budget', async () => {
+    const one = await remembering()
+    const session = await one.session()
+    for (let n = 0; n < 4; n++) {
+      await expect(one.flows.verify(one.who, session, bytes({}), HINTS)).rejects.toMatchObject({
+        kind: 'pattern-invalid',
+      })
+    }
+    const other = await enrolled()
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
+    )
+    expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
   })
 })

@@ -90,6 +90,7 @@ function toRecord({ organizationId, attempt }: Waiting, i: number) {
     counters: attempt.counters,
     attempts_version: attempt.attemptsVersion,
     generation: attempt.generation,
+    row_version: attempt.rowVersion ?? null,
     exact: replayMark === null ? null : `\\x${Buffer.from(replayMark.exact).toString('hex')}`,
     bands: replayMark === null ? null : replayMark.bands.map(String),
   }

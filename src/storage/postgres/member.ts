@@ -22,6 +22,7 @@ export interface MemberRow {
   code_version: string
   attempts: AttemptCounters
   attempts_version: string
+  row_version: string
   patterns_closed_for_ms: number
   created_at: Date
   typed_at: Date | null
@@ -42,7 +43,7 @@ export interface MemberRow {
 export const memberColumns = (sql: Transaction) => sql`
   m.id, m.member_ref, m.display_name, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
   m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
-  m.code_version, m.attempts, m.attempts_version, ${closedForMs(sql)} as patterns_closed_for_ms, m.created_at, m.typed_at,
+  m.code_version, m.attempts, m.attempts_version, m.row_version, ${closedForMs(sql)} as patterns_closed_for_ms, m.created_at, m.typed_at,
   m.profile_version, m.sample_format, m.successor_owner, m.successor_format, m.successor_visible, m.successor_sensitive,
   m.pending_id, m.pending_action, m.pending_queued_at, m.pending_replaced, m.adapted_at`
 
@@ -72,6 +73,7 @@ export function toMember(row: MemberRow): Member {
     },
     attempts: row.attempts,
     attemptsVersion: Number(row.attempts_version),
+    rowVersion: Number(row.row_version),
     patternsClosedForMs: row.patterns_closed_for_ms,
     createdAt: row.created_at.getTime(),
     lastTypedAt: row.typed_at?.getTime() ?? null,
