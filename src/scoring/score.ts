@@ -21,7 +21,9 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
   const { sample, nKeydowns, mode, ip, memberRef } = read
+  // To lie on a reference to the millisecond is a sign of forgery, too: then it is that replay, and no other bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
+  const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   return {
     ok: true,
     reading: {
@@ -32,8 +34,8 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       memberRef,
       replayMark: replayMark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
-      bot: found.botLikelihood > BOT_LIKELIHOOD,
-      replayOfReference: found.replayDistanceMs < REPLAY_DISTANCE_MS,
+      bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,
+      replayOfReference,
       confidence,
       confidenceAdapted: adapted ? found.confidence : null,
       nReferencesUsed: nReferences,

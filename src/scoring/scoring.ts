@@ -39,6 +39,7 @@ export interface PatternReading {
   readonly replayMark: ReplayMark
   /** 0 (a person) to 1 (a machine). */
   readonly botLikelihood: number
+  /** A machine typed it; false for a copy of a reference, which is a replay. */
   readonly bot: boolean
   /** A reference is this very pattern, give or take a few ms. */
   readonly replayOfReference: boolean

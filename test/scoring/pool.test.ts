@@ -25,6 +25,8 @@ describe('batch', () => {
       references: Array.from({ length: n }, (_, i) => new Uint8Array(i * 5 + 1).fill(i)),
       adaptive: Array.from({ length: (n + 1) % 3 }, (_, i) => new Uint8Array(i * 3 + 2).fill(9 + i)),
       replayKey,
+      keep: n % 3 === 0,
+      ...(n % 4 === 1 ? { template: { bytes: new Uint8Array(n).fill(n), n: 1 + n } } : {}),
     }))
     expect(unpackTasks(packTasks(tasks))).toEqual(tasks)
     expect(unpackTasks(packTasks([]))).toEqual([])
