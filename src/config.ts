@@ -1,3 +1,4 @@
+import { cpus } from 'node:os'
 import { z } from 'zod'
 import { ADAPTIVE_MAX } from './domain/adaptation.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
@@ -68,7 +69,14 @@ const Environment = z.object({
     .enum(['on', 'off'])
     .default('on')
     .describe('whether profiles learn from clean sign-ins; off also leaves out what they have learned'),
-  SCORING_WORKERS: count(1, 64).optional().describe('scoring threads; unset: one fewer than the cores, at least one'),
+  PROCESSES: count(1, 64).optional().describe('processes that serve, on one port; unset: as many as cores'),
+  SCORING: z
+    .enum(['pool', 'inline'])
+    .default('pool')
+    .describe('where patterns are scored: on threads of their own, or on that which serves'),
+  SCORING_WORKERS: count(1, 64)
+    .optional()
+    .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(64)
     .describe('memory of each process for profiles that sign in again, in MB: 100 about 14,000 people'),
@@ -99,6 +107,8 @@ export interface Config {
   readonly replay: 'reject' | 'flag'
   readonly targets: ProfileTargets
   readonly adaptation: boolean
+  readonly processes: number
+  readonly scoring: 'pool' | 'inline'
   readonly scoringWorkers: number | null
   readonly profileCacheBytes: number
   readonly logLevel: string
@@ -144,6 +154,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     replay: settings.REPLAY,
     targets: { targetRefPatterns: settings.TARGET_REF_PATTERNS, fullRefPatterns: settings.FULL_REF_PATTERNS },
     adaptation: settings.ADAPTATION === 'on',
+    processes: settings.PROCESSES ?? cpus().length,
+    scoring: settings.SCORING,
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     logLevel: settings.LOG_LEVEL,

@@ -6,8 +6,10 @@ import { SCOPES } from './domain/organization.js'
 import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
+import { asFront, type Front } from './front.js'
 import { administration, openStores, type Stores } from './open-stores.js'
 import { serveAll, startScoring } from './serve-all.js'
+import { superviseFronts } from './supervise.js'
 import { version } from './version.js'
 
 /** A service that stops within 5 s, whatever is going on. */
@@ -19,32 +21,63 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfigOrExit(env)
   const log = pino({ level: config.logLevel, base: { pid: process.pid } })
   const stopping = stopOnSignal(log)
+  const front = asFront(env)
   try {
-    // Both take a while and neither needs the other.
-    const [scoring, stores] = await Promise.all([
-      startScoring(config, log).then((started) => {
-        stopping.onStop(() => started.close())
-        return started
-      }),
-      openStores(config, log, { redis: true }).then((opened) => {
-        stopping.onStop(() => opened.close())
-        return opened
-      }),
-    ])
-    await requireKeys(stores)
-    const health = watchHealth(stores.checks, (why) =>
-      why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
-    )
-    const server = await serveAll({ config, stores, scoring, health, log })
-    stopping.onStop(() => server.close())
-    stopping.onStop(async () => health.stop())
-    const demo = stores.embedded ? await demoOrganization(config, stores) : null
-    process.stdout.write(`${greeting(config, server.port, demo)}\n`)
-    log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
+    if (config.processes > 1) await runFronts(config, log, stopping)
+    else await serveHere(config, log, stopping, front)
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')
     await stopping.stop(1)
   }
+}
+
+type Stopping = ReturnType<typeof stopOnSignal>
+
+/** Several processes serve; this one holds the stores open that they share, and watches over them. */
+async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
+  const stores = await openStores(config, log, { redis: false })
+  stopping.onStop(() => stores.close())
+  const demo = stores.embedded ? await demoOrganization(config, stores) : null
+  const { processes, host, port } = config
+  const file = process.argv[1]
+  if (file === undefined) throw new Error('the processes of the service cannot tell which file to run')
+  const fronts = await superviseFronts({
+    file,
+    processes,
+    host,
+    port,
+    log: (message, facts) => log.error(facts, message),
+  })
+  stopping.onStop(() => fronts.stop())
+  process.stdout.write(`${greeting(config, fronts.port, demo)}\n`)
+  log.info({ port: fronts.port, processes, version: version() }, 'serving')
+}
+
+async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
+  front?.onOrphaned(() => void stopping.stop(0))
+  // Both take a while and neither needs the other.
+  const [scoring, stores] = await Promise.all([
+    startScoring(config, log).then((started) => {
+      stopping.onStop(() => started.close())
+      return started
+    }),
+    openStores(config, log, { redis: true }).then((opened) => {
+      stopping.onStop(() => opened.close())
+      return opened
+    }),
+  ])
+  await requireKeys(stores)
+  const health = watchHealth(stores.checks, (why) =>
+    why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
+  )
+  const server = await serveAll({ config, stores, scoring, health, log, front })
+  stopping.onStop(() => server.close())
+  stopping.onStop(async () => health.stop())
+  if (front === null) {
+    const demo = stores.embedded ? await demoOrganization(config, stores) : null
+    process.stdout.write(`${greeting(config, server.port, demo)}\n`)
+  } else front.serving()
+  log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
 }
 
 function readConfigOrExit(env: NodeJS.ProcessEnv): Config {

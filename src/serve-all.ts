@@ -23,6 +23,7 @@ import { newToken } from './flows/tokens.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
+import type { Front } from './front.js'
 import { documentEndpoints } from './http/docs-page.js'
 import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
@@ -30,6 +31,7 @@ import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, wasmFile, workerFile } from './scoring/artifacts.js'
+import { createInlineScoring } from './scoring/inline.js'
 import { createScoringPool } from './scoring/pool.js'
 import type { Scoring } from './scoring/scoring.js'
 import { version } from './version.js'
@@ -40,6 +42,8 @@ interface Needs {
   readonly scoring: Scoring
   readonly health: Health
   readonly log: Logger
+  /** Null where this process alone serves. */
+  readonly front: Front | null
 }
 
 export interface Serving {
@@ -61,7 +65,7 @@ const LINGER_MS = 300
 const DRAIN_MS = 3_000
 
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
-export async function serveAll({ config, stores, scoring, health, log }: Needs): Promise<Serving> {
+export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const services = coreServices(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
@@ -70,7 +74,7 @@ export async function serveAll({ config, stores, scoring, health, log }: Needs):
     uws: provider.uws,
     apis,
     plain: [
-      ...probes(health, metrics.text),
+      ...probes(health, front?.metrics(metrics) ?? metrics.text),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
@@ -81,11 +85,11 @@ export async function serveAll({ config, stores, scoring, health, log }: Needs):
     onAnswer: metrics.onAnswer,
     host: config.host,
     port: config.port,
+    exclusivePort: front === null,
   })
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
-  metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', () =>
-    health.degraded() === null ? 0 : 1,
-  )
+  const degraded = () => (health.degraded() === null ? 0 : 1)
+  metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
@@ -95,11 +99,12 @@ export async function serveAll({ config, stores, scoring, health, log }: Needs):
 
 /** Scoring threads with the shipped kernel and model. One that cannot load stops the start, not a customer's attempt. */
 export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
+  if (config.scoring === 'inline') return createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
   const scoring = createScoringPool({
     workerFile: workerFile(),
     wasmFile: wasmFile(),
     modelFile: modelFile(),
-    workers: config.scoringWorkers ?? Math.max(1, cpus().length - 1),
+    workers: config.scoringWorkers ?? Math.max(1, Math.floor(cpus().length / config.processes) - 1),
     log: (message) => log.warn(message),
   })
   try {

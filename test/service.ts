@@ -59,7 +59,7 @@ export async function startService(
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
-  const serving = await serveAll({ config, stores, scoring, health, log })
+  const serving = await serveAll({ config, stores, scoring, health, log, front: null })
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')

@@ -1,4 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import type { Answered } from './needs.js'
 import type { Provider } from './provider.js'
 
@@ -11,12 +20,16 @@ export interface MetricsNeeds {
   readonly provider: Provider
 }
 
+export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
+
 export interface Metrics {
   /** For the owner's further metrics; everything in it is in `text`. */
   readonly registry: Registry
-  /** A further number that is read whenever the metrics are. */
-  readonly gauge: (name: string, help: string, read: () => number) => void
+  /** A further number that is read whenever the metrics are, and how those of several processes make one. */
+  readonly gauge: (name: string, help: string, read: () => number, over?: 'sum' | 'max') => void
   readonly contentType: string
+  /** Every metric as an object, for a sum over processes. */
+  readonly json: () => Promise<MetricsJson>
   /** The registry in Prometheus text form. */
   readonly text: () => Promise<string>
   /** For the server's `onAnswer`. */
@@ -55,11 +68,13 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   return {
     registry,
     contentType: registry.contentType,
+    json: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),
-    gauge(name, help, read) {
+    gauge(name, help, read, over = 'sum') {
       new Gauge({
         name,
         help,
+        aggregator: over,
         registers: [registry],
         collect() {
           this.set(read())
@@ -74,6 +89,10 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   }
 }
 
+/** The metrics of several processes as one text: sums, but for what is the same in each. */
+export const metricsTogether = (found: readonly MetricsJson[]): Promise<string> =>
+  AggregatorRegistry.aggregate([...found]).metrics()
+
 const knownMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options'])
 
 function classOf(status: number): string {
@@ -81,5 +100,5 @@ function classOf(status: number): string {
 }
 
 function info(registry: Registry, name: string, help: string, labels: Record<string, string>): void {
-  new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1)
+  new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry], aggregator: 'first' }).set(labels, 1)
 }

@@ -113,7 +113,7 @@ it('a pattern that kills its worker is a 500 with its request id in the log once
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = createScoringPool({ ...files, workerFile: deadlyWorker(), workers: 1 })
-  const serving = await serveAll({ config, stores, scoring, health, log })
+  const serving = await serveAll({ config, stores, scoring, health, log, front: null })
   const { id } = await administration(stores).create('Deadly')
   const { apikey } = await administration(stores).issueKey(id, 'test')
   const users = `http://127.0.0.1:${serving.port}/core/users`

@@ -43,6 +43,7 @@ export async function startProcess(env: Record<string, string>): Promise<Service
       PORT: port,
       LOG_LEVEL: 'warn',
       SCORING_WORKERS: '1',
+      PROCESSES: '1',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,131 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { FromFront, ToFront } from './front.js'
+import { type MetricsJson, metricsTogether } from './http/metrics.js'
+
+interface SuperviseOptions {
+  /** What a front runs: the file that started this process. */
+  readonly file: string
+  readonly processes: number
+  readonly host: string
+  readonly port: number
+  readonly log: (message: string, facts: Record<string, unknown>) => void
+}
+
+export interface Fronts {
+  /** Where all of them serve. */
+  readonly port: number
+  /** Asks all to stop and waits until they are gone. */
+  stop(): Promise<void>
+}
+
+/** How long until a front that died is started again: at once at first, then ever later, so that none spins. */
+const RESTART_MS = [0, 100, 500, 2000, 5000]
+/** A front that has served this long did not die of its start. */
+const SETTLED_MS = 30_000
+const METRICS_MS = 1000
+
+/**
+ * Runs `processes` fronts on one port, each a whole service, and starts again those that die. They share nothing but the
+ * stores. The first start of each must succeed; the reason is on its standard error.
+ */
+export async function superviseFronts({ file, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
+  const fronts = new Set<ChildProcess>()
+  let stopping = false
+  let up = false
+  const servedOn = await freePort(host, port)
+
+  function launch(index: number, deaths: number): Promise<void> {
+    const env = { ...process.env, PORT: String(servedOn), PROCESSES: '1', KEYSTRIDE_FRONT: String(index) }
+    const child = fork(file, [], { env })
+    const begun = performance.now()
+    fronts.add(child)
+    child.on('message', (message: FromFront) => hear(child, message))
+    const serving = new Promise<void>((resolve, reject) => {
+      child.on('message', (message: FromFront) => {
+        if (message.kind === 'serving') resolve()
+      })
+      child.once('exit', () => reject(new Error('a process of the service did not start')))
+    })
+    child.once('exit', (status, signal) => {
+      fronts.delete(child)
+      if (stopping || !up) return
+      const again = performance.now() - begun > SETTLED_MS ? 0 : deaths + 1
+      const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
+      log('a process of the service died: starting it again', { front: index, pid: child.pid, status, signal, waitMs })
+      setTimeout(() => {
+        // Its own standard error says why it does not start; the next try comes from its exit.
+        if (!stopping) launch(index, again).catch(() => {})
+      }, waitMs)
+    })
+    return serving
+  }
+
+  /** Metrics of all fronts as one text: which of them a scrape reaches is chance. */
+  async function metricsText(): Promise<string> {
+    const found = await Promise.all([...fronts].map(metricsOf))
+    return metricsTogether(found.filter((one) => one !== null))
+  }
+
+  function hear(child: ChildProcess, message: FromFront): void {
+    if (message.kind !== 'ask-metrics') return
+    void metricsText().then((text) => {
+      if (child.connected) child.send({ kind: 'metrics-text', id: message.id, text } satisfies ToFront)
+    })
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping = true
+    const gone = [...fronts].map((child) => once(child, 'exit'))
+    for (const child of fronts) child.kill('SIGTERM')
+    await Promise.all(gone)
+  }
+
+  try {
+    await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
+    up = true
+    return { port: servedOn, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+let asked = 0
+
+/** Null where a front is too busy, or gone. */
+function metricsOf(child: ChildProcess): Promise<MetricsJson | null> {
+  const id = asked++
+  return new Promise((resolve) => {
+    const done = (found: MetricsJson | null): void => {
+      clearTimeout(late)
+      child.off('message', hear)
+      resolve(found)
+    }
+    const hear = (message: FromFront): void => {
+      if (message.kind === 'metrics' && message.id === id) done(message.metrics)
+    }
+    const late = setTimeout(() => done(null), METRICS_MS)
+    child.on('message', hear)
+    if (child.connected) child.send({ kind: 'give-metrics', id } satisfies ToFront)
+    else done(null)
+  })
+}
+
+/** Fronts share their port with whoever asks for it: that somebody else has it already must be found out before. */
+async function freePort(host: string, port: number): Promise<number> {
+  const probe = createServer()
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once('error', reject)
+      probe.listen({ host, port, exclusive: true }, resolve)
+    })
+  } catch {
+    throw new Error(`cannot listen on ${host}:${port}: is the port taken?`)
+  }
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address !== null ? address.port : port
+}

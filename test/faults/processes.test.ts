@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort, type ServiceProcess, startProcess } from './service-process.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
+const env = { KEYSTRIDE_DATA: folder, PROCESSES: '2', LOG_LEVEL: 'error' }
+let service: ServiceProcess
+let headers: Record<string, string>
+
+beforeAll(async () => {
+  service = await startProcess(env)
+  headers = { apikey: service.demo().apikey, 'content-type': 'application/json', connection: 'close' }
+})
+afterAll(async () => {
+  await service.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Node processes under this one. */
+const fronts = (parent = service.process.pid): number[] =>
+  execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, ppid, , file]) => Number(ppid) === parent && file?.endsWith('start.mjs'))
+    .map(([pid]) => Number(pid))
+const running = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let n = 0; n < 200; n++) {
+    if (await holds()) return
+    await delay(50)
+  }
+  throw new Error('it never came to hold')
+}
+const status = async (): Promise<number> => (await fetch(`${service.core}/status`, { headers })).status
+
+describe('two processes on one port', () => {
+  it('share the requests, and tell their metrics as one service', async () => {
+    expect(fronts()).toHaveLength(2)
+    const counted = async (): Promise<number> => {
+      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
+      const line = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m.exec(
+        text,
+      )
+      return Number(line?.[1] ?? 0)
+    }
+    const before = await counted()
+    for (let n = 0; n < 60; n++) expect(await status()).toBe(200)
+    // Whichever process is asked says the same.
+    for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
+  })
+
+  it('go on when one is killed, which is started again, and lose nothing that was acknowledged', async () => {
+    const [first = 0] = fronts()
+    const made: string[] = []
+    let killed = false
+    for (let n = 0; n < 80; n++) {
+      if (n === 20) {
+        process.kill(first, 'SIGKILL')
+        killed = true
+      }
+      try {
+        const answer = await fetch(`${service.core}/users/n${n}`, { method: 'POST', headers, body: '{}' })
+        if (answer.ok) made.push(`n${n}`)
+      } catch {
+        // A connection to the one that was killed.
+      }
+    }
+    expect(killed && made.length).toBeGreaterThan(70)
+    await until(() => fronts().length === 2)
+    expect(fronts()).not.toContain(first)
+    for (const name of made) {
+      const answer = await fetch(`${service.core}/users/${name}/members`, { headers })
+      expect([name, answer.status]).toEqual([name, 200])
+    }
+  })
+
+  it('do not start where the port is taken, and say so', async () => {
+    const port = await freePort()
+    const taken = createServer().listen(port, '127.0.0.1')
+    await expect(startProcess({ ...env, PORT: String(port) })).rejects.toThrow(/cannot listen on 127\.0\.0\.1:\d+/)
+    taken.close()
+  })
+
+  it('stop together, with status 0', async () => {
+    const all = fronts()
+    const { status: ended, tookMs } = await service.stop()
+    expect(ended).toBe(0)
+    expect(tookMs).toBeLessThan(6000)
+    expect(all.filter(running)).toEqual([])
+  })
+
+  it('are gone when the process that watches over them is killed, and its next start serves', async () => {
+    service = await startProcess(env)
+    const all = fronts()
+    await service.kill()
+    await until(() => all.filter(running).length === 0)
+    service = await startProcess(env)
+    expect(await status()).toBe(200)
+  })
+})
