@@ -1,81 +1,65 @@
-import { connect, type Socket } from 'node:net'
+import { writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { HELP } from './load/help.js'
+import { htmlReport } from './load/html.js'
+import { OptionsError, readOptions } from './load/options.js'
+import { startOwnService } from './load/own-service.js'
+import { progressOn } from './load/progress.js'
+import { Report } from './load/report-schema.js'
+import { run } from './load/run.js'
+import { CannotTest, lookAt } from './load/target.js'
+import { mainStep, textReport } from './load/text-report.js'
+import { judged } from './load/thresholds.js'
 
-export interface Outcome {
-  readonly answers: number
-  readonly seconds: number
-  readonly latenciesMs: Float64Array
-  /** Status -> how often. */
-  readonly statuses: ReadonlyMap<number, number>
+// `npm run bench:load`: see load/help.ts, and docs/load-testing.md for what the figures mean.
+
+const FAILED = 1
+const NOT_RUN = 2
+const INTERRUPTED = 130
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  if (args.includes('--json-schema')) {
+    process.stdout.write(`${JSON.stringify(z.toJSONSchema(Report), null, 2)}\n`)
+    return 0
+  }
+  const options = readOptions(args, process.env, Date.now())
+  const progress = progressOn(process.stderr)
+  const interrupt = new AbortController()
+  const onSignal = () => {
+    if (interrupt.signal.aborted) process.exit(INTERRUPTED)
+    interrupt.abort()
+    progress.say('stopping: what is under way is finished and reported; Ctrl-C again stops at once')
+  }
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  if (options.core === null) progress.say('starting a service of its own ...')
+  const own = options.core === null ? await startOwnService(process.env, options.name) : null
+  try {
+    const [core, apikey] = [own?.core ?? options.core ?? '', own?.apikey ?? options.apikey ?? '']
+    const target = await lookAt(core, apikey)
+    const ownStores = own?.stores ?? null
+    const cleanUp = !options.keep && own?.throwaway !== true
+    const needs = { options, core, apikey, target, ownStores, cleanUp, progress, interrupt: interrupt.signal }
+    const measured = await run(needs)
+    // What is written keeps to what is documented.
+    const report = Report.parse({ ...measured, thresholds: judged(options.failIf, mainStep(measured)) })
+    process.stdout.write(textReport(report))
+    if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+    if (options.html !== null) writeFileSync(options.html, htmlReport(report))
+    if (interrupt.signal.aborted) return INTERRUPTED
+    return report.thresholds.every(({ passed }) => passed) ? 0 : FAILED
+  } finally {
+    await own?.stop()
+  }
 }
 
-/** One HTTP/1.1 request as bytes, keep-alive. */
-export function request(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
-  const bytes = Buffer.from(body)
-  const lines = Object.entries({ host: 'localhost', ...headers, 'content-length': String(bytes.byteLength) })
-  const head = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
-  return Buffer.concat([Buffer.from(head), bytes])
-}
-
-/**
- * Sends each list over a connection of its own, the next request when the last is answered (a closed loop), all
- * connections at once. `onAnswer` sees every body. A thin client: the less it costs, the more the server gets to show.
- */
-export async function drive(
-  port: number,
-  lists: readonly (readonly Buffer[])[],
-  onAnswer: (body: string) => void = () => {},
-): Promise<Outcome> {
-  const latencies: number[] = []
-  const statuses = new Map<number, number>()
-  const begun = performance.now()
-  await Promise.all(
-    lists.map((list) =>
-      overOneConnection(port, list, (status, body, ms) => {
-        latencies.push(ms)
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        onAnswer(body)
-      }),
-    ),
-  )
-  const seconds = (performance.now() - begun) / 1000
-  return { answers: latencies.length, seconds, latenciesMs: Float64Array.from(latencies).sort(), statuses }
-}
-
-/** The value below which a share of sorted values lies. */
-export const quantile = (sorted: Float64Array, share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
-
-type Seen = (status: number, body: string, ms: number) => void
-
-function overOneConnection(port: number, list: readonly Buffer[], seen: Seen): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let sent = 0
-    let sentAt = 0
-    let held: Buffer = Buffer.alloc(0)
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, next)
-    function next() {
-      const bytes = list[sent++]
-      if (bytes === undefined) {
-        socket.end()
-        return resolve()
-      }
-      sentAt = performance.now()
-      socket.write(bytes)
-    }
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('the server closed a connection that was in use')))
-    socket.on('data', (chunk) => {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-      const headEnd = held.indexOf('\r\n\r\n')
-      if (headEnd < 0) return
-      const head = held.toString('latin1', 0, headEnd)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-      const end = headEnd + 4 + length
-      if (held.length < end) return
-      const body = held.toString('utf8', headEnd + 4, end)
-      held = held.subarray(end)
-      seen(Number(head.slice(9, 12)), body, performance.now() - sentAt)
-      next()
-    })
-  })
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  const known = error instanceof OptionsError || error instanceof CannotTest
+  process.stderr.write(`bench:load: ${known ? error.message : error instanceof Error ? error.stack : error}\n`)
+  process.exitCode = NOT_RUN
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { person } from '../src/cli/made-up-person.js'
 import { suggestWords } from '../src/domain/typing-words.js'
-import { drive, type Outcome, quantile, request } from './load.js'
+import { drive, type Outcome, quantile, request } from './drive.js'
 
 const HELP = `Verifies a second over HTTP, durable, against reading the same bodies and doing nothing, in one run.
 

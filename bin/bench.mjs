@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 // `npm run bench:<name> -- <options>`: the built bench of that name, built first where it is not.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -12,4 +12,8 @@ if (!existsSync(file)) {
   process.stderr.write(`there is no bench ${JSON.stringify(name)}: see bench/\n`)
   process.exit(1)
 }
-process.exit(spawnSync(process.execPath, [file, ...options], { stdio: 'inherit' }).status ?? 1)
+// A Ctrl-C reaches the bench too, which may have a report to finish: whoever started it waits for it.
+const bench = spawn(process.execPath, [file, ...options], { stdio: 'inherit' })
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => bench.kill('SIGTERM'))
+bench.on('exit', (status) => process.exit(status ?? 1))

@@ -6,7 +6,11 @@
 export interface MadeUpPerson {
   /** One session's typing of a text, as the recorder would send it. */
   types(text: string, session: number, options?: TypingOptions): WirePattern
+  /** The same typing as bare times: `[letter, pressMs, releaseMs]`, in press order. */
+  keys(text: string, session: number, tempo?: number): TypedKey[]
 }
+
+export type TypedKey = readonly [letter: string, pressMs: number, releaseMs: number]
 
 export interface TypingOptions {
   readonly mode?: 'visible' | 'sensitive'
@@ -42,9 +46,15 @@ function habit(seed: number, name: string): number {
 export function person(seed: number): MadeUpPerson {
   const holdMs = 100 * Math.exp(0.2 * habit(seed, 'hold'))
   const paceMs = 130 * Math.exp(0.25 * habit(seed, 'pace'))
-  return {
-    types(text, session, options = {}) {
-      const { tempo = 1, mode = 'visible' } = options
+  const habits = new Map<string, number>()
+  const habitOf = (name: string): number => {
+    const known = habits.get(name) ?? habit(seed, name)
+    habits.set(name, known)
+    return known
+  }
+  const self: MadeUpPerson = {
+    types: (text, session, { tempo = 1, mode = 'visible' } = {}) => wirePattern(self.keys(text, session, tempo), mode),
+    keys(text, session, tempo = 1) {
       const random = randomFrom(seed * 1000 + session)
       const keys: [string, number, number][] = []
       const releasedMs = new Map<string, number>()
@@ -54,33 +64,28 @@ export function person(seed: number): MadeUpPerson {
         // Pace wanders within a session, and people stop to read the next word.
         pace = 0.85 * pace + 0.05 * normal(random)
         if (i > 0) {
-          const pair = 0.17 * habit(seed, `${text[i - 1]}${letter}`)
+          const pair = 0.17 * habitOf(`${text[i - 1]}${letter}`)
           const stops = text[i - 1] === ' ' && random() < 0.3
           const hesitates = random() < 0.05 ? 0.5 + 0.8 * random() : 0
           press += Math.max(25, paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random)))
         }
         // A key goes down again only after it came up.
         press = Math.max(press, (releasedMs.get(letter) ?? -40) + 40 + 20 * random())
-        const hold = Math.max(25, holdMs * Math.exp(0.1 * pace + 0.15 * habit(seed, letter) + 0.05 * normal(random)))
+        const hold = Math.max(25, holdMs * Math.exp(0.1 * pace + 0.15 * habitOf(letter) + 0.05 * normal(random)))
         releasedMs.set(letter, press + hold)
         keys.push([letter, press, press + hold])
       }
-      return wirePattern(
-        keys.map(([letter, p, r]) => [letter, round(p * tempo), round(r * tempo)] as const),
-        mode,
-      )
+      return keys.map(([letter, p, r]) => [letter, round(p * tempo), round(r * tempo)] as const)
     },
   }
+  return self
 }
 
 /** Tenths of a millisecond, as browsers give them. */
 const round = (ms: number) => Math.round(ms * 10) / 10
 
 /** Keys as `[letter, pressMs, releaseMs]`, each letter a to z or a space, in the format of the recorder. */
-export function wirePattern(
-  keys: readonly (readonly [string, number, number])[],
-  mode: 'visible' | 'sensitive' = 'visible',
-): WirePattern {
+export function wirePattern(keys: readonly TypedKey[], mode: 'visible' | 'sensitive' = 'visible'): WirePattern {
   const begun = 1_790_000_000_000
   const record = (letter: string) =>
     letter === ' '

@@ -1,0 +1,72 @@
+import { Worker } from 'node:worker_threads'
+import type { Crew as CrewSettings, FromWorker, Step, ToWorker } from './messages.js'
+import { CannotTest, unknownKey } from './target.js'
+
+/** The second of the step, and what was seen in it. */
+export type SeenMessage = Extract<FromWorker, { kind: 'seen' }>
+
+/** The threads of the load generator as one. */
+export interface Crew {
+  /** People enrolled, which is fewer than asked for where enrolling failed. */
+  enroll(people: number, onSeen: (seen: SeenMessage) => void, onProgress: () => void): Promise<number>
+  /** The people there are after it: somebody may have joined. */
+  step(step: Step, onSeen: (seen: SeenMessage, worker: number) => void): Promise<number>
+  /** How many could not be removed. */
+  remove(onProgress: () => void): Promise<number>
+  /** Begin nothing more, finish what is under way. */
+  stop(): void
+  close(): Promise<void>
+}
+
+interface Hears {
+  readonly onSeen?: (seen: SeenMessage, worker: number) => void
+  readonly onProgress?: () => void
+}
+
+/** The threads of the load generator. A key that becomes unknown on the way ends the work with `CannotTest`. */
+export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
+  const shareOf = (all: number, worker: number) => Math.floor((all + settings.workers - 1 - worker) / settings.workers)
+  const threads = Array.from({ length: settings.workers }, (_, worker) => {
+    const workerData = { ...settings, worker, connections: shareOf(settings.connections, worker) }
+    return new Worker(new URL('./worker.js', import.meta.url), { workerData })
+  })
+  const send = (message: ToWorker) => {
+    for (const thread of threads) thread.postMessage(message)
+  }
+
+  /** One message to each thread, and what they say until all are done. */
+  const together = async (messageOf: (worker: number) => ToWorker, { onSeen, onProgress }: Hears): Promise<number> => {
+    const each = threads.map(
+      (thread, worker) =>
+        new Promise<number>((resolve, reject) => {
+          const settle = (act: () => void) => {
+            thread.off('message', hear).off('error', fail)
+            act()
+          }
+          const fail = (error: Error) => settle(() => reject(error))
+          const hear = (message: FromWorker) => {
+            if (message.kind === 'seen') onSeen?.(message, worker)
+            else if (message.kind === 'progress') onProgress?.()
+            else if (message.kind === 'done') settle(() => resolve(message.people))
+            else
+              fail(message.kind === 'failed' ? new Error(message.message) : new CannotTest(unknownKey(settings.core)))
+          }
+          thread.on('message', hear).on('error', fail)
+          thread.postMessage(messageOf(worker))
+        }),
+    )
+    return (await Promise.all(each)).reduce((sum, people) => sum + people, 0)
+  }
+
+  return {
+    enroll: (people, onSeen, onProgress) =>
+      together((worker) => ({ kind: 'enroll', people: shareOf(people, worker) }), { onSeen, onProgress }),
+    step: (step, onSeen) => together(() => ({ kind: 'step', step }), { onSeen }),
+    remove: (onProgress) => together(() => ({ kind: 'remove' }), { onProgress }),
+    stop: () => send({ kind: 'stop' }),
+    async close() {
+      send({ kind: 'close' })
+      await Promise.all(threads.map((thread) => thread.terminate()))
+    },
+  }
+}

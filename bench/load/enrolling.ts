@@ -1,0 +1,72 @@
+import { type Asking, type AskingNeeds, type Member, type Turn, words } from './asking.js'
+import { patternBody } from './pattern-body.js'
+
+/** People are now and then taken for machines while they enroll, and type once more. */
+const TRIES = 40
+
+/** Accounts that come and go: the people enrolled before a run, and those who join in it. */
+export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count, sound, path, bootstrap }: Asking) {
+  return {
+    /** Creates an account, enrolls its person and sets a code for some. Null where that failed. */
+    async enroll(index: number, userRef: string, turn: Turn): Promise<Member | null> {
+      const ip = `203.0.113.${1 + (index % 254)}`
+      const member: Member = {
+        userRef,
+        typist: crowd.typist(index),
+        ip,
+        code: null,
+        typed: 0,
+        busy: false,
+        lockedUntil: 0,
+      }
+      const created = await client.ask({
+        ...turn,
+        operation: 'create',
+        method: 'POST',
+        path: path(member),
+        wanted: [200, 201],
+      })
+      if (created === null || !created.ok) return null
+      const now = () => ({ ...turn, intended: performance.now() })
+      const begun = await bootstrap(member, now())
+      if (begun === null) return null
+      const { session } = begun
+      let typed = words(begun.json)
+      for (let tries = 0, stored = 0; stored < Number(begun.json.targetRefPatterns ?? 5); tries++) {
+        if (tries === TRIES) return null
+        const body = patternBody(member.typist.enrolls(typed, member.typed++), Date.now(), ip)
+        const ask = {
+          operation: 'enroll',
+          method: 'POST',
+          path: `${path(member)}/typing-patterns`,
+          session,
+          body,
+        } as const
+        const answer = await client.ask({ ...now(), ...ask, wanted: [200, 422] })
+        if (answer === null || !answer.ok) return null
+        if (answer.status === 200) stored++
+        else if (answer.json.reason === 'detection-bot') count(turn, 'enrolling_called_bots')
+        else if (!sound(turn, 'enroll', { [`refused: ${answer.json.reason}`]: true })) return null
+        if (words(answer.json).length > 0) typed = words(answer.json)
+      }
+      count(turn, 'people_enrolled')
+      if (random() < codes) await setCode(member, now(), session, Number(begun.json.codeLength ?? 6))
+      return member
+    },
+
+    remove: (member: Member, turn: Turn) =>
+      client.ask({ ...turn, operation: 'remove', method: 'DELETE', path: path(member), wanted: [200, 404] }),
+  }
+
+  /** Weak codes are refused with 422: then another one is drawn. */
+  async function setCode(member: Member, turn: Turn, session: string, length: number): Promise<void> {
+    for (let tries = 0; tries < TRIES && member.code === null; tries++) {
+      const securityCode = Array.from({ length }, () => Math.floor(random() * 10)).join('')
+      const ask = { operation: 'set-code', method: 'PUT', path: `${path(member)}/security-code`, session } as const
+      const now = { ...turn, intended: performance.now() }
+      const answer = await client.ask({ ...now, ...ask, body: JSON.stringify({ securityCode }), wanted: [200, 422] })
+      if (answer === null || !answer.ok) return
+      if (answer.status === 200) member.code = securityCode
+    }
+  }
+}

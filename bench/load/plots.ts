@@ -1,0 +1,123 @@
+import { percentileCurve } from './histogram.js'
+import { type Line, plot } from './plot.js'
+import { shownMs, shownNumber } from './quantities.js'
+import type { Report, StepReport } from './report-schema.js'
+import { loopOf } from './text-report.js'
+
+const NINES = [
+  [0, '0 %'],
+  [Math.log10(2), '50 %'],
+  [1, '90 %'],
+  [2, '99 %'],
+  [3, '99.9 %'],
+  [4, '99.99 %'],
+  [5, '99.999 %'],
+] as const
+
+/** Latency against percentile, nines evenly apart, so that the tail has room. */
+export function percentilePlot(step: StepReport): string {
+  const line = (name: string, operation: 'signin' | 'verify' | 'bootstrap', colour: Line['colour']): Line => ({
+    name,
+    colour,
+    points: percentileCurve(step.operations[operation]?.histogram ?? ''),
+  })
+  return plot({
+    title: `Latency by percentile, ${loopOf(step)}`,
+    xLabel: 'share of requests answered within',
+    yLabel: 'ms',
+    xTicks: NINES,
+    lines: [
+      line('whole sign-in', 'signin', 'c'),
+      line('verify', 'verify', 'b'),
+      line('bootstrap', 'bootstrap', 'a'),
+    ].filter(({ points }) => points.length > 0),
+  })
+}
+
+/** Seconds of all steps one after the other, each step's from its own start. */
+function overTime(steps: readonly StepReport[]) {
+  let start = 0
+  const marks: { at: number; label: string }[] = []
+  const seconds = steps.flatMap((step) => {
+    const from = start
+    start += Math.max(Math.ceil(step.seconds), step.series.length)
+    if (steps.length > 1) marks.push({ at: from, label: loopOf(step) })
+    return step.series.map((second) => ({ ...second, at: from + second.second + 0.5 }))
+  })
+  return { seconds, marks }
+}
+
+/** Latency and sign-ins second by second, all steps in a row. */
+export function timePlots(steps: readonly StepReport[]): string {
+  const { seconds, marks } = overTime(steps)
+  const measured = (of: (second: (typeof seconds)[number]) => number | null): [number, number][] =>
+    seconds.flatMap((second): [number, number][] => {
+      const value = of(second)
+      return value === null ? [] : [[second.at, value]]
+    })
+  const xLabel = 'seconds of measured time'
+  return (
+    plot({
+      title: 'Latency over time',
+      xLabel,
+      yLabel: 'ms',
+      marks,
+      lines: [
+        { name: 'whole sign-in p99', colour: 'c', points: measured(({ signin_p99_ms }) => signin_p99_ms) },
+        { name: 'verify p99', colour: 'b', points: measured(({ p99_ms }) => p99_ms) },
+        { name: 'verify p50', colour: 'a', points: measured(({ p50_ms }) => p50_ms) },
+      ],
+    }) +
+    plot({
+      title: 'Sign-ins over time',
+      xLabel,
+      yLabel: 'a second',
+      marks,
+      lines: [
+        { name: 'begun', colour: 'faint', points: measured(({ arrivals }) => arrivals) },
+        { name: 'completed', colour: 'a', points: measured(({ completed }) => completed) },
+        { name: 'errors', colour: 'bad', points: measured(({ errors }) => errors) },
+      ],
+    })
+  )
+}
+
+/** Latency and goodput against the rate that was asked for, with the knee. */
+export function rampPlots({ steps, knee, options }: Report): string {
+  const p99 = Number(options.p99Ms)
+  const marks = knee?.rate == null ? [] : [{ at: knee.rate, label: `knee: ${shownNumber(knee.rate)}/s` }]
+  const against = (of: (step: StepReport) => number | null | undefined): [number, number][] =>
+    steps.flatMap((step): [number, number][] => {
+      const value = of(step)
+      return step.rate === null || value == null ? [] : [[step.rate, value]]
+    })
+  const xLabel = 'sign-ins that were to begin each second'
+  // Far above the bound only the fact matters: the scale is kept for what lies near it.
+  const near = (value: number | null | undefined) => (value == null ? null : Math.min(value, 4 * p99))
+  const latency = (operation: 'verify' | 'bootstrap', name: 'p50' | 'p99', colour: Line['colour']): Line => ({
+    name: `${operation} ${name}`,
+    colour,
+    dots: true,
+    points: against((step) => near(step.operations[operation]?.latency_ms[name])),
+  })
+  return (
+    plot({
+      title: `Latency against rate (cut off at ${shownMs(4 * p99)})`,
+      xLabel,
+      yLabel: 'ms',
+      marks,
+      bound: { at: p99, label: `bound ${shownMs(p99)}` },
+      lines: [latency('bootstrap', 'p99', 'c'), latency('verify', 'p99', 'b'), latency('verify', 'p50', 'a')],
+    }) +
+    plot({
+      title: 'Goodput against rate',
+      xLabel,
+      yLabel: 'sign-ins a second',
+      marks,
+      lines: [
+        { name: 'begun', colour: 'faint', points: against(({ arrivals_per_s }) => arrivals_per_s) },
+        { name: 'completed', colour: 'a', dots: true, points: against(({ goodput_per_s }) => goodput_per_s) },
+      ],
+    })
+  )
+}

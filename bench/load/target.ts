@@ -1,0 +1,56 @@
+/** What a service says of itself before the test. */
+export interface Target {
+  readonly version: string
+  readonly httpProvider: string | null
+}
+
+/** The test cannot be run, and why: a sentence for whoever started it. */
+export class CannotTest extends Error {
+  override readonly name = 'CannotTest'
+}
+
+const PATIENCE_MS = 10_000
+
+/** Looks whether the service is there and takes the key, so that a mistake is said at once. Throws `CannotTest`. */
+export async function lookAt(core: string, apikey: string): Promise<Target> {
+  const status = await answered(core, '/status', apikey)
+  const json = await status.json().catch(() => null)
+  const { version, status: state } = (json ?? {}) as { version?: unknown; status?: unknown }
+  if (status.status !== 200 || typeof version !== 'string') {
+    throw new CannotTest(`${core}/status answered ${status.status} and no status: is this the base of a core API?`)
+  }
+  if (state !== 'OK') throw new CannotTest(`${core} says that it is degraded (status ${state}): nothing to measure yet`)
+  const organization = await answered(core, '/organization', apikey)
+  if (organization.status === 401) throw new CannotTest(unknownKey(core))
+  if (organization.status === 403)
+    throw new CannotTest(`the key given does not open the core API of ${core}: issue one with the scope "core"`)
+  if (organization.status !== 200)
+    throw new CannotTest(`GET ${core}/organization answered ${organization.status}, wanted 200`)
+  return { version, httpProvider: await httpProvider(core) }
+}
+
+/** What is said where the service answers 401. */
+export const unknownKey = (core: string) =>
+  `${core} does not know the key given (401): see --apikey-file, KEYSTRIDE_APIKEY, and "keystride key list"`
+
+async function answered(core: string, path: string, apikey: string): Promise<Response> {
+  try {
+    return await fetch(core + path, { headers: { apikey }, signal: AbortSignal.timeout(PATIENCE_MS) })
+  } catch (error) {
+    const { cause, message } = error as Error & { cause?: { code?: string } }
+    throw new CannotTest(`${core} cannot be reached: ${cause?.code ?? message}`)
+  }
+}
+
+/** Name and version of what serves HTTP, where /metrics is open to us; null where it is not, as behind most proxies. */
+async function httpProvider(core: string): Promise<string | null> {
+  try {
+    const answer = await fetch(new URL('/metrics', core), { signal: AbortSignal.timeout(PATIENCE_MS) })
+    const labels = /^keystride_uws_provider_info\{(.*)\}/m.exec(answer.ok ? await answer.text() : '')?.[1] ?? ''
+    const of = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
+    const native = of('native') === 'true' ? 'native' : 'not native'
+    return of('name') === undefined ? null : `${of('name')} ${of('version')} (${native})`
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Report } from '../../../bench/load/report-schema.js'
+
+const bench = fileURLToPath(new URL('../../../bin/bench.mjs', import.meta.url))
+
+export interface LoadRun {
+  readonly status: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** What `--json` wrote, held to its schema; null where nothing was written. */
+  readonly report: Report | null
+  /** What `--html` wrote, empty where nothing was. */
+  readonly html: string
+}
+
+/** `npm run bench:load` with its two files, in a process of its own. `onProgress` sees what it says on the way. */
+export async function benchLoad(
+  env: Record<string, string>,
+  args: readonly string[],
+  onProgress: (stderr: string, kill: (signal: 'SIGINT') => void) => void = () => {},
+): Promise<LoadRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-load-test-'))
+  const [json, html] = [join(folder, 'report.json'), join(folder, 'report.html')]
+  try {
+    const child = spawn(process.execPath, [bench, 'load', ...args, '--json', json, '--html', html], {
+      env: { ...process.env, ...env },
+      detached: true,
+    })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+      // To the whole group, as a terminal sends a Ctrl-C.
+      onProgress(stderr, (signal) => process.kill(-(child.pid ?? 0), signal))
+    })
+    const status = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    const text = read(json)
+    return { status, stdout, stderr, report: text === '' ? null : Report.parse(JSON.parse(text)), html: read(html) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { arrivalTimes } from '../../../bench/load/arrivals.js'
+import { histogram } from '../../../bench/load/histogram.js'
+import { type Clock, closedLoop, openLoop } from '../../../bench/load/loops.js'
+
+/** A clock that jumps to the next pause's end as soon as nothing is left to do. */
+function jumpingClock(): Clock & { run(work: Promise<void>): Promise<void> } {
+  let now = 0
+  const pauses: { readonly until: number; readonly go: () => void }[] = []
+  return {
+    now: () => now,
+    sleep: (ms) => new Promise((go) => pauses.push({ until: now + ms, go })),
+    async run(work) {
+      let done = false
+      const ended = work.finally(() => {
+        done = true
+      })
+      while (!done) {
+        await new Promise((go) => setImmediate(go))
+        pauses.sort((a, b) => b.until - a.until)
+        const next = pauses.pop()
+        if (next === undefined) continue
+        now = Math.max(now, next.until)
+        next.go()
+      }
+      await ended
+    },
+  }
+}
+
+/** A server that answers in 1 ms, but for one stall: whatever is there or comes then is answered when it is over. */
+const STALL = { from: 4000, until: 5000 }
+const answeredAt = (asked: number) => (asked + 1 > STALL.from && asked < STALL.until ? STALL.until + 1 : asked + 1)
+
+const RATE = 100
+const times = () => arrivalTimes({ arrivals: 'even', rate: RATE, seconds: 10, workers: 1, worker: 0, seed: 1 })
+
+describe('the open loop', () => {
+  it('keeps its schedule while the server stalls, and who came meanwhile is in the latencies', async () => {
+    const clock = jumpingClock()
+    const latency = histogram()
+    const begun: number[] = []
+    const begin = async (due: number) => {
+      begun.push(clock.now())
+      await clock.sleep(answeredAt(clock.now()) - clock.now())
+      latency.record(clock.now() - due)
+    }
+    const needs = { clock, times: times(), start: 0, underWayMax: 1000, stopped: () => false, dropped: () => {} }
+    await clock.run(openLoop({ ...needs, begin }))
+    expect(begun).toEqual([...times()])
+    // A tenth of the time stood still: a tenth of the arrivals waited, evenly from nothing to all of it.
+    expect(latency.count()).toBe(1000)
+    expect(latency.quantileMs(0.89)).toBeLessThan(30)
+    expect(latency.quantileMs(0.95)).toBeGreaterThan(450)
+    expect(latency.quantileMs(0.99)).toBeGreaterThan(880)
+    expect(latency.quantileMs(1)).toBeGreaterThan(990)
+  })
+
+  it('counts from when something was due, where it is late itself', async () => {
+    const clock = jumpingClock()
+    const late: number[] = []
+    const begin = async (_due: number, at: number, lateMs: number) => {
+      late.push(lateMs)
+      if (at === 0) await clock.sleep(5)
+    }
+    // Sleeps of this clock end on whole 25 ms, as a crowded machine's do.
+    const coarse: Clock = { ...clock, sleep: (ms) => clock.sleep(Math.ceil(ms / 25) * 25) }
+    const needs = { start: 0, underWayMax: 1000, stopped: () => false, dropped: () => {} }
+    await clock.run(openLoop({ ...needs, clock: coarse, times: [0, 10, 20, 30], begin }))
+    expect(late).toEqual([0, 15, 5, 20])
+  })
+
+  it('drops what comes above the most that may be under way, and says so', async () => {
+    const clock = jumpingClock()
+    const dropped: number[] = []
+    const needs = { clock, times: [0, 1, 2, 3, 200], start: 0, underWayMax: 2, stopped: () => false }
+    await clock.run(openLoop({ ...needs, begin: () => clock.sleep(100), dropped: (at) => void dropped.push(at) }))
+    expect(dropped).toEqual([2, 3])
+  })
+
+  it('begins nothing more once it is stopped, and waits for what is under way', async () => {
+    const clock = jumpingClock()
+    let [begun, ended] = [0, 0]
+    const begin = async () => {
+      begun++
+      await clock.sleep(500)
+      ended++
+    }
+    const needs = { clock, times: times(), start: 0, underWayMax: 1000, stopped: () => clock.now() >= 100 }
+    await clock.run(openLoop({ ...needs, begin, dropped: () => {} }))
+    expect([begun, ended]).toEqual([10, 10])
+  })
+})
+
+describe('the closed loop', () => {
+  it('sends nothing while the server stalls: the same stall is one slow answer of a connection in thousands', async () => {
+    const clock = jumpingClock()
+    const latency = histogram()
+    const begin = async (now: number) => {
+      await clock.sleep(answeredAt(now) - now)
+      latency.record(clock.now() - now)
+    }
+    await clock.run(closedLoop({ clock, lanes: 2, end: 10_000, stopped: () => false, begin }))
+    expect(latency.count()).toBeGreaterThan(17_000)
+    expect(latency.quantileMs(0.999)).toBeLessThan(1.1)
+    expect(latency.quantileMs(1)).toBeGreaterThan(990)
+  })
+})
+
+describe('arrivals', () => {
+  it('of several workers are together the even beat of one', () => {
+    const of = (worker: number, workers: number) => [
+      ...arrivalTimes({ arrivals: 'even', rate: 30, seconds: 5, workers, worker, seed: 1 }),
+    ]
+    const together = [0, 1, 2].flatMap((worker) => of(worker, 3)).toSorted((a, b) => a - b)
+    expect(together).toEqual(of(0, 1))
+    expect(together).toHaveLength(150)
+  })
+
+  it('by chance come at the rate, ascending, as far apart as chance puts them, and the same for the same seed', () => {
+    const of = (worker: number) => [
+      ...arrivalTimes({ arrivals: 'poisson', rate: 200, seconds: 100, workers: 2, worker, seed: 3 }),
+    ]
+    const [first, second] = [of(0), of(1)]
+    expect(first).toEqual(of(0))
+    expect(first).not.toEqual(second)
+    // 20,000 wanted; five standard deviations of a Poisson count are 710.
+    expect(Math.abs(first.length + second.length - 20_000)).toBeLessThan(710)
+    const gaps = first.slice(1).map((at, i) => at - (first[i] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThan(0)
+    const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length
+    const spread = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length)
+    expect(spread / mean).toBeGreaterThan(0.9)
+    expect(spread / mean).toBeLessThan(1.1)
+  })
+})

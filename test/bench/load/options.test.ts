@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { HELP } from '../../../bench/load/help.js'
+import { OPTION_NAMES, readOptions } from '../../../bench/load/options.js'
+
+const read = (...args: string[]) => readOptions(args, { KEYSTRIDE_APIKEY: 'ks_key' }, 1_790_000_000_000)
+
+describe('the options', () => {
+  it('are a closed loop on a service of its own where nothing is given', () => {
+    expect(read()).toMatchObject({ core: null, apikey: null, rates: null, connections: 64, seconds: 30, failIf: [] })
+  })
+
+  it('name a service by its origin or by the base of its core API', () => {
+    expect(read('--url', 'https://host:8443')).toMatchObject({ core: 'https://host:8443/core', apikey: 'ks_key' })
+    expect(read('--url', 'http://host/auth/core/').core).toBe('http://host/auth/core')
+  })
+
+  it('ramp from one rate to the other, both included', () => {
+    expect(read('--ramp', '50:200:50').rates).toEqual([50, 100, 150, 200])
+    expect(read('--ramp', '0.1:0.3:0.1').rates).toHaveLength(3)
+  })
+
+  it.each([
+    [['--rate', '10', '--ramp', '1:2:1'], /one of them/],
+    [['--rate', '0'], /--rate: "0" came, sign-ins a second, above 0, was wanted/],
+    [['--ramp', '5:1:1'], /from:to:step/],
+    [['--duration', '10'], /a time such as/],
+    [['--errors', '3'], /a share such as/],
+    [['--url', 'localhost:8080'], /a URL such as/],
+    [['--workers', '9', '--connections', '8'], /no more than the 8 connections/],
+    [['--name', 'A b'], /a-z/],
+    [['--fail-if', 'slow'], /cannot be read/],
+    [['--apikey', 'ks_x'], /every process list shows it/],
+    [['--apikey-file', '/nowhere', '--url', 'http://h'], /no file/],
+    [['--data', '/nowhere'], /a folder with aalto_desktop/],
+    [['--speed', '1'], /--help lists/],
+  ])('that cannot be used are said with what was wanted: %j', (args, sentence) => {
+    expect(() => read(...args)).toThrow(sentence)
+  })
+
+  it('are the ones of the help', () => {
+    const listed = [...HELP.matchAll(/^ {2}--([a-z0-9-]+)/gm)].map((match) => match[1])
+    expect(listed.toSorted()).toEqual([...OPTION_NAMES, 'help'].toSorted())
+    expect(HELP.split('\n').filter((line) => line.length > 125)).toEqual([])
+  })
+})

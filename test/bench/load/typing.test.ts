@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { patternBody } from '../../../bench/load/pattern-body.js'
+import { madeUpCrowd } from '../../../bench/load/typists.js'
+import { person, wirePattern } from '../../../src/cli/made-up-person.js'
+import { readTypingPattern, TypingPattern } from '../../../src/domain/typing-pattern.js'
+
+const ENDED_AT = 1_790_000_123_456
+const WORDS = ['seven', 'quiet', 'lamps', 'beside', 'the', 'old', 'harbour', 'wall', 'tonight']
+
+describe('a pattern of the load tester', () => {
+  it('reads as the typing it was written from, as the recorder would have sent it', () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const keys = person(seed).keys(WORDS.join(' '), seed)
+      const body = patternBody(keys, ENDED_AT, '203.0.113.7')
+      const read = readTypingPattern(Buffer.from(body))
+      const recorded = readTypingPattern(Buffer.from(JSON.stringify(wirePattern(keys))))
+      if (!read.ok || !recorded.ok) throw new Error(read.ok ? 'the other one' : read.message)
+      expect(read.presses).toEqual(recorded.presses)
+      const { kevt = [], ip } = TypingPattern.parse(JSON.parse(body))
+      expect(ip).toBe('203.0.113.7')
+      // Ends when it is sent: times of day are the run's own.
+      expect(Math.abs((kevt.at(-1)?.t ?? 0) - ENDED_AT)).toBeLessThan(300)
+      expect(kevt.map(({ seqn }) => seqn)).toEqual(kevt.map((_, i) => i))
+    }
+  })
+
+  it('is one byte a character, which is what its length is sent as', () => {
+    const body = patternBody(person(1).keys(WORDS.join(' '), 1), ENDED_AT, '203.0.113.7')
+    expect(Buffer.byteLength(body)).toBe(body.length)
+  })
+})
+
+describe('made-up people', () => {
+  it('type the same for the same seed and run, and never twice the same', () => {
+    const typed = (seed: number, run: number, n: number) => madeUpCrowd(seed, run).typist(3).signsIn(WORDS, n)
+    expect(typed(1, 0, 5)).toEqual(typed(1, 0, 5))
+    expect(typed(1, 0, 5)).not.toEqual(typed(1, 0, 6))
+    expect(typed(1, 0, 5)).not.toEqual(typed(1, 16_384, 5))
+    expect(typed(1, 0, 5)).not.toEqual(typed(2, 0, 5))
+  })
+
+  it('type enough for a pattern, whatever was suggested', () => {
+    for (const words of [[], ['été', 'Straße'], ['a']])
+      expect(madeUpCrowd(1, 0).typist(0).signsIn(words, 0).length).toBeGreaterThanOrEqual(40)
+  })
+})
