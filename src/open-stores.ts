@@ -9,6 +9,8 @@ import type { AttemptLockStore } from './storage/attempt-lock.js'
 import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
+import type { Geography } from './storage/geography.js'
+import { openGeography } from './storage/geography-files.js'
 import type { InvalidPatternStore } from './storage/invalid-patterns.js'
 import { keyFile } from './storage/key-file.js'
 import { givenKeys, type KeyRing } from './storage/key-ring.js'
@@ -55,6 +57,7 @@ export interface Stores {
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
+  readonly geography: Geography
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
@@ -114,6 +117,7 @@ export async function openStores(
       codeHash: createCodeHash({ pepperOf: (organizationId) => vault.codePepper(organizationId) }),
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
+      geography: openGeography(config.geography),
       vault,
       keyRing,
       keyWrap,

@@ -132,6 +132,7 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     replay: config.replay,
     targets: config.targets,
     adaptation: config.adaptation,
+    contextIndicators: config.contextIndicators,
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })

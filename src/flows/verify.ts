@@ -1,11 +1,17 @@
 import type { Member } from '../domain/account.js'
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
+import type { AttemptFacts } from '../domain/attempt-facts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
+import { canonicalAddress } from '../domain/context/address.js'
+import type { Circumstances } from '../domain/context/circumstances.js'
+import { type ContextJudgement, judgeContext } from '../domain/context/context.js'
+import type { ContextIndicator } from '../domain/context/signal.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
+import type { Geography } from '../storage/geography.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore, StoredReference } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
@@ -45,6 +51,9 @@ interface Needs {
   readonly replay: 'reject' | 'flag'
   /** Profiles learn from clean sign-ins, and what they learned counts. */
   readonly adaptation: boolean
+  readonly geography: Geography
+  /** Context indicators that this deployment has. */
+  readonly contextIndicators: readonly ContextIndicator[]
 }
 
 export type VerifyFlow = (
@@ -135,9 +144,10 @@ async function reserveAsKnown(
 /** For the next attempt of this person here. */
 function remember(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): void {
   const { who, account, member } = situation
-  const { template, hasAdaptive } = judged?.compared ?? { template: null, hasAdaptive: false }
-  if (authentication === null || template === null) needs.people.forget(who)
-  else needs.people.keep(who, { account, member, template, hasAdaptive })
+  const compared = judged?.compared
+  if (authentication === null || compared == null || compared.template === null) return needs.people.forget(who)
+  const { template, hasAdaptive, references } = compared
+  needs.people.keep(who, { account, member, template, hasAdaptive, references })
 }
 
 const profileReady = (needs: Needs, { member }: Situation): boolean =>
@@ -151,6 +161,9 @@ interface Compared {
   /** Of the enrolled references; null where there is none to keep. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
+  /** Ids of the references, in the order in which they were compared. */
+  readonly references: readonly string[]
+  readonly adaptive: readonly string[]
 }
 
 /** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
@@ -169,12 +182,15 @@ async function compare(needs: Needs, situation: Situation, body: Uint8Array): Pr
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = held?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const result = mayLift ? await lift(needs, situation, body, replayKey) : first
+  const enrolled = held?.references ?? idsOf((stored ?? []).filter(isEnrolled))
+  const { result, ...compared } = mayLift
+    ? await lift(needs, situation, body, replayKey)
+    : { result: first, references: enrolled, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { generation, profileVersion } = member
   const template = held?.template ?? first.reading.kept
   const { reading } = result
-  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive }
+  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive, ...compared }
 }
 
 const isOf = (known: Member, { id, generation, profileVersion }: Member): boolean =>
@@ -186,18 +202,18 @@ async function lift(
   situation: Situation,
   body: Uint8Array,
   replayKey: Uint8Array,
-): Promise<ScoringResult> {
+): Promise<Pick<Compared, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
   const stored = await needs.profiles.references(situation.who.organizationId, situation.member.id)
+  const [enrolled, learned] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
   const [references, adaptive] = await Promise.all([
-    opened(needs, situation, stored.filter(isEnrolled)),
-    opened(
-      needs,
-      situation,
-      stored.filter((one) => !isEnrolled(one)),
-    ),
+    opened(needs, situation, enrolled),
+    opened(needs, situation, learned),
   ])
-  return needs.scoring.score({ body, replayKey, references, adaptive })
+  const result = await needs.scoring.score({ body, replayKey, references, adaptive })
+  return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
+
+const idsOf = (references: readonly StoredReference[]): string[] => references.map(({ id }) => id)
 
 const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
 
@@ -237,7 +253,14 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
     const { policy } = settings.policy
     const replay = reading.replayOfReference || seenBefore
     const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
-    const evidence = { confidenceBiometrics, confidenceContext: null, bot: reading.bot }
+    const around = circumstancesOf(needs, reading)
+    const context = judgeContext(around, member.habits, policy.indicators, needs.contextIndicators)
+    const evidence = {
+      confidenceBiometrics,
+      confidenceContext: context.confidence,
+      bot: reading.bot,
+      impossibleTravel: context.impossibleTravel,
+    }
     const decided = verdict({ ...evidence, replay: replay && needs.replay === 'reject' }, policy)
     const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
     return {
@@ -248,9 +271,47 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
       replayMark: seenBefore ? null : reading.replayMark,
+      facts: factsOf({ reading, compared, around, context, replay }),
+      around,
       compared,
       replay,
     }
+  }
+}
+
+/** What is known around the attempt: by the end user's address as relayed, never the transport's. */
+function circumstancesOf({ geography, now }: Needs, { ip, around }: PatternReading): Circumstances {
+  const address = ip === null ? null : canonicalAddress(ip.trim())
+  const found = address === null ? { network: null, place: null, anonymizer: null } : geography.look(address)
+  return { at: now(), ip: address, ...found, device: around.device }
+}
+
+interface Found {
+  readonly reading: PatternReading
+  readonly compared: Compared
+  readonly around: Circumstances
+  readonly context: ContextJudgement
+  readonly replay: boolean
+}
+
+function factsOf({ reading, compared, around, context, replay }: Found): AttemptFacts {
+  const { at: _, ...known } = around
+  const { application, tags } = reading.around
+  const { indicators, impossibleTravel } = context
+  const { bot, botLikelihood, mode } = reading
+  const { references, adaptive } = compared
+  return {
+    ...known,
+    application,
+    tags,
+    indicators,
+    impossibleTravel,
+    bot,
+    botLikelihood,
+    replay,
+    mode,
+    references,
+    adaptive,
   }
 }
 
