@@ -26,6 +26,7 @@ const FLOORS: Record<string, Floor> = {
   'src/flows': { floors: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
   'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'pino', 'prom-client'] },
   'src/api': { floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage'], packages: ['zod'] },
+  'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: [] },
   'src/recorder': { floors: ['src/recorder'], packages: [] },
   'src/cli': { floors: ['src'], packages: ['commander', 'pino', 'uuid', 'zod'] },
   src: { floors: ['src'], packages: ['zod', 'pino', 'uuid'] },

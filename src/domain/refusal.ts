@@ -16,6 +16,7 @@ export type RefusalKind =
   | 'member-mismatch'
   | 'user-not-found'
   | 'pattern-not-found'
+  | 'nothing-found'
   | 'account-type'
   | 'member-exists'
   | 'accounts-quota'

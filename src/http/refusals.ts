@@ -32,6 +32,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'path-unknown': { status: 404, reason: 'invalid-action' },
   'user-not-found': { status: 404, reason: 'user-not-found' },
   'pattern-not-found': { status: 404, reason: 'invalid-data' },
+  'nothing-found': { status: 404, reason: 'invalid-data' },
   'typing-word-not-found': { status: 404, reason: 'invalid-data' },
   'method-not-allowed': { status: 405, reason: 'invalid-action' },
   'profile-complete': { status: 409, reason: 'invalid-action' },

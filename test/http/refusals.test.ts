@@ -18,6 +18,7 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'path-unknown': [404, 'invalid-action'],
   'user-not-found': [404, 'user-not-found'],
   'pattern-not-found': [404, 'invalid-data'],
+  'nothing-found': [404, 'invalid-data'],
   'typing-word-not-found': [404, 'invalid-data'],
   'method-not-allowed': [405, 'invalid-action'],
   'profile-complete': [409, 'invalid-action'],
