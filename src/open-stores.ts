@@ -20,6 +20,7 @@ import type { KeyWrap } from './storage/key-wrap.js'
 import { createKeyWrap } from './storage/key-wrap-aes.js'
 import type { OrganizationStore } from './storage/organization.js'
 import type { PendingActionStore } from './storage/pending-action.js'
+import type { PolicyStore } from './storage/policies.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
 import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
@@ -32,6 +33,7 @@ import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
+import { postgresPolicies } from './storage/postgres/policies.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
@@ -58,6 +60,7 @@ export interface Stores {
   readonly authentications: AuthenticationStore
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
+  readonly policies: PolicyStore
   readonly directory: Directory
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
@@ -121,6 +124,7 @@ export async function openStores(
       authentications: postgresAuthentications(database),
       attemptLog: postgresAttemptLog(database),
       statistics: postgresStatistics(database),
+      policies: postgresPolicies(database),
       directory: postgresDirectory(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),

@@ -18,6 +18,7 @@ import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
+import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
@@ -194,7 +195,11 @@ function openedOnce(): () => Scorer {
 }
 
 function dashboardServices(
-  needs: Stores & Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'>,
+  needs: Stores &
+    Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+      readonly newId: () => string
+      readonly forgetSettings: (organizationId: string) => void
+    },
 ): DashboardServices {
   const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
   return {
@@ -206,6 +211,7 @@ function dashboardServices(
     targets,
     contextIndicators,
     now,
+    policies: createPolicyFlows(needs),
     series: createSeries(needs),
     inspect: createInspect({ ...needs, scorer: openedOnce() }),
   }

@@ -1,5 +1,6 @@
 import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
+import type { RecommendedAction } from './verdict.js'
 
 /** What is kept of a typing attempt beside its decision: what was known around it, and how it was judged. */
 export interface AttemptFacts {
@@ -13,6 +14,14 @@ export interface AttemptFacts {
   /** Every context indicator, with the weights it was judged by. */
   readonly indicators: readonly IndicatorReading[]
   readonly botLikelihood: number
+  /** Against the enrolled references; and against these and the adaptive ones, null where that was not asked. */
+  readonly confidenceEnrolled: number
+  readonly confidenceAdapted: number | null
+  /** Whether any context indicator that was weighed knew something. */
+  readonly contextKnown: boolean
+  /** What the shadow policy would have said; null where there was none. */
+  readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
+  readonly replayRejected: boolean
   readonly impossibleTravel: boolean
   /** Called a machine; a replay, whether or not that was refused. */
   readonly bot: boolean
@@ -40,7 +49,13 @@ export const bandFacet = (indicator: Indicator): string => `score.${indicator}`
 /** Places of a map, `48.9 2.4`: to a tenth of a degree, some 10 km. */
 const PLACE_DIGITS = 1
 
-export function facetsOf(facts: AttemptFacts, confidenceBiometrics: number): Facets {
+export function facetsOf(
+  facts: AttemptFacts,
+  {
+    confidenceBiometrics,
+    recommendedAction,
+  }: { readonly confidenceBiometrics: number; readonly recommendedAction: RecommendedAction },
+): Facets {
   const { place, device, network } = facts
   const named: Record<string, string | null> = {
     application: facts.application,
@@ -54,6 +69,8 @@ export function facetsOf(facts: AttemptFacts, confidenceBiometrics: number): Fac
     kind: device?.kind ?? null,
     asn: network === null ? null : `AS${network.asn}`,
     anonymizer: facts.anonymizer === null ? null : String(facts.anonymizer),
+    shadow:
+      facts.shadow === null ? null : `${facts.shadow.policyId} ${recommendedAction} ${facts.shadow.recommendedAction}`,
     [bandFacet('biometric')]: bandOf(confidenceBiometrics),
     [bandFacet('bot')]: bandOf(1 - facts.botLikelihood),
   }

@@ -17,6 +17,7 @@ export type RefusalKind =
   | 'user-not-found'
   | 'pattern-not-found'
   | 'nothing-found'
+  | 'policy-default'
   | 'account-type'
   | 'member-exists'
   | 'accounts-quota'

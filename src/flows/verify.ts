@@ -8,6 +8,7 @@ import { type ContextJudgement, judgeContext } from '../domain/context/context.j
 import type { ContextIndicator } from '../domain/context/signal.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
+import { whatIf } from '../domain/what-if.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
@@ -30,7 +31,7 @@ import { otherMember } from './enroll.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
 import type { KnownPeople } from './known-people.js'
 import { type Designation, fitsMember, type Presented } from './person.js'
-import type { Settings } from './settings.js'
+import { type Settings, settingsFor } from './settings.js'
 import { sha256Hex } from './tokens.js'
 import type { LanguageHints } from './words.js'
 
@@ -118,7 +119,7 @@ async function reserveAsKnown(
   const known = needs.people.recall(who)
   if (known === null || typeof token !== 'string') return null
   const { account, member } = known
-  const settings = await needs.settingsOf(who.organizationId)
+  const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const unused = { biometric: 0, security_code: 0, typingFailed: false }
   const session = { userRef: who.userRef, memberRef: null, used: unused, authenticatedAt: null, reportedAction: null }
   const unsaid = { ...session, sha256: sha256Hex(token) }
@@ -145,9 +146,9 @@ async function reserveAsKnown(
 function remember(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): void {
   const { who, account, member } = situation
   const compared = judged?.compared
-  if (authentication === null || compared == null || compared.template === null) return needs.people.forget(who)
-  const { template, hasAdaptive, references } = compared
-  needs.people.keep(who, { account, member, template, hasAdaptive, references })
+  const { template = null, hasAdaptive = false, references = [] } = compared ?? {}
+  if (authentication === null || template === null) needs.people.forget(who)
+  else needs.people.keep(who, { account, member, template, hasAdaptive, references })
 }
 
 const profileReady = (needs: Needs, { member }: Situation): boolean =>
@@ -261,7 +262,9 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
       bot: reading.bot,
       impossibleTravel: context.impossibleTravel,
     }
-    const decided = verdict({ ...evidence, replay: replay && needs.replay === 'reject' }, policy)
+    const replayRejected = replay && needs.replay === 'reject'
+    const decided = verdict({ ...evidence, replay: replayRejected }, policy)
+    const facts = factsOf({ reading, compared, around, context, replay, replayRejected })
     const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
     return {
       verdict: decided,
@@ -271,7 +274,7 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
       replayMark: seenBefore ? null : reading.replayMark,
-      facts: factsOf({ reading, compared, around, context, replay }),
+      facts: { ...facts, shadow: shadowOf(needs, facts, settings) },
       around,
       compared,
       replay,
@@ -292,9 +295,10 @@ interface Found {
   readonly around: Circumstances
   readonly context: ContextJudgement
   readonly replay: boolean
+  readonly replayRejected: boolean
 }
 
-function factsOf({ reading, compared, around, context, replay }: Found): AttemptFacts {
+function factsOf({ reading, compared, around, context, replay, replayRejected }: Found): AttemptFacts {
   const { at: _, ...known } = around
   const { application, tags } = reading.around
   const { indicators, impossibleTravel } = context
@@ -309,10 +313,21 @@ function factsOf({ reading, compared, around, context, replay }: Found): Attempt
     bot,
     botLikelihood,
     replay,
+    replayRejected,
     mode,
+    confidenceEnrolled: reading.confidence ?? 0,
+    confidenceAdapted: reading.confidenceAdapted,
+    contextKnown: context.confidence !== null,
+    shadow: null,
     references,
     adaptive,
   }
+}
+
+/** What the shadow policy would have said: it decides nothing. */
+function shadowOf({ contextIndicators }: Needs, facts: AttemptFacts, { shadow }: Settings): AttemptFacts['shadow'] {
+  if (shadow === null) return null
+  return { policyId: shadow.id, recommendedAction: whatIf(facts, shadow.policy, contextIndicators) }
 }
 
 /** A success opens a finished profile to further references, a failure the code where typing comes first. */

@@ -1,3 +1,4 @@
+import type { AttemptFacts } from '../domain/attempt-facts.js'
 import type { AttemptKind } from '../domain/attempts.js'
 import type { TimeWindow } from '../domain/time-window.js'
 import type { RecommendedAction } from '../domain/verdict.js'
@@ -19,6 +20,11 @@ export interface Paging {
 /** An attempt as it is looked at: with the label of the person, if there is one (still). */
 export interface LoggedAttempt extends Authentication {
   readonly displayName: string | null
+}
+
+/** As much of a typing attempt as another policy needs to judge it again. */
+export interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recommendedAction'> {
+  readonly facts: AttemptFacts
 }
 
 /** A typing pattern that is kept: one that was tested, or a reference. */
@@ -45,6 +51,8 @@ export interface AttemptLog {
   page(organizationId: string, filter: AttemptFilter, paging: Paging): Promise<LoggedAttempt[]>
   count(organizationId: string, filter: AttemptFilter): Promise<number>
   find(organizationId: string, id: string): Promise<LoggedAttempt | null>
+  /** Typing attempts with what they were judged on, newest first, from before the attempt `before` (null: the newest). */
+  judged(organizationId: string, window: TimeWindow, before: string | null, limit: number): Promise<JudgedAttempt[]>
   /** Tested patterns, newest first. */
   patterns(organizationId: string, window: TimeWindow, paging: Paging): Promise<KeptPattern[]>
   /** Tested ones and references; what is not there is left out. */

@@ -4,6 +4,7 @@ import type { ContextIndicator } from '../../domain/context/signal.js'
 import { BUCKETS, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { InspectFlows } from '../../flows/inspect.js'
+import type { PolicyFlows } from '../../flows/policies.js'
 import type { Series } from '../../flows/series.js'
 import { type CountedAs, routesFor } from '../../http/route.js'
 import type { AccountStore } from '../../storage/account.js'
@@ -19,6 +20,7 @@ export interface DashboardServices {
   readonly references: Pick<ProfileStore, 'references'>
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
+  readonly policies: PolicyFlows
   readonly series: Series
   readonly inspect: InspectFlows
   readonly targets: ProfileTargets

@@ -22,6 +22,19 @@ import {
 import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './blocked-users.js'
 import type { DashboardServices } from './dashboard-route.js'
 import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
+import {
+  archivePolicy,
+  changePolicy,
+  createPolicy,
+  defaultPolicy,
+  endShadow,
+  listPolicies,
+  makeDefaultPolicy,
+  makeShadow,
+  onePolicy,
+  policyShadow,
+  simulatePolicy,
+} from './policies.js'
 import { sortedUsers, sortUsers, userStatistics, usersTable } from './user-statistics.js'
 import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './users.js'
 
@@ -61,4 +74,15 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   dataCounterBatch,
   sortedUsers,
   sortUsers,
+  listPolicies,
+  createPolicy,
+  defaultPolicy,
+  onePolicy,
+  changePolicy,
+  archivePolicy,
+  makeDefaultPolicy,
+  simulatePolicy,
+  policyShadow,
+  makeShadow,
+  endShadow,
 ]

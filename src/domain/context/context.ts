@@ -86,6 +86,30 @@ export function judgeContext(
   return { indicators, confidence, impossibleTravel: weighs && way.impossible }
 }
 
+/**
+ * The confidence that other weights make of the same outcomes; null where none was known. Equal rules give what was
+ * recorded.
+ */
+export function reweighed(
+  recorded: readonly IndicatorReading[],
+  rules: IndicatorRules,
+  enabled: readonly ContextIndicator[],
+): number | null {
+  const known = new Map(recorded.map((reading) => [reading.indicator, reading]))
+  return contextConfidence(
+    enabled.map((indicator) => {
+      const { signals = [], score = null } = known.get(indicator) ?? {}
+      const weights: SignalWeights = { ...SIGNAL_WEIGHTS[indicator], ...rules[indicator]?.signals }
+      const outcomes = signals.map((one) => ({ weight: weights[one.signal] ?? 0, of: one.computedOutcome }))
+      return {
+        weight: rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator],
+        // Its signals are measurements: the score is its own.
+        score: indicator === 'impossible-travel' ? score : weightedMean(outcomes),
+      }
+    }),
+  )
+}
+
 const scored = (signals: readonly Signal[]) => ({ signals, score: scoreOf(signals) })
 
 /** The weighted mean of the indicators that know something. */

@@ -1,3 +1,5 @@
+import type { AttemptFacts } from '../../domain/attempt-facts.js'
+import type { RecommendedAction } from '../../domain/verdict.js'
 import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../attempt-log.js'
 import { type AuthenticationRow, authenticationColumns, toAuthentication } from './authentication.js'
 import type { Database, Transaction } from './client.js'
@@ -46,6 +48,23 @@ export function postgresAttemptLog(database: Database): AttemptLog {
           select ${authenticationColumns(sql)}, ${label(sql)} from keystride.authentication t
           where t.organization_id = ${organizationId} and t.id = ${id}`
         return row === undefined ? null : toLogged(row)
+      }),
+
+    judged: (organizationId, window, before, limit) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<
+          { id: string; user_ref: string; recommended_action: RecommendedAction; facts: AttemptFacts }[]
+        >`
+          select id, user_ref, recommended_action, facts from keystride.authentication
+          where organization_id = ${organizationId} and ${within(sql, window)} and facts is not null
+            and ${before === null ? sql`true` : sql`id < ${before}`}
+          order by id desc limit ${limit}`
+        return rows.map(({ id, user_ref, recommended_action, facts }) => ({
+          id,
+          userRef: user_ref,
+          recommendedAction: recommended_action,
+          facts,
+        }))
       }),
 
     patterns: (organizationId, window, { skip, limit }) =>

@@ -89,7 +89,7 @@ function toRecord({ organizationId, attempt }: Waiting, i: number) {
     pattern_id: a.pattern?.id ?? null,
     sealed: a.pattern === null ? null : Buffer.from(a.pattern.sealed).toString('base64'),
     facts: a.facts,
-    facets: a.facts === null ? null : facetsOf(a.facts, a.confidenceBiometrics),
+    facets: a.facts === null ? null : facetsOf(a.facts, a),
     counters: attempt.counters,
     habits: attempt.habits,
     attempts_version: attempt.attemptsVersion,
