@@ -40,6 +40,7 @@ import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import { postgresStatistics } from './storage/postgres/statistics.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
+import { postgresUsage } from './storage/postgres/usage.js'
 import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
@@ -47,6 +48,7 @@ import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { StatisticsStore } from './storage/statistics.js'
 import type { TypingWordStore } from './storage/typing-words.js'
+import type { UsageStore } from './storage/usage.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
 import type { WrappedKeyStore } from './storage/wrapped-key.js'
@@ -61,6 +63,7 @@ export interface Stores {
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
   readonly policies: PolicyStore
+  readonly usage: UsageStore
   readonly directory: Directory
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
@@ -125,6 +128,7 @@ export async function openStores(
       attemptLog: postgresAttemptLog(database),
       statistics: postgresStatistics(database),
       policies: postgresPolicies(database),
+      usage: postgresUsage(database),
       directory: postgresDirectory(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),

@@ -26,6 +26,7 @@ import { createSeries } from './flows/series.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
+import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import type { Front } from './front.js'
@@ -78,6 +79,7 @@ const DRAIN_MS = 3_000
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const services = servicesOf(config, stores, scoring, health)
+  const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
@@ -92,7 +94,10 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     services,
     log,
     newRequestId: v7,
-    onAnswer: metrics.onAnswer,
+    onAnswer(answered) {
+      metrics.onAnswer(answered)
+      meter.note(answered)
+    },
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
@@ -100,12 +105,14 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
-  const jobs = config.roles.includes('jobs') ? startJobs(stores, log) : []
+  const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
     async close() {
-      await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), ...jobs.map((job) => job.stop())])
+      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
+      await Promise.all(jobs.map((job) => job.stop()))
+      await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
     },
   }
 }
@@ -113,11 +120,36 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
 /** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
 const COUNT_EVERY_MS = 60_000
 
-const startJobs = (stores: Stores, log: Logger): Job[] => [
+/** A process that dies loses what it counted since the last time. */
+const ADD_EVERY_MS = 2000
+/** Requests are logged so long. */
+const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
+const DAILY_EVERY_MS = 10 * 60_000
+
+/** Every process adds up what it counted itself. */
+const adding = (meter: UsageMeter, log: Logger): Job =>
   every({
-    work: () => stores.statistics.countAttempts(),
+    async work() {
+      await meter.flush()
+      return false
+    },
+    everyMs: ADD_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
+  })
+
+const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
+  every({
+    work: () => statistics.countAttempts(),
     everyMs: COUNT_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'attempts were not counted: the next minute tries again'),
+  }),
+  every({
+    async work() {
+      await usage.appendCheckpoints()
+      return usage.forgetRequests(Date.now() - REQUESTS_KEPT_MS)
+    },
+    everyMs: DAILY_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the checkpoint of the day was not made yet'),
   }),
 ]
 
@@ -208,6 +240,7 @@ function dashboardServices(
     references: needs.profiles,
     attemptLog,
     statistics,
+    usage: needs.usage,
     targets,
     contextIndicators,
     now,

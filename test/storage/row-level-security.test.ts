@@ -11,6 +11,7 @@ import { postgresProfiles } from '../../src/storage/postgres/profile.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
 import { postgresStatistics } from '../../src/storage/postgres/statistics.js'
 import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
+import { postgresUsage } from '../../src/storage/postgres/usage.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
 
@@ -50,6 +51,10 @@ beforeAll(async () => {
   await database.asSystem(
     (sql) => sql`
       insert into keystride.attempt_count values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
+  )
+  await postgresUsage(database).add(
+    [{ organizationId: orgA, day: '2026-06-15', class: 'other', n: 1 }],
+    [{ organizationId: orgA, id: uuid(), api: 'core', method: 'get', route: '/x', status: 200, durationMs: 1 }],
   )
   tables = (
     await login<{ name: string }[]>`
@@ -137,6 +142,8 @@ describe('row level security', () => {
       `select keystride.forget_marks(now())`,
       `select keystride.ensure_partitions(1)`,
       `select keystride.count_attempts()`,
+      `select keystride.add_usage('[]', '[]')`,
+      `select keystride.append_checkpoints()`,
     ]
     for (const call of calls)
       await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')

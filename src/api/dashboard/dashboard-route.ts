@@ -12,6 +12,7 @@ import type { AttemptLog } from '../../storage/attempt-log.js'
 import type { Directory } from '../../storage/directory.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
+import type { UsageStore } from '../../storage/usage.js'
 
 /** What the dashboard API's handlers are given. */
 export interface DashboardServices {
@@ -21,6 +22,7 @@ export interface DashboardServices {
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
   readonly policies: PolicyFlows
+  readonly usage: UsageStore
   readonly series: Series
   readonly inspect: InspectFlows
   readonly targets: ProfileTargets

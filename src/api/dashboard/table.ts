@@ -21,6 +21,7 @@ import {
 } from './authentications.js'
 import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './blocked-users.js'
 import type { DashboardServices } from './dashboard-route.js'
+import { listLogs, oneLog, readLog, searchLogs } from './logs.js'
 import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
 import {
   archivePolicy,
@@ -35,6 +36,7 @@ import {
   policyShadow,
   simulatePolicy,
 } from './policies.js'
+import { usageApi, usageHistory } from './usage.js'
 import { sortedUsers, sortUsers, userStatistics, usersTable } from './user-statistics.js'
 import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './users.js'
 
@@ -74,6 +76,8 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   dataCounterBatch,
   sortedUsers,
   sortUsers,
+  usageHistory,
+  usageApi,
   listPolicies,
   createPolicy,
   defaultPolicy,
@@ -85,4 +89,8 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   policyShadow,
   makeShadow,
   endShadow,
+  listLogs,
+  searchLogs,
+  oneLog,
+  readLog,
 ]

@@ -2,7 +2,8 @@
 
 grant execute on function keystride.uuid_from(timestamptz) to keystride_app;
 
--- Attempts of a closed hour by what they are counted by: `all`, `method`, `reason`, and the facets of the attempts.
+-- Attempts of a closed hour by what they are counted by: `all`, `method`, `reason`, and the facets of the attempts. Under
+-- `users`, n is how many people signed in.
 create table keystride.attempt_count (
   organization_id uuid not null references keystride.organization,
   facet text not null,
@@ -76,6 +77,12 @@ begin
         where a.organization_id = org.organization_id
           and a.id >= keystride.uuid_from(hour) and a.id < keystride.uuid_from(hour + interval '1 hour')
         group by 1, 2, 4;
+      insert into keystride.attempt_count
+        select a.organization_id, 'users', hour, '', count(distinct a.member_id), 0, 0, 0, 0, 0, 0, 0, 0
+        from keystride.authentication a
+        where a.organization_id = org.organization_id and a.authenticated
+          and a.id >= keystride.uuid_from(hour) and a.id < keystride.uuid_from(hour + interval '1 hour')
+        group by 1;
       hour := hour + interval '1 hour';
       update keystride.attempt_counted c set until = hour where c.organization_id = org.organization_id;
     end loop;
