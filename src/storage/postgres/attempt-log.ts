@@ -70,9 +70,9 @@ export function postgresAttemptLog(database: Database): AttemptLog {
     patterns: (organizationId, window, { skip, limit }) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<PatternRow[]>`
-          select ${testedColumns(sql)} from keystride.authentication
+          select ${testedColumns(sql)} from keystride.authentication a
           where organization_id = ${organizationId} and ${within(sql, window)} and pattern_id is not null
-          order by id desc offset ${skip} limit ${limit}`
+          order by a.id desc offset ${skip} limit ${limit}`
         return rows.map(toPattern)
       }),
 

@@ -26,7 +26,7 @@ interface UserRow {
   n_blocked: number
   confidence: number | null
   confidence_biometrics: number | null
-  last_id: string | null
+  last_at: Date | null
 }
 
 /** Statistics in PostgreSQL: closed hours from their counts, see the migration that makes them. */
@@ -35,11 +35,11 @@ export function postgresStatistics(database: Database): StatisticsStore {
     tallies: (organizationId, facet, { from, to }, bucket) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<TallyRow[]>`
-          select ${started(sql, sql`hour`, bucket, from)} as at, value, sum(n)::int as n,
+          select at, value, sum(n)::int as n,
             sum(n_authenticated)::int as n_authenticated, sum(n_challenged)::int as n_challenged,
             sum(n_blocked)::int as n_blocked, sum(sum_confidence) as sum_confidence, sum(sum_biometrics) as sum_biometrics,
             sum(n_biometrics)::int as n_biometrics, sum(sum_context) as sum_context, sum(n_context)::int as n_context
-          from keystride.counts(${facet}, ${new Date(from)}, ${new Date(to)}) group by 1, 2 order by 1, 2`
+          from keystride.counts(${facet}, ${new Date(from)}, ${new Date(to)}, ${bucket}) group by 1, 2 order by 1, 2`
         return rows.map(toTally)
       }),
 
@@ -63,7 +63,7 @@ export function postgresStatistics(database: Database): StatisticsStore {
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<{ at: Date; n_users: number }[]>`
           select ${started(sql, sql`keystride.time_of(id)`, bucket, window.from)} as at,
-            count(distinct user_ref)::int as n_users
+            count(distinct account_id)::int as n_users
           from keystride.authentication
           where organization_id = ${organizationId} and recommended_action = 'block' and ${within(sql, window)}
           group by 1 order by 1`
@@ -76,18 +76,17 @@ export function postgresStatistics(database: Database): StatisticsStore {
         const direction = descending ? sql`desc nulls last` : sql`asc nulls first`
         const rows = await sql<UserRow[]>`
           with attempts as (
-            select a.user_ref, count(*)::int as n, count(*) filter (where a.authenticated)::int as n_authenticated,
-              count(*) filter (where a.recommended_action = 'challenge')::int as n_challenged,
-              count(*) filter (where a.recommended_action = 'block')::int as n_blocked, avg(a.confidence) as confidence,
-              avg(a.confidence_biometrics) filter (where a.method = 'biometric') as confidence_biometrics,
-              max(a.id::text) as last_id
-            from keystride.authentication a
-            where a.organization_id = ${organizationId} and ${within(sql, window)} and ${like}
-            group by a.user_ref)
+            select account_id, count(*)::int as n, count(*) filter (where authenticated)::int as n_authenticated,
+              count(*) filter (where recommended_action = 'challenge')::int as n_challenged,
+              count(*) filter (where recommended_action = 'block')::int as n_blocked, avg(confidence) as confidence,
+              avg(confidence_biometrics) filter (where method = 'biometric') as confidence_biometrics,
+              max(created_at) as last_at
+            from keystride.authentication
+            where organization_id = ${organizationId} and ${within(sql, window)} group by account_id)
           select a.user_ref, a.type, coalesce(t.n, 0) as n, coalesce(t.n_authenticated, 0) as n_authenticated,
             coalesce(t.n_challenged, 0) as n_challenged, coalesce(t.n_blocked, 0) as n_blocked, t.confidence,
-            t.confidence_biometrics, t.last_id
-          from keystride.account a left join attempts t on t.user_ref = a.user_ref
+            t.confidence_biometrics, t.last_at
+          from keystride.account a left join attempts t on t.account_id = a.id
           where a.organization_id = ${organizationId} and ${like}
           order by ${SORTS[sort](sql)} ${direction}, a.user_ref offset ${skip} limit ${limit}`
         return rows.map(toUser)
@@ -107,7 +106,7 @@ const SORTS: Record<UserSort, (sql: Transaction) => ReturnType<typeof within>> =
   challenged: (sql) => sql`coalesce(t.n_challenged, 0)`,
   blocked: (sql) => sql`coalesce(t.n_blocked, 0)`,
   confidence: (sql) => sql`t.confidence`,
-  last: (sql) => sql`t.last_id`,
+  last: (sql) => sql`t.last_at`,
   user_ref: (sql) => sql`a.user_ref`,
 }
 
@@ -142,9 +141,6 @@ function toUser(row: UserRow): UserStatistics {
     nBlocked: row.n_blocked,
     confidence: row.confidence,
     confidenceBiometrics: row.confidence_biometrics,
-    lastAt: row.last_id === null ? null : timeOfId(row.last_id),
+    lastAt: row.last_at?.getTime() ?? null,
   }
 }
-
-/** The first 48 bits of a UUIDv7 are its time, epoch ms. */
-export const timeOfId = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -93,9 +93,10 @@ end
 $$;
 
 -- Attempts of the organization in whose name the caller acts, by one facet: whole counted hours from their counts, the
--- rest (the edges, and what is not counted yet) from the attempts themselves. So a window is exact to the millisecond.
-create function keystride.counts(wanted text, since timestamptz, before timestamptz)
-returns table (hour timestamptz, value text, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint,
+-- rest (the edges, and what is not counted yet) from the attempts themselves. So a window is exact to the millisecond. A
+-- bucket comes once from either; null is one bucket of the whole window.
+create function keystride.counts(wanted text, since timestamptz, before timestamptz, bucket text)
+returns table (at timestamptz, value text, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint,
   sum_confidence float8, sum_biometrics float8, n_biometrics bigint, sum_context float8, n_context bigint)
 language plpgsql stable
 as $$
@@ -111,13 +112,15 @@ begin
     last_whole := first_whole;
   end if;
   return query
-    select c.hour, c.value, c.n::bigint, c.n_authenticated::bigint, c.n_challenged::bigint, c.n_blocked::bigint,
-      c.sum_confidence, c.sum_biometrics, c.n_biometrics::bigint, c.sum_context, c.n_context::bigint
+    select case when bucket is null then since else date_trunc(bucket, c.hour, 'UTC') end, c.value, sum(c.n),
+      sum(c.n_authenticated), sum(c.n_challenged), sum(c.n_blocked), sum(c.sum_confidence), sum(c.sum_biometrics),
+      sum(c.n_biometrics), sum(c.sum_context), sum(c.n_context)
     from keystride.attempt_count c
-    where c.organization_id = organization and c.facet = wanted and c.hour >= first_whole and c.hour < last_whole;
+    where c.organization_id = organization and c.facet = wanted and c.hour >= first_whole and c.hour < last_whole
+    group by 1, 2;
   return query
-    select date_trunc('hour', keystride.time_of(a.id), 'UTC'), f.value, count(*), count(*) filter (where a.authenticated),
-      count(*) filter (where a.recommended_action = 'challenge'), count(*) filter (where a.recommended_action = 'block'),
+    select case when bucket is null then since else date_trunc(bucket, keystride.time_of(a.id), 'UTC') end, f.value, count(*),
+      count(*) filter (where a.authenticated), count(*) filter (where a.recommended_action = 'challenge'), count(*) filter (where a.recommended_action = 'block'),
       sum(a.confidence), coalesce(sum(a.confidence_biometrics) filter (where a.method = 'biometric'), 0),
       count(*) filter (where a.method = 'biometric'), coalesce(sum(a.confidence_context), 0), count(a.confidence_context)
     from (
@@ -150,17 +153,20 @@ alter table keystride.member add column blocked_until timestamptz
 create index member_blocked on keystride.member (organization_id, blocked_until desc, id)
   where blocked_until is not null and archived_at is null;
 
-create index authentication_blocked on keystride.authentication (organization_id, id) include (user_ref)
+create index authentication_blocked on keystride.authentication (organization_id, id) include (account_id)
   where recommended_action = 'block';
+-- The table of users reads every attempt of its window: from here, without the rows.
+create index authentication_figures on keystride.authentication (organization_id, id)
+  include (account_id, created_at, method, authenticated, recommended_action, confidence, confidence_biometrics);
 create index account_created on keystride.account (organization_id, created_at);
 create index account_grouped on keystride.account (organization_id) where groups <> '[]';
 create index reference_pattern_created on keystride.reference_pattern (organization_id, created_at);
 create index reference_pattern_id on keystride.reference_pattern (organization_id, id);
 
 revoke execute on function keystride.count_attempts(timestamptz) from public;
-revoke execute on function keystride.counts(text, timestamptz, timestamptz) from public;
+revoke execute on function keystride.counts(text, timestamptz, timestamptz, text) from public;
 revoke execute on function keystride.blocked_until(jsonb) from public;
-grant execute on function keystride.counts(text, timestamptz, timestamptz) to keystride_app;
+grant execute on function keystride.counts(text, timestamptz, timestamptz, text) to keystride_app;
 grant execute on function keystride.blocked_until(jsonb) to keystride_app, keystride_system;
 grant execute on function keystride.uuid_from(timestamptz) to keystride_system;
 grant create on schema keystride to keystride_system;
