@@ -13,7 +13,7 @@ import { startEmbedded } from '../src/storage/postgres/embedded.js'
 import { migrate } from '../src/storage/postgres/migrate.js'
 import { postgresOrganizations } from '../src/storage/postgres/organization.js'
 import { postgresStatistics } from '../src/storage/postgres/statistics.js'
-import { quantile } from './load.js'
+import { quantile } from './drive.js'
 
 const HELP = `How long the dashboard's lists and figures take over 30 days of one large organization.
 
