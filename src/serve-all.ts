@@ -4,23 +4,29 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
+import type { DashboardServices } from './api/dashboard/dashboard-route.js'
+import { dashboardRoutes } from './api/dashboard/table.js'
 import type { Config } from './config.js'
 import { createAccountFlows } from './flows/accounts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
+import { createInspect } from './flows/inspect.js'
 import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
+import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
+import { createSeries } from './flows/series.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
+import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import type { Front } from './front.js'
@@ -29,10 +35,12 @@ import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
+import { every, type Job } from './jobs/every.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
 import { createScoringPool } from './scoring/pool.js'
+import { openScorer, type Scorer } from './scoring/scorer.js'
 import type { Scoring } from './scoring/scoring.js'
 import { version } from './version.js'
 
@@ -53,11 +61,14 @@ export interface Serving {
   close(): Promise<void>
 }
 
+/** What the handlers of all APIs are given. */
+type Services = CoreServices & DashboardServices
+
 /** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
-const APIS: readonly Api<CoreServices>[] = [
+const APIS: readonly Api<Services>[] = [
   { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
   { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: [] },
-  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: [] },
+  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: dashboardRoutes },
 ]
 
 /** Open connections are served this long while draining, so that the whole stop stays within 5 s. */
@@ -67,7 +78,8 @@ const DRAIN_MS = 3_000
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const services = coreServices(config, stores, scoring, health)
+  const services = servicesOf(config, stores, scoring, health)
+  const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
@@ -82,7 +94,10 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     services,
     log,
     newRequestId: v7,
-    onAnswer: metrics.onAnswer,
+    onAnswer(answered) {
+      metrics.onAnswer(answered)
+      meter.note(answered)
+    },
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
@@ -90,12 +105,53 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
+  const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
-    close: () => server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }),
+    async close() {
+      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
+      await Promise.all(jobs.map((job) => job.stop()))
+      await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
+    },
   }
 }
+
+/** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
+const COUNT_EVERY_MS = 60_000
+
+/** A process that dies loses what it counted since the last time. */
+const ADD_EVERY_MS = 2000
+/** Requests are logged so long. */
+const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
+const DAILY_EVERY_MS = 10 * 60_000
+
+/** Every process adds up what it counted itself. */
+const adding = (meter: UsageMeter, log: Logger): Job =>
+  every({
+    async work() {
+      await meter.flush()
+      return false
+    },
+    everyMs: ADD_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
+  })
+
+const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
+  every({
+    work: () => statistics.countAttempts(),
+    everyMs: COUNT_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'attempts were not counted: the next minute tries again'),
+  }),
+  every({
+    async work() {
+      await usage.appendCheckpoints()
+      return usage.forgetRequests(Date.now() - REQUESTS_KEPT_MS)
+    },
+    everyMs: DAILY_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the checkpoint of the day was not made yet'),
+  }),
+]
 
 /** Scoring threads with the shipped kernel and model. One that cannot load stops the start, not a customer's attempt. */
 export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
@@ -118,7 +174,7 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
 
 const monotonicMs = () => performance.now()
 
-function coreServices(config: Config, stores: Stores, scoring: Scoring, health: Health): CoreServices {
+function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health): Services {
   const needs = {
     ...stores,
     scoring,
@@ -132,6 +188,7 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     replay: config.replay,
     targets: config.targets,
     adaptation: config.adaptation,
+    contextIndicators: config.contextIndicators,
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })
@@ -139,10 +196,11 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
   const verify = createVerify(needs)
   const verifyCode = createVerifyCode(needs)
   return {
+    ...dashboardServices(needs),
     bootstrap: createBootstrap(needs),
     accounts,
-    enroll,
     profiles: createProfileFlows(needs),
+    enroll,
     verify,
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
@@ -159,7 +217,40 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
   }
 }
 
-const documents = (api: Api<CoreServices>, config: Config): PlainEndpoint[] =>
+/** A kernel of the main thread's own, for traces: opened with the first one. */
+function openedOnce(): () => Scorer {
+  let scorer: Scorer | undefined
+  return () => {
+    scorer ??= openScorer(wasmFile(), modelFile())
+    return scorer
+  }
+}
+
+function dashboardServices(
+  needs: Stores &
+    Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+      readonly newId: () => string
+      readonly forgetSettings: (organizationId: string) => void
+    },
+): DashboardServices {
+  const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
+  return {
+    directory,
+    rosters: needs.accounts,
+    references: needs.profiles,
+    attemptLog,
+    statistics,
+    usage: needs.usage,
+    targets,
+    contextIndicators,
+    now,
+    policies: createPolicyFlows(needs),
+    series: createSeries(needs),
+    inspect: createInspect({ ...needs, scorer: openedOnce() }),
+  }
+}
+
+const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
   documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` })
 
 function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {

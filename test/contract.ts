@@ -1,14 +1,19 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { coreRoutes } from '../src/api/core/table.js'
+import { dashboardRoutes } from '../src/api/dashboard/table.js'
+import type { Route } from '../src/http/route.js'
 import { refusalsOf } from '../src/http/row-facts.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
 
-/** The row of the core API's table that serves this method and path (without its query); undefined where none does. */
-const rowOf = (method: string, path: string) => {
+export type TestedApi = 'core' | 'dashboard'
+const TABLES: Record<TestedApi, readonly Route<never>[]> = { core: coreRoutes, dashboard: dashboardRoutes }
+
+/** The row of an API's table that serves this method and path (without its query); undefined where none does. */
+const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
-  return coreRoutes.find((row) => {
+  return TABLES[api].find((row) => {
     const template = row.path.split('/')
     const fits = template.every((segment, i) => segment.startsWith('{') || segment === given[i])
     return row.method === method.toLowerCase() && template.length === given.length && fits
@@ -20,12 +25,13 @@ const rowOf = (method: string, path: string) => {
  * announce the row's end where the row is deprecated.
  */
 export function holdsToContract(
+  api: TestedApi,
   method: string,
   path: string,
   { status, headers }: { status: number; headers: Headers },
   json: Record<string, unknown>,
 ): void {
-  const row = rowOf(method, path)
+  const row = rowOf(api, method, path)
   const where = `${method} ${path} ${status} ${JSON.stringify(json)}`
   expect(json.timestamp, where).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   expect([json.success, typeof json.message], where).toEqual([status < 400, 'string'])

@@ -4,7 +4,7 @@ import { readConfig } from '../src/config.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
-import { holdsToContract } from './contract.js'
+import { holdsToContract, type TestedApi } from './contract.js'
 
 export interface Answer {
   readonly status: number
@@ -24,7 +24,11 @@ export interface TestService {
     path: string,
     options?: { body?: unknown; session?: string | undefined; headers?: Record<string, string> },
   ): Promise<Answer>
+  /** The same of the dashboard API. */
+  dashboard(method: string, path: string, options?: { body?: unknown; apikey?: string }): Promise<Answer>
   bootstrap(userRef: string): Promise<Answer & { session: string }>
+  /** An organization beside the service's own. */
+  another(): Promise<{ organizationId: string; apikey: string }>
   close(): Promise<void>
 }
 
@@ -63,10 +67,16 @@ export async function startService(
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
-  const core = `http://127.0.0.1:${serving.port}/core`
+  const base = `http://127.0.0.1:${serving.port}`
+  const core = `${base}/core`
 
-  const call: TestService['call'] = async (method, path, { body, session, headers = {} } = {}) => {
-    const answer = await fetch(core + path, {
+  const ask = async (
+    api: TestedApi,
+    method: string,
+    path: string,
+    { body, session, headers = {} }: Parameters<TestService['call']>[2] = {},
+  ): Promise<Answer> => {
+    const answer = await fetch(`${base}/${api}${path}`, {
       method,
       headers: {
         apikey,
@@ -77,18 +87,25 @@ export async function startService(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const json = (await answer.json()) as Record<string, unknown>
-    holdsToContract(method, path, answer, json)
+    holdsToContract(api, method, path, answer, json)
     return { status: answer.status, headers: answer.headers, json }
   }
+  const call: TestService['call'] = (method, path, options) => ask('core', method, path, options)
   return {
     core,
     organizationId,
     apikey,
     env,
     call,
+    dashboard: (method, path, { body, apikey: key } = {}) =>
+      ask('dashboard', method, path, { body, ...(key === undefined ? {} : { headers: { apikey: key } }) }),
     async bootstrap(userRef) {
       const answer = await call('GET', `/users/${encodeURIComponent(userRef)}`)
       return { ...answer, session: answer.headers.get('x-service-session') ?? '' }
+    },
+    async another() {
+      const { id } = await flows.create('Another')
+      return { organizationId: id, apikey: (await flows.issueKey(id, 'another')).apikey }
     },
     async close() {
       await serving.close()

@@ -42,5 +42,4 @@ export interface OrganizationStore {
   license(organizationId: string): Promise<License | null>
   /** Administration. False for an unknown organization. */
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
-  defaultPolicy(organizationId: string): Promise<StoredPolicy | null>
 }

@@ -32,6 +32,7 @@ const member = (nVisible: number, more: Partial<Member> = {}): Member => ({
   successor: null,
   pending: null,
   adaptedAt: null,
+  habits: {},
   ...more,
 })
 const place = (of: Member, session: Partial<EnrollmentInputs['session']> = {}) =>
