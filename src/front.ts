@@ -5,22 +5,31 @@ export type FromFront =
   | { readonly kind: 'serving' }
   | { readonly kind: 'ask-metrics'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
+  | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
+  | { readonly kind: 'forgotten'; readonly id: number }
 
 /** What a supervisor tells its fronts. */
 export type ToFront =
   | { readonly kind: 'give-metrics'; readonly id: number }
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
+  | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
+  | { readonly kind: 'all-forgot'; readonly id: number }
 
 /** This process as one of several fronts. */
 export interface Front {
   serving(): void
   /** Gives what the supervisor asks for; from then on `text` is the metrics of all fronts. */
   metrics(own: { json: () => Promise<MetricsJson>; text: () => Promise<string> }): () => Promise<string>
+  /** Runs where another front changed an organization's settings. */
+  onSettingsChanged(forget: (organizationId: string) => void): void
+  /** Resolves once the other fronts have heard of it, or are too busy to: they see it a second later at the most. */
+  settingsChanged(organizationId: string): Promise<void>
   /** Runs when the supervisor is gone: nobody would stop this process any more. */
   onOrphaned(stop: () => void): void
 }
 
-const ANSWER_MS = 2000
+const METRICS_MS = 2000
+const FORGET_MS = 200
 
 /** Null where this process is the whole service. */
 export function asFront(env: NodeJS.ProcessEnv): Front | null {
@@ -28,28 +37,43 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
   const tell = (message: FromFront): void => {
     if (process.connected) process.send?.(message)
   }
-  const waiting = new Map<number, (text: string) => void>()
+  const waiting = new Map<number, (answer: string) => void>()
   let asked = 0
+  /** What the supervisor answers; undefined where it does not in time. */
+  const ask = (message: (id: number) => FromFront, withinMs: number): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const id = asked++
+      const done = (answer?: string): void => {
+        clearTimeout(late)
+        waiting.delete(id)
+        resolve(answer)
+      }
+      const late = setTimeout(done, withinMs)
+      waiting.set(id, done)
+      tell(message(id))
+    })
+  process.on('message', (message: ToFront) => {
+    if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
+    else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
+  })
   return {
     serving: () => tell({ kind: 'serving' }),
     metrics({ json, text }) {
       process.on('message', (message: ToFront) => {
-        if (message.kind === 'give-metrics')
-          void json().then((metrics) => tell({ kind: 'metrics', id: message.id, metrics }))
-        else waiting.get(message.id)?.(message.text)
+        if (message.kind !== 'give-metrics') return
+        void json().then((metrics) => tell({ kind: 'metrics', id: message.id, metrics }))
       })
-      return () =>
-        new Promise((resolve) => {
-          const id = asked++
-          const done = (answer: string | Promise<string>): void => {
-            clearTimeout(late)
-            waiting.delete(id)
-            resolve(answer)
-          }
-          const late = setTimeout(() => done(text()), ANSWER_MS)
-          waiting.set(id, done)
-          tell({ kind: 'ask-metrics', id })
-        })
+      return async () => (await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)) ?? text()
+    },
+    onSettingsChanged(forget) {
+      process.on('message', (message: ToFront) => {
+        if (message.kind !== 'forget-settings') return
+        forget(message.organizationId)
+        tell({ kind: 'forgotten', id: message.id })
+      })
+    },
+    async settingsChanged(organizationId) {
+      await ask((id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
     },
     onOrphaned: (stop) => process.on('disconnect', stop),
   }

@@ -23,7 +23,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const stopping = stopOnSignal(log)
   const front = asFront(env)
   try {
-    if (config.processes > 1) await runFronts(config, log, stopping)
+    if (config.processes > 1 && front === null) await runFronts(config, log, stopping)
     else await serveHere(config, log, stopping, front)
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')

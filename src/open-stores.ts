@@ -134,7 +134,10 @@ export async function openStores(
       sessions: redis?.sessions ?? postgresSessions(database),
       invalidPatterns: postgresInvalidPatterns(database),
       securityCodes: postgresSecurityCodes(database),
-      codeHash: createCodeHash({ pepperOf: (organizationId) => vault.codePepper(organizationId) }),
+      codeHash: createCodeHash({
+        pepperOf: (organizationId) => vault.codePepper(organizationId),
+        ...(config.processes > 1 ? { atOnce: 1 } : {}),
+      }),
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),

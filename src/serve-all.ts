@@ -23,7 +23,7 @@ import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSeries } from './flows/series.js'
-import { createSettings } from './flows/settings.js'
+import { createSettings, type SettingsMemory } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
 import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
@@ -78,7 +78,7 @@ const DRAIN_MS = 3_000
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const services = servicesOf(config, stores, scoring, health)
+  const services = servicesOf(config, stores, scoring, health, front)
   const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
@@ -174,12 +174,12 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
 
 const monotonicMs = () => performance.now()
 
-function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health): Services {
+function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health, front: Front | null): Services {
   const needs = {
     ...stores,
     scoring,
     people: createKnownPeople(config.profileCacheBytes),
-    ...createSettings({ ...stores, monotonicMs }),
+    ...settingsOfAll(stores, front),
     newId: () => v7(),
     newToken,
     now: () => Date.now(),
@@ -217,6 +217,19 @@ function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: He
   }
 }
 
+/** Settings as this process remembers them; whoever changes one is answered when the other processes know. */
+function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
+  const memory = createSettings({ ...stores, monotonicMs })
+  front?.onSettingsChanged((organizationId) => void memory.forgetSettings(organizationId))
+  return {
+    settingsOf: memory.settingsOf,
+    async forgetSettings(organizationId) {
+      await memory.forgetSettings(organizationId)
+      await front?.settingsChanged(organizationId)
+    },
+  }
+}
+
 /** A kernel of the main thread's own, for traces: opened with the first one. */
 function openedOnce(): () => Scorer {
   let scorer: Scorer | undefined
@@ -230,7 +243,7 @@ function dashboardServices(
   needs: Stores &
     Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
       readonly newId: () => string
-      readonly forgetSettings: (organizationId: string) => void
+      readonly forgetSettings: (organizationId: string) => Promise<void>
     },
 ): DashboardServices {
   const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FromFront, ToFront } from './front.js'
-import { type MetricsJson, metricsTogether } from './http/metrics.js'
+import { metricsTogether } from './http/metrics.js'
 
 interface SuperviseOptions {
   /** What a front runs: the file that started this process. */
@@ -25,6 +25,7 @@ const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not die of its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
+const FORGET_MS = 150
 
 /**
  * Runs `processes` fronts on one port, each a whole service, and starts again those that die. They share nothing but the
@@ -37,11 +38,11 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
   const servedOn = await freePort(host, port)
 
   function launch(index: number, deaths: number): Promise<void> {
-    const env = { ...process.env, PORT: String(servedOn), PROCESSES: '1', KEYSTRIDE_FRONT: String(index) }
+    const env = { ...process.env, PORT: String(servedOn), KEYSTRIDE_FRONT: String(index) }
     const child = fork(file, [], { env })
     const begun = performance.now()
     fronts.add(child)
-    child.on('message', (message: FromFront) => hear(child, message))
+    child.on('message', (message: FromFront) => void hear(child, message))
     const serving = new Promise<void>((resolve, reject) => {
       child.on('message', (message: FromFront) => {
         if (message.kind === 'serving') resolve()
@@ -64,15 +65,28 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
 
   /** Metrics of all fronts as one text: which of them a scrape reaches is chance. */
   async function metricsText(): Promise<string> {
-    const found = await Promise.all([...fronts].map(metricsOf))
-    return metricsTogether(found.filter((one) => one !== null))
+    const asking = [...fronts].map((child) =>
+      answerOf(child, 'metrics', (id) => ({ kind: 'give-metrics', id }), METRICS_MS),
+    )
+    return metricsTogether((await Promise.all(asking)).flatMap((found) => (found === null ? [] : [found.metrics])))
   }
 
-  function hear(child: ChildProcess, message: FromFront): void {
-    if (message.kind !== 'ask-metrics') return
-    void metricsText().then((text) => {
-      if (child.connected) child.send({ kind: 'metrics-text', id: message.id, text } satisfies ToFront)
-    })
+  async function forgetElsewhere(changer: ChildProcess, organizationId: string): Promise<void> {
+    const others = [...fronts].filter((child) => child !== changer)
+    await Promise.all(
+      others.map((child) =>
+        answerOf(child, 'forgotten', (id) => ({ kind: 'forget-settings', id, organizationId }), FORGET_MS),
+      ),
+    )
+  }
+
+  async function hear(child: ChildProcess, message: FromFront): Promise<void> {
+    const answer = (to: ToFront) => child.connected && child.send(to)
+    if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText() })
+    if (message.kind === 'settings-changed') {
+      await forgetElsewhere(child, message.organizationId)
+      answer({ kind: 'all-forgot', id: message.id })
+    }
   }
 
   const stop = async (): Promise<void> => {
@@ -94,21 +108,27 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
 
 let asked = 0
 
-/** Null where a front is too busy, or gone. */
-function metricsOf(child: ChildProcess): Promise<MetricsJson | null> {
+/** What a front answers to a message of that id; null where it is too busy, or gone. */
+function answerOf<K extends FromFront['kind']>(
+  child: ChildProcess,
+  kind: K,
+  message: (id: number) => ToFront,
+  withinMs: number,
+): Promise<Extract<FromFront, { kind: K }> | null> {
   const id = asked++
   return new Promise((resolve) => {
-    const done = (found: MetricsJson | null): void => {
+    const done = (found: Extract<FromFront, { kind: K }> | null): void => {
       clearTimeout(late)
       child.off('message', hear)
       resolve(found)
     }
-    const hear = (message: FromFront): void => {
-      if (message.kind === 'metrics' && message.id === id) done(message.metrics)
+    const hear = (answer: FromFront): void => {
+      // Sound: a message of this kind is what is looked for.
+      if (answer.kind === kind && 'id' in answer && answer.id === id) done(answer as Extract<FromFront, { kind: K }>)
     }
-    const late = setTimeout(() => done(null), METRICS_MS)
+    const late = setTimeout(() => done(null), withinMs)
     child.on('message', hear)
-    if (child.connected) child.send({ kind: 'give-metrics', id } satisfies ToFront)
+    if (child.connected) child.send(message(id))
     else done(null)
   })
 }

@@ -54,6 +54,7 @@ export async function startService(
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY,
     SCORING_WORKERS: '1',
+    PROCESSES: '1',
     LOG_LEVEL: 'error',
     ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     ...more,

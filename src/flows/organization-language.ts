@@ -4,7 +4,7 @@ import type { LanguageChange, OrganizationStore } from '../storage/organization.
 
 interface Needs {
   readonly organizations: Pick<OrganizationStore, 'setLanguage'>
-  readonly forgetSettings: (organizationId: string) => void
+  readonly forgetSettings: (organizationId: string) => Promise<void>
 }
 
 export type ChangeLanguage = (organizationId: string, change: LanguageChange) => Promise<Organization>
@@ -14,7 +14,7 @@ export function createChangeLanguage(needs: Needs): ChangeLanguage {
   return async (organizationId, change) => {
     const organization = await needs.organizations.setLanguage(organizationId, change)
     if (organization === null) throw new Refusal('internal', 'the organization of this key is gone')
-    needs.forgetSettings(organizationId)
+    await needs.forgetSettings(organizationId)
     return organization
   }
 }

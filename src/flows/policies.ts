@@ -15,7 +15,7 @@ interface Needs {
   readonly contextIndicators: readonly ContextIndicator[]
   readonly newId: () => string
   readonly now: () => number
-  readonly forgetSettings: (organizationId: string) => void
+  readonly forgetSettings: (organizationId: string) => Promise<void>
 }
 
 /** Attempts whose decision is another one. */
@@ -64,8 +64,8 @@ const STRICTNESS: Record<RecommendedAction, number> = { auth: 0, challenge: 1, b
 export function createPolicyFlows(needs: Needs): PolicyFlows {
   const { policies } = needs
   const find = async (organizationId: string, id: string) => (await policies.find(organizationId, id)) ?? refuse()
-  const changed = (organizationId: string, record: PolicyRecord | null): PolicyRecord => {
-    needs.forgetSettings(organizationId)
+  const changed = async (organizationId: string, record: PolicyRecord | null): Promise<PolicyRecord> => {
+    await needs.forgetSettings(organizationId)
     return record ?? refuse()
   }
   return {
@@ -81,7 +81,7 @@ export function createPolicyFlows(needs: Needs): PolicyFlows {
       changed(organizationId, await policies.update(organizationId, id, content, needs.now())),
     async archive(organizationId, id) {
       const archived = await policies.archive(organizationId, id, needs.now())
-      needs.forgetSettings(organizationId)
+      await needs.forgetSettings(organizationId)
       const record = await find(organizationId, id)
       if (!archived && record.isDefault)
         throw new Refusal('policy-default', 'this is the default policy: make another one the default first')

@@ -33,7 +33,7 @@ export interface SettingsMemory {
   /** An organization's settings, at most a second old. */
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   /** To be called by whoever changed a setting: this process then sees the change at once. */
-  readonly forgetSettings: (organizationId: string) => void
+  readonly forgetSettings: (organizationId: string) => Promise<void>
 }
 
 /** A changed setting holds everywhere within this time. */
@@ -62,7 +62,7 @@ export function createSettings({ organizations, policies, typingWords, monotonic
   )
   return {
     settingsOf: (organizationId) => kept.get(organizationId),
-    forgetSettings: (organizationId) => kept.forget(organizationId),
+    forgetSettings: async (organizationId) => kept.forget(organizationId),
   }
 }
 

@@ -6,7 +6,7 @@ import { coreTypingWords, coreWordOf } from './core-word-ids.js'
 
 interface Needs {
   readonly typingWords: TypingWordStore
-  readonly forgetSettings: (organizationId: string) => void
+  readonly forgetSettings: (organizationId: string) => Promise<void>
   readonly newId: () => string
 }
 
@@ -58,7 +58,7 @@ export function createTypingWordFlows(needs: Needs): TypingWordFlows {
       checkChange(language, stored, decided)
       return decided
     })
-    needs.forgetSettings(organizationId)
+    await needs.forgetSettings(organizationId)
   }
 
   /** An own word by id, as it was before. */

@@ -60,6 +60,25 @@ describe('two processes on one port', () => {
     for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
   })
 
+  it('all know a changed setting when the change is answered', async () => {
+    for (const language of ['fr', 'de', 'es', 'it', 'en']) {
+      const read = async () =>
+        (
+          (await (await fetch(`${service.core}/organization/language`, { headers })).json()) as {
+            default_language: string
+          }
+        ).default_language
+      await Promise.all(Array.from({ length: 8 }, read))
+      const changed = await fetch(`${service.core}/organization/language`, {
+        method: 'PATCH',
+        headers,
+        body: JSON.stringify({ default_language: language }),
+      })
+      expect(changed.status).toBe(200)
+      expect(await Promise.all(Array.from({ length: 8 }, read))).toEqual(Array(8).fill(language))
+    }
+  })
+
   it('go on when one is killed, which is started again, and lose nothing that was acknowledged', async () => {
     const [first = 0] = fronts()
     const made: string[] = []
