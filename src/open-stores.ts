@@ -28,12 +28,14 @@ import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
+import { postgresProfileLinks } from './storage/postgres/profile-link.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
 import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
+import type { ProfileLinkStore } from './storage/profile-link.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { TypingWordStore } from './storage/typing-words.js'
@@ -46,6 +48,7 @@ export interface Stores {
   readonly apiKeys: ApiKeyStore
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
+  readonly profileLinks: ProfileLinkStore
   readonly pendingActions: PendingActionStore
   readonly authentications: AuthenticationStore
   readonly attemptLocks: AttemptLockStore
@@ -105,6 +108,7 @@ export async function openStores(
       apiKeys: postgresApiKeys(database),
       accounts: postgresAccounts(database),
       profiles: postgresProfiles(database),
+      profileLinks: postgresProfileLinks(database),
       pendingActions: postgresPendingActions(database),
       authentications: postgresAuthentications(database),
       attemptLocks: postgresAttemptLocks(database),

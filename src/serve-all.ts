@@ -4,6 +4,8 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
+import type { LinkServices } from './api/links/link-route.js'
+import { linkRoutes } from './api/links/table.js'
 import type { Config } from './config.js'
 import { createAccountFlows } from './flows/accounts.js'
 import { createAuthenticate } from './flows/authenticate.js'
@@ -13,9 +15,11 @@ import type { Health } from './flows/health.js'
 import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
+import { createLinkPage } from './flows/link-page.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
+import { createProfileLinkFlows } from './flows/profile-links.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSettings } from './flows/settings.js'
@@ -53,10 +57,12 @@ export interface Serving {
   close(): Promise<void>
 }
 
+type Services = CoreServices & LinkServices
+
 /** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
-const APIS: readonly Api<CoreServices>[] = [
+const APIS: readonly Api<Services>[] = [
   { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
-  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: [] },
+  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: linkRoutes },
   { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: [] },
 ]
 
@@ -67,7 +73,7 @@ const DRAIN_MS = 3_000
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const services = coreServices(config, stores, scoring, health)
+  const services = servicesOf(config, stores, scoring, health)
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
@@ -118,7 +124,7 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
 
 const monotonicMs = () => performance.now()
 
-function coreServices(config: Config, stores: Stores, scoring: Scoring, health: Health): CoreServices {
+function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health): Services {
   const needs = {
     ...stores,
     scoring,
@@ -154,12 +160,15 @@ function coreServices(config: Config, stores: Stores, scoring: Scoring, health: 
     legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
     legacyLink: createLegacyLink({ ...needs, enroll }),
     pendingActions: createPendingActionFlows(needs),
+    profileLinks: createProfileLinkFlows({ ...needs, createAccount: accounts.create }),
+    linkPage: createLinkPage(needs),
+    linksUrl: `${config.publicUrl}/auth`,
     degraded: health.degraded,
     version: version(),
   }
 }
 
-const documents = (api: Api<CoreServices>, config: Config): PlainEndpoint[] =>
+const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
   documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` })
 
 function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {

@@ -16,6 +16,7 @@ export interface Answer {
 
 export interface TestService {
   readonly core: string
+  readonly auth: string
   readonly organizationId: string
   readonly apikey: string
   readonly env: Record<string, string>
@@ -24,6 +25,8 @@ export interface TestService {
     path: string,
     options?: { body?: unknown; session?: string | undefined; headers?: Record<string, string> },
   ): Promise<Answer>
+  /** The same on the profile-link API. */
+  callLinks: TestService['call']
   bootstrap(userRef: string): Promise<Answer & { session: string }>
   close(): Promise<void>
 }
@@ -64,28 +67,34 @@ export async function startService(
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
   const core = `http://127.0.0.1:${serving.port}/core`
+  const auth = `http://127.0.0.1:${serving.port}/auth`
 
-  const call: TestService['call'] = async (method, path, { body, session, headers = {} } = {}) => {
-    const answer = await fetch(core + path, {
-      method,
-      headers: {
-        apikey,
-        ...(session === undefined ? {} : { 'x-service-session': session }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const json = (await answer.json()) as Record<string, unknown>
-    holdsToContract(method, path, answer, json)
-    return { status: answer.status, headers: answer.headers, json }
-  }
+  const callOf =
+    (api: 'core' | 'auth'): TestService['call'] =>
+    async (method, path, { body, session, headers = {} } = {}) => {
+      const answer = await fetch((api === 'core' ? core : auth) + path, {
+        method,
+        headers: {
+          apikey,
+          ...(session === undefined ? {} : { 'x-service-session': session }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const json = (await answer.json()) as Record<string, unknown>
+      holdsToContract(method, path, answer, json, api)
+      return { status: answer.status, headers: answer.headers, json }
+    }
+  const call = callOf('core')
   return {
     core,
+    auth,
     organizationId,
     apikey,
     env,
     call,
+    callLinks: callOf('auth'),
     async bootstrap(userRef) {
       const answer = await call('GET', `/users/${encodeURIComponent(userRef)}`)
       return { ...answer, session: answer.headers.get('x-service-session') ?? '' }

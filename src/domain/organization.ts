@@ -9,6 +9,8 @@ export interface Organization {
   readonly languageMode: LanguageMode
   /** Moves with every change of its typing words; 0 while there was none. */
   readonly wordsVersion: number
+  /** Where browsers may be sent at the end of a profile link, origins; empty: anywhere. */
+  readonly redirectOrigins: readonly string[]
   readonly createdAt: number
 }
 
