@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
 import type { LinkServices } from './api/links/link-route.js'
+import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
 import { linkRoutes } from './api/links/table.js'
 import type { Config } from './config.js'
 import { createAccountFlows } from './flows/accounts.js'
@@ -34,7 +37,7 @@ import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import type { Stores } from './open-stores.js'
-import { modelFile, wasmFile, workerFile } from './scoring/artifacts.js'
+import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
 import { createScoringPool } from './scoring/pool.js'
 import type { Scoring } from './scoring/scoring.js'
@@ -81,6 +84,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     apis,
     plain: [
       ...probes(health, front?.metrics(metrics) ?? metrics.text),
+      ...(config.roles.includes('links') ? [linkPageEndpoint(services), ...fileEndpoints(browserModules())] : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
@@ -119,6 +123,16 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
   } catch (error) {
     await scoring.close()
     throw error
+  }
+}
+
+/** What pages run, as it was built. */
+function browserModules(): Record<`${string}.js`, string> {
+  const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
+  return {
+    'recorder.js': built('recorder/recorder.js'),
+    'typing.js': built('web/typing.js'),
+    'link.js': built('web/link.js'),
   }
 }
 
