@@ -9,7 +9,9 @@ import { coreRoutes } from './api/core/table.js'
 import type { LinkServices } from './api/links/link-route.js'
 import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
 import { linkRoutes } from './api/links/table.js'
+import { tryEndpoints } from './api/links/try-it.js'
 import type { Config } from './config.js'
+import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { createAccountFlows } from './flows/accounts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
@@ -27,6 +29,7 @@ import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
+import { createTryIt } from './flows/try-it.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
@@ -40,7 +43,9 @@ import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
 import { createScoringPool } from './scoring/pool.js'
+import { openScorer, type Scorer } from './scoring/scorer.js'
 import type { Scoring } from './scoring/scoring.js'
+import { traceOf } from './scoring/trace.js'
 import { version } from './version.js'
 
 interface Needs {
@@ -84,7 +89,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     apis,
     plain: [
       ...probes(health, front?.metrics(metrics) ?? metrics.text),
-      ...(config.roles.includes('links') ? [linkPageEndpoint(services), ...fileEndpoints(browserModules())] : []),
+      ...(config.roles.includes('links') ? pages(services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
@@ -126,6 +131,31 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
   }
 }
 
+/** The hosted pages and what they load; the page to try things on where the database is our own. */
+function pages(services: Services, stores: Stores): PlainEndpoint[] {
+  const own = [linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  if (!stores.embedded) return own
+  let scorer: Scorer | null = null
+  let demo: Promise<string | null> | null = null
+  const tryIt = createTryIt({
+    ...services,
+    profiles: stores.profiles,
+    vault: stores.vault,
+    newToken,
+    explain(probe, references) {
+      scorer ??= openScorer(wasmFile(), modelFile())
+      return traceOf(scorer, { probe, references }).explanation
+    },
+    async demoOrganizationId() {
+      demo ??= stores.organizations.list().then((all) => all.find(({ name }) => name === DEMO_ORGANIZATION)?.id ?? null)
+      const id = await demo
+      if (id === null) demo = null
+      return id
+    },
+  })
+  return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+}
+
 /** What pages run, as it was built. */
 function browserModules(): Record<`${string}.js`, string> {
   const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
@@ -133,6 +163,7 @@ function browserModules(): Record<`${string}.js`, string> {
     'recorder.js': built('recorder/recorder.js'),
     'typing.js': built('web/typing.js'),
     'link.js': built('web/link.js'),
+    'try.js': built('web/try.js'),
   }
 }
 

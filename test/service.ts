@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../src/config.js'
+import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
@@ -46,7 +47,16 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
  */
 export async function startService(
   databaseUrl: string,
-  { redisUrl, more = {} }: { redisUrl?: string | null | undefined; more?: Record<string, string> } = {},
+  {
+    redisUrl,
+    more = {},
+    demo = false,
+  }: {
+    redisUrl?: string | null | undefined
+    more?: Record<string, string>
+    /** As on the embedded default: with the demo organization, and the page to try things on. */
+    demo?: boolean
+  } = {},
 ): Promise<TestService> {
   const env = {
     PORT: '0',
@@ -62,9 +72,9 @@ export async function startService(
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
-  const serving = await serveAll({ config, stores, scoring, health, log, front: null })
+  const serving = await serveAll({ config, stores: { ...stores, embedded: demo }, scoring, health, log, front: null })
   const flows = administration(stores)
-  const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
+  const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
   const core = `http://127.0.0.1:${serving.port}/core`
   const auth = `http://127.0.0.1:${serving.port}/auth`

@@ -2,6 +2,9 @@ export const LANGUAGE_MODES = ['auto', 'forced'] as const
 /** `auto` follows `Accept-Language`, `forced` does not. */
 export type LanguageMode = (typeof LANGUAGE_MODES)[number]
 
+/** What the first start on the embedded default makes to try things with. */
+export const DEMO_ORGANIZATION = 'Demo'
+
 export interface Organization {
   readonly id: string
   readonly name: string

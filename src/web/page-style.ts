@@ -69,13 +69,38 @@ details li{margin:.3rem 0}
 .tick circle{stroke:var(--wash);fill:var(--wash)}
 .tick path{stroke-dasharray:40;animation:draw .6s .25s both ease-out}
 @keyframes draw{from{stroke-dashoffset:40}}
+h2{font-size:clamp(1.5rem,1.2rem + 1.6vw,1.9rem);line-height:1.2;letter-spacing:-.015em;margin:1.8rem 0 .3rem}
+h2:focus{outline:none}
+h3{font-size:1.02rem;margin:2rem 0 .2rem}
+.soft{color:var(--soft);font-size:.92rem}
+#meter{position:relative;height:.9rem;border-radius:1rem;background:var(--line);margin:1.4rem 0 .4rem;overflow:hidden}
+#level{position:absolute;inset:0 auto 0 0;width:var(--level,0);border-radius:inherit;background:var(--accent);
+transition:width .7s ease-out}
+#threshold{position:absolute;inset:0 auto 0 50%;width:2px;background:var(--card)}
+#scale{display:flex;justify-content:space-between;color:var(--soft);font-size:.85rem;margin:0}
+table{border-collapse:collapse;width:100%;font-size:.95rem;font-variant-numeric:tabular-nums;margin:.8rem 0}
+th{text-align:left;font-weight:600;padding:.35rem .6rem .35rem 0}
+thead th{color:var(--soft);font-size:.85rem;border-bottom:1px solid var(--line)}
+td{padding:.35rem .6rem .35rem 0;white-space:nowrap}
+tbody th{white-space:nowrap}
+thead th:nth-child(2){text-align:center;padding-right:0}
+td:nth-child(3){padding-left:1rem}thead th:nth-child(3){padding-left:1rem}
+td:nth-child(2){width:52%;padding-right:0;position:relative;background:linear-gradient(var(--line),var(--line)) center/1px 100% no-repeat}
+.bar{display:block;height:.75rem;border-radius:.25rem;width:calc(var(--share)*49%)}
+.for{background:var(--accent);margin-left:50%}
+.against{background:var(--warn);margin-left:calc(50% - var(--share)*49%)}
+.heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+#turns{display:flex;flex-wrap:wrap;gap:.7rem;margin-top:1.4rem}
+#forget{margin-top:1.2rem}
+#tries{display:flex;flex-wrap:wrap;gap:.3rem 1.6rem;padding-left:1.2rem;margin:.4rem 0}
 body>nav ul{list-style:none;display:flex;flex-wrap:wrap;justify-content:center;gap:.2rem 1.1rem;margin:0;padding:0 1rem 1.2rem;
 font-size:.9rem}
 body>nav a{color:var(--soft);text-decoration:none;display:inline-block;padding:.2rem 0}
 body>nav a:hover{color:var(--accent);text-decoration:underline}
 body>nav [aria-current]{color:var(--ink);font-weight:600}
 @media (max-width:40rem){body{justify-content:flex-start;padding:0}main{border-radius:0;box-shadow:none;flex:1}
-button[type=submit]{width:100%}}
+button[type=submit]{width:100%}table{font-size:.85rem}th,td{padding-right:.35rem}
+td:nth-child(2){width:36%}td:nth-child(3),thead th:nth-child(3){padding-left:.5rem}}
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation-duration:0s!important;transition:none!important}
 #words li{animation-delay:0s}.tick path{animation-delay:0s}}
 @media (forced-colors:active){#words [data-mark=now]{border-color:Highlight}#steps .done::before,#steps .now::before{background:Highlight}}

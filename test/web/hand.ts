@@ -12,14 +12,19 @@ const SESSIONS_MIN = 14
 
 let people: readonly (readonly Session[])[] | null = null
 
+/** Somebody made up, who has habits with pairs of keys. */
+export function madeUpHand(one: number): Hand {
+  let typed = 0
+  return (text) => {
+    typed++
+    return person(7000 + one).types(text, typed).kevt as unknown as Stroke[]
+  }
+}
+
 /** With the times of somebody in the open data (two of their sessions a text), else of somebody made up. */
 export function handOf(one: number): Hand {
+  if (folder === '') return madeUpHand(one)
   let typed = 0
-  if (folder === '')
-    return (text) => {
-      typed++
-      return person(7000 + one).types(text, typed).kevt as unknown as Stroke[]
-    }
   people ??= loadPeople(folder, 'aalto').map(({ sessions }) =>
     [...sessions.values()].filter((session) => session.length >= PRESSES_MIN && steady(session)),
   )
