@@ -78,8 +78,6 @@ export interface ProfileStore {
     reference: NewReference,
     rules: AddRules & { readonly owner: string; readonly asReset: boolean },
   ): Promise<AddOutcome>
-  /** Drops what this owner has collected, if anything; the current generation stays as it is. Null where the member is gone. */
-  dropSuccessor(organizationId: string, memberId: string, owner: string): Promise<Member | null>
   /**
    * Keeps a sign-in's pattern as an adaptive reference, the oldest one of more than `max` going, if the profile still has
    * this version and has not adapted within `intervalMs`; false where it was not kept.

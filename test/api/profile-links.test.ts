@@ -278,6 +278,21 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
       expect((await send(key, {}, headers)).status).toBe(422)
   })
 
+  it('answer 503 while the database is away, the page too', async () => {
+    const fresh = await freshDatabase()
+    const other = await startService(fresh.url, { redisUrl, more: { LOG_LEVEL: 'silent' } })
+    const { key } = (await other.callLinks('POST', '/api/links/create-profile/away')).json
+    await fresh.drop()
+    const open = () => fetch(`${other.auth}/b/${key}`)
+    await expect.poll(async () => (await open()).status, { timeout: 10_000 }).toBe(503)
+    const page = await open()
+    expect(page.headers.get('content-type')).toMatch(/text\/html/)
+    expect(page.headers.get('retry-after')).toBe('2')
+    const step = await other.callLinks('POST', '/typing-patterns', { body: {}, headers: { 'x-link-key': key } })
+    expect([step.status, step.json.reason, step.headers.get('retry-after')]).toEqual([503, 'api-failed', '2'])
+    await other.close()
+  })
+
   it('refuse machines, and typing that was seen before, and count what was refused against the member', async () => {
     const { first } = await enroll(service, 'origin')
     const key = await keyOf('create', 'limited')

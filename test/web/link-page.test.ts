@@ -94,7 +94,6 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     const followed = await open(await keyOf('create', 'pasted'))
     const { page } = followed
     const hint = () => page.locator('#hint').textContent()
-    await page.evaluate('navigator.clipboard?.writeText').catch(() => {})
     await followed.strokes(evenly('abc'))
     await page.evaluate(`document.execCommand('insertText', false, 'whole words at once')`)
     await expect.poll(hint).toMatch(/^(Some text came without key presses|Your browser)/)

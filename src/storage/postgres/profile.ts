@@ -76,14 +76,6 @@ export function postgresProfiles(database: Database): ProfileStore {
         addToSuccessor(sql, owner, member, reference, rules),
       ),
 
-    dropSuccessor: (organizationId, memberId, successorOwner) =>
-      locked({ organizationId, memberId }, async (sql, member) => {
-        if (member.successor?.owner !== successorOwner) return member
-        const owner = { organizationId, memberId }
-        await deleteSuccessor(sql, owner, member)
-        return changed(sql, owner, noSuccessor(sql))
-      }),
-
     adapt: async (organizationId, reference, rules) => {
       const owner = { organizationId, memberId: reference.memberId }
       return (await locked(owner, (sql, member) => adapt(sql, owner, member, reference, rules))) ?? false
