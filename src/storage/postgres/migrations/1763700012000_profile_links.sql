@@ -10,7 +10,7 @@ create table keystride.profile_link (
   redirect_uri text,
   expires_at timestamptz not null,
   primary key (organization_id, id),
-  -- One live link per user and kind: a new one takes the row of the older.
+  -- One live link per user and kind: a new one takes the place of the older.
   unique (organization_id, member_id, kind),
   foreign key (organization_id, member_id) references keystride.member (organization_id, id)
 );
