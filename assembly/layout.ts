@@ -52,11 +52,11 @@
  * | PRESSES  | 1,200 x 24                     | presses     | key presses out of the events                             |
  * | OPEN_FIRST, OPEN_LAST | 2 x 1,346 x u16   | presses     | presses of each key that wait for their keyup             |
  * | TIMES    | 500 x 2 x f64                  | presses     | press and release of each press, ms since the first press |
- * | SCANNED  | 6 x i32                        | scan        | what else the body says (`scan.ts` has its table)         |
+ * | SCANNED  | 12 x i32                       | scan        | what else the body says (`scan.ts` has its table)         |
  *
  * A host checks LAYOUT_VERSION before it trusts any of this.
  */
-export const LAYOUT_VERSION: i32 = 3
+export const LAYOUT_VERSION: i32 = 4
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -137,7 +137,7 @@ export const PRESSES: usize = memory.data(28800, 16)
 export const OPEN_FIRST: usize = memory.data(2692, 16)
 export const OPEN_LAST: usize = memory.data(2692, 16)
 export const TIMES: usize = memory.data(8000, 16)
-export const SCANNED: usize = memory.data(24, 16)
+export const SCANNED: usize = memory.data(48, 16)
 
 // @ts-ignore: decorator
 @inline

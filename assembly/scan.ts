@@ -5,8 +5,8 @@
  * the contract takes them: a byte order mark, names, types and codes written with escapes where they need none, recorder
  * versions with a suffix, events that are not in the order of their `seqn`, and numbers beyond `json-number.ts`.
  *
- * SCANNED: i32 presses, i32 mode (1 sensitive), then i32 place in BODY and i32 bytes of the strings `ip` and `member_ref`
- * with their quotes, 0 bytes where absent.
+ * SCANNED: i32 presses, i32 mode (1 sensitive), then i32 place in BODY and i32 bytes of the values of `ip`, `member_ref`
+ * (with their quotes), `agent`, `tags` and `d`, 0 bytes where absent.
  */
 import { BODY, BODY_BYTES_MAX, PRESSES, RECORDS, SCANNED } from './layout'
 import {
@@ -45,7 +45,7 @@ const SENSITIVE_END = packed('sensitive', 8)
 export function scan(bytes: i32): i32 {
   assert(bytes >= 0 && bytes <= BODY_BYTES_MAX)
   memory.fill(BODY + <usize>bytes, 0, 32)
-  memory.fill(SCANNED, 0, 24)
+  memory.fill(SCANNED, 0, 48)
   forgetKeys()
   typed = versioned = sensitive = false
   const at = afterPattern(afterSpace(BODY))
@@ -82,22 +82,21 @@ function afterPattern(at: usize): usize {
 }
 
 function afterPatternField(at: usize): usize {
-  if (keyHigh != 0) return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END ? kept(at, 256, 16) : afterValue(at, 2)
+  if (keyHigh != 0) return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END ? kept(at, afterTextOf(at, 256), 16) : afterValue(at, 2)
   if (keyLow == KEVT) return afterKeyEvents(at)
   if (keyLow == K) return afterKeyRecords(at)
-  if (keyLow == AGENT) return afterAgent(at)
+  if (keyLow == AGENT) return kept(at, afterAgent(at), 24)
   if (keyLow == VERSION) return afterVersion(at)
   if (keyLow == S_ID) return afterTextOf(at, 128)
   if (keyLow == T_ID) return afterInteger(at)
-  if (keyLow == IP) return kept(at, 64, 8)
-  if (keyLow == TAGS) return afterTags(at)
+  if (keyLow == IP) return kept(at, afterTextOf(at, 64), 8)
+  if (keyLow == TAGS) return kept(at, afterTags(at), 32)
   if (keyLow == M) return afterMouseEvents(at)
-  return keyLow == D ? afterDevice(at) : afterValue(at, 2)
+  return keyLow == D ? kept(at, afterDevice(at), 40) : afterValue(at, 2)
 }
 
-/** A string of `most` characters at the most that the host wants; its place goes to SCANNED. */
-function kept(at: usize, most: i32, to: usize): usize {
-  const end = afterTextOf(at, most)
+/** A value from `at` to `end` that the host wants; its place goes to SCANNED. */
+function kept(at: usize, end: usize, to: usize): usize {
   store<i32>(SCANNED + to, <i32>(at - BODY))
   store<i32>(SCANNED + to, <i32>(end - at), 4)
   return end

@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { z } from 'zod'
 import { ADAPTIVE_MAX } from './domain/adaptation.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
+import { CONTEXT_INDICATORS, type ContextIndicator } from './domain/context/signal.js'
 
 const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
 export type Role = (typeof ROLES)[number]
@@ -15,6 +16,8 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .pipe(z.array(z.enum(values)).min(1))
 
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+
+const file = z.string().min(1).optional()
 
 /** The kernel compares with 16 references, adaptive ones among them. */
 const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
@@ -69,6 +72,12 @@ const Environment = z.object({
     .enum(['on', 'off'])
     .default('on')
     .describe('whether profiles learn from clean sign-ins; off also leaves out what they have learned'),
+  GEOIP_DB: file.describe('MMDB file with places (fields of GeoLite2 City); unset: location signals are null'),
+  ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the operator of a network is null'),
+  ANONYMIZERS: file.describe('file of address ranges of anonymisers, one a line; unset: that signal is null'),
+  CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
+    .optional()
+    .describe(`context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}`),
   PROCESSES: count(1, 64).optional().describe('processes that serve, on one port; unset: as many as cores'),
   SCORING: z
     .enum(['pool', 'inline'])
@@ -79,7 +88,7 @@ const Environment = z.object({
     .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(64)
-    .describe('memory of each process for profiles that sign in again, in MB: 100 about 14,000 people'),
+    .describe('memory of each process for profiles that sign in again, in MB: 100 about 9,000 people'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -109,6 +118,12 @@ export interface Config {
   readonly adaptation: boolean
   readonly processes: number
   readonly scoring: 'pool' | 'inline'
+  readonly geography: {
+    readonly places: string | null
+    readonly networks: string | null
+    readonly anonymizers: string | null
+  }
+  readonly contextIndicators: readonly ContextIndicator[]
   readonly scoringWorkers: number | null
   readonly profileCacheBytes: number
   readonly logLevel: string
@@ -156,6 +171,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     adaptation: settings.ADAPTATION === 'on',
     processes: settings.PROCESSES ?? cpus().length,
     scoring: settings.SCORING,
+    geography: {
+      places: settings.GEOIP_DB ?? null,
+      networks: settings.ASN_DB ?? null,
+      anonymizers: settings.ANONYMIZERS ?? null,
+    },
+    contextIndicators: settings.CONTEXT_INDICATORS ?? CONTEXT_INDICATORS,
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     logLevel: settings.LOG_LEVEL,

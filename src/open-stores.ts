@@ -6,9 +6,13 @@ import { createOrganizationFlows, type OrganizationFlows } from './flows/organiz
 import type { AccountStore } from './storage/account.js'
 import type { ApiKeyStore } from './storage/api-key.js'
 import type { AttemptLockStore } from './storage/attempt-lock.js'
+import type { AttemptLog } from './storage/attempt-log.js'
 import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
+import type { Directory } from './storage/directory.js'
+import type { Geography } from './storage/geography.js'
+import { openGeography } from './storage/geography-files.js'
 import type { InvalidPatternStore } from './storage/invalid-patterns.js'
 import { keyFile } from './storage/key-file.js'
 import { givenKeys, type KeyRing } from './storage/key-ring.js'
@@ -16,29 +20,37 @@ import type { KeyWrap } from './storage/key-wrap.js'
 import { createKeyWrap } from './storage/key-wrap-aes.js'
 import type { OrganizationStore } from './storage/organization.js'
 import type { PendingActionStore } from './storage/pending-action.js'
+import type { PolicyStore } from './storage/policies.js'
 import { postgresAccounts } from './storage/postgres/account.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
 import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
+import { postgresAttemptLog } from './storage/postgres/attempt-log.js'
 import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
+import { postgresDirectory } from './storage/postgres/directory.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
+import { postgresPolicies } from './storage/postgres/policies.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresProfileLinks } from './storage/postgres/profile-link.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
+import { postgresStatistics } from './storage/postgres/statistics.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
+import { postgresUsage } from './storage/postgres/usage.js'
 import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
 import type { ProfileLinkStore } from './storage/profile-link.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
+import type { StatisticsStore } from './storage/statistics.js'
 import type { TypingWordStore } from './storage/typing-words.js'
+import type { UsageStore } from './storage/usage.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
 import type { WrappedKeyStore } from './storage/wrapped-key.js'
@@ -51,6 +63,11 @@ export interface Stores {
   readonly profileLinks: ProfileLinkStore
   readonly pendingActions: PendingActionStore
   readonly authentications: AuthenticationStore
+  readonly attemptLog: AttemptLog
+  readonly statistics: StatisticsStore
+  readonly policies: PolicyStore
+  readonly usage: UsageStore
+  readonly directory: Directory
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
   readonly securityCodes: SecurityCodeStore
@@ -58,6 +75,7 @@ export interface Stores {
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
+  readonly geography: Geography
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
@@ -111,6 +129,11 @@ export async function openStores(
       profileLinks: postgresProfileLinks(database),
       pendingActions: postgresPendingActions(database),
       authentications: postgresAuthentications(database),
+      attemptLog: postgresAttemptLog(database),
+      statistics: postgresStatistics(database),
+      policies: postgresPolicies(database),
+      usage: postgresUsage(database),
+      directory: postgresDirectory(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
       invalidPatterns: postgresInvalidPatterns(database),
@@ -118,6 +141,7 @@ export async function openStores(
       codeHash: createCodeHash({ pepperOf: (organizationId) => vault.codePepper(organizationId) }),
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
+      geography: openGeography(config.geography),
       vault,
       keyRing,
       keyWrap,

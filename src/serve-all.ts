@@ -6,6 +6,8 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
+import type { DashboardServices } from './api/dashboard/dashboard-route.js'
+import { dashboardRoutes } from './api/dashboard/table.js'
 import type { LinkServices } from './api/links/link-route.js'
 import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
 import { linkRoutes } from './api/links/table.js'
@@ -17,20 +19,24 @@ import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
 import type { Health } from './flows/health.js'
+import { createInspect } from './flows/inspect.js'
 import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createLinkPage } from './flows/link-page.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
+import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
 import { createProfileLinkFlows } from './flows/profile-links.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
+import { createSeries } from './flows/series.js'
 import { createSettings } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
 import { createTryIt } from './flows/try-it.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
+import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import type { Front } from './front.js'
@@ -39,6 +45,7 @@ import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
+import { every, type Job } from './jobs/every.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
@@ -65,13 +72,14 @@ export interface Serving {
   close(): Promise<void>
 }
 
-type Services = CoreServices & LinkServices
+/** What the handlers of all APIs are given. */
+type Services = CoreServices & DashboardServices & LinkServices
 
 /** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
 const APIS: readonly Api<Services>[] = [
   { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
   { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: linkRoutes },
-  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: [] },
+  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: dashboardRoutes },
 ]
 
 /** Open connections are served this long while draining, so that the whole stop stays within 5 s. */
@@ -82,6 +90,7 @@ const DRAIN_MS = 3_000
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const services = servicesOf(config, stores, scoring, health)
+  const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
@@ -97,7 +106,10 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     services,
     log,
     newRequestId: v7,
-    onAnswer: metrics.onAnswer,
+    onAnswer(answered) {
+      metrics.onAnswer(answered)
+      meter.note(answered)
+    },
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
@@ -105,12 +117,53 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
+  const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
-    close: () => server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }),
+    async close() {
+      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
+      await Promise.all(jobs.map((job) => job.stop()))
+      await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
+    },
   }
 }
+
+/** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
+const COUNT_EVERY_MS = 60_000
+
+/** A process that dies loses what it counted since the last time. */
+const ADD_EVERY_MS = 2000
+/** Requests are logged so long. */
+const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
+const DAILY_EVERY_MS = 10 * 60_000
+
+/** Every process adds up what it counted itself. */
+const adding = (meter: UsageMeter, log: Logger): Job =>
+  every({
+    async work() {
+      await meter.flush()
+      return false
+    },
+    everyMs: ADD_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
+  })
+
+const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
+  every({
+    work: () => statistics.countAttempts(),
+    everyMs: COUNT_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'attempts were not counted: the next minute tries again'),
+  }),
+  every({
+    async work() {
+      await usage.appendCheckpoints()
+      return usage.forgetRequests(Date.now() - REQUESTS_KEPT_MS)
+    },
+    everyMs: DAILY_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the checkpoint of the day was not made yet'),
+  }),
+]
 
 /** Scoring threads with the shipped kernel and model. One that cannot load stops the start, not a customer's attempt. */
 export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
@@ -135,17 +188,14 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
 function pages(services: Services, stores: Stores): PlainEndpoint[] {
   const own = [linkPageEndpoint(services), ...fileEndpoints(browserModules())]
   if (!stores.embedded) return own
-  let scorer: Scorer | null = null
+  const scorer = openedOnce()
   let demo: Promise<string | null> | null = null
   const tryIt = createTryIt({
     ...services,
     profiles: stores.profiles,
     vault: stores.vault,
     newToken,
-    explain(probe, references) {
-      scorer ??= openScorer(wasmFile(), modelFile())
-      return traceOf(scorer, { probe, references }).explanation
-    },
+    explain: (probe, references) => traceOf(scorer(), { probe, references }).explanation,
     async demoOrganizationId() {
       demo ??= stores.organizations.list().then((all) => all.find(({ name }) => name === DEMO_ORGANIZATION)?.id ?? null)
       const id = await demo
@@ -183,6 +233,7 @@ function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: He
     replay: config.replay,
     targets: config.targets,
     adaptation: config.adaptation,
+    contextIndicators: config.contextIndicators,
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })
@@ -190,10 +241,11 @@ function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: He
   const verify = createVerify(needs)
   const verifyCode = createVerifyCode(needs)
   return {
+    ...dashboardServices(needs),
     bootstrap: createBootstrap(needs),
     accounts,
-    enroll,
     profiles: createProfileFlows(needs),
+    enroll,
     verify,
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
@@ -210,6 +262,39 @@ function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: He
     linksUrl: `${config.publicUrl}/auth`,
     degraded: health.degraded,
     version: version(),
+  }
+}
+
+/** A kernel of the main thread's own, for traces: opened with the first one. */
+function openedOnce(): () => Scorer {
+  let scorer: Scorer | undefined
+  return () => {
+    scorer ??= openScorer(wasmFile(), modelFile())
+    return scorer
+  }
+}
+
+function dashboardServices(
+  needs: Stores &
+    Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+      readonly newId: () => string
+      readonly forgetSettings: (organizationId: string) => void
+    },
+): DashboardServices {
+  const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
+  return {
+    directory,
+    rosters: needs.accounts,
+    references: needs.profiles,
+    attemptLog,
+    statistics,
+    usage: needs.usage,
+    targets,
+    contextIndicators,
+    now,
+    policies: createPolicyFlows(needs),
+    series: createSeries(needs),
+    inspect: createInspect({ ...needs, scorer: openedOnce() }),
   }
 }
 

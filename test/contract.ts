@@ -1,20 +1,25 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { coreRoutes } from '../src/api/core/table.js'
+import { dashboardRoutes } from '../src/api/dashboard/table.js'
 import { linkRoutes } from '../src/api/links/table.js'
 import type { Route } from '../src/http/route.js'
 import { refusalsOf } from '../src/http/row-facts.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
 
-/** Without the types of the services: nothing here calls a handler. */
-const tables: Record<'core' | 'auth', readonly Route<never>[]> = { core: coreRoutes, auth: linkRoutes }
+export type TestedApi = 'core' | 'auth' | 'dashboard'
+const TABLES: Record<TestedApi, readonly Route<never>[]> = {
+  core: coreRoutes,
+  auth: linkRoutes,
+  dashboard: dashboardRoutes,
+}
 
 /** The row of an API's table that serves this method and path (without its query); undefined where none does. */
-const rowOf = (api: keyof typeof tables, method: string, path: string) => {
+const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
   // A literal wins over a parameter, as in the router.
-  const rows = [...tables[api]].sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+  const rows = [...TABLES[api]].sort((a, b) => a.path.split('{').length - b.path.split('{').length)
   return rows.find((row) => {
     const template = row.path.split('/')
     const fits = template.every((segment, i) => segment.startsWith('{') || segment === given[i])
@@ -27,11 +32,11 @@ const rowOf = (api: keyof typeof tables, method: string, path: string) => {
  * announce the row's end where the row is deprecated.
  */
 export function holdsToContract(
+  api: TestedApi,
   method: string,
   path: string,
   { status, headers }: { status: number; headers: Headers },
   json: Record<string, unknown>,
-  api: keyof typeof tables = 'core',
 ): void {
   const row = rowOf(api, method, path)
   const where = `${method} ${path} ${status} ${JSON.stringify(json)}`

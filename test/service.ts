@@ -5,7 +5,7 @@ import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
-import { holdsToContract } from './contract.js'
+import { holdsToContract, type TestedApi } from './contract.js'
 
 export interface Answer {
   readonly status: number
@@ -28,7 +28,11 @@ export interface TestService {
   ): Promise<Answer>
   /** The same on the profile-link API. */
   callLinks: TestService['call']
+  /** The same of the dashboard API. */
+  dashboard(method: string, path: string, options?: { body?: unknown; apikey?: string }): Promise<Answer>
   bootstrap(userRef: string): Promise<Answer & { session: string }>
+  /** An organization beside the service's own. */
+  another(): Promise<{ organizationId: string; apikey: string }>
   close(): Promise<void>
 }
 
@@ -76,27 +80,31 @@ export async function startService(
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
-  const core = `http://127.0.0.1:${serving.port}/core`
-  const auth = `http://127.0.0.1:${serving.port}/auth`
+  const base = `http://127.0.0.1:${serving.port}`
+  const core = `${base}/core`
+  const auth = `${base}/auth`
 
-  const callOf =
-    (api: 'core' | 'auth'): TestService['call'] =>
-    async (method, path, { body, session, headers = {} } = {}) => {
-      const answer = await fetch((api === 'core' ? core : auth) + path, {
-        method,
-        headers: {
-          apikey,
-          ...(session === undefined ? {} : { 'x-service-session': session }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const json = (await answer.json()) as Record<string, unknown>
-      holdsToContract(method, path, answer, json, api)
-      return { status: answer.status, headers: answer.headers, json }
-    }
-  const call = callOf('core')
+  const ask = async (
+    api: TestedApi,
+    method: string,
+    path: string,
+    { body, session, headers = {} }: Parameters<TestService['call']>[2] = {},
+  ): Promise<Answer> => {
+    const answer = await fetch(`${base}/${api}${path}`, {
+      method,
+      headers: {
+        apikey,
+        ...(session === undefined ? {} : { 'x-service-session': session }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const json = (await answer.json()) as Record<string, unknown>
+    holdsToContract(api, method, path, answer, json)
+    return { status: answer.status, headers: answer.headers, json }
+  }
+  const call: TestService['call'] = (method, path, options) => ask('core', method, path, options)
   return {
     core,
     auth,
@@ -104,10 +112,16 @@ export async function startService(
     apikey,
     env,
     call,
-    callLinks: callOf('auth'),
+    callLinks: (method, path, options) => ask('auth', method, path, options),
+    dashboard: (method, path, { body, apikey: key } = {}) =>
+      ask('dashboard', method, path, { body, ...(key === undefined ? {} : { headers: { apikey: key } }) }),
     async bootstrap(userRef) {
       const answer = await call('GET', `/users/${encodeURIComponent(userRef)}`)
       return { ...answer, session: answer.headers.get('x-service-session') ?? '' }
+    },
+    async another() {
+      const { id } = await flows.create('Another')
+      return { organizationId: id, apikey: (await flows.issueKey(id, 'another')).apikey }
     },
     async close() {
       await serving.close()

@@ -36,7 +36,13 @@ export function learner(kernel: Kernel, rule: LearningRule) {
     const asked = adaptive.length > 0 && liftable(confidenceEnrolled, DEFAULT_POLICY)
     const all = asked ? kernel.scoreRead(enrolled.length + adaptive.length).confidence : null
     const confidenceBiometrics = joinedConfidence(confidenceEnrolled, all, DEFAULT_POLICY)
-    const evidence = { confidenceBiometrics, confidenceContext: null, bot: alone.botLikelihood > 0.5, replay: false }
+    const evidence = {
+      confidenceBiometrics,
+      confidenceContext: null,
+      bot: alone.botLikelihood > 0.5,
+      replay: false,
+      impossibleTravel: false,
+    }
     const decided = verdict(evidence, DEFAULT_POLICY)
     const inputs = {
       verdict: decided,

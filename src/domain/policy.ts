@@ -1,6 +1,29 @@
 import { z } from 'zod'
+import { SIGNAL_WEIGHTS } from './context/context.js'
+import { CONTEXT_INDICATORS, type ContextIndicator } from './context/signal.js'
 
 export const PRIORITIES = ['security', 'balanced', 'usability'] as const
+
+const Weight = z.number().min(0).max(100)
+
+const unknownSignals = (indicator: ContextIndicator, signals: Readonly<Record<string, number>>): string[] =>
+  Object.keys(signals).filter((signal) => !Object.hasOwn(SIGNAL_WEIGHTS[indicator], signal))
+
+/** Weights of context indicators and of their signals; what is left out weighs what it weighs by default. */
+const Indicators = z
+  .partialRecord(
+    z.enum(CONTEXT_INDICATORS),
+    z.object({ weight: Weight.optional(), signals: z.record(z.string().max(32), Weight).optional() }),
+  )
+  .superRefine((indicators, context) => {
+    for (const indicator of CONTEXT_INDICATORS)
+      for (const signal of unknownSignals(indicator, indicators[indicator]?.signals ?? {}))
+        context.addIssue({
+          code: 'custom',
+          path: [indicator, 'signals', signal],
+          message: 'is no signal of this indicator',
+        })
+  })
 
 /** How an organization turns scores into decisions (interface, Dashboard objects; decisions on verify). */
 export const Policy = z.object({
@@ -8,6 +31,7 @@ export const Policy = z.object({
   decision_threshold: z.number().min(0.01).max(0.99),
   contextual_influence: z.number().min(0).max(0.5),
   priority: z.enum(PRIORITIES),
+  indicators: Indicators.default({}),
   security_code_fallback: z.object({
     enabled: z.boolean(),
     max_biometric_attempts: z.int().min(1).max(10),
@@ -25,6 +49,7 @@ export const DEFAULT_POLICY: Policy = {
   decision_threshold: 0.5,
   contextual_influence: 0.2,
   priority: 'balanced',
+  indicators: {},
   security_code_fallback: {
     enabled: true,
     max_biometric_attempts: 3,

@@ -17,6 +17,8 @@ export type RefusalKind =
   | 'member-mismatch'
   | 'user-not-found'
   | 'pattern-not-found'
+  | 'nothing-found'
+  | 'policy-default'
   | 'account-type'
   | 'member-exists'
   | 'accounts-quota'

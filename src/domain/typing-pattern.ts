@@ -73,6 +73,18 @@ const Device = z.object({
   fonts: z.array(z.string().max(256)).max(FONTS_MAX, `too long: ${FONTS_MAX} fonts at the most`).optional(),
 })
 
+const Tags = z
+  .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
+  .max(TAGS_MAX, `too long: ${TAGS_MAX} tags at the most`)
+
+/** The part of a typing pattern that says where it was typed. */
+export const PatternAround = z.object({
+  agent: z.object({ type: z.string() }),
+  tags: Tags.optional(),
+  d: Device.optional(),
+})
+export type PatternAround = z.infer<typeof PatternAround>
+
 /** Accepted recorders: `>=1.0.0 <2.0.0`, a pre-release of 1.0.0 not among them (semver 2.0.0, rule 11). */
 const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
 const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
@@ -99,10 +111,7 @@ export const TypingPattern = z.object({
   tId: z.int().optional(),
   ip: z.string().max(64).optional(),
   member_ref: z.string().max(256).optional(),
-  tags: z
-    .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
-    .max(TAGS_MAX, `too long: ${TAGS_MAX} tags at the most`)
-    .optional(),
+  tags: Tags.optional(),
   kevt: z.array(KeyEvent).max(KEY_EVENTS_MAX, `too long: ${KEY_EVENTS_MAX} key events at the most`).optional(),
   k: z.array(KeyRecord).max(KEY_RECORDS_MAX, `too long: ${KEY_RECORDS_MAX} key records at the most`).optional(),
   m: z.array(MouseEvent).max(MOUSE_EVENTS_MAX, `too long: ${MOUSE_EVENTS_MAX} mouse events at the most`).optional(),

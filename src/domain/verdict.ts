@@ -10,6 +10,8 @@ export interface Evidence {
   readonly confidenceContext: number | null
   readonly bot: boolean
   readonly replay: boolean
+  /** Nobody travels so fast from where they signed in last. */
+  readonly impossibleTravel: boolean
 }
 
 export interface Verdict {
@@ -19,7 +21,7 @@ export interface Verdict {
 }
 
 /**
- * Scores and policy to a decision. A bot or a replay is `block` whatever the scores say; context can raise or lower
+ * Scores and policy to a decision. A bot, a replay or an impossible travel is `block` whatever the scores say; context can raise or lower
  * the confidence but under half the threshold of biometrics alone nothing but `block` comes out.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
@@ -28,6 +30,7 @@ export function verdict(evidence: Evidence, policy: Policy): Verdict {
   const confidence = (1 - ci) * confidenceBiometrics + ci * (confidenceContext ?? 0)
   if (evidence.bot) return { confidence, recommendedAction: 'block', reason: 'detection-bot' }
   if (evidence.replay) return { confidence, recommendedAction: 'block', reason: 'fraud-detected' }
+  if (evidence.impossibleTravel) return { confidence, recommendedAction: 'block', reason: '' }
   return { confidence, recommendedAction: actionFor(confidence, confidenceBiometrics, policy), reason: '' }
 }
 

@@ -1,4 +1,5 @@
 import type { Account, Member } from '../domain/account.js'
+import type { AttemptFacts } from '../domain/attempt-facts.js'
 import {
   type AttemptCounters,
   type AttemptKind,
@@ -7,6 +8,8 @@ import {
   afterSuccess,
 } from '../domain/attempts.js'
 import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import type { Circumstances } from '../domain/context/circumstances.js'
+import { habitsAfter } from '../domain/context/context.js'
 import { Refusal } from '../domain/refusal.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { Verdict } from '../domain/verdict.js'
@@ -40,6 +43,9 @@ export interface Judged {
   /** Null for a security code, and `replayMark` also where the index is left alone. */
   readonly pattern: Authentication['pattern']
   readonly replayMark: ReplayMark | null
+  readonly facts: AttemptFacts | null
+  /** What the attempt happened in, to learn from if it succeeds; null where nothing is learned. */
+  readonly around: Circumstances | null
 }
 
 /**
@@ -80,9 +86,11 @@ export async function settle<J extends Judged>(needs: Needs, first: Situation, j
     const authentication = recordOf(needs, situation, judged, now)
     const { authenticated } = authentication
     const counters = authenticated ? afterSuccess(member.attempts, method) : afterFailure(member.attempts, method, now)
+    const learned = authenticated && judged.around !== null ? habitsAfter(member.habits, judged.around) : null
     const outcome = await needs.authentications.record(who.organizationId, {
       authentication,
       counters,
+      habits: learned,
       attemptsVersion: member.attemptsVersion,
       generation: member.generation,
       rowVersion: member.rowVersion,
@@ -91,7 +99,7 @@ export async function settle<J extends Judged>(needs: Needs, first: Situation, j
     if (outcome === 'recorded') {
       const after = {
         ...situation,
-        member: memberAfter(member, method, counters, authenticated, now),
+        member: { ...memberAfter(member, method, counters, authenticated, now), habits: learned ?? member.habits },
         used: { ...used, typingFailed: used.typingFailed || (method === 'biometric' && !authenticated) },
       }
       return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
@@ -134,6 +142,7 @@ function recordOf(needs: Needs, situation: Situation, judged: Judged, now: numbe
     nPatternsRef: member.nPatternsRef,
     nPatternsRefUsed: judged.nPatternsRefUsed,
     pattern: judged.pattern,
+    facts: judged.facts,
   }
 }
 

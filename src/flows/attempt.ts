@@ -13,7 +13,7 @@ import {
   type Presented,
   requireSession,
 } from './person.js'
-import type { Settings } from './settings.js'
+import { type Settings, settingsFor } from './settings.js'
 import type { LanguageHints } from './words.js'
 
 interface Needs {
@@ -51,7 +51,16 @@ export async function begin(
     findPerson(needs.accounts, named),
   ])
   await bindSession(needs.sessions, who, session, { account, member })
-  return { method, who: named, session, account, member, settings, used: session.used, hints }
+  return {
+    method,
+    who: named,
+    session,
+    account,
+    member,
+    settings: settingsFor(settings, account),
+    used: session.used,
+    hints,
+  }
 }
 
 /** Counts the attempt before it is made. `open` false where the session's budget of its kind is used up. */

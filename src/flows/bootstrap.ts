@@ -4,7 +4,7 @@ import { livePending } from '../domain/pending-action.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
 import { type Designation, refuseForeignMember } from './person.js'
-import type { Settings } from './settings.js'
+import { type Settings, settingsFor } from './settings.js'
 import { sha256Hex } from './tokens.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
 
@@ -49,8 +49,8 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
  */
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
-    const settings = await needs.settingsOf(who.organizationId)
     const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
+    const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
     const sessionToken = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef))

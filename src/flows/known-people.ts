@@ -8,6 +8,8 @@ export interface KnownPerson {
   readonly member: Member
   /** Of the member's enrolled references at this `profileVersion`. */
   readonly template: ProfileTemplate
+  /** Ids of those. */
+  readonly references: readonly string[]
   /** The profile holds adaptive references besides. */
   readonly hasAdaptive: boolean
 }
@@ -20,8 +22,8 @@ export interface KnownPeople {
   bytes(): number
 }
 
-/** An account and a member as objects, about. */
-const PERSON_BYTES = 1500
+/** An account and a member with their habits as objects, about. */
+const PERSON_BYTES = 5000
 
 /**
  * People of nominative accounts whom this process has verified, the latest `bytesMax` bytes of them. What is remembered may be out of date: a

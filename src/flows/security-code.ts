@@ -13,7 +13,7 @@ import type { CodeHash } from '../storage/code-hash.js'
 import type { NewCode, SecurityCodeStore, StoredCode } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
 import { bindSession, type Designation, findPerson, requireSession } from './person.js'
-import type { Settings } from './settings.js'
+import { type Settings, settingsFor } from './settings.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -116,7 +116,7 @@ async function holderOf(needs: Needs, who: Designation, token: string) {
 }
 
 async function rulesFor(needs: Needs, { organizationId, account, member }: CodeHolder): Promise<CodeRules> {
-  const { policy } = await needs.settingsOf(organizationId)
+  const { policy } = settingsFor(await needs.settingsOf(organizationId), account)
   return { policy: policy.policy.security_code_fallback, refs: [account.userRef, member.memberRef] }
 }
 

@@ -1,21 +1,29 @@
+import type { Account } from '../domain/account.js'
 import type { Organization } from '../domain/organization.js'
 import { wordPools } from '../domain/own-words.js'
 import { Refusal } from '../domain/refusal.js'
 import { CORE_POOLS, type WordPools } from '../domain/typing-words.js'
 import type { OrganizationStore, StoredPolicy } from '../storage/organization.js'
+import type { PolicyRecord, PolicyStore } from '../storage/policies.js'
 import type { TypingWordStore } from '../storage/typing-words.js'
 import { remember } from './remembered.js'
 
 /** What every call of an organization rests on. */
 export interface Settings {
   readonly organization: Organization
+  /** What judges: the default, or, after `settingsFor`, the one of the account's groups. */
   readonly policy: StoredPolicy
+  /** Those with groups, oldest first. */
+  readonly assigned: readonly PolicyRecord[]
+  /** Judges beside it, and is only counted; null where there is none. */
+  readonly shadow: StoredPolicy | null
   /** What suggested words are drawn from. */
   readonly words: WordPools
 }
 
 interface Needs {
-  readonly organizations: Pick<OrganizationStore, 'find' | 'defaultPolicy'>
+  readonly organizations: Pick<OrganizationStore, 'find'>
+  readonly policies: Pick<PolicyStore, 'list'>
   readonly typingWords: Pick<TypingWordStore, 'list'>
   /** A clock that never jumps. */
   readonly monotonicMs: () => number
@@ -34,18 +42,21 @@ const KEPT_MS = 1000
 const WORDS_ENTRIES_MAX = 200
 
 /** Reads organizations' settings, kept for a second in this process; their words for as long as nobody changes them. */
-export function createSettings({ organizations, typingWords, monotonicMs }: Needs): SettingsMemory {
+export function createSettings({ organizations, policies, typingWords, monotonicMs }: Needs): SettingsMemory {
   const wordsOf = rememberWords(typingWords)
   const kept = remember(
     async (organizationId) => {
-      const [organization, policy] = await Promise.all([
+      const [organization, live] = await Promise.all([
         organizations.find(organizationId),
-        organizations.defaultPolicy(organizationId),
+        policies.list(organizationId, false),
       ])
-      if (organization === null || policy === null) {
+      const policy = live.find(({ isDefault }) => isDefault)
+      if (organization === null || policy === undefined) {
         throw new Refusal('internal', 'the organization of this key has no settings')
       }
-      return { organization, policy, words: await wordsOf(organization) }
+      const assigned = live.filter(({ groups }) => groups.length > 0)
+      const shadow = live.find(({ isShadow }) => isShadow) ?? null
+      return { organization, policy, assigned, shadow, words: await wordsOf(organization) }
     },
     { lifetimeMs: KEPT_MS, entriesMax: 10_000, monotonicMs },
   )
@@ -53,6 +64,12 @@ export function createSettings({ organizations, typingWords, monotonicMs }: Need
     settingsOf: (organizationId) => kept.get(organizationId),
     forgetSettings: (organizationId) => kept.forget(organizationId),
   }
+}
+
+/** The settings with the policy that judges this account: the oldest one with a group of it, else the default. */
+export function settingsFor(settings: Settings, { groups }: Pick<Account, 'groups'>): Settings {
+  const own = settings.assigned.find((policy) => policy.groups.some((group) => groups.includes(group)))
+  return own === undefined ? settings : { ...settings, policy: own }
 }
 
 /** Reads an organization's words again only where its `wordsVersion` has moved; never where it changed none. */

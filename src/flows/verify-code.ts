@@ -82,6 +82,8 @@ function judgeOf(needs: Needs, { right, version }: Compared): Judge<Judged> {
       recognizedUser: false,
       pattern: null,
       replayMark: null,
+      facts: null,
+      around: null,
     }
   }
 }

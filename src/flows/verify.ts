@@ -1,11 +1,18 @@
 import type { Member } from '../domain/account.js'
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
+import type { AttemptFacts } from '../domain/attempt-facts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
+import { canonicalAddress } from '../domain/context/address.js'
+import type { Circumstances } from '../domain/context/circumstances.js'
+import { type ContextJudgement, judgeContext } from '../domain/context/context.js'
+import type { ContextIndicator } from '../domain/context/signal.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
+import { whatIf } from '../domain/what-if.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
+import type { Geography } from '../storage/geography.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore, StoredReference } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
@@ -24,7 +31,7 @@ import { otherMember } from './enroll.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
 import type { KnownPeople } from './known-people.js'
 import { type Designation, fitsMember, type Presented } from './person.js'
-import type { Settings } from './settings.js'
+import { type Settings, settingsFor } from './settings.js'
 import { sha256Hex } from './tokens.js'
 import type { LanguageHints } from './words.js'
 
@@ -45,6 +52,9 @@ interface Needs {
   readonly replay: 'reject' | 'flag'
   /** Profiles learn from clean sign-ins, and what they learned counts. */
   readonly adaptation: boolean
+  readonly geography: Geography
+  /** Context indicators that this deployment has. */
+  readonly contextIndicators: readonly ContextIndicator[]
 }
 
 export type VerifyFlow = (
@@ -109,7 +119,7 @@ async function reserveAsKnown(
   const known = needs.people.recall(who)
   if (known === null || typeof token !== 'string') return null
   const { account, member } = known
-  const settings = await needs.settingsOf(who.organizationId)
+  const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const unused = { biometric: 0, security_code: 0, typingFailed: false }
   const session = { userRef: who.userRef, memberRef: null, used: unused, authenticatedAt: null, reportedAction: null }
   const unsaid = { ...session, sha256: sha256Hex(token) }
@@ -135,9 +145,10 @@ async function reserveAsKnown(
 /** For the next attempt of this person here. */
 function remember(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): void {
   const { who, account, member } = situation
-  const { template, hasAdaptive } = judged?.compared ?? { template: null, hasAdaptive: false }
+  const compared = judged?.compared
+  const { template = null, hasAdaptive = false, references = [] } = compared ?? {}
   if (authentication === null || template === null) needs.people.forget(who)
-  else needs.people.keep(who, { account, member, template, hasAdaptive })
+  else needs.people.keep(who, { account, member, template, hasAdaptive, references })
 }
 
 const profileReady = (needs: Needs, { member }: Situation): boolean =>
@@ -151,6 +162,9 @@ interface Compared {
   /** Of the enrolled references; null where there is none to keep. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
+  /** Ids of the references, in the order in which they were compared. */
+  readonly references: readonly string[]
+  readonly adaptive: readonly string[]
 }
 
 /** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
@@ -169,12 +183,15 @@ async function compare(needs: Needs, situation: Situation, body: Uint8Array): Pr
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = held?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const result = mayLift ? await lift(needs, situation, body, replayKey) : first
+  const enrolled = held?.references ?? idsOf((stored ?? []).filter(isEnrolled))
+  const { result, ...compared } = mayLift
+    ? await lift(needs, situation, body, replayKey)
+    : { result: first, references: enrolled, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { generation, profileVersion } = member
   const template = held?.template ?? first.reading.kept
   const { reading } = result
-  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive }
+  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive, ...compared }
 }
 
 const isOf = (known: Member, { id, generation, profileVersion }: Member): boolean =>
@@ -186,18 +203,18 @@ async function lift(
   situation: Situation,
   body: Uint8Array,
   replayKey: Uint8Array,
-): Promise<ScoringResult> {
+): Promise<Pick<Compared, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
   const stored = await needs.profiles.references(situation.who.organizationId, situation.member.id)
+  const [enrolled, learned] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
   const [references, adaptive] = await Promise.all([
-    opened(needs, situation, stored.filter(isEnrolled)),
-    opened(
-      needs,
-      situation,
-      stored.filter((one) => !isEnrolled(one)),
-    ),
+    opened(needs, situation, enrolled),
+    opened(needs, situation, learned),
   ])
-  return needs.scoring.score({ body, replayKey, references, adaptive })
+  const result = await needs.scoring.score({ body, replayKey, references, adaptive })
+  return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
+
+const idsOf = (references: readonly StoredReference[]): string[] => references.map(({ id }) => id)
 
 const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
 
@@ -237,8 +254,17 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
     const { policy } = settings.policy
     const replay = reading.replayOfReference || seenBefore
     const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
-    const evidence = { confidenceBiometrics, confidenceContext: null, bot: reading.bot }
-    const decided = verdict({ ...evidence, replay: replay && needs.replay === 'reject' }, policy)
+    const around = circumstancesOf(needs, reading)
+    const context = judgeContext(around, member.habits, policy.indicators, needs.contextIndicators)
+    const evidence = {
+      confidenceBiometrics,
+      confidenceContext: context.confidence,
+      bot: reading.bot,
+      impossibleTravel: context.impossibleTravel,
+    }
+    const replayRejected = replay && needs.replay === 'reject'
+    const decided = verdict({ ...evidence, replay: replayRejected }, policy)
+    const facts = factsOf({ reading, compared, around, context, replay, replayRejected })
     const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
     return {
       verdict: decided,
@@ -248,10 +274,60 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
       replayMark: seenBefore ? null : reading.replayMark,
+      facts: { ...facts, shadow: shadowOf(needs, facts, settings) },
+      around,
       compared,
       replay,
     }
   }
+}
+
+/** What is known around the attempt: by the end user's address as relayed, never the transport's. */
+function circumstancesOf({ geography, now }: Needs, { ip, around }: PatternReading): Circumstances {
+  const address = ip === null ? null : canonicalAddress(ip.trim())
+  const found = address === null ? { network: null, place: null, anonymizer: null } : geography.look(address)
+  return { at: now(), ip: address, ...found, device: around.device }
+}
+
+interface Found {
+  readonly reading: PatternReading
+  readonly compared: Compared
+  readonly around: Circumstances
+  readonly context: ContextJudgement
+  readonly replay: boolean
+  readonly replayRejected: boolean
+}
+
+function factsOf({ reading, compared, around, context, replay, replayRejected }: Found): AttemptFacts {
+  const { at: _, ...known } = around
+  const { application, tags } = reading.around
+  const { indicators, impossibleTravel } = context
+  const { bot, botLikelihood, mode } = reading
+  const { references, adaptive } = compared
+  return {
+    ...known,
+    application,
+    tags,
+    indicators,
+    impossibleTravel,
+    bot,
+    botLikelihood,
+    replay,
+    replayRejected,
+    mode,
+    confidenceEnrolled: reading.confidence ?? 0,
+    confidenceAdapted: reading.confidenceAdapted,
+    contextKnown: context.confidence !== null,
+    shadow: null,
+    references,
+    adaptive,
+  }
+}
+
+/** What the shadow policy would have said: it decides nothing. */
+function shadowOf({ contextIndicators }: Needs, facts: AttemptFacts, { shadow }: Settings): AttemptFacts['shadow'] {
+  if (shadow === null) return null
+  return { policyId: shadow.id, recommendedAction: whatIf(facts, shadow.policy, contextIndicators) }
 }
 
 /** A success opens a finished profile to further references, a failure the code where typing comes first. */

@@ -19,6 +19,8 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'path-unknown': 'no such path',
   'user-not-found': 'user or account not found',
   'pattern-not-found': 'no such reference pattern',
+  'nothing-found': 'no result matches the request',
+  'policy-default': 'the default policy cannot be archived: make another one the default first',
   'typing-word-not-found': 'no such typing word',
   'link-unknown': 'no such link: never made, used, revoked, replaced or expired',
   'method-not-allowed': 'the path takes other methods',

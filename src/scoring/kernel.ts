@@ -1,4 +1,6 @@
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
+import { PatternAround } from '../domain/typing-pattern.js'
+import { patternAround } from './pattern-around.js'
 import type { PatternRead } from './read-pattern.js'
 import { readableSample, sampleBytes } from './sample.js'
 
@@ -33,7 +35,7 @@ interface Surface {
 
 /** u32 references, u32 bytes of the kernel's part; that part and the samples follow. */
 const TEMPLATE_HEADER = 8
-const LAYOUT_VERSION = 3
+const LAYOUT_VERSION = 4
 const utf8Encoder = new TextEncoder()
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
@@ -175,11 +177,9 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       liveness: result[4] ?? 0,
     }
   }
-  /** A string of the body by its place and bytes, quotes included; null of no bytes. */
-  function text(at: number, length: number): string | null {
-    if (length === 0) return null
-    // Sound: the scanner read a JSON string in valid UTF-8 there.
-    return JSON.parse(utf8Decoder.decode(bytes.subarray(bodyAt + at, bodyAt + at + length))) as string
+  /** A value of the body by its place and bytes: the scanner read JSON in valid UTF-8 there. Null of no bytes. */
+  function value(at: number, length: number): unknown {
+    return length === 0 ? null : JSON.parse(utf8Decoder.decode(bytes.subarray(bodyAt + at, bodyAt + at + length)))
   }
   const view = (at: number, length: number) => new Float32Array(surface.memory.buffer, at, length)
 
@@ -190,18 +190,19 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       bytes.set(body, bodyAt)
       const n = guarded(() => surface.scan(body.length))
       if (n === 0) return null
-      const [, masked, ipAt = 0, ipBytes = 0, memberRefAt = 0, memberRefBytes = 0] = new Int32Array(
-        surface.memory.buffer,
-        address('SCANNED'),
-        6,
-      )
+      const scanned = new Int32Array(surface.memory.buffer, address('SCANNED'), 12)
+      const said = (place: number) => value(scanned[place] ?? 0, scanned[place + 1] ?? 0)
       return {
         ok: true,
         sample: bytes.slice(samples, samples + sampleBytes(n)),
         nKeydowns: n,
-        mode: masked === 1 ? 'sensitive' : 'visible',
-        ip: text(ipAt, ipBytes),
-        memberRef: text(memberRefAt, memberRefBytes),
+        mode: scanned[1] === 1 ? 'sensitive' : 'visible',
+        // Sound: the scanner held both to be strings.
+        ip: said(2) as string | null,
+        memberRef: said(4) as string | null,
+        around: patternAround(
+          PatternAround.parse({ agent: said(6), tags: said(8) ?? undefined, d: said(10) ?? undefined }),
+        ),
         times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
       }
     },

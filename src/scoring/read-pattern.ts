@@ -1,5 +1,6 @@
 import type { KeyPress } from '../domain/key-press.js'
 import { readTypingPattern } from '../domain/typing-pattern.js'
+import { type AroundTyping, patternAround } from './pattern-around.js'
 import { encodeSample, type Sample } from './sample.js'
 
 /** What scoring takes of a typing pattern within all bounds. */
@@ -12,6 +13,7 @@ export interface PatternRead {
   readonly ip: string | null
   /** As it came, not normalized. */
   readonly memberRef: string | null
+  readonly around: AroundTyping
   /** Press and release of each press in turn, ms since the first press, as doubles. */
   readonly times: Float64Array
 }
@@ -31,6 +33,7 @@ export function readByContract(body: Uint8Array): PatternRead | { readonly ok: f
     mode: pattern.agent.mode,
     ip: pattern.ip ?? null,
     memberRef: pattern.member_ref ?? null,
+    around: patternAround(pattern),
     times: pressTimes(presses),
   }
 }

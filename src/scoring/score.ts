@@ -20,7 +20,7 @@ const REPLAY_DISTANCE_MS = 4
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
-  const { sample, nKeydowns, mode, ip, memberRef } = read
+  const { sample, nKeydowns, mode, ip, memberRef, around } = read
   // To lie on a reference to the millisecond is a sign of forgery, too: then it is that replay, and no other bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
@@ -32,6 +32,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       mode,
       ip,
       memberRef,
+      around,
       replayMark: replayMark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,

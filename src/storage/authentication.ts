@@ -1,5 +1,7 @@
 import type { AccountType } from '../domain/account.js'
+import type { AttemptFacts } from '../domain/attempt-facts.js'
 import type { AttemptCounters, AttemptKind } from '../domain/attempts.js'
+import type { Habits } from '../domain/context/circumstances.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
 
@@ -26,12 +28,16 @@ export interface Authentication {
   readonly nPatternsRefUsed: number
   /** The tested pattern's id and its encrypted sample; null for a security code. */
   readonly pattern: { readonly id: string; readonly sealed: Uint8Array } | null
+  /** Null for a security code, for what was recorded before there were any, and after the member was archived. */
+  readonly facts: AttemptFacts | null
 }
 
 export interface AttemptToRecord {
   readonly authentication: Authentication
   /** The member's counters after this attempt, valid only on top of `attemptsVersion`. */
   readonly counters: AttemptCounters
+  /** What the member's successes have in common after this attempt; null leaves it as it is. Valid on top of the same. */
+  readonly habits: Habits | null
   readonly attemptsVersion: number
   readonly generation: number
   /** The member's when it was read; nothing at all of it may have changed. Left out, only the two above count. */

@@ -44,5 +44,4 @@ export interface OrganizationStore {
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
   /** Administration. False for an unknown organization. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
-  defaultPolicy(organizationId: string): Promise<StoredPolicy | null>
 }

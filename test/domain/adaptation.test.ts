@@ -19,7 +19,8 @@ const policy: fc.Arbitrary<Policy> = fc
   })
   .map((chosen) => ({ ...DEFAULT_POLICY, ...chosen }))
 const judged = (confidenceBiometrics: number, of: Policy) =>
-  verdict({ confidenceBiometrics, confidenceContext: null, bot: false, replay: false }, of).recommendedAction
+  verdict({ confidenceBiometrics, confidenceContext: null, bot: false, replay: false, impossibleTravel: false }, of)
+    .recommendedAction
 
 describe('the confidence joined of both scores', () => {
   it('makes auth of nothing that the enrolled references alone would block, under any policy', () => {

@@ -29,5 +29,6 @@ export const member = (nVisible: number, more: Partial<Member> = {}): Member => 
   successor: null,
   pending: null,
   adaptedAt: null,
+  habits: {},
   ...more,
 })

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { verdict } from '../../src/domain/verdict.js'
 
-const evidence = { confidenceBiometrics: 0.9, confidenceContext: null, bot: false, replay: false }
+const evidence = {
+  confidenceBiometrics: 0.9,
+  confidenceContext: null,
+  bot: false,
+  replay: false,
+  impossibleTravel: false,
+}
 const action = (confidenceBiometrics: number, confidenceContext: number | null, policy = DEFAULT_POLICY) =>
   verdict({ ...evidence, confidenceBiometrics, confidenceContext }, policy).recommendedAction
 

@@ -58,6 +58,7 @@ function flowsOn(
     replay: 'reject' as const,
     adaptation: true,
     people: createKnownPeople(MEMORY),
+    contextIndicators: [],
     ...changes,
   }
   const securityCodes = { issueFirst: async () => null }

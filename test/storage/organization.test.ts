@@ -5,6 +5,7 @@ import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { postgresPolicies } from '../../src/storage/postgres/policies.js'
 import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { NOW, organization } from './fixtures.js'
@@ -38,10 +39,10 @@ describe('organizations', () => {
     expect(await store.find(id)).toEqual(stored)
     expect(await store.list()).toContainEqual(stored)
     expect(Buffer.from((await wrappedKeys.find(id)) ?? []).equals(wrapped)).toBe(true)
-    expect(await store.defaultPolicy(id)).toEqual({ id: policyId, policy })
+    const [first] = await postgresPolicies(database).list(id, false)
+    expect(first).toMatchObject({ id: policyId, policy, isDefault: true })
     expect(await store.find(uuid())).toBeNull()
     expect(await wrappedKeys.find(uuid())).toBeNull()
-    expect(await store.defaultPolicy(uuid())).toBeNull()
   })
 })
 

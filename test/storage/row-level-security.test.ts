@@ -10,7 +10,9 @@ import { connectPostgres, type Database } from '../../src/storage/postgres/clien
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/profile-link.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
+import { postgresStatistics } from '../../src/storage/postgres/statistics.js'
 import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
+import { postgresUsage } from '../../src/storage/postgres/usage.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
 
@@ -52,6 +54,16 @@ beforeAll(async () => {
     redirectUri: null,
     validityS: 60,
   })
+  await postgresStatistics(database).countAttempts()
+  // Attempts of this hour are not due: their counts are made by hand.
+  await database.asSystem(
+    (sql) => sql`
+      insert into keystride.attempt_count values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
+  )
+  await postgresUsage(database).add(
+    [{ organizationId: orgA, day: '2026-06-15', class: 'other', n: 1 }],
+    [{ organizationId: orgA, id: uuid(), api: 'core', method: 'get', route: '/x', status: 200, durationMs: 1 }],
+  )
   tables = (
     await login<{ name: string }[]>`
       select c.relname as name from pg_catalog.pg_class c
@@ -138,6 +150,9 @@ describe('row level security', () => {
       `select keystride.record_attempts('[]', 2, 400)`,
       `select keystride.forget_marks(now())`,
       `select keystride.ensure_partitions(1)`,
+      `select keystride.count_attempts()`,
+      `select keystride.add_usage('[]', '[]')`,
+      `select keystride.append_checkpoints()`,
     ]
     for (const call of calls)
       await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')

@@ -7,7 +7,7 @@ import type { Database, Transaction } from './client.js'
 import { eraseMember, eraseUser } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 
-interface AccountRow {
+export interface AccountRow {
   account_id: string
   user_ref: string
   type: AccountType
@@ -86,7 +86,7 @@ export function postgresAccounts(database: Database): AccountStore {
   }
 }
 
-const accountColumns = (sql: Transaction) => sql`
+export const accountColumns = (sql: Transaction) => sql`
   a.id as account_id, a.user_ref, a.type, a.display_name as account_display_name, a.member_selection, a.groups, a.tag,
   a.created_at as account_created_at`
 
@@ -245,7 +245,7 @@ async function holdToMembersQuota(sql: Transaction, organizationId: string, nMem
   }
 }
 
-function toAccount(row: AccountRow): Account {
+export function toAccount(row: AccountRow): Account {
   return {
     id: row.account_id,
     userRef: row.user_ref,

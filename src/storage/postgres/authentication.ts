@@ -1,11 +1,12 @@
 import type { AccountType } from '../../domain/account.js'
+import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { AttemptKind } from '../../domain/attempts.js'
 import type { RecommendedAction, VerdictReason } from '../../domain/verdict.js'
 import type { Authentication, AuthenticationStore } from '../authentication.js'
 import type { Database, Transaction } from './client.js'
 import { groupCommit } from './group-commit.js'
 
-interface AuthenticationRow {
+export interface AuthenticationRow {
   id: string
   created_at: Date
   account_id: string
@@ -26,6 +27,7 @@ interface AuthenticationRow {
   n_patterns_ref_used: number
   pattern_id: string | null
   sealed: Uint8Array | null
+  facts: AttemptFacts | null
 }
 
 /** Judged attempts in PostgreSQL; `record` shares its commit with the attempts of the same moment. */
@@ -36,7 +38,7 @@ export function postgresAuthentications(database: Database): AuthenticationStore
     find: (organizationId, id) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<AuthenticationRow[]>`
-          select ${columns(sql)} from keystride.authentication where organization_id = ${organizationId} and id = ${id}`
+          select ${authenticationColumns(sql)} from keystride.authentication where organization_id = ${organizationId} and id = ${id}`
         return row === undefined ? null : toAuthentication(row)
       }),
 
@@ -44,7 +46,7 @@ export function postgresAuthentications(database: Database): AuthenticationStore
     findByPattern: (organizationId, userRef, patternId) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<AuthenticationRow[]>`
-          select ${columns(sql)} from keystride.authentication
+          select ${authenticationColumns(sql)} from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} and pattern_id = ${patternId}`
         return row === undefined ? null : toAuthentication(row)
       }),
@@ -52,19 +54,19 @@ export function postgresAuthentications(database: Database): AuthenticationStore
     list: (organizationId, userRef, limit) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<AuthenticationRow[]>`
-          select ${columns(sql)} from keystride.authentication
+          select ${authenticationColumns(sql)} from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} order by id desc limit ${limit}`
         return rows.map(toAuthentication)
       }),
   }
 }
 
-const columns = (sql: Transaction) => sql`
+export const authenticationColumns = (sql: Transaction) => sql`
   id, created_at, account_id, member_id, user_ref, member_ref, account_type, session_id, method, authenticated,
   recommended_action, reason, confidence, confidence_biometrics, confidence_context, policy_id, n_patterns_ref,
-  n_patterns_ref_used, pattern_id, sealed`
+  n_patterns_ref_used, pattern_id, sealed, facts`
 
-function toAuthentication(row: AuthenticationRow): Authentication {
+export function toAuthentication(row: AuthenticationRow): Authentication {
   return {
     id: row.id,
     createdAt: row.created_at.getTime(),
@@ -85,5 +87,6 @@ function toAuthentication(row: AuthenticationRow): Authentication {
     nPatternsRef: row.n_patterns_ref,
     nPatternsRefUsed: row.n_patterns_ref_used,
     pattern: row.pattern_id === null || row.sealed === null ? null : { id: row.pattern_id, sealed: row.sealed },
+    facts: row.facts,
   }
 }

@@ -26,7 +26,8 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
 }
 
 /**
- * Takes a member off a shared account: what was typed and the code go, the records of sign-ins stay without the typing.
+ * Takes a member off a shared account: what was typed and the code go, the records of sign-ins stay without the typing
+ * and what was around it.
  * The row stays with its reference and its counters, so that coming back opens no lock.
  */
 export async function eraseMember(
@@ -39,7 +40,7 @@ export async function eraseMember(
       ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
       display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
       code_set_at = null, code_expires_at = null, code_version = code_version + 1, attempts_version = attempts_version + 1,
-      profile_version = profile_version + 1, typed_at = null, adapted_at = null, ${noSuccessor(sql)}, ${queuedAs(sql, null)}
+      profile_version = profile_version + 1, typed_at = null, adapted_at = null, habits = '{}', ${noSuccessor(sql)}, ${queuedAs(sql, null)}
     where organization_id = ${organizationId} and id = ${memberId}`
   const patterns = await sql<{ enrolled: boolean }[]>`
     delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
@@ -49,8 +50,8 @@ export async function eraseMember(
   await sql`
     delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`
   await sql`
-    update keystride.authentication set sealed = null
+    update keystride.authentication set sealed = null, facts = null
     where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
-      and sealed is not null`
+      and (sealed is not null or facts is not null)`
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }

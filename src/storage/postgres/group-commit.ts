@@ -1,3 +1,4 @@
+import { facetsOf } from '../../domain/attempt-facts.js'
 import { Refusal } from '../../domain/refusal.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../domain/replay.js'
 import type { AttemptToRecord, AuthenticationStore, RecordOutcome } from '../authentication.js'
@@ -87,7 +88,10 @@ function toRecord({ organizationId, attempt }: Waiting, i: number) {
     n_patterns_ref_used: a.nPatternsRefUsed,
     pattern_id: a.pattern?.id ?? null,
     sealed: a.pattern === null ? null : Buffer.from(a.pattern.sealed).toString('base64'),
+    facts: a.facts,
+    facets: a.facts === null ? null : facetsOf(a.facts, a),
     counters: attempt.counters,
+    habits: attempt.habits,
     attempts_version: attempt.attemptsVersion,
     generation: attempt.generation,
     row_version: attempt.rowVersion ?? null,

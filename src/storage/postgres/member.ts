@@ -1,5 +1,6 @@
 import type { Member, PendingAction, Successor } from '../../domain/account.js'
 import type { AttemptCounters } from '../../domain/attempts.js'
+import type { Habits } from '../../domain/context/circumstances.js'
 import type { QueuedAction } from '../../domain/pending-action.js'
 import type { Transaction } from './client.js'
 
@@ -37,6 +38,7 @@ export interface MemberRow {
   pending_queued_at: Date | null
   pending_replaced: number
   adapted_at: Date | null
+  habits: Habits
 }
 
 /** The column list of a `MemberRow`, for a statement that names the table `m`. */
@@ -45,7 +47,8 @@ export const memberColumns = (sql: Transaction) => sql`
   m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
   m.code_version, m.attempts, m.attempts_version, m.row_version, ${closedForMs(sql)} as patterns_closed_for_ms, m.created_at, m.typed_at,
   m.profile_version, m.sample_format, m.successor_owner, m.successor_format, m.successor_visible, m.successor_sensitive,
-  m.pending_id, m.pending_action, m.pending_queued_at, m.pending_replaced, m.adapted_at`
+  m.pending_id, m.pending_action, m.pending_queued_at, m.pending_replaced, m.adapted_at,
+  m.habits`
 
 /** How long patterns of a member `m` are not taken, by the server's clock; 0 where they are. */
 export const closedForMs = (sql: Transaction) => sql`
@@ -82,6 +85,7 @@ export function toMember(row: MemberRow): Member {
     successor: toSuccessor(row),
     pending: toQueued(row),
     adaptedAt: row.adapted_at?.getTime() ?? null,
+    habits: row.habits,
   }
 }
 

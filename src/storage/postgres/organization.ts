@@ -1,5 +1,4 @@
 import type { LanguageMode, Organization, Quotas } from '../../domain/organization.js'
-import { Policy } from '../../domain/policy.js'
 import type { License, OrganizationStore } from '../organization.js'
 import type { Database } from './client.js'
 import { keepKeys } from './wrapped-key.js'
@@ -91,13 +90,6 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           update keystride.organization set redirect_origins = ${JSON.stringify(origins)}::text::jsonb
           where organization_id = ${organizationId}`
         return count === 1
-      }),
-
-    defaultPolicy: (organizationId) =>
-      database.scoped(organizationId, async (sql) => {
-        const [row] = await sql<{ id: string; policy: unknown }[]>`
-          select id, policy from keystride.policy where organization_id = ${organizationId} and is_default`
-        return row === undefined ? null : { id: row.id, policy: Policy.parse(row.policy) }
       }),
   }
 }

@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { Counted } from '../../flows/series.js'
+import {
+  BucketField,
+  type DashboardServices,
+  Data,
+  dashboardRoute,
+  iso,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Row,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+import { eachWindow, WindowsBody } from './windows.js'
+
+/** What a series of each type shows as its one value. */
+const VALUES = {
+  events: (one: Counted) => one.n,
+  biometrics: (one: Counted) => one.confidenceBiometrics,
+  contextual: (one: Counted) => one.confidenceContext,
+  authentications: (one: Counted) => one.nAuthenticated,
+}
+// Sound: the keys of the line above.
+const TYPES = Object.keys(VALUES) as (keyof typeof VALUES)[]
+
+/** A time series to draw. */
+export const activities = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/activities/{type}',
+  summary: 'A time series of attempts, of scores, or of successes',
+  params: z.object({ type: z.enum(TYPES) }),
+  query: withWindow({ bucket: BucketField }),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.array(
+        z.object({
+          date: z.iso.datetime(),
+          value: z
+            .number()
+            .nullable()
+            .describe(
+              'events: attempts; authentications: successes; biometrics, contextual: mean score, null where there is none',
+            ),
+          n: z.int(),
+          authenticated: z.int(),
+          challenged: z.int(),
+          blocked: z.int(),
+        }),
+      ),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, params, query, services }) {
+    const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
+    const data = series.map((one) => ({
+      date: iso(one.at),
+      value: VALUES[params.type](one),
+      n: one.n,
+      authenticated: one.nAuthenticated,
+      challenged: one.nChallenged,
+      blocked: one.nBlocked,
+    }))
+    return { status: 200, payload: { data } }
+  },
+})
+
+const Counters = {
+  n_users: z.int().describe('users created in the window that are there now'),
+  n_patterns: z.int().describe('reference patterns of the window that are there now'),
+  n_authentications: z.int(),
+}
+
+async function counters(services: DashboardServices, organizationId: string, window: { from: number; to: number }) {
+  const [{ nAccounts, nPatterns }, { n }] = await Promise.all([
+    services.directory.arrivals(organizationId, window),
+    services.series.total(organizationId, window),
+  ])
+  return { n_users: nAccounts, n_patterns: nPatterns, n_authentications: n }
+}
+
+/** Three figures of a window. */
+export const dataCounter = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/data-counter',
+  summary: 'Users, patterns and authentications of a window',
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: { 200: Data(z.object(Counters)) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    return { status: 200, payload: { data: await counters(services, organizationId, windowOf(query, services.now())) } }
+  },
+})
+
+/** The same for several windows in one call. */
+export const dataCounterBatch = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/data-counter/batch',
+  summary: 'Users, patterns and authentications of several windows',
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'json', schema: WindowsBody },
+  replies: { 200: Data(z.array(z.object({ date_from: z.string(), date_to: z.string(), ...Counters }))) },
+  refuses: ['validation-failed'],
+  async handle({ organizationId, body, services }) {
+    return {
+      status: 200,
+      payload: { data: await eachWindow(body, (window) => counters(services, organizationId, window)) },
+    }
+  },
+})

@@ -1,0 +1,217 @@
+import { z } from 'zod'
+import { CONTEXT_INDICATORS, INDICATORS } from '../../domain/context/signal.js'
+import { CountedFields, countedFields } from './counted-fields.js'
+import {
+  BucketField,
+  Data,
+  dashboardRoute,
+  iso,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Row,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+/** Counters of every day. */
+export const dailyUsages = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/daily-usages',
+  summary: 'Authenticated, blocked and challenged attempts of each day',
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.array(
+        z.object({ date: z.iso.datetime(), n: z.int(), authenticated: z.int(), blocked: z.int(), challenged: z.int() }),
+      ),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const series = await services.series.attempts(organizationId, windowOf(query, services.now()), 'day')
+    const data = series.map(({ at, n, nAuthenticated, nBlocked, nChallenged }) => ({
+      date: iso(at),
+      n,
+      authenticated: nAuthenticated,
+      blocked: nBlocked,
+      challenged: nChallenged,
+    }))
+    return { status: 200, payload: { data } }
+  },
+})
+
+/** The same under the name of a history, with means, in buckets of any length. */
+export const aggregatedHistory = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/authentications-history',
+  summary: 'Authentications by bucket, with mean scores',
+  params: NoParams,
+  query: withWindow({ bucket: BucketField }),
+  body: NoBody,
+  replies: { 200: Data(z.array(z.object({ date: z.iso.datetime(), ...CountedFields }))) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
+    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+  },
+})
+
+/** How many users each group has. */
+export const groupCounts = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/groups/',
+  summary: 'Users of each group, largest first',
+  params: NoParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: List(z.object({ group: z.string(), n_users: z.int() })) },
+  refuses: [],
+  async handle({ organizationId, services }) {
+    const groups = await services.directory.groups(organizationId)
+    return {
+      status: 200,
+      payload: { count: groups.length, data: groups.map(({ group, n }) => ({ group, n_users: n })) },
+    }
+  },
+})
+
+/** Points of a map at the most. */
+const POINTS_MAX = 2000
+
+/** Where attempts came from, to a tenth of a degree. */
+export const geolocation = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/geolocation',
+  summary: 'Points of a map: where attempts came from',
+  description: `To a tenth of a degree; the ${POINTS_MAX} most frequent. Empty without a place database (GEOIP_DB).`,
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: List(
+      z.object({
+        latitude: z.number(),
+        longitude: z.number(),
+        country: z.string().nullable(),
+        city: z.string().nullable(),
+        n: z.int(),
+        authenticated: z.int(),
+        challenged: z.int(),
+        blocked: z.int(),
+      }),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const places = await services.series.by(organizationId, 'place', windowOf(query, services.now()))
+    const data = places.slice(0, POINTS_MAX).map(({ value, n, nAuthenticated, nChallenged, nBlocked }) => {
+      const [, latitude, longitude, country = '', city = ''] = /^(\S+) (\S+) ?([A-Z]{2})? ?(.*)$/.exec(value) ?? []
+      return {
+        latitude: Number(latitude),
+        longitude: Number(longitude),
+        country: country || null,
+        city: city || null,
+        n,
+        authenticated: nAuthenticated,
+        challenged: nChallenged,
+        blocked: nBlocked,
+      }
+    })
+    return { status: 200, payload: { count: places.length, data } }
+  },
+})
+
+/** What an indicator said of all attempts. */
+export const contextualBreakdown = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/contextual/{indicator}',
+  summary: 'How the scores of an indicator are spread, and what it saw',
+  params: z.object({ indicator: z.enum(INDICATORS) }),
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({
+        indicator: z.enum(INDICATORS),
+        enabled: z.boolean().describe('false: it never contributes to a score in this deployment'),
+        scores: z.array(
+          z.object({
+            band: z.string().describe('high, medium, low: thirds of the score; unknown: it knew nothing'),
+            ...CountedFields,
+          }),
+        ),
+        values: z.array(z.object({ signal: z.string(), value: z.string(), ...CountedFields })),
+      }),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, params, query, services }) {
+    const { indicator } = params
+    const window = windowOf(query, services.now())
+    const { bands, values } = await services.series.indicator(organizationId, indicator, window)
+    const contextual = CONTEXT_INDICATORS.find((one) => one === indicator)
+    const data = {
+      indicator,
+      enabled: contextual === undefined || services.contextIndicators.includes(contextual),
+      scores: bands.map((one) => ({ band: one.value, ...countedFields(one) })),
+      values: values.map((one) => ({ signal: one.signal, value: one.value, ...countedFields(one) })),
+    }
+    return { status: 200, payload: { data } }
+  },
+})
+
+/** What was typed into. */
+export const applicationCounts = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/application/',
+  summary: 'Authentications of each application, most first',
+  description: "The application is the pattern's tag `app`, else the type of its agent.",
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: { 200: List(z.object({ application: z.string(), ...CountedFields })) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const found = await services.series.by(organizationId, 'application', windowOf(query, services.now()))
+    const data = found.slice(0, 500).map((one) => ({ application: one.value, ...countedFields(one) }))
+    return { status: 200, payload: { count: found.length, data } }
+  },
+})
+
+/** When people sign in. */
+export const connexionStats = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/connexion-stats',
+  summary: 'Connections by hour of the day and by day of the week, UTC',
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({
+        hours: z.array(z.object({ hour: z.int(), n: z.int(), authenticated: z.int() })).describe('0 to 23'),
+        days: z.array(z.object({ day: z.int(), n: z.int(), authenticated: z.int() })).describe('0 is Monday'),
+      }),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const { hours, days } = await services.series.habits(organizationId, windowOf(query, services.now()))
+    const data = {
+      hours: hours.map(({ n, nAuthenticated }, hour) => ({ hour, n, authenticated: nAuthenticated })),
+      days: days.map(({ n, nAuthenticated }, day) => ({ day, n, authenticated: nAuthenticated })),
+    }
+    return { status: 200, payload: { data } }
+  },
+})

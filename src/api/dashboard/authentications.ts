@@ -1,0 +1,297 @@
+import { z } from 'zod'
+import { INDICATORS } from '../../domain/context/signal.js'
+import { Refusal } from '../../domain/refusal.js'
+import { UserRef } from '../../domain/user-ref.js'
+import { indicatorsOf } from '../../flows/inspect.js'
+import type { AttemptFilter, LoggedAttempt } from '../../storage/attempt-log.js'
+import { CountedFields, countedFields } from './counted-fields.js'
+import {
+  BucketField,
+  type DashboardServices,
+  Data,
+  dashboardRoute,
+  iso,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Paging,
+  Row,
+  UserParams,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+const Outcome = z.number().min(0).max(1).nullable().describe('null: nothing known, or a measurement; not 0')
+const Signal = z.object({
+  signal: z.string(),
+  value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+  reference: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('what the value was compared with'),
+  weight: z.number(),
+  computedOutcome: Outcome,
+})
+const Authentication = z.object({
+  id: z.string(),
+  created_at: z.iso.datetime(),
+  user_ref: z.string(),
+  member_ref: z.string(),
+  account_type: z.enum(['nominative', 'generic']),
+  user_display_name: z.string().nullable(),
+  session_id: z.string().describe('attempts of one sign-in session share it'),
+  auth_method: z.enum(['biometric', 'security_code']),
+  authenticated: z.boolean(),
+  recommended_action: z.enum(['auth', 'challenge', 'block']),
+  reason: z.enum(['', 'detection-bot', 'fraud-detected']),
+  confidence: z.number(),
+  confidence_biometrics: z.number(),
+  confidence_context: z.number().nullable().describe('null where no context signal was known'),
+  indicators: z.array(z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome })),
+  impossible_travel: z.boolean(),
+  application: z.string().nullable(),
+  ip: z.string().nullable(),
+  policy_id: z.string(),
+  n_patterns_ref: z.int(),
+  n_patterns_ref_used: z.int(),
+  pattern_id: z.string().nullable(),
+})
+const OneAuthentication = Authentication.extend({
+  indicators: z.array(
+    z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome, signals: z.array(Signal) }),
+  ),
+  tags: z.array(z.object({ k: z.string(), v: z.string() })),
+})
+
+export function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication> {
+  const { facts } = attempt
+  return {
+    id: attempt.id,
+    created_at: iso(attempt.createdAt),
+    user_ref: attempt.userRef,
+    member_ref: attempt.memberRef,
+    account_type: attempt.accountType,
+    user_display_name: attempt.displayName,
+    session_id: attempt.sessionId,
+    auth_method: attempt.method,
+    authenticated: attempt.authenticated,
+    recommended_action: attempt.recommendedAction,
+    reason: attempt.reason,
+    confidence: attempt.confidence,
+    confidence_biometrics: attempt.confidenceBiometrics,
+    confidence_context: attempt.confidenceContext,
+    indicators: indicatorsOf(attempt).map(({ indicator, weight, score }) => ({ indicator, weight, score })),
+    impossible_travel: facts?.impossibleTravel ?? false,
+    application: facts?.application ?? null,
+    ip: facts?.ip ?? null,
+    policy_id: attempt.policyId,
+    n_patterns_ref: attempt.nPatternsRef,
+    n_patterns_ref_used: attempt.nPatternsRefUsed,
+    pattern_id: attempt.pattern?.id ?? null,
+  }
+}
+
+/** Which attempts a list asks for. */
+const Filter = {
+  user_ref: UserRef.optional(),
+  auth_method: z.enum(['biometric', 'security_code']).optional(),
+  recommended_action: z.enum(['auth', 'challenge', 'block']).optional(),
+}
+const AttemptsQuery = withWindow({ ...Paging, ...Filter })
+
+/** How many there are: from the counts of hours, where they tell. */
+async function countOf({ attemptLog, statistics }: DashboardServices, organizationId: string, filter: AttemptFilter) {
+  const { window, userRef, method, action } = filter
+  // An `auth` is what is neither of the others.
+  if (userRef !== null) return attemptLog.count(organizationId, filter)
+  const tallies = await statistics.tallies(organizationId, 'method', window, null)
+  return tallies
+    .filter(({ value }) => method === null || value === method)
+    .reduce((sum, { n, nChallenged, nBlocked }) => {
+      if (action === null) return sum + n
+      return sum + { auth: n - nChallenged - nBlocked, challenge: nChallenged, block: nBlocked }[action]
+    }, 0)
+}
+
+async function attempts(services: DashboardServices, organizationId: string, query: z.output<typeof AttemptsQuery>) {
+  const filter = {
+    window: windowOf(query, services.now()),
+    userRef: query.user_ref ?? null,
+    method: query.auth_method ?? null,
+    action: query.recommended_action ?? null,
+  }
+  const [page, count] = await Promise.all([
+    services.attemptLog.page(organizationId, filter, query),
+    countOf(services, organizationId, filter),
+  ])
+  return { status: 200, payload: { count, data: page.map(authenticationOf) } }
+}
+
+/** Attempts, newest first. */
+export const listAuthentications = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentications',
+  summary: 'Authentications, newest first',
+  params: NoParams,
+  query: AttemptsQuery,
+  body: NoBody,
+  replies: { 200: List(Authentication) },
+  refuses: [],
+  handle: ({ organizationId, query, services }) => attempts(services, organizationId, query),
+})
+
+/** The same list, for a click on a point of a series. */
+export const activityDetails = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/activities-details',
+  summary: 'The authentications behind a point of a series',
+  description: 'Give the point as a window: its date as date_from, the next point as date_to.',
+  params: NoParams,
+  query: AttemptsQuery,
+  body: NoBody,
+  replies: { 200: List(Authentication) },
+  refuses: [],
+  handle: ({ organizationId, query, services }) => attempts(services, organizationId, query),
+})
+
+const Id = z.object({ id: z.uuid().toLowerCase() })
+
+/** One attempt with all of its signals. */
+export const oneAuthentication = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentications/{id}',
+  summary: 'One authentication, with every signal of every indicator',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(OneAuthentication) },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    const attempt = await services.inspect.attempt(organizationId, params.id)
+    const tags = [...(attempt.facts?.tags ?? [])]
+    return { status: 200, payload: { data: { ...authenticationOf(attempt), indicators: indicatorsOf(attempt), tags } } }
+  },
+})
+
+const History = Data(z.array(z.object({ date: z.iso.datetime(), ...CountedFields })))
+
+/** Attempts over time. */
+export const authenticationsHistory = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentications-history',
+  summary: 'Authentications over time',
+  params: NoParams,
+  query: withWindow({ bucket: BucketField }),
+  body: NoBody,
+  replies: { 200: History },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
+    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+  },
+})
+
+/** One user's attempts over time. */
+export const userHistory = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentications-history/{userRef}',
+  summary: "One user's authentications over time",
+  params: UserParams,
+  query: withWindow({ bucket: BucketField }),
+  body: NoBody,
+  replies: { 200: History },
+  refuses: ['user-not-found'],
+  async handle({ organizationId, params, query, services }) {
+    await services.inspect.requireUser(organizationId, params.userRef)
+    const window = windowOf(query, services.now())
+    const series = await services.series.attempts(organizationId, window, query.bucket, params.userRef)
+    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+  },
+})
+
+/** How a score came about. */
+export const authenticationTrace = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentication/{id}/trace',
+  summary: 'The raw scoring trace of one authentication',
+  description:
+    'Holds how the person types and, outside sensitive mode, which keys they pressed: for people who have to answer for ' +
+    'a decision about that person. `docs/trace.md` describes it. Null for a security code, and once patterns are gone.',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({
+        authentication_id: z.string(),
+        policy_id: z.string(),
+        recommended_action: z.string(),
+        confidence: z.number(),
+        confidence_biometrics: z.number(),
+        confidence_context: z.number().nullable(),
+        trace: z.looseObject({ version: z.int() }).nullable(),
+        n_patterns_missing: z.int().describe('patterns it rested on that are gone since'),
+        reproduced: z
+          .boolean()
+          .nullable()
+          .describe('this version finds the recorded score again to the last bit; null without a trace'),
+      }),
+    ),
+  },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    const { attempt, trace, nMissing, reproduced } = await services.inspect.trace(organizationId, params.id)
+    const { id, policyId, recommendedAction, confidence, confidenceBiometrics, confidenceContext } = attempt
+    const decision = {
+      authentication_id: id,
+      policy_id: policyId,
+      recommended_action: recommendedAction,
+      confidence,
+      confidence_biometrics: confidenceBiometrics,
+      confidence_context: confidenceContext,
+    }
+    return { status: 200, payload: { data: { ...decision, trace, n_patterns_missing: nMissing, reproduced } } }
+  },
+})
+
+const IndicatorParams = Id.extend({ indicator: z.enum(INDICATORS) })
+
+/** What an indicator saw. */
+export const indicatorSignals = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentication/{id}/{indicator}/signals',
+  summary: 'The signals of one indicator of one authentication',
+  params: IndicatorParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(z.array(Signal)) },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    const signals = await services.inspect.signals(organizationId, params.id, params.indicator)
+    return { status: 200, payload: { data: [...signals] } }
+  },
+})
+
+/** One of them. */
+export const indicatorSignal = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/authentication/{id}/{indicator}/signals/{signal}',
+  summary: 'One signal of one indicator of one authentication',
+  params: IndicatorParams.extend({ signal: z.string().max(32) }),
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(Signal) },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    const signals = await services.inspect.signals(organizationId, params.id, params.indicator)
+    const data = signals.find(({ signal }) => signal === params.signal)
+    if (data === undefined) throw new Refusal('nothing-found', 'no such signal of this indicator')
+    return { status: 200, payload: { data } }
+  },
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import type { Counted } from '../../flows/series.js'
+
+const Mean = z.number().nullable().describe('mean; null where there is nothing to mean over')
+
+/** Attempts counted together, on the wire. */
+export const CountedFields = {
+  n: z.int(),
+  authenticated: z.int(),
+  challenged: z.int(),
+  blocked: z.int(),
+  confidence: Mean,
+  confidence_biometrics: Mean,
+  confidence_context: Mean,
+}
+
+export const countedFields = (one: Counted) => ({
+  n: one.n,
+  authenticated: one.nAuthenticated,
+  challenged: one.nChallenged,
+  blocked: one.nBlocked,
+  confidence: one.confidence,
+  confidence_biometrics: one.confidenceBiometrics,
+  confidence_context: one.confidenceContext,
+})

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { ProfileTargets } from '../../domain/biometric-status.js'
+import type { ContextIndicator } from '../../domain/context/signal.js'
+import { BUCKETS, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
+import { UserRef } from '../../domain/user-ref.js'
+import type { InspectFlows } from '../../flows/inspect.js'
+import type { PolicyFlows } from '../../flows/policies.js'
+import type { Series } from '../../flows/series.js'
+import { type CountedAs, routesFor } from '../../http/route.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { AttemptLog } from '../../storage/attempt-log.js'
+import type { Directory } from '../../storage/directory.js'
+import type { ProfileStore } from '../../storage/profile.js'
+import type { StatisticsStore } from '../../storage/statistics.js'
+import type { UsageStore } from '../../storage/usage.js'
+
+/** What the dashboard API's handlers are given. */
+export interface DashboardServices {
+  readonly directory: Directory
+  readonly rosters: Pick<AccountStore, 'roster'>
+  readonly references: Pick<ProfileStore, 'references'>
+  readonly attemptLog: AttemptLog
+  readonly statistics: StatisticsStore
+  readonly policies: PolicyFlows
+  readonly usage: UsageStore
+  readonly series: Series
+  readonly inspect: InspectFlows
+  readonly targets: ProfileTargets
+  /** Enabled in this deployment. */
+  readonly contextIndicators: readonly ContextIndicator[]
+  readonly now: () => number
+}
+
+/** Makes a row of the dashboard API's route table. */
+export const dashboardRoute = routesFor<DashboardServices>()
+
+/** What nearly every row of the dashboard has in common. */
+export const Row = {
+  countedAs: 'other' satisfies CountedAs,
+  needsKey: true,
+  needsSession: false,
+} as const
+export const NoParams = z.object({})
+export const NoQuery = z.object({})
+export const NoBody = { kind: 'none' } as const
+export const UserParams = z.object({ userRef: UserRef })
+
+const LIMIT_MAX = 500
+/** Our choice: further pages are for an export. */
+const SKIP_MAX = 1_000_000
+/** A number of a query; of a body it is one already. */
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+
+export const Paging = {
+  skip: whole(0, SKIP_MAX).default(0),
+  limit: whole(1, LIMIT_MAX).default(50),
+}
+export const PagingQuery = z.object(Paging)
+
+const Moment = z.iso.datetime({ offset: true })
+
+/** Both bounds of a window, or one, or none: then it ends now, and begins 30 days before its end. */
+export const Window = {
+  date_from: Moment.optional().describe('ISO 8601; 30 days before `date_to` where it is left out'),
+  date_to: Moment.optional().describe('ISO 8601, not included; now where it is left out. At most 400 days'),
+}
+
+/** `withWindow(z.object(...))`: a query or body with a window, checked and read as `window`. */
+export function withWindow<S extends z.ZodRawShape>(shape: S) {
+  return z.object({ ...Window, ...shape }).superRefine((given, context) => {
+    // Sound: the shape holds Window.
+    const { date_from, date_to } = given as { date_from?: string; date_to?: string }
+    const problem = windowProblem(date_from, date_to)
+    if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
+  })
+}
+
+export function windowProblem(from: string | undefined, to: string | undefined): string | null {
+  if (from === undefined || to === undefined) return null
+  const length = Date.parse(to) - Date.parse(from)
+  if (length < 0) return 'must not be after date_to'
+  return length > WINDOW_MAX_MS ? 'must be at most 400 days before date_to' : null
+}
+
+export function windowOf(given: { date_from?: string | undefined; date_to?: string | undefined }, now: number) {
+  const from = given.date_from === undefined ? null : Date.parse(given.date_from)
+  const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : Date.parse(given.date_to)
+  // A beginning alone may lie further back than attempts are kept.
+  return { from: Math.max(from ?? to - WINDOW_DEFAULT_MS, to - WINDOW_MAX_MS), to }
+}
+
+/** How a series is cut. */
+export const BucketField = z.enum(BUCKETS).default('day').describe('length of a point; UTC, weeks begin on Monday')
+export const Flag = z.enum(['true', 'false'])
+
+export const Data = <T extends z.ZodType>(data: T) => z.object({ data })
+export const List = <T extends z.ZodType>(item: T) =>
+  z.object({ count: z.int().describe('all matches, not the page'), data: z.array(item) })
+
+/** A moment on the wire; null stays null. */
+export const iso = (at: number): string => new Date(at).toISOString()
+export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))

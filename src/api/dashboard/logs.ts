@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { Refusal } from '../../domain/refusal.js'
+import type { LoggedRequest } from '../../storage/usage.js'
+import {
+  type DashboardServices,
+  Data,
+  dashboardRoute,
+  iso,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Paging,
+  Row,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+const Entry = z.object({
+  id: z.string().describe("the request's X-Request-Id"),
+  created_at: z.iso.datetime(),
+  api: z.string(),
+  method: z.string(),
+  route: z.string().describe('the template of the path: what the client put in it is not kept'),
+  status: z.int(),
+  duration_ms: z.number(),
+})
+
+function entryOf({ id, api, method, route, status, durationMs }: LoggedRequest): z.infer<typeof Entry> {
+  const at = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+  return { id, created_at: iso(at), api, method: method.toUpperCase(), route, status, duration_ms: durationMs }
+}
+
+const Filter = withWindow({ ...Paging, outcome: z.enum(['ok', 'failed']).optional() })
+
+async function entries(services: DashboardServices, organizationId: string, given: z.output<typeof Filter>) {
+  const failed = given.outcome === undefined ? null : given.outcome === 'failed'
+  const window = windowOf(given, services.now())
+  const { requests, count } = await services.usage.requests(organizationId, window, given, failed)
+  return { status: 200, payload: { count, data: requests.map(entryOf) } }
+}
+
+async function entry(services: DashboardServices, organizationId: string, id: string) {
+  const found = await services.usage.request(organizationId, id)
+  if (found === null) throw new Refusal('nothing-found', 'no such log entry')
+  return { status: 200, payload: { data: entryOf(found) } }
+}
+
+const KEPT =
+  'Kept for 30 days, without anything that the client sent. A successful bootstrap, enrollment or verify is not in it: the ' +
+  'authentications are its record.'
+const Id = z.object({ id: z.uuid().toLowerCase() })
+
+/** Requests, newest first. */
+export const listLogs = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/logs',
+  summary: 'Requests of the organization, newest first',
+  description: KEPT,
+  params: NoParams,
+  query: Filter,
+  body: NoBody,
+  replies: { 200: List(Entry) },
+  refuses: [],
+  handle: ({ organizationId, query, services }) => entries(services, organizationId, query),
+})
+
+/** The same with its parameters in the body. */
+export const searchLogs = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/logs',
+  summary: 'Requests of the organization, newest first',
+  description: KEPT,
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'json', schema: Filter },
+  replies: { 200: List(Entry) },
+  refuses: ['validation-failed'],
+  handle: ({ organizationId, body, services }) => entries(services, organizationId, body),
+})
+
+/** One request. */
+export const oneLog = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/logs/{id}',
+  summary: 'One request of the log',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(Entry) },
+  refuses: ['nothing-found'],
+  handle: ({ organizationId, params, services }) => entry(services, organizationId, params.id),
+})
+
+/** The same: the interface names both methods. */
+export const readLog = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/logs/{id}',
+  summary: 'One request of the log',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(Entry) },
+  refuses: ['nothing-found'],
+  handle: ({ organizationId, params, services }) => entry(services, organizationId, params.id),
+})

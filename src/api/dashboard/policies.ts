@@ -1,0 +1,298 @@
+import { z } from 'zod'
+import { INDICATOR_WEIGHTS, SIGNAL_WEIGHTS } from '../../domain/context/context.js'
+import { CONTEXT_INDICATORS, INDICATORS } from '../../domain/context/signal.js'
+import { Policy } from '../../domain/policy.js'
+import type { PolicyRecord } from '../../storage/policies.js'
+import {
+  Data,
+  dashboardRoute,
+  Flag,
+  iso,
+  isoOrNull,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Row,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+const Action = z.enum(['auth', 'challenge', 'block'])
+const Groups = z.array(z.string().trim().min(1).max(100)).max(50)
+const PolicyBody = Policy.extend({
+  groups: Groups.default([]).describe('judges accounts with one of these groups; of several policies the oldest'),
+})
+const PolicyReply = PolicyBody.extend({
+  id: z.string(),
+  is_default: z.boolean().describe('judges where no group does'),
+  is_shadow: z.boolean().describe('judges beside the one that decides; see GET /policies/{id}/shadow'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime().nullable(),
+  archived_at: z.iso.datetime().nullable(),
+})
+
+const policyOf = (record: PolicyRecord): z.infer<typeof PolicyReply> => ({
+  id: record.id,
+  ...record.policy,
+  groups: [...record.groups],
+  is_default: record.isDefault,
+  is_shadow: record.isShadow,
+  created_at: iso(record.createdAt),
+  updated_at: isoOrNull(record.updatedAt),
+  archived_at: isoOrNull(record.archivedAt),
+})
+const contentOf = ({ groups, ...policy }: z.output<typeof PolicyBody>) => ({ policy, groups })
+
+const Id = z.object({ id: z.uuid().toLowerCase() })
+const OnePolicy = { 200: Data(PolicyReply) }
+
+const DEFAULT_WEIGHTS = CONTEXT_INDICATORS.map((indicator) => ({
+  indicator,
+  weight: INDICATOR_WEIGHTS[indicator],
+  signals: { ...SIGNAL_WEIGHTS[indicator] },
+}))
+
+/** Live policies, and what there is to weigh. */
+export const listPolicies = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/policies',
+  summary: 'Policies of the organization, oldest first',
+  params: NoParams,
+  query: z.object({ archived: Flag.default('false').describe('true: archived ones too') }),
+  body: NoBody,
+  replies: {
+    200: List(PolicyReply).extend({
+      globally_enabled_indicators: z
+        .array(z.enum(INDICATORS))
+        .nullable()
+        .describe('an indicator that is not in it never contributes to a score, whatever a policy says'),
+      default_weights: z
+        .array(
+          z.object({
+            indicator: z.enum(CONTEXT_INDICATORS),
+            weight: z.number(),
+            signals: z.record(z.string(), z.number()),
+          }),
+        )
+        .describe('what indicators and signals weigh where a policy says nothing'),
+    }),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const records = await services.policies.list(organizationId, query.archived === 'true')
+    const payload = {
+      count: records.length,
+      data: records.map(policyOf),
+      globally_enabled_indicators: ['biometric', 'bot', ...services.contextIndicators],
+      default_weights: DEFAULT_WEIGHTS,
+    }
+    return { status: 200, payload }
+  },
+})
+
+/** A policy that judges nobody yet, unless it names groups. */
+export const createPolicy = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/policies',
+  summary: 'Create a policy',
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'json', schema: PolicyBody },
+  replies: { 201: Data(PolicyReply) },
+  refuses: ['validation-failed'],
+  async handle({ organizationId, body, services }) {
+    const record = await services.policies.create(organizationId, contentOf(body))
+    return { status: 201, payload: { data: policyOf(record) } }
+  },
+})
+
+/** What judges where no group does. */
+export const defaultPolicy = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/default-policy',
+  summary: "The organization's default policy",
+  params: NoParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: [],
+  async handle({ organizationId, services }) {
+    return { status: 200, payload: { data: policyOf(await services.policies.default(organizationId)) } }
+  },
+})
+
+/** One policy, archived or not. */
+export const onePolicy = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/policies/{id}',
+  summary: 'One policy, archived ones too',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    return { status: 200, payload: { data: policyOf(await services.policies.find(organizationId, params.id)) } }
+  },
+})
+
+/** Replaces the policy as a whole. */
+export const changePolicy = dashboardRoute({
+  ...Row,
+  method: 'put',
+  path: '/policies/{id}',
+  summary: 'Replace a policy; holds everywhere within a second',
+  params: Id,
+  query: NoQuery,
+  body: { kind: 'json', schema: PolicyBody },
+  replies: OnePolicy,
+  refuses: ['validation-failed', 'nothing-found'],
+  async handle({ organizationId, params, body, services }) {
+    const record = await services.policies.change(organizationId, params.id, contentOf(body))
+    return { status: 200, payload: { data: policyOf(record) } }
+  },
+})
+
+/** Records name the policy that judged them, so it stays. */
+export const archivePolicy = dashboardRoute({
+  ...Row,
+  method: 'delete',
+  path: '/policies/{id}',
+  summary: 'Archive a policy: it judges nobody any more, and stays readable',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: ['nothing-found', 'policy-default'],
+  async handle({ organizationId, params, services }) {
+    return { status: 200, payload: { data: policyOf(await services.policies.archive(organizationId, params.id)) } }
+  },
+})
+
+/** Our choice: the interface reads the default, and names no way to choose it. */
+export const makeDefaultPolicy = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/policies/{id}/default',
+  summary: 'Make a policy the default',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    return { status: 200, payload: { data: policyOf(await services.policies.makeDefault(organizationId, params.id)) } }
+  },
+})
+
+const Transitions = z.array(z.object({ from: Action, to: Action, n: z.int() }))
+
+/** What-if. */
+export const simulatePolicy = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/policies/{id}/simulate',
+  summary: 'What the policy would have decided of recorded attempts',
+  description:
+    'Judges the newest 20,000 typing attempts of a window again, on what was recorded of them. A context indicator keeps ' +
+    'what it found; only its weight may be another one.',
+  params: Id,
+  query: NoQuery,
+  body: { kind: 'json', schema: withWindow({}), optional: true },
+  replies: {
+    200: Data(
+      z.object({
+        n_attempts: z.int(),
+        n_changed: z.int(),
+        truncated: z.boolean().describe('the window holds more attempts than were judged again'),
+        transitions: Transitions,
+        users: z
+          .array(z.object({ user_ref: z.string(), n_stricter: z.int(), n_looser: z.int() }))
+          .describe('users with a decision that changes, most first, 200 at the most'),
+      }),
+    ),
+  },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, body, services }) {
+    const window = windowOf(body ?? {}, services.now())
+    const found = await services.policies.simulate(organizationId, params.id, window)
+    const data = {
+      n_attempts: found.nAttempts,
+      n_changed: found.nChanged,
+      truncated: found.truncated,
+      transitions: [...found.transitions],
+      users: found.users.map(({ userRef, nStricter, nLooser }) => ({
+        user_ref: userRef,
+        n_stricter: nStricter,
+        n_looser: nLooser,
+      })),
+    }
+    return { status: 200, payload: { data } }
+  },
+})
+
+/** What it said where another one decided. */
+export const policyShadow = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/policies/{id}/shadow',
+  summary: 'What the policy said in the shadow of others, beside what they decided',
+  params: Id,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({ is_shadow: z.boolean(), n_attempts: z.int(), n_different: z.int(), transitions: Transitions }),
+    ),
+  },
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, query, services }) {
+    const { isShadow } = await services.policies.find(organizationId, params.id)
+    const all = await services.policies.shadowed(organizationId, params.id, windowOf(query, services.now()))
+    const count = (transitions: typeof all) => transitions.reduce((sum, { n }) => sum + n, 0)
+    const different = all.filter(({ from, to }) => from !== to)
+    const data = { is_shadow: isShadow, n_attempts: count(all), n_different: count(different), transitions: [...all] }
+    return { status: 200, payload: { data } }
+  },
+})
+
+/** From now on, in place of any other. */
+export const makeShadow = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/policies/{id}/shadow',
+  summary: 'Let a policy judge beside the one that decides; its verdicts are only counted',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    return {
+      status: 200,
+      payload: { data: policyOf(await services.policies.setShadow(organizationId, params.id, true)) },
+    }
+  },
+})
+
+/** What it said until now stays counted. */
+export const endShadow = dashboardRoute({
+  ...Row,
+  method: 'delete',
+  path: '/policies/{id}/shadow',
+  summary: 'End the shadow of a policy',
+  params: Id,
+  query: NoQuery,
+  body: NoBody,
+  replies: OnePolicy,
+  refuses: ['nothing-found'],
+  async handle({ organizationId, params, services }) {
+    const record = await services.policies.setShadow(organizationId, params.id, false)
+    return { status: 200, payload: { data: policyOf(record) } }
+  },
+})

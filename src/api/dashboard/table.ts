@@ -1,0 +1,96 @@
+import type { Route } from '../../http/route.js'
+import { activities, dataCounter, dataCounterBatch } from './activities.js'
+import {
+  aggregatedHistory,
+  applicationCounts,
+  connexionStats,
+  contextualBreakdown,
+  dailyUsages,
+  geolocation,
+  groupCounts,
+} from './aggregations.js'
+import {
+  activityDetails,
+  authenticationsHistory,
+  authenticationTrace,
+  indicatorSignal,
+  indicatorSignals,
+  listAuthentications,
+  oneAuthentication,
+  userHistory,
+} from './authentications.js'
+import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './blocked-users.js'
+import type { DashboardServices } from './dashboard-route.js'
+import { listLogs, oneLog, readLog, searchLogs } from './logs.js'
+import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
+import {
+  archivePolicy,
+  changePolicy,
+  createPolicy,
+  defaultPolicy,
+  endShadow,
+  listPolicies,
+  makeDefaultPolicy,
+  makeShadow,
+  onePolicy,
+  policyShadow,
+  simulatePolicy,
+} from './policies.js'
+import { usageApi, usageHistory } from './usage.js'
+import { sortedUsers, sortUsers, userStatistics, usersTable } from './user-statistics.js'
+import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './users.js'
+
+/** Every endpoint of the dashboard API, in the order of its documentation. */
+export const dashboardRoutes: readonly Route<DashboardServices>[] = [
+  listUsers,
+  oneUser,
+  userMembers,
+  searchUserRefs,
+  usersGrowth,
+  listAuthentications,
+  oneAuthentication,
+  authenticationsHistory,
+  userHistory,
+  authenticationTrace,
+  indicatorSignals,
+  indicatorSignal,
+  listPatterns,
+  patternsById,
+  tagKeys,
+  tagValues,
+  dailyUsages,
+  blockedUsers,
+  blockedUsersHistory,
+  blockedUsersBatch,
+  usersTable,
+  userStatistics,
+  groupCounts,
+  geolocation,
+  contextualBreakdown,
+  applicationCounts,
+  aggregatedHistory,
+  connexionStats,
+  activities,
+  activityDetails,
+  dataCounter,
+  dataCounterBatch,
+  sortedUsers,
+  sortUsers,
+  usageHistory,
+  usageApi,
+  listPolicies,
+  createPolicy,
+  defaultPolicy,
+  onePolicy,
+  changePolicy,
+  archivePolicy,
+  makeDefaultPolicy,
+  simulatePolicy,
+  policyShadow,
+  makeShadow,
+  endShadow,
+  listLogs,
+  searchLogs,
+  oneLog,
+  readLog,
+]

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { bucketStarts } from '../../domain/time-window.js'
+import type { UsageEvent } from '../../storage/usage.js'
+import {
+  Data,
+  dashboardRoute,
+  iso,
+  List,
+  NoBody,
+  NoParams,
+  Paging,
+  Row,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+const Event = z.object({
+  kind: z.enum(['enroll', 'delete', 'type-change', 'checkpoint']),
+  date: z.iso.datetime(),
+  n_accounts: z.int(),
+  n_accounts_generic: z.int(),
+  n_users_nominative: z.int(),
+  n_users_generic: z.int(),
+  over_quota: z.boolean(),
+  baseline: z.boolean().describe('not an event of the window: how it was when the window began'),
+})
+const NOBODY = { nAccounts: 0, nAccountsGeneric: 0, nUsersNominative: 0, nUsersGeneric: 0, overQuota: false }
+
+const eventOf = (event: UsageEvent, baseline: boolean): z.infer<typeof Event> => ({
+  kind: event.kind,
+  date: iso(event.at),
+  n_accounts: event.nAccounts,
+  n_accounts_generic: event.nAccountsGeneric,
+  n_users_nominative: event.nUsersNominative,
+  n_users_generic: event.nUsersGeneric,
+  over_quota: event.overQuota,
+  baseline,
+})
+
+/** The ledger as a curve: with a beginning, the first point says how it was then. */
+export const usageHistory = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/usage/history',
+  summary: 'The headcount ledger, oldest event first',
+  description:
+    'With date_from, the first entry of the first page is a baseline: the state at the beginning of the window, of kind ' +
+    'checkpoint. It is not in the count.',
+  params: NoParams,
+  query: withWindow({ ...Paging, limit: Paging.limit.default(500) }),
+  body: NoBody,
+  replies: { 200: List(Event) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const window = windowOf(query, services.now())
+    const { events, count } = await services.usage.history(organizationId, window, query)
+    const data = events.map((event) => eventOf(event, false))
+    if (query.date_from === undefined || query.skip > 0) return { status: 200, payload: { count, data } }
+    const before = await services.usage.before(organizationId, window.from)
+    const baseline = eventOf({ ...(before ?? NOBODY), kind: 'checkpoint', at: window.from }, true)
+    return { status: 200, payload: { count, data: [baseline, ...data] } }
+  },
+})
+
+const CLASSES = ['verify', 'enroll', 'bootstrap', 'other'] as const
+
+/** Every day of the window, without gaps. */
+export const usageApi = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/usage/api',
+  summary: 'Requests of each UTC day by endpoint class, and its peak of active users',
+  description: 'All three APIs together. Processes add up every few seconds. Days count whole.',
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.array(
+        z.object({
+          date: z.iso.datetime(),
+          n_requests: z.int(),
+          by_endpoint_class: z.object({ verify: z.int(), enroll: z.int(), bootstrap: z.int(), other: z.int() }),
+          n_active_users_max: z.int().describe('the most people who signed in within one hour of the day'),
+        }),
+      ),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const asked = windowOf(query, services.now())
+    const starts = bucketStarts(asked, 'day')
+    const days = await services.usage.api(organizationId, { from: starts[0] ?? asked.from, to: asked.to })
+    const data = starts.map((at) => {
+      const day = days.find((one) => one.at === at)
+      const [verify = 0, enroll = 0, bootstrap = 0, other = 0] = CLASSES.map((name) => day?.byClass[name] ?? 0)
+      return {
+        date: iso(at),
+        n_requests: verify + enroll + bootstrap + other,
+        by_endpoint_class: { verify, enroll, bootstrap, other },
+        n_active_users_max: day?.nActiveUsersMax ?? 0,
+      }
+    })
+    return { status: 200, payload: { data } }
+  },
+})

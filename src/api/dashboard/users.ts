@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { BIOMETRIC_STATUSES, profileView } from '../../domain/biometric-status.js'
+import { userNotFound } from '../../domain/refusal.js'
+import { bucketStarts } from '../../domain/time-window.js'
+import type { Roster } from '../../storage/account.js'
+import {
+  BucketField,
+  type DashboardServices,
+  Data,
+  dashboardRoute,
+  iso,
+  isoOrNull,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Paging,
+  Row,
+  UserParams,
+  windowOf,
+  withWindow,
+} from './dashboard-route.js'
+
+const Member = z.object({
+  member_ref: z.string(),
+  user_display_name: z.string().nullable(),
+  biometric_status: z.enum(BIOMETRIC_STATUSES),
+  n_patterns_ref: z.int(),
+  n_patterns_ref_visible: z.int(),
+  n_patterns_ref_sensitive: z.int(),
+  target_ref_patterns: z.int(),
+  security_code_set: z.boolean(),
+  security_code_temporary: z.boolean(),
+  pending_action: z.string().nullable(),
+  preferred_language: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  last_authentication_at: z.iso.datetime().nullable().describe('the last successful one; null before'),
+})
+const User = z.object({
+  user_ref: z.string(),
+  type: z.enum(['nominative', 'generic']),
+  user_display_name: z.string().nullable().describe('a label to show; the identity is user_ref'),
+  groups: z.array(z.string()),
+  tag: z.record(z.string(), z.string()),
+  n_members: z.int(),
+  n_patterns_ref: z.int().describe('of all members'),
+  biometric_status: z.enum(BIOMETRIC_STATUSES).nullable().describe('of the one person; null on a generic account'),
+  created_at: z.iso.datetime(),
+  last_authentication_at: z.iso.datetime().nullable(),
+})
+const OneUser = User.extend({
+  members: z.array(
+    Member.extend({
+      pattern_references: z.array(
+        z.object({ id: z.string(), mode: z.enum(['visible', 'sensitive']), kind: z.enum(['enrolled', 'adaptive']) }),
+      ),
+    }),
+  ),
+})
+
+function memberOf({ targets, now }: DashboardServices, member: Roster['members'][number]): z.infer<typeof Member> {
+  const view = profileView(member, targets, now())
+  return {
+    member_ref: member.memberRef,
+    user_display_name: member.displayName,
+    biometric_status: view.biometricStatus,
+    n_patterns_ref: view.nPatternsRef,
+    n_patterns_ref_visible: view.nVisible,
+    n_patterns_ref_sensitive: view.nSensitive,
+    target_ref_patterns: view.targetRefPatterns,
+    security_code_set: member.code.set,
+    security_code_temporary: member.code.temporary,
+    pending_action: member.pending?.action ?? null,
+    preferred_language: member.preferredLanguage,
+    created_at: iso(member.createdAt),
+    last_authentication_at: isoOrNull(member.lastSuccessAt),
+  }
+}
+
+function userOf(services: DashboardServices, { account, members }: Roster): z.infer<typeof User> {
+  const people = members.map((member) => memberOf(services, member))
+  const successes = members.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? [])
+  const only = account.type === 'nominative' ? people[0] : undefined
+  return {
+    user_ref: account.userRef,
+    type: account.type,
+    user_display_name: only?.user_display_name ?? account.displayName,
+    groups: [...account.groups],
+    tag: { ...account.tag },
+    n_members: members.length,
+    n_patterns_ref: people.reduce((sum, { n_patterns_ref }) => sum + n_patterns_ref, 0),
+    biometric_status: only?.biometric_status ?? null,
+    created_at: iso(account.createdAt),
+    last_authentication_at: successes.length === 0 ? null : iso(Math.max(...successes)),
+  }
+}
+
+/** Accounts, newest first. */
+export const listUsers = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/users',
+  summary: 'Users of the organization, newest first',
+  params: NoParams,
+  query: z.object({
+    ...Paging,
+    user_ref_filter: z.string().max(128).toLowerCase().optional().describe('only users whose user_ref holds this'),
+  }),
+  body: NoBody,
+  replies: { 200: List(User) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const filter = query.user_ref_filter || null
+    const [rosters, count] = await Promise.all([
+      services.directory.page(organizationId, filter, query),
+      services.directory.count(organizationId, filter),
+    ])
+    return { status: 200, payload: { count, data: rosters.map((roster) => userOf(services, roster)) } }
+  },
+})
+
+async function rosterOf(services: DashboardServices, organizationId: string, userRef: string): Promise<Roster> {
+  const roster = await services.rosters.roster(organizationId, userRef)
+  if (roster === null) throw userNotFound(userRef)
+  return roster
+}
+
+/** One account with everybody on it, and the references of each. */
+export const oneUser = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/users/{userRef}',
+  summary: 'One user, with members and their reference patterns',
+  params: UserParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: Data(OneUser) },
+  refuses: ['user-not-found'],
+  async handle({ organizationId, params, services }) {
+    const roster = await rosterOf(services, organizationId, params.userRef)
+    const members = await Promise.all(
+      roster.members.map(async (member) => ({
+        ...memberOf(services, member),
+        pattern_references: (await services.references.references(organizationId, member.id)).map(
+          ({ id, mode, kind }) => ({
+            id,
+            mode,
+            kind,
+          }),
+        ),
+      })),
+    )
+    return { status: 200, payload: { data: { ...userOf(services, roster), members } } }
+  },
+})
+
+/** Everybody on an account. */
+export const userMembers = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/users/{userRef}/members',
+  summary: 'The members of an account: profile, security code, last authentication',
+  params: UserParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: { 200: List(Member) },
+  refuses: ['user-not-found'],
+  async handle({ organizationId, params, services }) {
+    const { members } = await rosterOf(services, organizationId, params.userRef)
+    return {
+      status: 200,
+      payload: { count: members.length, data: members.map((member) => memberOf(services, member)) },
+    }
+  },
+})
+
+/** For a search field that completes while somebody types. */
+export const searchUserRefs = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/users-refs/{search}',
+  summary: 'User references that hold a text; those that begin with it first',
+  params: z.object({ search: z.string().trim().min(1).max(128).toLowerCase() }),
+  query: z.object({ limit: Paging.limit.default(20) }),
+  body: NoBody,
+  replies: { 200: Data(z.array(z.string())) },
+  refuses: [],
+  async handle({ organizationId, params, query, services }) {
+    return {
+      status: 200,
+      payload: { data: await services.directory.search(organizationId, params.search, query.limit) },
+    }
+  },
+})
+
+/** Users by when they were created. */
+export const usersGrowth = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/users-growth',
+  summary: 'How many users there are, bucket by bucket',
+  description: 'Of the users that are there now. The usage history has what was there then.',
+  params: NoParams,
+  query: withWindow({ bucket: BucketField }),
+  body: NoBody,
+  replies: { 200: Data(z.array(z.object({ date: z.iso.datetime(), n_created: z.int(), n_users: z.int() }))) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const window = windowOf(query, services.now())
+    const { before, created } = await services.directory.growth(organizationId, window, query.bucket)
+    let n_users = before
+    const data = bucketStarts(window, query.bucket).map((at) => {
+      const n_created = created.find((one) => one.at === at)?.n ?? 0
+      n_users += n_created
+      return { date: iso(at), n_created, n_users }
+    })
+    return { status: 200, payload: { data } }
+  },
+})

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { windowProblem } from './dashboard-route.js'
+
+/** Windows of one call at the most. */
+const WINDOWS_MAX = 50
+
+/** Body of a batch: several windows, answered in the same order. */
+export const WindowsBody = z.object({
+  windows: z
+    .array(
+      z
+        .object({ date_from: z.iso.datetime({ offset: true }), date_to: z.iso.datetime({ offset: true }) })
+        .superRefine(({ date_from, date_to }, context) => {
+          const problem = windowProblem(date_from, date_to)
+          if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
+        }),
+    )
+    .min(1)
+    .max(WINDOWS_MAX),
+})
+export type WindowsBody = z.output<typeof WindowsBody>
+
+/** One after another: fifty at once would take every connection to the database. */
+export async function eachWindow<T>(
+  { windows }: WindowsBody,
+  of: (window: { from: number; to: number }) => Promise<T>,
+): Promise<(T & { date_from: string; date_to: string })[]> {
+  const answers: (T & { date_from: string; date_to: string })[] = []
+  for (const { date_from, date_to } of windows) {
+    const found = await of({ from: Date.parse(date_from), to: Date.parse(date_to) })
+    answers.push({ date_from, date_to, ...found })
+  }
+  return answers
+}

@@ -1,0 +1,83 @@
+/**
+ * An address in its one spelling: IPv4 in decimal, IPv6 in lower case with its groups written out without leading zeros
+ * and without `::`; an IPv4 address mapped into IPv6 as IPv4. Null for what is no address. A zone (`%eth0`) is none.
+ */
+export function canonicalAddress(text: string): string | null {
+  const groups = text.includes(':') ? groupsOf(text) : null
+  if (groups === null) return isV4(text) ? text : null
+  const [a = 0, b = 0] = groups.slice(6)
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  if (mapped) return [a >> 8, a & 255, b >> 8, b & 255].join('.')
+  return groups.map((group) => group.toString(16)).join(':')
+}
+
+const isV4 = (text: string): boolean => {
+  const parts = text.split('.')
+  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
+}
+
+/** The eight groups of an IPv6 address; null for anything else. */
+function groupsOf(text: string): number[] | null {
+  const v4 = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
+  if (v4 !== null) {
+    const [, head = '', tail = ''] = v4
+    if (!isV4(tail)) return null
+    const [a = 0, b = 0, c = 0, d = 0] = tail.split('.').map(Number)
+    return groupsOf(`${head}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`)
+  }
+  const halves = text.split('::')
+  if (halves.length > 2) return null
+  const [left = [], right] = halves.map((half) => (half === '' ? [] : half.split(':')))
+  const missing = 8 - left.length - (right?.length ?? 0)
+  if (right === undefined ? missing !== 0 : missing < 1) return null
+  const all = [...left, ...Array<string>(right === undefined ? 0 : missing).fill('0'), ...(right ?? [])]
+  return all.every((group) => /^[0-9a-f]{1,4}$/i.test(group)) ? all.map((group) => Number.parseInt(group, 16)) : null
+}
+
+/** The neighbourhood of a canonical address: its /24, or its /48 in IPv6. */
+export function addressPrefix(address: string): string {
+  if (!address.includes(':')) return `${address.split('.').slice(0, 3).join('.')}.0/24`
+  return `${address.split(':').slice(0, 3).join(':')}::/48`
+}
+
+/** A range of addresses by the bits that all of them begin with. */
+export interface AddressRange {
+  readonly v6: boolean
+  readonly bits: bigint
+  readonly length: number
+}
+
+const bitsOf = (address: string): bigint =>
+  address.includes(':')
+    ? address.split(':').reduce((all, group) => (all << 16n) | BigInt(`0x${group}`), 0n)
+    : address.split('.').reduce((all, part) => (all << 8n) | BigInt(part), 0n)
+
+/** `192.0.2.0/24`, `2001:db8::/32`, or one address; null for anything else. Bits past the length are cut off. */
+export function addressRange(text: string): AddressRange | null {
+  const [head = '', tail, ...more] = text.split('/')
+  const address = canonicalAddress(head)
+  if (address === null || more.length > 0) return null
+  const v6 = address.includes(':')
+  const most = v6 ? 128 : 32
+  const length = tail === undefined ? most : /^\d{1,3}$/.test(tail) ? Number(tail) : -1
+  if (length < 0 || length > most) return null
+  return { v6, bits: bitsOf(address) >> BigInt(most - length), length }
+}
+
+/** Whether an address is in any of many ranges: one look-up a length that occurs. */
+export function addressSet(ranges: readonly AddressRange[]): (address: string) => boolean {
+  const byLength = new Map<string, { readonly shift: bigint; readonly heads: Set<bigint> }>()
+  for (const { v6, bits, length } of ranges) {
+    const key = `${v6 ? 6 : 4}/${length}`
+    const one = byLength.get(key) ?? { shift: BigInt((v6 ? 128 : 32) - length), heads: new Set<bigint>() }
+    one.heads.add(bits)
+    byLength.set(key, one)
+  }
+  const families = [4, 6].map((family) =>
+    [...byLength].filter(([key]) => key.startsWith(`${family}/`)).map(([, one]) => one),
+  )
+  return (address) => {
+    const bits = bitsOf(address)
+    return (families[address.includes(':') ? 1 : 0] ?? []).some(({ shift, heads }) => heads.has(bits >> shift))
+  }
+}

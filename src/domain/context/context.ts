@@ -1,0 +1,148 @@
+import { addressPrefix } from './address.js'
+import type { Circumstances, Habits, Seen } from './circumstances.js'
+import { DEVICE_SIGNALS, DEVICE_WEIGHTS, deviceSignals } from './device.js'
+import { type Counted, counting, HABIT_MIN } from './habit.js'
+import { TRAVEL_WEIGHTS, travel } from './impossible-travel.js'
+import { LOCATION_WEIGHTS, locationSignals, placesAfter } from './location.js'
+import { asnText, NETWORK_WEIGHTS, networkSignals } from './network.js'
+import {
+  CONTEXT_INDICATORS,
+  type ContextIndicator,
+  type IndicatorReading,
+  type Signal,
+  type SignalWeights,
+  scoreOf,
+  weightedMean,
+} from './signal.js'
+import { hoursAfter, TIME_WEIGHTS, timeSignals } from './time.js'
+
+/** The signals of each indicator, and what they weigh where a policy says nothing. */
+export const SIGNAL_WEIGHTS: Readonly<Record<ContextIndicator, SignalWeights>> = {
+  network: NETWORK_WEIGHTS,
+  location: LOCATION_WEIGHTS,
+  'impossible-travel': TRAVEL_WEIGHTS,
+  device: DEVICE_WEIGHTS,
+  time: TIME_WEIGHTS,
+}
+
+/** What an indicator weighs where a policy says nothing. No measurement behind it. */
+export const INDICATOR_WEIGHTS: Readonly<Record<ContextIndicator, number>> = {
+  network: 2,
+  location: 2,
+  'impossible-travel': 1,
+  device: 3,
+  time: 1,
+}
+
+/** A policy's own weights; what it leaves out weighs as above. */
+export type IndicatorRules = Readonly<
+  Partial<
+    Record<ContextIndicator, { readonly weight?: number | undefined; readonly signals?: SignalWeights | undefined }>
+  >
+>
+
+export interface ContextJudgement {
+  /** Every context indicator, in one order, with every signal it has. */
+  readonly indicators: readonly IndicatorReading[]
+  /** 0 to 1; null where no indicator that weighs knows anything. */
+  readonly confidence: number | null
+  /** Nobody travels so fast; false where the indicator is not enabled. */
+  readonly impossibleTravel: boolean
+}
+
+/**
+ * Judges what is around an attempt on the member's habits. Learned indicators keep silent until there are `HABIT_MIN`
+ * successes to know a habit from. `enabled` is what the deployment has; an indicator that is not in it weighs nothing.
+ */
+export function judgeContext(
+  around: Circumstances,
+  habits: Habits,
+  rules: IndicatorRules,
+  enabled: readonly ContextIndicator[],
+): ContextJudgement {
+  const known = (habits.n ?? 0) >= HABIT_MIN ? habits : {}
+  const weightsOf = (indicator: ContextIndicator): SignalWeights => ({
+    ...SIGNAL_WEIGHTS[indicator],
+    ...rules[indicator]?.signals,
+  })
+  // One place to come from is enough to have come from somewhere.
+  const way = travel(around, habits, weightsOf('impossible-travel'))
+  const found: Record<ContextIndicator, { readonly signals: readonly Signal[]; readonly score: number | null }> = {
+    network: scored(networkSignals(around, known, weightsOf('network'))),
+    location: scored(locationSignals(around, known, weightsOf('location'))),
+    'impossible-travel': way,
+    device: scored(deviceSignals(around, known, weightsOf('device'))),
+    time: scored(timeSignals(around, known, weightsOf('time'))),
+  }
+  const indicators = CONTEXT_INDICATORS.map((indicator) => ({
+    indicator,
+    weight: enabled.includes(indicator) ? (rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator]) : 0,
+    score: enabled.includes(indicator) ? found[indicator].score : null,
+    signals: found[indicator].signals,
+  }))
+  const weighs = indicators.some(({ indicator, weight }) => indicator === 'impossible-travel' && weight > 0)
+  // Possible travel alone vouches for nobody.
+  const confidence = known === habits ? contextConfidence(indicators) : null
+  return { indicators, confidence, impossibleTravel: weighs && way.impossible }
+}
+
+/**
+ * The confidence that other weights make of the same outcomes; null where none was known. Equal rules give what was
+ * recorded.
+ */
+export function reweighed(
+  recorded: readonly IndicatorReading[],
+  rules: IndicatorRules,
+  enabled: readonly ContextIndicator[],
+): number | null {
+  const known = new Map(recorded.map((reading) => [reading.indicator, reading]))
+  return contextConfidence(
+    enabled.map((indicator) => {
+      const { signals = [], score = null } = known.get(indicator) ?? {}
+      const weights: SignalWeights = { ...SIGNAL_WEIGHTS[indicator], ...rules[indicator]?.signals }
+      const outcomes = signals.map((one) => ({ weight: weights[one.signal] ?? 0, of: one.computedOutcome }))
+      return {
+        weight: rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator],
+        // Its signals are measurements: the score is its own.
+        score: indicator === 'impossible-travel' ? score : weightedMean(outcomes),
+      }
+    }),
+  )
+}
+
+const scored = (signals: readonly Signal[]) => ({ signals, score: scoreOf(signals) })
+
+/** The weighted mean of the indicators that know something. */
+export const contextConfidence = (indicators: readonly Pick<IndicatorReading, 'weight' | 'score'>[]): number | null =>
+  weightedMean(indicators.map(({ weight, score }) => ({ weight, of: score })))
+
+/** The habits after one success more. */
+export function habitsAfter(habits: Habits, around: Circumstances): Habits {
+  const { at, ip, network, anonymizer, place, device } = around
+  const values: Record<string, Counted> = { ...habits.values }
+  const count = (signal: string, value: string | null | undefined) => {
+    if (value != null) values[signal] = counting(values[signal] ?? [], value, at)
+  }
+  count('address', ip)
+  count('prefix', ip === null ? null : addressPrefix(ip))
+  count('asn', network === null ? null : asnText(network))
+  count('anonymizer', anonymizer === null ? null : String(anonymizer))
+  count('country', place?.country)
+  count('city', place?.city)
+  for (const signal of DEVICE_SIGNALS) count(signal, device?.[signal])
+  const here = place === null ? null : seenAt(place, at)
+  return {
+    n: (habits.n ?? 0) + 1,
+    values,
+    hours: hoursAfter(habits.hours ?? [], at),
+    places: here === null ? (habits.places ?? []) : placesAfter(habits.places ?? [], here),
+    ...(here === null ? (habits.last === undefined ? {} : { last: habits.last }) : { last: here }),
+  }
+}
+
+const seenAt = ({ latitude, longitude, accuracyKm }: Seen | NonNullable<Circumstances['place']>, at: number): Seen => ({
+  at,
+  latitude,
+  longitude,
+  accuracyKm,
+})

@@ -1,0 +1,42 @@
+import { addressPrefix } from './address.js'
+import type { Circumstances, Habits } from './circumstances.js'
+import { outcomeOf, usual } from './habit.js'
+import type { Signal, SignalWeights } from './signal.js'
+
+export const NETWORK_WEIGHTS = { address: 1, prefix: 2, asn: 3, anonymizer: 3 } as const
+
+/**
+ * The network of an address: the address itself, its neighbourhood (/24, /48), its operator (ASN), and whether it is in the
+ * operator's list of anonymisers. An address in the list speaks against a member whose successes came from none.
+ */
+export function networkSignals(
+  { ip, network, anonymizer }: Circumstances,
+  habits: Habits,
+  weights: SignalWeights,
+): Signal[] {
+  const { values = {} } = habits
+  const counted = (signal: 'address' | 'prefix' | 'asn', value: string | null): Signal => ({
+    signal,
+    value,
+    reference: usual(values[signal] ?? []),
+    weight: weights[signal] ?? 0,
+    computedOutcome: outcomeOf(values[signal], value),
+  })
+  return [
+    counted('address', ip),
+    counted('prefix', ip === null ? null : addressPrefix(ip)),
+    counted('asn', network === null ? null : asnText(network)),
+    {
+      signal: 'anonymizer',
+      value: anonymizer,
+      reference: anonymizer === null ? null : usual(values.anonymizer ?? []) === 'true',
+      weight: weights.anonymizer ?? 0,
+      // An ordinary address says nothing for anybody: it must not raise the score.
+      computedOutcome: anonymizer === true ? outcomeOf(values.anonymizer ?? [['false', 1, 0]], 'true') : null,
+    },
+  ]
+}
+
+/** `AS64500 Example`. */
+export const asnText = ({ asn, organization }: NonNullable<Circumstances['network']>): string =>
+  organization === null ? `AS${asn}` : `AS${asn} ${organization}`.slice(0, 80)

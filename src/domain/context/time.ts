@@ -1,0 +1,56 @@
+import type { Circumstances, Habits } from './circumstances.js'
+import { familiarity } from './habit.js'
+import type { Signal, SignalWeights } from './signal.js'
+
+export const TIME_WEIGHTS = { hour_of_week: 1 } as const
+
+const HOUR_MS = 3_600_000
+const WEEK_HOURS = 168
+/** 1970-01-01 was a Thursday. */
+const EPOCH_HOUR = 72
+/** How much a success at another hour says: of the same hour, one off, two off; times this on another day. */
+const NEAR_HOURS = [1, 0.7, 0.3]
+const OTHER_DAY = 0.4
+/** Successes kept a week: past it all hours are halved. */
+const TIMES_MAX = 120
+
+/** Hours since Monday 0:00 UTC. Our choice: UTC, since what a device says of its zone is not to be trusted. */
+export const hourOfWeek = (at: number): number => (Math.floor(at / HOUR_MS) + EPOCH_HOUR) % WEEK_HOURS
+
+/** Whether the member signs in at such an hour: successes of neighbouring hours and of the same hour on other days count in part. */
+export function timeSignals({ at }: Circumstances, { hours = [] }: Habits, weights: SignalWeights): Signal[] {
+  const hour = hourOfWeek(at)
+  const times = hours.reduce((sum, [known, n]) => sum + n * nearness(hour, known), 0)
+  const most = hours.reduce<readonly [number, number] | null>(
+    (best, one) => (best && best[1] >= one[1] ? best : one),
+    null,
+  )
+  return [
+    {
+      signal: 'hour_of_week',
+      value: hour,
+      reference: most?.[0] ?? null,
+      weight: weights.hour_of_week ?? 0,
+      computedOutcome: hours.length === 0 ? null : familiarity(times),
+    },
+  ]
+}
+
+function nearness(a: number, b: number): number {
+  const off = (range: number) => {
+    const apart = Math.abs((a % range) - (b % range))
+    return Math.min(apart, range - apart)
+  }
+  const sameDay = off(WEEK_HOURS) < NEAR_HOURS.length
+  return (NEAR_HOURS[off(24)] ?? 0) * (sameDay ? 1 : OTHER_DAY)
+}
+
+/** The hours after a success more. */
+export function hoursAfter(hours: NonNullable<Habits['hours']>, at: number): NonNullable<Habits['hours']> {
+  const hour = hourOfWeek(at)
+  const times = (hours.find(([known]) => known === hour)?.[1] ?? 0) + 1
+  const after = [...hours.filter(([known]) => known !== hour), [hour, times] as const]
+  const all = after.reduce((sum, [, n]) => sum + n, 0)
+  if (all <= TIMES_MAX) return after
+  return after.map(([known, n]) => [known, Math.floor(n / 2)] as const).filter(([, n]) => n > 0)
+}

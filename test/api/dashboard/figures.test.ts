@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/client.js'
+import { freshDatabase } from '../../servers/database.js'
+import { startService, type TestService } from '../../service.js'
+import { stranger } from '../enrolled.js'
+import { visited } from './inspected.js'
+
+let service: TestService
+let database: Database
+let attempts: number
+beforeAll(async () => {
+  const { url } = await freshDatabase()
+  service = await startService(url)
+  database = connectPostgres({ url, max: 2 })
+  const visits = [await visited(service, 'ann', 2), await visited(service, 'bob@example.com')]
+  attempts = visits.reduce((sum, { nAttempts }) => sum + nAttempts, 0)
+  await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'eve', user_display_name: 'Eve' } })
+  await service.call('PATCH', '/users/ann', { body: { groups: ['staff', 'night'], tag: { room: '1' } } })
+  await service.call('PATCH', '/users/desk', { body: { groups: ['staff'] } })
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await service.close()
+})
+const get = (path: string) => service.dashboard('GET', path)
+const sum = (rows: Record<string, number>[], field: string) => rows.reduce((all, row) => all + (row[field] ?? 0), 0)
+
+describe('users', () => {
+  it('are listed newest first, counted, paged and filtered', async () => {
+    const { json } = await get('/users?limit=2')
+    expect([json.count, json.data.map((user: { user_ref: string }) => user.user_ref)]).toEqual([
+      3,
+      ['desk', 'bob@example.com'],
+    ])
+    expect((await get('/users?skip=2')).json.data[0]).toMatchObject({
+      user_ref: 'ann',
+      biometric_status: 'ok',
+      n_patterns_ref: 5,
+      groups: ['staff', 'night'],
+    })
+    const filtered = (await get('/users?user_ref_filter=BOB%40')).json
+    expect([filtered.count, filtered.data[0].user_ref]).toEqual([1, 'bob@example.com'])
+    for (const wildcard of ['%25', '_', '%5C'])
+      expect((await get(`/users?user_ref_filter=${wildcard}`)).json.count).toBe(0)
+  })
+
+  it('have members, and one who is not there is 404', async () => {
+    expect((await get('/users/desk')).json.data).toMatchObject({
+      type: 'generic',
+      n_members: 1,
+      biometric_status: null,
+    })
+    expect((await get('/users/desk/members')).json.data[0]).toMatchObject({
+      member_ref: 'eve',
+      user_display_name: 'Eve',
+      biometric_status: 'not-ready',
+    })
+    for (const path of [
+      '/users/nobody',
+      '/users/nobody/members',
+      '/authentications-history/nobody',
+      '/aggregations/users/nobody',
+    ])
+      expect((await get(path)).json.reason).toBe('user-not-found')
+  })
+
+  it('are found while somebody types, and grow', async () => {
+    expect((await get('/users-refs/b')).json.data).toEqual(['bob@example.com'])
+    const growth = (await get('/users-growth')).json.data
+    expect(growth.at(-1)).toMatchObject({ n_users: 3 })
+    expect(sum(growth, 'n_created')).toBe(3)
+  })
+
+  it('are counted by group', async () => {
+    expect((await get('/aggregations/groups/')).json.data).toEqual([
+      { group: 'staff', n_users: 2 },
+      { group: 'night', n_users: 1 },
+    ])
+  })
+})
+
+describe('figures over attempts', () => {
+  /** Every figure that counts attempts, as one object. */
+  async function figures() {
+    const [daily, history, hourly, activity, stats, counter, application, device, table, own] = await Promise.all(
+      [
+        '/aggregations/daily-usages',
+        '/aggregations/authentications-history?bucket=week',
+        '/authentications-history?bucket=hour',
+        '/activities/events',
+        '/aggregations/connexion-stats',
+        '/data-counter',
+        '/aggregations/application/',
+        '/aggregations/contextual/device',
+        '/aggregations/users?sort=n',
+        '/aggregations/users/ann',
+      ].map(async (path) => (await get(path)).json.data),
+    )
+    return {
+      daily: sum(daily, 'n'),
+      history: sum(history, 'n'),
+      hourly: sum(hourly, 'n'),
+      activity: sum(activity, 'value'),
+      hours: sum(stats.hours, 'n'),
+      days: sum(stats.days, 'n'),
+      counter: counter.n_authentications,
+      application: sum(application, 'n'),
+      device: sum(device.scores, 'n'),
+      browsers: sum(
+        device.values.filter((one: { signal: string }) => one.signal === 'browser'),
+        'n',
+      ),
+      table: sum(table, 'n'),
+      first: table[0].user_ref,
+      own: own.n,
+    }
+  }
+
+  it('agree with one another, before the hours are counted and after', async () => {
+    const before = await figures()
+    expect(
+      new Set([
+        before.daily,
+        before.history,
+        before.hourly,
+        before.activity,
+        before.hours,
+        before.days,
+        before.counter,
+        before.application,
+        before.device,
+        before.table,
+      ]),
+    ).toEqual(new Set([attempts]))
+    expect(before.first).toBe('ann')
+    // Strangers here send no device.
+    expect(before.browsers).toBe(attempts - 2)
+    await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '3 hours')`)
+    expect(await figures()).toEqual(before)
+    const [{ n }] = await database.asSystem(
+      (sql) => sql<[{ n: number }]>`select sum(n)::int as n from keystride.attempt_count where facet = 'all'`,
+    )
+    expect(n).toBe(attempts)
+  })
+
+  it('cut a window to the millisecond through a counted hour', async () => {
+    const [newest] = (await get('/authentications?limit=1')).json.data
+    const at = Number.parseInt(newest.id.slice(0, 8) + newest.id.slice(9, 13), 16)
+    const until = async (to: number) =>
+      (await get(`/data-counter?date_to=${new Date(to).toISOString()}`)).json.data.n_authentications
+    expect([await until(at), await until(at + 1)]).toEqual([attempts - 1, attempts])
+  })
+
+  it('answer several windows in one call, in the same order', async () => {
+    const now = new Date(Date.now() + 60_000).toISOString()
+    const windows = [
+      { date_from: '2026-01-01T00:00:00Z', date_to: '2026-01-02T00:00:00Z' },
+      { date_from: new Date(Date.now() - 3_600_000).toISOString(), date_to: now },
+    ]
+    const { json } = await service.dashboard('POST', '/data-counter/batch', { body: { windows } })
+    expect(json.data.map((one: { n_authentications: number }) => one.n_authentications)).toEqual([0, attempts])
+    const blocked = (await service.dashboard('POST', '/aggregations/blocked-users/batch', { body: { windows } })).json
+      .data
+    expect(blocked[1].n_users).toBeGreaterThanOrEqual(1)
+    for (const body of [
+      {},
+      { windows: [] },
+      { windows: Array(51).fill(windows[0]) },
+      { windows: [{ date_from: now, date_to: '2026-01-01T00:00:00Z' }] },
+    ])
+      expect((await service.dashboard('POST', '/data-counter/batch', { body })).status).toBe(422)
+  })
+
+  it('lead users by the figure that is asked for', async () => {
+    expect((await get('/sorting/users?sort=blocked&limit=1')).json.data.length).toBe(1)
+    const { json } = await service.dashboard('POST', '/sorting/users', {
+      body: { sort: 'user_ref', order: 'asc', limit: 2 },
+    })
+    expect(json.data.map((one: { user_ref: string }) => one.user_ref)).toEqual(['ann', 'bob@example.com'])
+  })
+
+  it('have no points of a map without a database of places', async () => {
+    expect((await get('/aggregations/geolocation')).json).toMatchObject({ count: 0, data: [] })
+  })
+})
+
+describe('blocked users', () => {
+  it('are those whose typing is locked now, until a reset frees them', async () => {
+    expect((await get('/aggregations/blocked-users')).json.count).toBe(0)
+    for (let n = 0; n < 6; n++) {
+      const { session } = await service.bootstrap('ann')
+      await service.call('POST', '/users/ann/verify', { session, body: stranger() })
+    }
+    const { json } = await get('/aggregations/blocked-users')
+    expect([json.count, json.data[0].user_ref]).toEqual([1, 'ann'])
+    expect(Date.parse(json.data[0].blocked_until)).toBeGreaterThan(Date.now())
+    expect((await get('/aggregations/blocked-users-history')).json.data.at(-1).n_blocked).toBeGreaterThanOrEqual(5)
+    await service.call('DELETE', '/users/ann/typing-patterns')
+    expect((await get('/aggregations/blocked-users')).json.count).toBe(0)
+  })
+})

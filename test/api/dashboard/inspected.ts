@@ -1,0 +1,37 @@
+import type { TestService } from '../../service.js'
+import { type Enrolled, enroll, stranger } from '../enrolled.js'
+
+export const DEVICE = {
+  ua: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  sH: 1080,
+  sW: 1920,
+  dpr: 1,
+  tz: 'Europe/Paris',
+  navLanguage: 'fr',
+  cpuThreads: 8,
+  gpu: 'Mesa',
+  fonts: ['Arial', 'DejaVu Sans'],
+}
+
+/** Signs in with typing of their own until so many succeeded; ids of all attempts, oldest first. */
+export async function succeed(service: TestService, who: Enrolled, times: number, more: object = { d: DEVICE }) {
+  const ids: string[] = []
+  for (let succeeded = 0, tried = 0; succeeded < times; tried++) {
+    if (tried > 6 * times + 6) throw new Error(`${who.userRef} does not get in`)
+    const { session } = await service.bootstrap(who.userRef)
+    const body = { ...(who.fresh() as object), ...more }
+    const { json } = await service.call('POST', `/users/${who.userRef}/verify`, { session, body })
+    if (json.authentication.id !== '') ids.push(json.authentication.id)
+    if (json.authentication.authenticated) succeeded++
+  }
+  return ids
+}
+
+/** Somebody enrolled who signed in so often, and a stranger's attempt in their name. */
+export async function visited(service: TestService, userRef: string, times = 1) {
+  const who = await enroll(service, userRef)
+  const ids = await succeed(service, who, times)
+  const { session } = await service.bootstrap(userRef)
+  const { json } = await service.call('POST', `/users/${userRef}/verify`, { session, body: stranger() })
+  return { who, ids, strange: json.authentication.id as string, nAttempts: ids.length + 1 }
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../../servers/database.js'
+import { startService, type TestService } from '../../service.js'
+import { mmdb } from '../../storage/mmdb.js'
+import { enroll } from '../enrolled.js'
+import { DEVICE, succeed } from './inspected.js'
+
+let folder: string
+let service: TestService
+const place = (iso_code: string, name: string, latitude: number, longitude: number) => ({
+  country: { iso_code },
+  city: { names: { en: name } },
+  location: { latitude: { double: latitude }, longitude: { double: longitude }, accuracy_radius: 20 },
+})
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'keystride-travel-'))
+  const file = join(folder, 'places.mmdb')
+  const networks = {
+    '203.0.113.0/24': place('FR', 'Paris', 48.8566, 2.3522),
+    '198.51.100.0/24': place('AU', 'Sydney', -33.8688, 151.2093),
+  }
+  writeFileSync(file, mmdb('City', networks))
+  service = await startService((await freshDatabase()).url, { more: { GEOIP_DB: file } })
+})
+afterAll(async () => {
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('an impossible travel', () => {
+  it('is blocked however well somebody types, is explained, and stands on the map', async () => {
+    const ann = await enroll(service, 'ann')
+    await succeed(service, ann, 1)
+    const { session } = await service.bootstrap('ann')
+    const body = { ...(ann.fresh() as object), d: DEVICE, ip: '198.51.100.9' }
+    const { json } = await service.call('POST', '/users/ann/verify', { session, body })
+    expect([json.authentication.recommendedAction, json.authentication.authenticated]).toEqual(['block', false])
+    const { data } = (
+      await service.dashboard('GET', `/authentication/${json.authentication.id}/impossible-travel/signals`)
+    ).json
+    expect(data.map((one: { signal: string; computedOutcome: null }) => [one.signal, one.computedOutcome])).toEqual([
+      ['distance', null],
+      ['time', null],
+      ['speed', null],
+    ])
+    expect(data[0].value).toBeGreaterThan(16_000)
+    const points = (await service.dashboard('GET', '/aggregations/geolocation')).json.data
+    expect(points).toContainEqual(
+      expect.objectContaining({ latitude: -33.9, longitude: 151.2, country: 'AU', city: 'Sydney', n: 1, blocked: 1 }),
+    )
+    expect((await service.dashboard('GET', `/authentications/${json.authentication.id}`)).json.data).toMatchObject({
+      impossible_travel: true,
+      ip: '198.51.100.9',
+    })
+  })
+
+  it('is not what a failed attempt from afar makes of the way back', async () => {
+    const bob = await enroll(service, 'bob')
+    await succeed(service, bob, 1)
+    const { session } = await service.bootstrap('bob')
+    await service.call('POST', '/users/bob/verify', {
+      session,
+      body: { ...(bob.fresh() as object), ip: '198.51.100.9' },
+    })
+    const [id] = (await succeed(service, bob, 1)).slice(-1)
+    expect((await service.dashboard('GET', `/authentications/${id}`)).json.data.impossible_travel).toBe(false)
+  })
+})

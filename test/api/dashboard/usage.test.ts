@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres } from '../../../src/storage/postgres/client.js'
+import { postgresUsage } from '../../../src/storage/postgres/usage.js'
+import { freshDatabase } from '../../servers/database.js'
+import { startService, type TestService } from '../../service.js'
+import { until } from '../../storage/fixtures.js'
+import { visited } from './inspected.js'
+
+let url: string
+let service: TestService
+beforeAll(async () => {
+  url = (await freshDatabase()).url
+  service = await startService(url)
+  await visited(service, 'ann')
+}, 60_000)
+afterAll(() => service.close())
+const get = async (path: string) => (await service.dashboard('GET', path)).json
+
+describe('GET /usage/history', () => {
+  it('begins with a baseline where the window has a beginning, and counts events alone', async () => {
+    const whole = await get('/usage/history')
+    expect(whole.data.map(({ kind }: { kind: string }) => kind)).toContain('enroll')
+    expect([whole.count, whole.data.some((one: { baseline: boolean }) => one.baseline)]).toEqual([
+      whole.data.length,
+      false,
+    ])
+    const from = new Date(Date.now() - 3_600_000).toISOString()
+    const windowed = await get(`/usage/history?date_from=${from}`)
+    expect(windowed.data[0]).toMatchObject({ baseline: true, kind: 'checkpoint', date: from, n_accounts: 0 })
+    expect(windowed.data.length).toBe(windowed.count + 1)
+    const later = await get(`/usage/history?date_from=${new Date(Date.now() + 1000).toISOString()}`)
+    expect(later.data).toEqual([expect.objectContaining({ baseline: true, n_accounts: 1, n_users_nominative: 1 })])
+    expect(later.count).toBe(0)
+  })
+
+  it('has one checkpoint a day, whoever asks how often', async () => {
+    const database = connectPostgres({ url, max: 4 })
+    const usage = postgresUsage(database)
+    await Promise.all(Array.from({ length: 8 }, () => usage.appendCheckpoints()))
+    await database.close()
+    const { data } = await get('/usage/history')
+    expect(data.filter(({ kind }: { kind: string }) => kind === 'checkpoint').length).toBe(1)
+  })
+})
+
+describe('GET /usage/api', () => {
+  it('counts requests of every API by class, and the most who signed in within an hour', async () => {
+    const today = async () => (await get('/usage/api')).data.at(-1)
+    await until(async () => (await today()).by_endpoint_class.verify > 0)
+    const day = await today()
+    expect(day.n_active_users_max).toBe(1)
+    expect(day.by_endpoint_class.enroll).toBeGreaterThanOrEqual(5)
+    expect(day.n_requests).toBe(Object.values<number>(day.by_endpoint_class).reduce((a, b) => a + b, 0))
+    expect((await get('/usage/api')).data.length).toBe(31)
+  })
+
+  it('loses nothing when a process stops, and adds up over processes', async () => {
+    const before = (await get('/usage/api')).data.at(-1).by_endpoint_class.bootstrap
+    const other = await startService(url)
+    for (let n = 0; n < 5; n++) await other.bootstrap(`nobody-${n}`)
+    await other.close()
+    expect((await get('/usage/api')).data.at(-1).by_endpoint_class.bootstrap).toBe(before + 5)
+  })
+})
+
+describe('logs', () => {
+  it('hold requests by their ids and templates, and nothing that was sent', async () => {
+    const answer = await service.call('GET', '/users/canary-4711/members')
+    const id = answer.headers.get('x-request-id')
+    await until(async () => (await service.dashboard('GET', `/logs/${id}`)).status === 200)
+    const { data } = await get(`/logs/${id}`)
+    expect(data).toMatchObject({ api: 'core', method: 'GET', route: '/users/{userRef}/members', status: 404 })
+    const failed = (await service.dashboard('POST', '/logs', { body: { outcome: 'failed', limit: 500 } })).json
+    expect(failed.data.every(({ status }: { status: number }) => status >= 400)).toBe(true)
+    expect(JSON.stringify((await get('/logs?limit=500')).data)).not.toContain('canary')
+    expect((await service.dashboard('POST', `/logs/${id}`)).json.data.id).toBe(id)
+    const { apikey } = await service.another()
+    expect((await service.dashboard('GET', `/logs/${id}`, { apikey })).status).toBe(404)
+    expect((await service.dashboard('GET', '/logs', { apikey })).json.data).toEqual([])
+  })
+})

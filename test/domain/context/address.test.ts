@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { addressPrefix, addressRange, addressSet, canonicalAddress } from '../../../src/domain/context/address.js'
+
+describe('an address', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:DB8::1', '2001:db8:0:0:0:0:0:1'],
+    ['::', '0:0:0:0:0:0:0:0'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['64:ff9b::192.0.2.33', '64:ff9b:0:0:0:0:c000:221'],
+  ])('%s is %s', (text, canonical) => expect(canonicalAddress(text)).toBe(canonical))
+
+  it.each([
+    '',
+    '1.2.3',
+    '1.2.3.256',
+    '01.2.3.4',
+    '1:2:3',
+    '1::2::3',
+    '1:2:3:4:5:6:7:8:9',
+    '::1.2.3',
+    'fe80::1%eth0',
+    'g::',
+    '1:2:3:4:5:6:7::8',
+  ])('%j is none', (text) => expect(canonicalAddress(text)).toBeNull())
+
+  it('has a neighbourhood of 256, or of a /48', () => {
+    expect(addressPrefix('203.0.113.7')).toBe('203.0.113.0/24')
+    expect(addressPrefix('2001:db8:0:0:0:0:0:1')).toBe('2001:db8:0::/48')
+  })
+})
+
+describe('ranges of addresses', () => {
+  const inside = addressSet(
+    ['192.0.2.0/24', '198.51.100.7', '2001:db8::/32'].flatMap((text) => addressRange(text) ?? []),
+  )
+  it('hold what begins with their bits, of their own family only', () => {
+    expect(['192.0.2.255', '198.51.100.7', '2001:db8:ffff:0:0:0:0:1'].map(inside)).toEqual([true, true, true])
+    expect(['192.0.3.0', '198.51.100.8', '2001:db9:0:0:0:0:0:1'].map(inside)).toEqual([false, false, false])
+  })
+  it('are refused where they are none', () => {
+    expect(['1.2.3.4/33', '1.2.3.4/x', 'x/8', '1.2.3.4/8/8', '::/129'].map(addressRange)).toEqual(Array(5).fill(null))
+  })
+  it('of every address hold every one', () => {
+    expect(addressSet([addressRange('0.0.0.0/0') ?? never()])('203.0.113.7')).toBe(true)
+  })
+})
+
+function never(): never {
+  throw new Error('a range')
+}

@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest'
+import type { Circumstances, Device, Habits, Place } from '../../../src/domain/context/circumstances.js'
+import { contextConfidence, habitsAfter, judgeContext } from '../../../src/domain/context/context.js'
+import { CONTEXT_INDICATORS, type ContextIndicator } from '../../../src/domain/context/signal.js'
+
+const HOUR = 3_600_000
+/** Monday 2026-06-15, 9:00 UTC: hour 9 of the week. */
+const MONDAY_9 = Date.UTC(2026, 5, 15, 9)
+const LAPTOP: Device = {
+  browser: 'Firefox',
+  os: 'Linux',
+  kind: 'desktop',
+  screen: '1920x1080@1',
+  time_zone: 'Europe/Paris',
+  language: 'fr',
+  gpu: 'Mesa',
+  fonts: 'aaaa (3)',
+  cpu_threads: '8',
+}
+const PARIS: Place = { latitude: 48.8566, longitude: 2.3522, accuracyKm: 20, country: 'FR', city: 'Paris' }
+const SYDNEY: Place = { latitude: -33.8688, longitude: 151.2093, accuracyKm: 50, country: 'AU', city: 'Sydney' }
+const usual: Circumstances = {
+  at: MONDAY_9,
+  ip: '203.0.113.7',
+  network: { asn: 64500, organization: 'Example' },
+  anonymizer: false,
+  place: PARIS,
+  device: LAPTOP,
+}
+
+/** Habits of somebody who signed in so often, a week apart, always the same way. */
+function habitsOf(times: number, around: Circumstances = usual): Habits {
+  let habits: Habits = {}
+  for (let week = times; week > 0; week--)
+    habits = habitsAfter(habits, { ...around, at: around.at - week * 168 * HOUR })
+  return habits
+}
+const judge = (around: Partial<Circumstances>, habits = habitsOf(3), rules = {}, enabled = [...CONTEXT_INDICATORS]) =>
+  judgeContext({ ...usual, ...around }, habits, rules, enabled)
+const scores = (around: Partial<Circumstances>, habits?: Habits) =>
+  Object.fromEntries(judge(around, habits).indicators.map(({ indicator, score }) => [indicator, score]))
+const signal = (name: string, indicator: ContextIndicator, around: Partial<Circumstances>, habits?: Habits) =>
+  judge(around, habits)
+    .indicators.find((one) => one.indicator === indicator)
+    ?.signals.find((one) => one.signal === name)
+
+describe('the context', () => {
+  it('knows nothing before three successes, and null is not 0', () => {
+    const { confidence, indicators } = judge({}, habitsOf(2))
+    expect(confidence).toBeNull()
+    expect(scores({}, habitsOf(2))).toMatchObject({ network: null, location: null, device: null, time: null })
+    expect(indicators.map(({ indicator }) => indicator)).toEqual(CONTEXT_INDICATORS)
+  })
+
+  it('of three equal successes is as familiar as three are: 1 - 1/64', () => {
+    const familiar = 1 - 0.25 ** 3
+    const found = scores({})
+    for (const indicator of ['network', 'device', 'time']) expect(found[indicator]).toBeCloseTo(familiar, 10)
+    // country 3 and city 1 by familiarity, nearest 2 at home: (4 x 0.984375 + 2) / 6
+    expect(found.location).toBeCloseTo((4 * familiar + 2) / 6, 10)
+    expect(judge({}).confidence).toBeGreaterThan(0.98)
+  })
+
+  it('that is all new scores 0, but for what is no habit', () => {
+    const other = Object.fromEntries(Object.keys(LAPTOP).map((key) => [key, 'other'])) as unknown as Device
+    const found = scores({
+      at: MONDAY_9 + 12 * HOUR,
+      ip: '198.51.100.1',
+      network: { asn: 64501, organization: null },
+      place: SYDNEY,
+      device: other,
+    })
+    expect(found).toMatchObject({ network: 0, location: 0, device: 0, time: 0 })
+  })
+
+  it('that is unknown is left out: the rest decides alone', () => {
+    const found = judge({ ip: null, network: null, anonymizer: null, place: null, device: null })
+    expect(found.indicators.map(({ score }) => score)).toEqual([null, null, null, null, expect.closeTo(1 - 0.25 ** 3)])
+    expect(found.confidence).toBeCloseTo(1 - 0.25 ** 3, 10)
+  })
+
+  it('is the mean of the indicators by their weights, of those with a score', () => {
+    expect(
+      contextConfidence([
+        { weight: 3, score: 1 },
+        { weight: 1, score: 0 },
+        { weight: 5, score: null },
+      ]),
+    ).toBe(0.75)
+    expect(contextConfidence([{ weight: 0, score: 1 }])).toBeNull()
+  })
+
+  it('weighs as the policy says', () => {
+    const rules = { device: { weight: 0 }, time: { weight: 10 }, network: { signals: { address: 0, prefix: 0 } } }
+    const { indicators } = judge({ ip: '198.51.100.1' }, habitsOf(3), rules)
+    expect(indicators.map(({ weight }) => weight)).toEqual([2, 2, 1, 0, 10])
+    // Only the operator of the network is left to speak.
+    expect(indicators[0]?.score).toBeCloseTo(1 - 0.25 ** 3, 10)
+  })
+
+  it('counts no indicator that is not enabled platform-wide, whatever the policy says', () => {
+    const far = { at: MONDAY_9 + HOUR, place: SYDNEY }
+    const { indicators, confidence, impossibleTravel } = judge(far, habitsAfter(habitsOf(3), usual), {}, ['device'])
+    expect(indicators.filter(({ weight }) => weight > 0).map(({ indicator }) => indicator)).toEqual(['device'])
+    expect(indicators.filter(({ score }) => score !== null).map(({ indicator }) => indicator)).toEqual(['device'])
+    expect(confidence).toBeCloseTo(1 - 0.25 ** 4, 10)
+    expect(impossibleTravel).toBe(false)
+  })
+})
+
+describe('network', () => {
+  it('forgives a new address of a known operator in part', () => {
+    // address 1 and prefix 2 unseen, asn 3 seen three times: 3 x 0.984375 / 6
+    expect(scores({ ip: '198.51.100.1' }).network).toBeCloseTo((3 * (1 - 0.25 ** 3)) / 6, 10)
+  })
+
+  it('holds an anonymiser against somebody who never used one, and says nothing for an ordinary address', () => {
+    expect(signal('anonymizer', 'network', {})).toMatchObject({ value: false, computedOutcome: null })
+    expect(signal('anonymizer', 'network', { anonymizer: true })).toMatchObject({ value: true, computedOutcome: 0 })
+    const always = habitsOf(3, { ...usual, anonymizer: true })
+    expect(signal('anonymizer', 'network', { anonymizer: true }, always)?.computedOutcome).toBeCloseTo(1 - 0.25 ** 3)
+  })
+})
+
+describe('location', () => {
+  it('takes the accuracy of both places off the distance', () => {
+    // Brussels is 264 km from Paris; 20 km of either accuracy leave 224: (1000 - 224) / 950
+    const brussels = { latitude: 50.8503, longitude: 4.3517, accuracyKm: 20, country: 'BE', city: 'Brussels' }
+    expect(signal('nearest', 'location', { place: brussels })?.value).toBe(224)
+    expect(signal('nearest', 'location', { place: brussels })?.computedOutcome).toBeCloseTo((1000 - 224) / 950, 2)
+    expect(signal('nearest', 'location', { place: { ...brussels, accuracyKm: 300 } })?.computedOutcome).toBe(1)
+  })
+
+  it('measures coordinates without an outcome', () => {
+    expect(signal('latitude', 'location', {})).toMatchObject({
+      value: 48.8566,
+      reference: 48.8566,
+      computedOutcome: null,
+    })
+  })
+})
+
+describe('impossible travel', () => {
+  const after = (hours: number, place: Place) => ({ at: MONDAY_9 + hours * HOUR, place })
+  const last = habitsAfter({}, usual)
+
+  it('is Paris to Sydney in an hour, not in a day', () => {
+    // 16,960 km less 70 km of accuracy
+    expect(judge(after(1, SYDNEY), last)).toMatchObject({ impossibleTravel: true })
+    expect(scores(after(1, SYDNEY), last)['impossible-travel']).toBe(0)
+    expect(judge(after(24, SYDNEY), last).impossibleTravel).toBe(false)
+    // 16,890 km in 24 h are 704 km/h: (1000 - 704) / 500
+    expect(scores(after(24, SYDNEY), last)['impossible-travel']).toBeCloseTo((1000 - 16_890 / 24) / 500, 1)
+  })
+
+  it('is never what the accuracy of the database explains', () => {
+    const vague = { ...SYDNEY, accuracyKm: 17_000 }
+    expect(judge(after(0, vague), last).impossibleTravel).toBe(false)
+    expect(judge(after(0, { ...PARIS, latitude: 49.9 }), last).impossibleTravel).toBe(false)
+  })
+
+  it('is judged from the first success on, measures without outcomes, and vouches for nobody alone', () => {
+    const found = judge(after(1, PARIS), last)
+    expect(found.confidence).toBeNull()
+    const travel = found.indicators.find(({ indicator }) => indicator === 'impossible-travel')
+    expect(travel?.score).toBe(1)
+    expect(travel?.signals.map((one) => [one.signal, one.value, one.computedOutcome])).toEqual([
+      ['distance', 0, null],
+      ['time', 3600, null],
+      ['speed', 0, null],
+    ])
+  })
+
+  it('says nothing without a place to come from', () => {
+    expect(scores(after(1, SYDNEY), {})['impossible-travel']).toBeNull()
+    expect(scores({ place: null }, last)['impossible-travel']).toBeNull()
+  })
+})
+
+describe('device', () => {
+  it('adds up what is known of a device by weight', () => {
+    // Another browser (2) and screen (1) of weights 16 in all.
+    expect(scores({ device: { ...LAPTOP, browser: 'Chrome', screen: '1x1@1' } }).device).toBeCloseTo(
+      ((1 - 0.25 ** 3) * 13) / 16,
+      10,
+    )
+  })
+
+  it('learns a second device, and knows both', () => {
+    const phone: Device = { ...LAPTOP, os: 'Android', kind: 'mobile' }
+    const habits = habitsAfter(habitsOf(3), { ...usual, device: phone })
+    expect(signal('os', 'device', { device: phone }, habits)?.computedOutcome).toBe(0.75)
+    expect(signal('os', 'device', {}, habits)).toMatchObject({ reference: 'Linux' })
+    expect(signal('os', 'device', {}, habits)?.computedOutcome).toBeCloseTo(1 - 0.25 ** 3, 10)
+  })
+
+  it('forgets what was long ago by halves', () => {
+    let habits = habitsAfter({}, { ...usual, device: { ...LAPTOP, os: 'Windows' } })
+    for (let n = 0; n < 61; n++) habits = habitsAfter(habits, usual)
+    expect(habits.values?.os).toEqual([['Linux', 30, MONDAY_9]])
+  })
+})
+
+describe('time', () => {
+  it('knows an hour of the week, its neighbours, and the same hour on other days in part', () => {
+    const at = (hours: number) => scores({ at: MONDAY_9 + hours * HOUR }).time
+    expect(at(1)).toBeCloseTo(1 - 0.25 ** (3 * 0.7), 10)
+    expect(at(24)).toBeCloseTo(1 - 0.25 ** (3 * 0.4), 10)
+    expect(at(25)).toBeCloseTo(1 - 0.25 ** (3 * 0.4 * 0.7), 10)
+    expect(at(12)).toBe(0)
+    expect(signal('hour_of_week', 'time', {})).toMatchObject({ value: 9, reference: 9 })
+  })
+
+  it('wraps at the end of the week', () => {
+    const sunday = { ...usual, at: Date.UTC(2026, 5, 14, 23) }
+    expect(scores({ at: Date.UTC(2026, 5, 15, 0) }, habitsOf(3, sunday)).time).toBeCloseTo(1 - 0.25 ** (3 * 0.7), 10)
+  })
+})
+
+describe('habits', () => {
+  it('stay small however somebody moves', () => {
+    let habits: Habits = {}
+    for (let n = 0; n < 500; n++) {
+      const text = `${n}`.repeat(10)
+      const device = Object.fromEntries(Object.keys(LAPTOP).map((key) => [key, text])) as unknown as Device
+      const place = { ...PARIS, latitude: (n * 7) % 80, country: text, city: text }
+      habits = habitsAfter(habits, { ...usual, at: MONDAY_9 + n * HOUR, ip: text, device, place })
+    }
+    expect(JSON.stringify(habits).length).toBeLessThan(8000)
+    expect(habits.n).toBe(500)
+  })
+})
