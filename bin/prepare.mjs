@@ -57,6 +57,12 @@ const STEPS = {
     product: 'recorder/recorder.js',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/recorder/tsconfig.json'],
   },
+  pages: {
+    what: 'the pages',
+    sources: ['src/web/browser', 'src/recorder', 'tsconfig.json', 'package-lock.json'],
+    product: 'web/link.js',
+    command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/web/browser/tsconfig.json'],
+  },
 }
 const stampFile = (name) => at('build', `.stamp-${name}`)
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pino, { type Logger } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.js'
-import { SCOPES } from './domain/organization.js'
+import { DEMO_ORGANIZATION, SCOPES } from './domain/organization.js'
 import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
@@ -14,7 +14,6 @@ import { version } from './version.js'
 
 /** A service that stops within 5 s, whatever is going on. */
 const STOP_WITHIN_MS = 4_500
-const DEMO_NAME = 'Demo'
 
 /** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {
@@ -137,14 +136,15 @@ interface Demo {
 async function demoOrganization(config: Config, stores: Stores): Promise<Demo | null> {
   const flows = administration(stores)
   const [first] = await flows.list()
-  if (first !== undefined && (first.name !== DEMO_NAME || (await flows.listKeys(first.id)).length > 0)) return null
+  if (first !== undefined && (first.name !== DEMO_ORGANIZATION || (await flows.listKeys(first.id)).length > 0))
+    return null
   const apikey = newApiKey()
   const file = join(config.dataFolder, 'demo.json')
   const { publicUrl } = config
   const content = { apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }
   mkdirSync(config.dataFolder, { recursive: true })
   writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  const { id } = first ?? (await flows.create(DEMO_NAME))
+  const { id } = first ?? (await flows.create(DEMO_ORGANIZATION))
   await flows.issueKey(id, 'demo', SCOPES, apikey)
   return { apikey, file }
 }
@@ -161,6 +161,7 @@ function greeting(config: Config, port: number, demo: Demo | null): string {
     `  profile-link API   ${publicUrl}/auth`,
     `  dashboard API      ${publicUrl}/dashboard`,
     `  documentation      ${publicUrl}/core/docs`,
+    ...(config.databaseUrl === null ? [`  try it yourself    ${publicUrl}/auth/try`] : []),
     '',
     ...(demo === null
       ? config.databaseUrl === null

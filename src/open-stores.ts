@@ -36,6 +36,7 @@ import { postgresPendingActions } from './storage/postgres/pending-action.js'
 import { postgresPolicies } from './storage/postgres/policies.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
+import { postgresProfileLinks } from './storage/postgres/profile-link.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import { postgresStatistics } from './storage/postgres/statistics.js'
@@ -44,6 +45,7 @@ import { postgresUsage } from './storage/postgres/usage.js'
 import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
+import type { ProfileLinkStore } from './storage/profile-link.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { StatisticsStore } from './storage/statistics.js'
@@ -58,6 +60,7 @@ export interface Stores {
   readonly apiKeys: ApiKeyStore
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
+  readonly profileLinks: ProfileLinkStore
   readonly pendingActions: PendingActionStore
   readonly authentications: AuthenticationStore
   readonly attemptLog: AttemptLog
@@ -123,6 +126,7 @@ export async function openStores(
       apiKeys: postgresApiKeys(database),
       accounts: postgresAccounts(database),
       profiles: postgresProfiles(database),
+      profileLinks: postgresProfileLinks(database),
       pendingActions: postgresPendingActions(database),
       authentications: postgresAuthentications(database),
       attemptLog: postgresAttemptLog(database),

@@ -1,12 +1,19 @@
 import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
 import type { DashboardServices } from './api/dashboard/dashboard-route.js'
 import { dashboardRoutes } from './api/dashboard/table.js'
+import type { LinkServices } from './api/links/link-route.js'
+import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
+import { linkRoutes } from './api/links/table.js'
+import { tryEndpoints } from './api/links/try-it.js'
 import type { Config } from './config.js'
+import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { createAccountFlows } from './flows/accounts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
@@ -16,15 +23,18 @@ import { createInspect } from './flows/inspect.js'
 import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
+import { createLinkPage } from './flows/link-page.js'
 import { createChangeLanguage } from './flows/organization-language.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
 import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
+import { createProfileLinkFlows } from './flows/profile-links.js'
 import { createProfileFlows } from './flows/profiles.js'
 import { createSecurityCodeFlows } from './flows/security-code.js'
 import { createSeries } from './flows/series.js'
 import { createSettings, type SettingsMemory } from './flows/settings.js'
 import { newToken } from './flows/tokens.js'
+import { createTryIt } from './flows/try-it.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
 import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
 import { createVerify } from './flows/verify.js'
@@ -37,11 +47,12 @@ import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import { every, type Job } from './jobs/every.js'
 import type { Stores } from './open-stores.js'
-import { modelFile, wasmFile, workerFile } from './scoring/artifacts.js'
+import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
 import { createScoringPool } from './scoring/pool.js'
 import { openScorer, type Scorer } from './scoring/scorer.js'
 import type { Scoring } from './scoring/scoring.js'
+import { traceOf } from './scoring/trace.js'
 import { version } from './version.js'
 
 interface Needs {
@@ -62,12 +73,12 @@ export interface Serving {
 }
 
 /** What the handlers of all APIs are given. */
-type Services = CoreServices & DashboardServices
+type Services = CoreServices & DashboardServices & LinkServices
 
 /** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
 const APIS: readonly Api<Services>[] = [
   { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
-  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: [] },
+  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: linkRoutes },
   { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: dashboardRoutes },
 ]
 
@@ -87,6 +98,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     apis,
     plain: [
       ...probes(health, front?.metrics(metrics) ?? metrics.text),
+      ...(config.roles.includes('links') ? pages(services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
@@ -172,6 +184,39 @@ export async function startScoring(config: Config, log: Logger): Promise<Scoring
   }
 }
 
+/** The hosted pages and what they load; the page to try things on where the database is our own. */
+function pages(services: Services, stores: Stores): PlainEndpoint[] {
+  const own = [linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  if (!stores.embedded) return own
+  const scorer = openedOnce()
+  let demo: Promise<string | null> | null = null
+  const tryIt = createTryIt({
+    ...services,
+    profiles: stores.profiles,
+    vault: stores.vault,
+    newToken,
+    explain: (probe, references) => traceOf(scorer(), { probe, references }).explanation,
+    async demoOrganizationId() {
+      demo ??= stores.organizations.list().then((all) => all.find(({ name }) => name === DEMO_ORGANIZATION)?.id ?? null)
+      const id = await demo
+      if (id === null) demo = null
+      return id
+    },
+  })
+  return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+}
+
+/** What pages run, as it was built. */
+function browserModules(): Record<`${string}.js`, string> {
+  const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
+  return {
+    'recorder.js': built('recorder/recorder.js'),
+    'typing.js': built('web/typing.js'),
+    'link.js': built('web/link.js'),
+    'try.js': built('web/try.js'),
+  }
+}
+
 const monotonicMs = () => performance.now()
 
 function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health, front: Front | null): Services {
@@ -212,6 +257,9 @@ function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: He
     legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
     legacyLink: createLegacyLink({ ...needs, enroll }),
     pendingActions: createPendingActionFlows(needs),
+    profileLinks: createProfileLinkFlows({ ...needs, createAccount: accounts.create }),
+    linkPage: createLinkPage(needs),
+    linksUrl: `${config.publicUrl}/auth`,
     degraded: health.degraded,
     version: version(),
   }

@@ -2,18 +2,25 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { coreRoutes } from '../src/api/core/table.js'
 import { dashboardRoutes } from '../src/api/dashboard/table.js'
+import { linkRoutes } from '../src/api/links/table.js'
 import type { Route } from '../src/http/route.js'
 import { refusalsOf } from '../src/http/row-facts.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
 
-export type TestedApi = 'core' | 'dashboard'
-const TABLES: Record<TestedApi, readonly Route<never>[]> = { core: coreRoutes, dashboard: dashboardRoutes }
+export type TestedApi = 'core' | 'auth' | 'dashboard'
+const TABLES: Record<TestedApi, readonly Route<never>[]> = {
+  core: coreRoutes,
+  auth: linkRoutes,
+  dashboard: dashboardRoutes,
+}
 
 /** The row of an API's table that serves this method and path (without its query); undefined where none does. */
 const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
-  return TABLES[api].find((row) => {
+  // A literal wins over a parameter, as in the router.
+  const rows = [...TABLES[api]].sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+  return rows.find((row) => {
     const template = row.path.split('/')
     const fits = template.every((segment, i) => segment.startsWith('{') || segment === given[i])
     return row.method === method.toLowerCase() && template.length === given.length && fits

@@ -25,7 +25,12 @@ const FLOORS: Record<string, Floor> = {
   'src/calibration': { floors: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
   'src/flows': { floors: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
   'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'pino', 'prom-client'] },
-  'src/api': { floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage'], packages: ['zod'] },
+  'src/api': {
+    floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage', 'src/web'],
+    packages: ['zod'],
+  },
+  'src/web': { floors: ['src/web', 'src/domain'], packages: [] },
+  'src/web/browser': { floors: ['src/web/browser'], packages: ['keystride'] },
   'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: [] },
   'src/recorder': { floors: ['src/recorder'], packages: [] },
   'src/cli': { floors: ['src'], packages: ['commander', 'pino', 'uuid', 'zod'] },

@@ -1,6 +1,7 @@
 import pino from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../src/config.js'
+import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/health.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
@@ -16,6 +17,7 @@ export interface Answer {
 
 export interface TestService {
   readonly core: string
+  readonly auth: string
   readonly organizationId: string
   readonly apikey: string
   readonly env: Record<string, string>
@@ -24,6 +26,8 @@ export interface TestService {
     path: string,
     options?: { body?: unknown; session?: string | undefined; headers?: Record<string, string> },
   ): Promise<Answer>
+  /** The same on the profile-link API. */
+  callLinks: TestService['call']
   /** The same of the dashboard API. */
   dashboard(method: string, path: string, options?: { body?: unknown; apikey?: string }): Promise<Answer>
   bootstrap(userRef: string): Promise<Answer & { session: string }>
@@ -47,7 +51,16 @@ const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
  */
 export async function startService(
   databaseUrl: string,
-  { redisUrl, more = {} }: { redisUrl?: string | null | undefined; more?: Record<string, string> } = {},
+  {
+    redisUrl,
+    more = {},
+    demo = false,
+  }: {
+    redisUrl?: string | null | undefined
+    more?: Record<string, string>
+    /** As on the embedded default: with the demo organization, and the page to try things on. */
+    demo?: boolean
+  } = {},
 ): Promise<TestService> {
   const env = {
     PORT: '0',
@@ -64,12 +77,13 @@ export async function startService(
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
-  const serving = await serveAll({ config, stores, scoring, health, log, front: null })
+  const serving = await serveAll({ config, stores: { ...stores, embedded: demo }, scoring, health, log, front: null })
   const flows = administration(stores)
-  const { id: organizationId } = (await flows.list())[0] ?? (await flows.create('Test'))
+  const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
   const base = `http://127.0.0.1:${serving.port}`
   const core = `${base}/core`
+  const auth = `${base}/auth`
 
   const ask = async (
     api: TestedApi,
@@ -94,10 +108,12 @@ export async function startService(
   const call: TestService['call'] = (method, path, options) => ask('core', method, path, options)
   return {
     core,
+    auth,
     organizationId,
     apikey,
     env,
     call,
+    callLinks: (method, path, options) => ask('auth', method, path, options),
     dashboard: (method, path, { body, apikey: key } = {}) =>
       ask('dashboard', method, path, { body, ...(key === undefined ? {} : { headers: { apikey: key } }) }),
     async bootstrap(userRef) {

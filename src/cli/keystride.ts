@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type Config, configTable, readConfig } from '../config.js'
 import { requireKeys } from '../flows/encryption-keys.js'
+import type { OrganizationFlows } from '../flows/organizations.js'
 import { administration, openStores } from '../open-stores.js'
 import { version } from '../version.js'
 import { administerFrom, iso, print, quietLog, run } from './administer.js'
@@ -9,6 +10,7 @@ import { explainCommand } from './explain.js'
 import { keyCommand } from './key.js'
 import { memberCommand } from './member.js'
 import { quotasCommand } from './quotas.js'
+import { redirectsCommand } from './redirects.js'
 import { table } from './table.js'
 import { typingPatternCommand } from './typing-pattern.js'
 
@@ -59,7 +61,10 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
       }),
     )
 
-  organization.addCommand(quotasCommand((work) => administer((stores) => work(administration(stores)))))
+  const withFlows = (work: (flows: OrganizationFlows) => Promise<void>) =>
+    administer((stores) => work(administration(stores)))
+  organization.addCommand(quotasCommand(withFlows))
+  organization.addCommand(redirectsCommand(withFlows))
 
   program
     .command('config')

@@ -1,5 +1,5 @@
 import type { Member } from './account.js'
-import { biometricStatus, canVerify, outdated, type ProfileTargets } from './biometric-status.js'
+import { biometricStatus, canVerify, ENROLLMENT, outdated, type ProfileTargets } from './biometric-status.js'
 import { livePending } from './pending-action.js'
 
 /** A finished profile takes further references only this soon after its owner authenticated in the same session. */
@@ -23,8 +23,8 @@ export type EnrollmentPlace =
   | { readonly kind: 'reset'; readonly pendingId: string }
   /** Beside the references that are there, where they are fewer than `limit`. */
   | { readonly kind: 'current'; readonly limit: number }
-  /** Into the generation that will replace an expired one. */
-  | { readonly kind: 'successor' }
+  /** Into the generation that will replace this one when it is complete; `asReset` as a reset would. */
+  | { readonly kind: 'successor'; readonly owner: string; readonly asReset: boolean }
   /** In place of the oldest reference: a queued UPDATE, after an authenticated typing verify in this session. */
   | { readonly kind: 'replace'; readonly pendingId: string }
   /** Nowhere: the profile is full, and that is no error. */
@@ -37,7 +37,7 @@ export function enrollmentPlace({ member, session, targets, now }: EnrollmentInp
   const queued = livePending(member.pending, now)
   const honored = queued !== null && queued.id === session.reportedAction ? queued : null
   if (honored?.action === 'RESET_BIOMETRIC_PROFILE') return { kind: 'reset', pendingId: honored.id }
-  if (outdated(member, targets, now)) return { kind: 'successor' }
+  if (outdated(member, targets, now)) return { kind: 'successor', owner: ENROLLMENT, asReset: false }
   const status = biometricStatus(member, targets, now)
   // Up to its target only, so that no parallel call slips one past completion.
   if (!canVerify(status)) return { kind: 'current', limit: targets.targetRefPatterns }

@@ -2,6 +2,9 @@ export const LANGUAGE_MODES = ['auto', 'forced'] as const
 /** `auto` follows `Accept-Language`, `forced` does not. */
 export type LanguageMode = (typeof LANGUAGE_MODES)[number]
 
+/** What the first start on the embedded default makes to try things with. */
+export const DEMO_ORGANIZATION = 'Demo'
+
 export interface Organization {
   readonly id: string
   readonly name: string
@@ -9,6 +12,8 @@ export interface Organization {
   readonly languageMode: LanguageMode
   /** Moves with every change of its typing words; 0 while there was none. */
   readonly wordsVersion: number
+  /** Where browsers may be sent at the end of a profile link, origins; empty: anywhere. */
+  readonly redirectOrigins: readonly string[]
   readonly createdAt: number
 }
 

@@ -6,6 +6,7 @@ export type RefusalKind =
   | 'request-malformed'
   | 'key-missing'
   | 'key-scope'
+  | 'cross-site'
   | 'path-unknown'
   | 'method-not-allowed'
   | 'body-too-large'
@@ -28,6 +29,7 @@ export type RefusalKind =
   | 'replay-detected'
   | 'profile-complete'
   | 'typing-word-not-found'
+  | 'link-unknown'
   | 'core-word'
   | 'typing-word-taken'
   | 'typing-words-bound'
@@ -51,6 +53,10 @@ export class Refusal extends Error {
 /** The one sentence for a missing, expired, foreign or unknown session (interface, Authentication 4). */
 export const sessionMissing = () =>
   new Refusal('session-missing', 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}')
+
+/** The one sentence for every link that is not to be used: nobody learns which of these it is. */
+export const linkUnknown = () =>
+  new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')
 
 export const userNotFound = (userRef: string) =>
   new Refusal('user-not-found', `no user "${userRef}" in this organization`)

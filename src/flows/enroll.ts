@@ -1,7 +1,7 @@
 import type { Account, Member } from '../domain/account.js'
-import { ENROLLMENT, type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
 import { type EnrollmentPlace, enrollmentPlace } from '../domain/enrollment.js'
-import { Refusal, userNotFound } from '../domain/refusal.js'
+import { linkUnknown, Refusal, userNotFound } from '../domain/refusal.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
@@ -65,7 +65,13 @@ export function createEnroll(needs: Needs): EnrollFlow {
   }
 }
 
-async function readPattern(needs: Needs, who: Designation, member: Member, body: Uint8Array): Promise<PatternReading> {
+/** Reads a pattern of this member; refuses what is none, what names another member, and a machine's. */
+export async function readPattern(
+  needs: Pick<Needs, 'vault' | 'scoring'>,
+  who: Designation,
+  member: Member,
+  body: Uint8Array,
+): Promise<PatternReading> {
   const replayKey = await needs.vault.replayKey(who.organizationId)
   const result = await needs.scoring.score({ body, references: [], replayKey })
   if (!result.ok) throw new Refusal('pattern-invalid', result.message)
@@ -137,10 +143,8 @@ async function placed(
       return { member: outcome.member, stored: true }
     case 'closed':
       return { member: outcome.member, stored: false }
-    case 'replay':
-      throw new Refusal('replay-detected', 'this typing has been seen before')
-    case 'absent':
-      throw new Refusal('user-not-found', 'the account was deleted meanwhile')
+    default:
+      throw notWritten(outcome)
   }
 }
 
@@ -153,11 +157,20 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
   return reset.member
 }
 
-async function write(
-  needs: AdmitNeeds,
-  { who, account, member }: Admission,
+/** Why nothing was written, as a refusal. */
+export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' | 'closed' }>): Refusal {
+  if (outcome === 'replay') return new Refusal('replay-detected', 'this typing has been seen before')
+  if (outcome === 'link-ended') return linkUnknown()
+  return new Refusal('user-not-found', 'the account was deleted meanwhile')
+}
+
+/** Seals the pattern and stores it in its place; with `linkId` only while that link lives, which ends where it completes. */
+export async function write(
+  needs: Pick<Needs, 'profiles' | 'vault' | 'targets' | 'replay' | 'now'>,
+  { who, account, member }: Pick<Admission, 'who' | 'account' | 'member'>,
   place: Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>,
   { id, sample, mode, replayMark }: Candidate,
+  linkId: string | null = null,
 ): Promise<AddOutcome> {
   const { organizationId } = who
   const generation = place.kind === 'successor' ? member.generation + 1 : member.generation
@@ -172,12 +185,16 @@ async function write(
     replayMark,
     createdAt: needs.now(),
   }
-  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject' }
+  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject', linkId }
   switch (place.kind) {
     case 'current':
       return needs.profiles.add(organizationId, reference, { ...rules, limit: place.limit })
     case 'successor':
-      return needs.profiles.addToSuccessor(organizationId, reference, { ...rules, owner: ENROLLMENT, asReset: false })
+      return needs.profiles.addToSuccessor(organizationId, reference, {
+        ...rules,
+        owner: place.owner,
+        asReset: place.asReset,
+      })
     case 'replace':
       return needs.profiles.replaceOldest(organizationId, reference, { ...rules, pendingId: place.pendingId })
   }

@@ -33,6 +33,8 @@ export interface OrganizationFlows {
   license(organizationId: string): Promise<License | null>
   /** Changes what is given and leaves the rest; creations go by it at once. Null for an unknown organization. */
   setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
+  /** Replaces the list of origins; false for an unknown organization. Holds everywhere within a second. */
+  setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
   /** Stores the hash of `apikey`, a fresh one unless given. */
   issueKey(organizationId: string, label: string, scopes?: readonly Scope[], apikey?: string): Promise<IssuedKey>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
@@ -68,6 +70,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
       const quotas = { ...before.quotas, ...changes }
       return (await needs.organizations.setQuotas(organizationId, quotas)) ? { ...before, quotas } : null
     },
+    setRedirectOrigins: (organizationId, origins) => needs.organizations.setRedirectOrigins(organizationId, origins),
     async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey()) {
       const id = needs.newId()
       await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))

@@ -42,4 +42,6 @@ export interface OrganizationStore {
   license(organizationId: string): Promise<License | null>
   /** Administration. False for an unknown organization. */
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
+  /** Administration. False for an unknown organization. */
+  setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
 }

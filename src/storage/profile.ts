@@ -27,17 +27,22 @@ export interface NewReference extends Reference {
 export type AdaptiveReference = Omit<NewReference, 'replayMark'>
 
 export type AddOutcome =
-  | { readonly outcome: 'added'; readonly member: Member }
+  /** `completes`: with this one there are as many as `limit` or `target` asked for. */
+  | { readonly outcome: 'added'; readonly member: Member; readonly completes: boolean }
   /** The mark is known: somebody has typed exactly this before. Nothing was written. */
   | { readonly outcome: 'replay' }
   /** The profile takes no such reference (any more): full, moved on, or holding this very one. Nothing was written. */
   | { readonly outcome: 'closed'; readonly member: Member }
+  /** The link that the pattern came by is not alive (any more). Nothing was written. */
+  | { readonly outcome: 'link-ended' }
   | { readonly outcome: 'absent' }
 
-/** `rejectReplay` false stores a known mark's pattern all the same. */
 interface AddRules {
   readonly target: number
+  /** False stores a known mark's pattern all the same. */
   readonly rejectReplay: boolean
+  /** The profile link that the pattern comes by: it must live, and ends in the same transaction where this completes. */
+  readonly linkId?: string | null
 }
 
 /**
@@ -73,8 +78,6 @@ export interface ProfileStore {
     reference: NewReference,
     rules: AddRules & { readonly owner: string; readonly asReset: boolean },
   ): Promise<AddOutcome>
-  /** Drops what this owner has collected, if anything; the current generation stays as it is. Null where the member is gone. */
-  dropSuccessor(organizationId: string, memberId: string, owner: string): Promise<Member | null>
   /**
    * Keeps a sign-in's pattern as an adaptive reference, the oldest one of more than `max` going, if the profile still has
    * this version and has not adapted within `intervalMs`; false where it was not kept.

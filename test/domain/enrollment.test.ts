@@ -1,40 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Member } from '../../src/domain/account.js'
-import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { DEFAULT_TARGETS, ENROLLMENT, PROFILE_LIFETIME_MS } from '../../src/domain/biometric-status.js'
 import { type EnrollmentInputs, enrollmentPlace } from '../../src/domain/enrollment.js'
 import { PENDING_ACTION_LIFETIME_MS } from '../../src/domain/pending-action.js'
 import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
+import { member, NOW } from './members.js'
 
-const NOW = 1_800_000_000_000
 const MINUTE = 60_000
-const member = (nVisible: number, more: Partial<Member> = {}): Member => ({
-  id: 'm',
-  memberRef: 'ada',
-  displayName: null,
-  generation: 0,
-  nPatternsRef: nVisible,
-  nVisible,
-  nSensitive: 0,
-  everReset: false,
-  completedAt: nVisible >= 5 ? NOW - 1 : null,
-  lastSuccessAt: null,
-  preferredLanguage: null,
-  code: { set: false, temporary: false, expiresAt: null, used: false, version: 0 },
-  attempts: NO_ATTEMPTS,
-  attemptsVersion: 0,
-  rowVersion: 0,
-  patternsClosedForMs: 0,
-  createdAt: 0,
-  lastTypedAt: null,
-  profileVersion: 0,
-  sampleFormat: SAMPLE_FORMAT,
-  successor: null,
-  pending: null,
-  adaptedAt: null,
-  habits: {},
-  ...more,
-})
 const place = (of: Member, session: Partial<EnrollmentInputs['session']> = {}) =>
   enrollmentPlace({
     member: of,
@@ -63,11 +35,12 @@ describe('an enrolled pattern', () => {
 
   it('goes into a successor where the profile is expired or a successor was begun', () => {
     const expired = { completedAt: NOW - PROFILE_LIFETIME_MS - 1 }
+    const next = { kind: 'successor', owner: ENROLLMENT, asReset: false }
     const successor = { owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: 2, nSensitive: 0 }
-    expect(place(member(5, expired))).toEqual({ kind: 'successor' })
-    expect(place(member(10, expired))).toEqual({ kind: 'successor' })
-    expect(place(member(5, { ...expired, successor }))).toEqual({ kind: 'successor' })
-    expect(place(member(3, { sampleFormat: SAMPLE_FORMAT + 1 }))).toEqual({ kind: 'successor' })
+    expect(place(member(5, expired))).toEqual(next)
+    expect(place(member(10, expired))).toEqual(next)
+    expect(place(member(5, { ...expired, successor }))).toEqual(next)
+    expect(place(member(3, { sampleFormat: SAMPLE_FORMAT + 1 }))).toEqual(next)
     expect(place(member(5, { successor: { ...successor, owner: 'a link' } }))).toEqual({ kind: 'closed' })
   })
 

@@ -27,7 +27,15 @@ describe('organizations', () => {
     const [id, policyId, wrapped] = [uuid(), uuid(), randomBytes(69)]
     const policy = { ...DEFAULT_POLICY, decision_threshold: 0.75 }
     await store.create({ id, name: 'Ünï', wrapKey: () => wrapped, policyId, policy, createdAt: NOW })
-    const stored = { id, name: 'Ünï', defaultLanguage: 'en', languageMode: 'auto', wordsVersion: 0, createdAt: NOW }
+    const stored = {
+      id,
+      name: 'Ünï',
+      defaultLanguage: 'en',
+      languageMode: 'auto',
+      wordsVersion: 0,
+      redirectOrigins: [],
+      createdAt: NOW,
+    }
     expect(await store.find(id)).toEqual(stored)
     expect(await store.list()).toContainEqual(stored)
     expect(Buffer.from((await wrappedKeys.find(id)) ?? []).equals(wrapped)).toBe(true)

@@ -1,12 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { linkOwner } from '../../src/domain/profile-link.js'
 import { postgresAccounts } from '../../src/storage/postgres/account.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresPendingActions } from '../../src/storage/postgres/pending-action.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { postgresProfileLinks } from '../../src/storage/postgres/profile-link.js'
 import type { ProfileStore } from '../../src/storage/profile.js'
+import type { NewLink, ProfileLinkStore } from '../../src/storage/profile-link.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, mark, NOW, organization, type Person, person, reference } from './fixtures.js'
 
@@ -18,6 +22,7 @@ const LATER = NOW + 60_000
 let fresh: FreshDatabase
 let database: Database
 let store: ProfileStore
+let links: ProfileLinkStore
 let org: string
 let ada: Person
 
@@ -25,6 +30,7 @@ beforeAll(async () => {
   fresh = await freshDatabase()
   database = connectPostgres({ url: fresh.url, max: 4 })
   store = postgresProfiles(database)
+  links = postgresProfileLinks(database)
 })
 afterAll(async () => {
   await database.close()
@@ -45,7 +51,16 @@ const member = async () => {
 const compared = async () => JSON.stringify(await store.references(org, ada.memberId))
 const rows = async () => (await database.scoped(org, (sql) => sql`select 1 from keystride.reference_pattern`)).length
 const next = (generation = 1) => ({ ...reference(ada.memberId, undefined, generation), createdAt: LATER })
-const collect = (rules: Partial<typeof RULES> = {}, generation = 1) =>
+const link = (memberId: string): NewLink => ({
+  id: uuid(),
+  memberId,
+  kind: 'reset-profile',
+  aim: 'target',
+  sha256: randomBytes(32),
+  redirectUri: null,
+  validityS: 60,
+})
+const collect = (rules: Partial<typeof RULES> & { linkId?: string } = {}, generation = 1) =>
   store.addToSuccessor(org, next(generation), { ...RULES, ...rules })
 
 describe('a successor', () => {
@@ -144,17 +159,34 @@ describe('a successor', () => {
     expect(await rows()).toBe(TARGET + 1)
   })
 
-  it('that is dropped leaves nothing, and not where another owner collects', async () => {
+  it('of a link goes with it, revoked or replaced, and that of another owner does not', async () => {
     const before = await compared()
+    for (const end of [() => links.revoke(org, [ada.memberId]), () => links.make(org, link(ada.memberId))]) {
+      const its = link(ada.memberId)
+      await links.make(org, its)
+      await collect({ owner: linkOwner(its.id) })
+      expect(await rows()).toBe(TARGET + 1)
+      await end()
+      expect(await member()).toMatchObject({ successor: null, nPatternsRef: TARGET })
+      expect(await rows()).toBe(TARGET)
+      expect(await compared()).toBe(before)
+    }
     await collect()
-    expect(await store.dropSuccessor(org, ada.memberId, 'link 2')).toMatchObject({ successor: { nVisible: 1 } })
-    expect(await store.dropSuccessor(org, ada.memberId, 'link 1')).toMatchObject({
-      successor: null,
-      nPatternsRef: TARGET,
-    })
-    expect(await rows()).toBe(TARGET)
-    expect(await compared()).toBe(before)
-    expect(await store.dropSuccessor(org, uuid(), 'link 1')).toBeNull()
+    await links.revoke(org, [ada.memberId])
+    expect(await member()).toMatchObject({ successor: { owner: 'link 1', nVisible: 1 } })
+    expect(await links.make(org, link(uuid()))).toBe(false)
+  })
+
+  it('of a link takes nothing once the link has ended, and ends it with the last pattern', async () => {
+    const its = link(ada.memberId)
+    const rules = { owner: linkOwner(its.id), linkId: its.id }
+    expect(await collect(rules)).toEqual({ outcome: 'link-ended' })
+    await links.make(org, its)
+    const all = await Promise.all(Array.from({ length: 20 }, () => collect(rules)))
+    expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(TARGET)
+    expect(all.filter((one) => one.outcome === 'added' && one.completes)).toHaveLength(1)
+    expect(all.filter(({ outcome }) => outcome === 'link-ended')).toHaveLength(20 - TARGET)
+    expect(await links.find(its.sha256)).toBeNull()
   })
 
   it('loses a pattern by removeOne, and is none any more with the last of them', async () => {
@@ -194,9 +226,11 @@ describe('a successor', () => {
         for (let n = 0; n < TARGET; n++) await store.add(org, reference(memberId), { ...RULES, limit: 10 })
         const old = JSON.stringify(await store.references(org, memberId))
         for (let n = 0; n < ABANDONED / others.length; n++) {
+          const its = link(memberId)
+          await links.make(org, its)
           for (let step = 0; step <= (i + n) % (TARGET - 1); step++)
-            await store.addToSuccessor(org, { ...next(), memberId }, { ...RULES, owner: `link ${n}` })
-          if (n % 3 === 0) await store.dropSuccessor(org, memberId, `link ${n}`)
+            await store.addToSuccessor(org, { ...next(), memberId }, { ...RULES, owner: linkOwner(its.id) })
+          if (n % 3 === 0) await links.revoke(org, [memberId])
         }
         expect(JSON.stringify(await store.references(org, memberId))).toBe(old)
       }),

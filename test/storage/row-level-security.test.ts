@@ -8,6 +8,7 @@ import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { postgresProfileLinks } from '../../src/storage/postgres/profile-link.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
 import { postgresStatistics } from '../../src/storage/postgres/statistics.js'
 import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
@@ -46,6 +47,13 @@ beforeAll(async () => {
   await postgresSessions(database).mint(orgA, session)
   const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
   await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))
+  const link = { id: uuid(), memberId: ada.memberId, kind: 'create-profile', aim: 'target' } as const
+  await postgresProfileLinks(database).make(orgA, {
+    ...link,
+    sha256: randomBytes(32),
+    redirectUri: null,
+    validityS: 60,
+  })
   await postgresStatistics(database).countAttempts()
   // Attempts of this hour are not due: their counts are made by hand.
   await database.asSystem(
@@ -138,6 +146,7 @@ describe('row level security', () => {
   it('keeps the functions across organizations from the ordinary role', async () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
+      `select * from keystride.find_profile_link('\\x00')`,
       `select keystride.record_attempts('[]', 2, 400)`,
       `select keystride.forget_marks(now())`,
       `select keystride.ensure_partitions(1)`,

@@ -18,6 +18,8 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
   await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
+  await sql`
+    delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
   await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
@@ -45,6 +47,8 @@ export async function eraseMember(
     returning kind = 'enrolled' as enrolled`
   await sql`
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`
+  await sql`
+    delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`
   await sql`
     update keystride.authentication set sealed = null, facts = null
     where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}

@@ -9,6 +9,7 @@ interface OrganizationRow {
   default_language: string
   language_mode: LanguageMode
   words_version: number
+  redirect_origins: string[]
   created_at: Date
 }
 
@@ -22,7 +23,7 @@ interface LicenseRow {
   n_users: number
 }
 
-/** Organizations in PostgreSQL. `create`, `list` and `setQuotas` are administration and act as `keystride_system`. */
+/** Organizations in PostgreSQL. `create`, `list`, `setQuotas` and `setRedirectOrigins` are administration and act as `keystride_system`. */
 export function postgresOrganizations(database: Database): OrganizationStore {
   return {
     create: (organization) =>
@@ -41,7 +42,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     list: () =>
       database.asSystem(async (sql) => {
         const rows = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, words_version, created_at
+          select organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at
           from keystride.organization order by created_at, organization_id`
         return rows.map(toOrganization)
       }),
@@ -49,7 +50,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     find: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, words_version, created_at
+          select organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at
           from keystride.organization where organization_id = ${organizationId}`
         return row === undefined ? null : toOrganization(row)
       }),
@@ -60,7 +61,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           update keystride.organization set default_language = coalesce(${defaultLanguage}, default_language),
             language_mode = coalesce(${languageMode}, language_mode)
           where organization_id = ${organizationId}
-          returning organization_id, name, default_language, language_mode, words_version, created_at`
+          returning organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at`
         return row === undefined ? null : toOrganization(row)
       }),
 
@@ -79,6 +80,14 @@ export function postgresOrganizations(database: Database): OrganizationStore {
         const { count } = await sql`
           update keystride.organization set quota_mode = ${mode}, quota_accounts = ${accounts},
             quota_shared_accounts = ${sharedAccounts}, quota_members = ${membersPerSharedAccount}
+          where organization_id = ${organizationId}`
+        return count === 1
+      }),
+
+    setRedirectOrigins: (organizationId, origins) =>
+      database.asSystem(async (sql) => {
+        const { count } = await sql`
+          update keystride.organization set redirect_origins = ${JSON.stringify(origins)}::text::jsonb
           where organization_id = ${organizationId}`
         return count === 1
       }),
@@ -104,6 +113,7 @@ function toOrganization(row: OrganizationRow): Organization {
     defaultLanguage: row.default_language,
     languageMode: row.language_mode,
     wordsVersion: row.words_version,
+    redirectOrigins: row.redirect_origins,
     createdAt: row.created_at.getTime(),
   }
 }

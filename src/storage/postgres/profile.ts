@@ -12,6 +12,7 @@ import type {
   StoredReference,
 } from '../profile.js'
 import { bigintArray, type Database, type Transaction } from './client.js'
+import { endLink, isLive } from './link-row.js'
 import { lockMember, type MemberRow, memberColumns, noSuccessor, queuedAs, toMember } from './member.js'
 
 interface ReferenceRow {
@@ -39,10 +40,17 @@ export function postgresProfiles(database: Database): ProfileStore {
   const adding = async (
     organizationId: string,
     reference: NewReference,
+    { linkId = null }: { readonly linkId?: string | null },
     work: (sql: Transaction, owner: Owner, member: Member) => Promise<AddOutcome>,
   ): Promise<AddOutcome> => {
     const owner = { organizationId, memberId: reference.memberId }
-    return (await locked(owner, (sql, member) => work(sql, owner, member))) ?? { outcome: 'absent' }
+    const worked = locked<AddOutcome>(owner, async (sql, member) => {
+      if (linkId !== null && !(await isLive(sql, owner, linkId))) return { outcome: 'link-ended' }
+      const outcome = await work(sql, owner, member)
+      if (linkId !== null && outcome.outcome === 'added' && outcome.completes) await endLink(sql, owner, linkId)
+      return outcome
+    })
+    return (await worked) ?? { outcome: 'absent' }
   }
 
   return {
@@ -58,19 +66,15 @@ export function postgresProfiles(database: Database): ProfileStore {
       }),
 
     add: (organizationId, reference, rules) =>
-      adding(organizationId, reference, (sql, owner, member) => add(sql, owner, member, reference, rules)),
+      adding(organizationId, reference, rules, (sql, owner, member) => add(sql, owner, member, reference, rules)),
     replaceOldest: (organizationId, reference, rules) =>
-      adding(organizationId, reference, (sql, owner, member) => replaceOldest(sql, owner, member, reference, rules)),
+      adding(organizationId, reference, rules, (sql, owner, member) =>
+        replaceOldest(sql, owner, member, reference, rules),
+      ),
     addToSuccessor: (organizationId, reference, rules) =>
-      adding(organizationId, reference, (sql, owner, member) => addToSuccessor(sql, owner, member, reference, rules)),
-
-    dropSuccessor: (organizationId, memberId, successorOwner) =>
-      locked({ organizationId, memberId }, async (sql, member) => {
-        if (member.successor?.owner !== successorOwner) return member
-        const owner = { organizationId, memberId }
-        await deleteSuccessor(sql, owner, member)
-        return changed(sql, owner, noSuccessor(sql))
-      }),
+      adding(organizationId, reference, rules, (sql, owner, member) =>
+        addToSuccessor(sql, owner, member, reference, rules),
+      ),
 
     adapt: async (organizationId, reference, rules) => {
       const owner = { organizationId, memberId: reference.memberId }
@@ -122,7 +126,7 @@ async function add(
       profile_version = profile_version + 1
       ${completes ? sql`, completed_at = ${dateOf(reference.createdAt)}` : sql``}`,
   )
-  return { outcome: 'added', member: after }
+  return { outcome: 'added', member: after, completes: n + 1 >= rules.limit }
 }
 
 async function replaceOldest(
@@ -155,7 +159,7 @@ async function replaceOldest(
     sql`n_visible = n_visible + ${now.visible - before.visible},
       n_sensitive = n_sensitive + ${now.sensitive - before.sensitive}, ${removal(sql)}, ${queuedAs(sql, pending)}`,
   )
-  return { outcome: 'added', member: after }
+  return { outcome: 'added', member: after, completes: pending === null }
 }
 
 async function addToSuccessor(
@@ -181,7 +185,7 @@ async function addToSuccessor(
       sql`successor_owner = ${rules.owner}, successor_format = ${SAMPLE_FORMAT}, successor_visible = ${visible},
         successor_sensitive = ${sensitive}`,
     )
-    return { outcome: 'added', member: after }
+    return { outcome: 'added', member: after, completes: false }
   }
   await sql`
     delete from keystride.reference_pattern where ${owned(sql, owner)} and generation <= ${member.generation}`
@@ -193,7 +197,7 @@ async function addToSuccessor(
       completed_at = ${dateOf(reference.createdAt)}, ${noSuccessor(sql)}, ${removal(sql)}, ${queuedAs(sql, emptied)}
       ${rules.asReset ? sql`, ${resetAt(sql, reference.createdAt)}` : sql``}`,
   )
-  return { outcome: 'added', member: after }
+  return { outcome: 'added', member: after, completes: true }
 }
 
 async function adapt(

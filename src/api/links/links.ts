@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { LINK_VALIDITY_S, type LinkKind } from '../../domain/profile-link.js'
+import { redirectUri } from '../../domain/redirect-uri.js'
+import type { RefusalKind } from '../../domain/refusal.js'
+import { UserRef } from '../../domain/user-ref.js'
+import { designation, MemberQuery, UserParams } from '../core/core-route.js'
+import { linkRoute } from './link-route.js'
+
+const RedirectUri = z.string().transform((text, context) => {
+  const address = redirectUri(text)
+  if (address !== null) return address
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an https address (http on loopback) without user info and fragment, 2048 characters at most',
+  })
+  return z.NEVER
+})
+const { least, most, fallback } = LINK_VALIDITY_S
+const Wishes = z.object({
+  redirect_uri: RedirectUri.nullish().describe('where the user is sent at the end, with status=completed'),
+  validity: z.int().min(least).max(most).default(fallback).describe('lifetime, seconds'),
+  member_ref: UserRef.nullish().describe('on generic accounts: the member'),
+})
+const Made = z.object({
+  link: z.string().describe('address of the hosted page, to be opened by the user'),
+  key: z.string().describe('last segment of the link'),
+  expiresIn: z.int().describe('lifetime, seconds'),
+})
+
+const makes = (kind: LinkKind, summary: string, description: string, refuses: readonly RefusalKind[]) =>
+  linkRoute({
+    method: 'post',
+    path: `/api/links/${kind}/{userRef}`,
+    summary,
+    description,
+    countedAs: 'other',
+    needsKey: true,
+    needsSession: false,
+    params: UserParams,
+    query: MemberQuery,
+    body: { kind: 'json', optional: true, schema: Wishes },
+    replies: { 200: Made },
+    refuses: [
+      'validation-failed',
+      'member-required',
+      'member-mismatch',
+      'user-not-found',
+      'profile-complete',
+      ...refuses,
+    ],
+    async handle({ organizationId, params, query, body, services }) {
+      const who = designation(organizationId, params.userRef, query, body.member_ref)
+      const wishes = { redirectUri: body.redirect_uri ?? null, validityS: body.validity }
+      const { key } = await services.profileLinks.make(who, kind, wishes)
+      return { status: 200, payload: { link: `${services.linksUrl}/b/${key}`, key, expiresIn: body.validity } }
+    },
+  })
+
+const ONE_LIVE = 'A user has one live link of each kind: a new one ends the older. Opening it never uses it up.'
+
+export const createProfileLink = makes(
+  'create-profile',
+  'Make a link on which a user registers a biometric profile',
+  `A user (or member of a shared account) who is not there is created. ${ONE_LIVE}`,
+  ['accounts-quota', 'members-quota'],
+)
+
+export const resetProfileLink = makes(
+  'reset-profile',
+  'Make a link on which a user replaces the biometric profile',
+  `The old profile goes on until the new one is complete, and is then replaced at once. ${ONE_LIVE}`,
+  [],
+)
+
+export const completeProfileLink = makes(
+  'complete-profile',
+  'Make a link on which a user adds what the biometric profile lacks',
+  `A profile below its target is completed, a complete one is filled. ${ONE_LIVE}`,
+  [],
+)
+
+/** On a shared account without `member_ref` the links of all of its members. */
+export const revokeLinks = linkRoute({
+  method: 'delete',
+  path: '/api/links/{userRef}',
+  summary: "Revoke all of a user's links",
+  countedAs: 'other',
+  needsKey: true,
+  needsSession: false,
+  params: UserParams,
+  query: MemberQuery,
+  body: { kind: 'none' },
+  replies: { 200: z.object({}) },
+  refuses: ['user-not-found', 'member-mismatch'],
+  async handle({ organizationId, params, query, services }) {
+    await services.profileLinks.revoke(designation(organizationId, params.userRef, query))
+    return { status: 200, payload: {} }
+  },
+})

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { Refusal } from '../../domain/refusal.js'
+import { type Language, wordsLanguage } from '../../domain/typing-words.js'
+import type { PlainAnswer, PlainEndpoint, PlainRequest } from '../../http/needs.js'
+import { gonePage, linkPage, unavailablePage } from '../../web/link-page.js'
+import { iconSvg, pageHeaders } from '../../web/page.js'
+import { pageStyle } from '../../web/page-style.js'
+import type { LinkServices } from './link-route.js'
+
+/** `/auth/b/{key}`, the page of a profile link. Opening it, as a mail scanner does too, changes nothing. */
+export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
+  const headers = pageHeaders(services.linksUrl)
+  const page = (status: number, body: string, more: Record<string, string> = {}): PlainAnswer => ({
+    status,
+    contentType: 'text/html; charset=utf-8',
+    body,
+    headers: { ...headers, ...more },
+  })
+  const unavailable = (request: PlainRequest) => page(503, unavailablePage(languageOf(request)), { 'retry-after': '2' })
+  return {
+    method: 'get',
+    path: '/auth/b/{key}',
+    async handle(request) {
+      if (services.degraded() !== null) return unavailable(request)
+      try {
+        const hints = { language: request.query.language ?? null, acceptLanguage: acceptLanguage(request) }
+        return page(200, linkPage(await services.linkPage.open(request.params.key ?? '', hints)))
+      } catch (error) {
+        const kind = error instanceof Refusal ? error.kind : null
+        if (kind === 'link-unknown') return page(404, gonePage(languageOf(request)))
+        if (kind === 'degraded') return unavailable(request)
+        throw error
+      }
+    },
+  }
+}
+
+const acceptLanguage = ({ header }: PlainRequest): string | null => header('accept-language') ?? null
+
+/** Where no organization is known, or shall be. */
+export const languageOf = (request: PlainRequest): Language =>
+  wordsLanguage({
+    preferred: null,
+    asked: request.query.language ?? null,
+    acceptLanguage: acceptLanguage(request),
+    mode: 'auto',
+    organizationDefault: 'en',
+  })
+
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const
+type FileName = `${string}.${keyof typeof TYPES}`
+
+/** What the pages load, `recorder.js` among it; `modules` by name. Asked for again at every visit, sent where it changed. */
+export function fileEndpoints(modules: Readonly<Record<`${string}.js`, string>>): PlainEndpoint[] {
+  const files: [string, string][] = [
+    ...Object.entries(modules),
+    ['page.css', pageStyle],
+    ['icon.svg', iconSvg('#2a9d8f')],
+  ]
+  return files.map(([name, body]) => fileEndpoint(name as FileName, body)) // the names end so
+}
+
+function fileEndpoint(name: FileName, body: string): PlainEndpoint {
+  // Sound: FileName says how a name ends.
+  const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES]
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  const headers = { 'cache-control': 'no-cache', etag, 'cross-origin-resource-policy': 'same-origin' }
+  return {
+    method: 'get',
+    path: `/auth/${name}`,
+    handle: ({ header }) =>
+      header('if-none-match') === etag
+        ? { status: 304, contentType, body: '', headers }
+        : { status: 200, contentType, body, headers },
+  }
+}

@@ -1,0 +1,36 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { redirectOrigin } from '../domain/redirect-uri.js'
+import type { OrganizationFlows } from '../flows/organizations.js'
+import { print } from './administer.js'
+import { uuid } from './arguments.js'
+
+type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
+
+/** `keystride organization redirects`: where browsers may be sent at the end of an organization's profile links. */
+export function redirectsCommand(administer: Administer): Command {
+  return new Command('redirects')
+    .description('show to which origins profile links may send browsers; with origins, or --any, replace the list')
+    .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+    .argument('[origin...]', 'such as https://app.example.com', origins)
+    .option('--any', 'keep no list: links may lead to any https address')
+    .action((organizationId: string, given: readonly string[] | undefined, { any }: { any?: true }) =>
+      administer(async (flows) => {
+        const wanted = any === true ? [] : given
+        if (any === true && given !== undefined && given.length > 0)
+          throw new Error('origins came with --any: wanted one of them')
+        if (wanted !== undefined && (any === true || wanted.length > 0))
+          await flows.setRedirectOrigins(organizationId, wanted)
+        const organization = (await flows.list()).find(({ id }) => id === organizationId)
+        if (organization === undefined) throw new Error('there is no organization of that id')
+        const { redirectOrigins } = organization
+        print(redirectOrigins.length === 0 ? 'any https address' : redirectOrigins.join('\n'))
+      }),
+    )
+}
+
+function origins(text: string, before: readonly string[] = []): readonly string[] {
+  const origin = redirectOrigin(text)
+  if (origin === null)
+    throw new InvalidArgumentError('wanted an origin like https://app.example.com (http on loopback)')
+  return [...new Set([...before, origin])]
+}

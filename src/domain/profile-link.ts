@@ -1,0 +1,65 @@
+import type { Member } from './account.js'
+import { biometricStatus, canVerify, ENROLLMENT, outdated, type ProfileTargets } from './biometric-status.js'
+import type { EnrollmentPlace } from './enrollment.js'
+
+export const LINK_KINDS = ['create-profile', 'reset-profile', 'complete-profile'] as const
+export type LinkKind = (typeof LINK_KINDS)[number]
+
+/** How long a link lives, seconds (decisions, Profile links). */
+export const LINK_VALIDITY_S = { least: 60, most: 604_800, fallback: 86_400 } as const
+
+/** What a link is for. */
+export interface LinkTask {
+  readonly id: string
+  readonly kind: LinkKind
+  /** As many references as complete a profile, or as fill it: decided when the link was made. */
+  readonly aim: 'target' | 'full'
+}
+
+/** What decides where a link's next pattern goes, and how far it has come. */
+export interface LinkInputs {
+  readonly link: LinkTask
+  readonly member: Member
+  readonly targets: ProfileTargets
+  readonly now: number
+}
+
+export type LinkPlace = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'none' }>
+
+/**
+ * What a new link of this kind aims at; null where it would have nothing to do: the profile to create is complete, the
+ * one to complete is full. Our choice: completing a profile that is `ok` fills it.
+ */
+export function linkAim(kind: LinkKind, inputs: Omit<LinkInputs, 'link'>): LinkTask['aim'] | null {
+  const status = biometricStatus(inputs.member, inputs.targets, inputs.now)
+  if (kind === 'reset-profile' || !canVerify(status)) return 'target'
+  return kind === 'complete-profile' && status === 'ok' ? 'full' : null
+}
+
+/** Who collects a reset link's patterns: never together with those of another link. */
+export const linkOwner = (linkId: string): string => `link:${linkId}`
+
+/** Where the next pattern goes: a reset collects beside the old profile, which goes on until the new one is complete. */
+export function linkPlace({ link, member, targets, now }: LinkInputs): LinkPlace {
+  if (link.kind === 'reset-profile') return { kind: 'successor', owner: linkOwner(link.id), asReset: true }
+  if (outdated(member, targets, now)) return { kind: 'successor', owner: ENROLLMENT, asReset: false }
+  const limit = limitOf(link, targets)
+  return member.nPatternsRef < limit ? { kind: 'current', limit } : { kind: 'none' }
+}
+
+export interface LinkProgress {
+  /** References there are of those the link is to bring about. */
+  readonly nPatterns: number
+  readonly targetPatterns: number
+}
+
+export function linkProgress(inputs: LinkInputs): LinkProgress {
+  const { link, member, targets } = inputs
+  const place = linkPlace(inputs)
+  if (place.kind !== 'successor') return { nPatterns: member.nPatternsRef, targetPatterns: limitOf(link, targets) }
+  const collected = member.successor?.owner === place.owner ? member.successor : { nVisible: 0, nSensitive: 0 }
+  return { nPatterns: collected.nVisible + collected.nSensitive, targetPatterns: targets.targetRefPatterns }
+}
+
+const limitOf = ({ aim }: LinkTask, { targetRefPatterns, fullRefPatterns }: ProfileTargets): number =>
+  aim === 'full' ? fullRefPatterns : targetRefPatterns

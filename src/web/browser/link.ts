@@ -1,0 +1,109 @@
+/** The hosted page of a profile link. */
+import type { LinkPageData, PatternsSoFar } from './page-data.js'
+import type { TypingPattern } from './recorder.js'
+import { at, createTyping, filled } from './typing.js'
+
+/** Time to read where one is taken. No measurement behind it. */
+const LEAVING_AFTER_MS = 4_000
+const MINUTE_S = 60
+
+interface Answer extends PatternsSoFar {
+  readonly success: boolean
+  readonly reason?: string
+  readonly completed: boolean
+  readonly redirectTo: string | null
+}
+
+const main = at('main')
+const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // the service wrote it into this very page
+const texts = page.typing
+const key = location.pathname.split('/').pop() ?? ''
+const steps = at('steps')
+
+const typing = createTyping(texts, {
+  onPattern: send,
+  onPart: (share) => steps.style.setProperty('--part', String(share)),
+})
+
+function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLanguage }: PatternsSoFar): void {
+  at('count').textContent = filled(texts.count, { n: nPatterns + 1, of: targetPatterns })
+  steps.replaceChildren(
+    ...Array.from({ length: targetPatterns }, (_, i) => {
+      const step = document.createElement('li')
+      step.className = i < nPatterns ? 'done' : i === nPatterns ? 'now' : ''
+      return step
+    }),
+  )
+  typing.show(suggestedWords, suggestedWordsLanguage)
+}
+
+async function send(pattern: TypingPattern): Promise<void> {
+  const response = await post(pattern)
+  if (response === null || response.status >= 500) {
+    stop(texts.trouble)
+    return
+  }
+  const answer = (await response.json()) as Answer // the service's own
+  if (answer.success) {
+    if (answer.completed) finish(answer.redirectTo)
+    else {
+      progress(answer)
+      typing.say(texts.saved)
+      at('typed').focus()
+    }
+  } else if (response.status === 422) typing.again(refusedText(answer.reason))
+  else if (response.status === 429) {
+    const waitS = Number(response.headers.get('retry-after') ?? MINUTE_S)
+    stop(filled(texts.wait, { minutes: Math.ceil(waitS / MINUTE_S) }))
+  }
+  // The link ended, or has nothing left to do: its page says so.
+  else location.reload()
+}
+
+/** Null where no answer came. */
+async function post(pattern: TypingPattern): Promise<Response | null> {
+  try {
+    return await fetch(`../typing-patterns?language=${document.documentElement.lang}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-link-key': key },
+      body: JSON.stringify(pattern),
+    })
+  } catch {
+    return null
+  }
+}
+
+function refusedText(reason = ''): string {
+  if (reason === 'detection-bot') return texts.machine
+  return reason === 'fraud-detected' ? texts.seenBefore : texts.again
+}
+
+/** What may have been stored is not sent again: the page is asked how far things are. */
+function stop(text: string): void {
+  at('work').hidden = true
+  at('stopped').hidden = false
+  at('why').textContent = text
+  at('why').focus()
+}
+
+function finish(redirectTo: string | null): void {
+  at('work').hidden = true
+  at('intro').hidden = true
+  at('done').hidden = false
+  at('done-title').focus()
+  if (redirectTo === null) return
+  const { host } = new URL(redirectTo)
+  at('close').textContent = filled(page.leaving, { host })
+  const onward = at<HTMLAnchorElement>('onward')
+  onward.href = redirectTo
+  onward.textContent = filled(page.onward, { host })
+  onward.hidden = false
+  // In place of this page, whose link is used up: going back shall not lead to it.
+  setTimeout(() => location.replace(redirectTo), LEAVING_AFTER_MS)
+}
+
+at('retry').addEventListener('click', () => location.reload())
+at('needs').remove()
+at('work').hidden = false
+progress(page)
+at('typed').focus()

@@ -1,0 +1,186 @@
+/** The page on which somebody tries the product on themselves. */
+import type { PatternsSoFar, TypingTexts } from './page-data.js'
+import type { TypingPattern } from './recorder.js'
+import { at, createTyping, filled } from './typing.js'
+
+interface Refused {
+  readonly success: boolean
+  readonly reason?: string
+  readonly message: string
+}
+interface Begun extends Refused, PatternsSoFar {
+  readonly key: string
+}
+interface Step extends Refused, PatternsSoFar {
+  readonly enrolled: boolean
+}
+interface Pair {
+  readonly pair: string
+  readonly spokeFor: number
+  readonly expectedMs: number
+  readonly observedMs: number
+}
+interface Verdict extends Refused, PatternsSoFar {
+  readonly confidence: number | null
+  readonly recommendedAction: 'auth' | 'challenge' | 'block'
+  readonly reason: string
+  readonly waitS: number
+  readonly explanation: { readonly pairs: readonly Pair[] } | null
+}
+
+/** Bars on either side: more nobody reads. */
+const PAIRS_SHOWN = 6
+
+const { typing: texts } = JSON.parse(at('main').dataset.page ?? '') as { typing: TypingTexts } // written by the service
+let key = ''
+let enrolled = false
+let who: 'You' | 'A friend' = 'You'
+
+const typing = createTyping(texts, {
+  onPattern: (pattern) => (enrolled ? verify(pattern) : enroll(pattern)),
+  onPart: (share) => at('steps').style.setProperty('--part', String(share)),
+})
+
+/** Null, and said on the page, where there is no answer to go on with. */
+async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
+  try {
+    const headers = { 'content-type': 'application/json', 'x-try-key': key }
+    const response = await fetch(`try/${name}`, { method: 'POST', headers, body: body === '' ? null : body })
+    const answer = (await response.json()) as A // the service's own
+    if (answer.success) return answer
+    if (response.status === 422) typing.again(refusedText(answer.reason))
+    else stop(answer.message)
+  } catch {
+    stop(texts.trouble)
+  }
+  return null
+}
+
+function refusedText(reason = ''): string {
+  if (reason === 'detection-bot') return texts.machine
+  return reason === 'fraud-detected' ? texts.seenBefore : texts.again
+}
+
+function stop(text: string): void {
+  at('work').hidden = true
+  at('stopped').hidden = false
+  at('why').textContent = text
+  at('why').focus()
+}
+
+function progress({ nPatterns, targetPatterns, suggestedWords }: PatternsSoFar): void {
+  at('count').textContent = filled(texts.count, { n: nPatterns + 1, of: targetPatterns })
+  const steps = Array.from({ length: targetPatterns }, (_, i) => {
+    const step = document.createElement('li')
+    step.className = i < nPatterns ? 'done' : i === nPatterns ? 'now' : ''
+    return step
+  })
+  at('steps').replaceChildren(...steps)
+  typing.show(suggestedWords, 'en')
+}
+
+async function enroll(pattern: TypingPattern): Promise<void> {
+  const step = await ask<Step>('typing-patterns', JSON.stringify(pattern))
+  if (step === null) return
+  enrolled = step.enrolled
+  if (!enrolled) {
+    progress(step)
+    typing.say(texts.saved)
+    return
+  }
+  at('steps').hidden = true
+  typing.show(step.suggestedWords, 'en')
+  takeTurn('You')
+  typing.say('Your profile is complete. Type once more to be recognized.')
+}
+
+async function verify(pattern: TypingPattern): Promise<void> {
+  const verdict = await ask<Verdict>('verify', JSON.stringify(pattern))
+  if (verdict === null) return
+  typing.show(verdict.suggestedWords, 'en')
+  typing.say('')
+  show(verdict)
+}
+
+function takeTurn(turn: typeof who): void {
+  who = turn
+  at('count').textContent =
+    turn === 'You' ? 'Your turn: sign in' : 'Your friend’s turn: the same words, at their own pace'
+  at('work').hidden = false
+  at('typed').focus()
+}
+
+function show(verdict: Verdict): void {
+  at('work').hidden = true
+  at('result').hidden = false
+  const [title, said] = wordsFor(verdict)
+  at('verdict').textContent = title
+  at('said').textContent = said
+  const percent = Math.round(100 * (verdict.confidence ?? 0))
+  at('meter').hidden = at('scale').hidden = verdict.confidence === null
+  at('level').style.setProperty('--level', `${percent}%`)
+  showPairs(verdict.explanation?.pairs ?? [])
+  const tried = document.createElement('li')
+  tried.textContent = `${who}: ${verdict.confidence === null ? 'not looked at' : `${percent} %`}`
+  at('tries').append(tried)
+  at('history').hidden = false
+  at('verdict').focus()
+}
+
+function wordsFor({ confidence, recommendedAction, reason, waitS }: Verdict): [string, string] {
+  if (confidence === null)
+    return ['Locked for a while', `Too many attempts failed, as a thief’s would. The next one counts in ${waitS} s.`]
+  if (reason === 'detection-bot') return ['A machine typed that', 'So it looks to the service: too even for a person.']
+  if (reason === 'fraud-detected') return ['That was typed before', 'Exactly so, which nobody does twice: a recording.']
+  const sure = `Confidence ${Math.round(100 * confidence)} %; 50 % lets somebody in.`
+  if (recommendedAction === 'auth') return ['That was you', sure]
+  return recommendedAction === 'challenge'
+    ? ['Hard to tell', `${sure} A customer would be asked for a code.`]
+    : ['That was somebody else', sure]
+}
+
+function showPairs(pairs: readonly Pair[]): void {
+  const strongest = [...pairs.slice(0, PAIRS_SHOWN), ...pairs.slice(PAIRS_SHOWN).slice(-PAIRS_SHOWN)]
+  const most = Math.max(0.01, ...strongest.map(({ spokeFor }) => Math.abs(spokeFor)))
+  at('pairs').hidden = strongest.length === 0
+  at('rows').replaceChildren(...strongest.map((pair) => row(pair, most)))
+}
+
+function row({ pair, spokeFor, expectedMs, observedMs }: Pair, most: number): HTMLElement {
+  const line = document.createElement('tr')
+  const head = document.createElement('th')
+  head.scope = 'row'
+  head.textContent = pair
+  const bar = document.createElement('span')
+  bar.className = spokeFor >= 0 ? 'bar for' : 'bar against'
+  bar.style.setProperty('--share', String(Math.abs(spokeFor) / most))
+  const weight = document.createElement('span')
+  weight.className = 'heard'
+  weight.textContent = `${spokeFor >= 0 ? 'for you' : 'against you'}, weight ${spokeFor.toFixed(1)}`
+  const cells = [[bar, weight], [`${Math.round(expectedMs)} ms`], [`${Math.round(observedMs)} ms`]].map((content) => {
+    const cell = document.createElement('td')
+    cell.append(...content)
+    return cell
+  })
+  line.append(head, ...cells)
+  return line
+}
+
+async function begin(): Promise<void> {
+  const begun = await ask<Begun>('begin')
+  if (begun === null) return
+  key = begun.key
+  at('forget').hidden = false
+  at('work').hidden = false
+  progress(begun)
+  at('typed').focus()
+}
+
+at('me').addEventListener('click', () => takeTurn('You'))
+at('friend').addEventListener('click', () => takeTurn('A friend'))
+at('retry').addEventListener('click', () => location.reload())
+at('forget').addEventListener('click', async () => {
+  if ((await ask('forget')) !== null) location.reload()
+})
+at('needs').remove()
+await begin()

@@ -1,0 +1,80 @@
+import type { LinkKind } from '../domain/profile-link.js'
+import type { Language } from '../domain/typing-words.js'
+import type { LinkPageData, TypingTexts } from './browser/page-data.js'
+import { type Html, html } from './html.js'
+import { mark, pageOf, sayingPage } from './page.js'
+import { TEXTS, type Texts } from './texts.js'
+
+/** From `/auth/b/{key}` to the modules. */
+const BASE = '../'
+
+/** What the page of a live link shows. */
+export interface LinkView {
+  readonly kind: LinkKind
+  readonly organizationName: string
+  readonly nPatterns: number
+  readonly targetPatterns: number
+  readonly nothingLeft: boolean
+  readonly languageOpen: boolean
+  readonly words: { readonly suggestedWords: readonly string[]; readonly suggestedWordsLanguage: Language }
+}
+
+/** The page on which a link is followed: all that it says is in it, its module fills in the words. */
+export function linkPage(view: LinkView): string {
+  const { nPatterns, targetPatterns, organizationName, words } = view
+  const language = words.suggestedWordsLanguage
+  const texts = TEXTS[language]
+  if (view.nothingLeft) return sayingPage(language, BASE, texts.nothingLeft)
+  const { title, text } = texts.kinds[view.kind]
+  const data: LinkPageData = {
+    ...words,
+    nPatterns,
+    targetPatterns,
+    typing: texts.typing,
+    leaving: texts.done.leaving,
+    onward: texts.done.onward,
+  }
+  return pageOf({
+    language,
+    title: `${title} · ${organizationName}`,
+    base: BASE,
+    module: 'link.js',
+    data,
+    languages: view.languageOpen,
+    body: html`<header id="intro">${mark}<p class="who">${organizationName}</p><h1>${title}</h1><p class="lead">${text}</p></header>
+${needsScript(texts)}
+<section id="work" hidden><p id="count" aria-live="polite"></p><ol id="steps" aria-hidden="true"></ol>
+${typingForm(texts.typing)}
+${recorded(texts)}</section>
+<section id="stopped" hidden><p id="why" tabindex="-1"></p><button type="button" id="retry">${texts.typing.retry}</button></section>
+<section id="done" hidden>${tick}<h1 id="done-title" tabindex="-1">${texts.done.title}</h1>
+<p class="lead">${texts.done.text}</p><p id="close">${texts.done.close}</p><p><a id="onward" class="button" hidden></a></p></section>`,
+  })
+}
+
+/** Of every key that is no live link's: byte for byte the same, so that nobody learns more. */
+export const gonePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].gone)
+
+export const unavailablePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].unavailable)
+
+/** Seen a moment later where the module has not taken it away: no script, an old browser, a file that did not come. */
+export const needsScript = (texts: Texts): Html => html`<p id="needs" class="notice">${texts.needsScript}</p>`
+
+/** Where words are typed; `typing.ts` knows its ids. */
+export const typingForm = (texts: TypingTexts): Html => html`<form id="typing" novalidate>
+<ol id="words" aria-label="${texts.words}"></ol>
+<label for="typed">${texts.label}</label>
+<input id="typed" type="text" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" enterkeyhint="done"
+aria-describedby="help hint">
+<p id="help">${texts.help}</p><p id="hint" role="status"></p>
+<button type="submit">${texts.next}</button></form>`
+
+export const recorded = ({ recorded }: Texts): Html => html`<details><summary>${recorded.title}</summary><ul>
+${recorded.items.map((item) => html`<li>${item}</li>`)}
+</ul></details>`
+
+const tick: Html = {
+  markup:
+    '<svg class="tick" viewBox="0 0 64 64" width="64" height="64" aria-hidden="true" focusable="false">' +
+    '<circle cx="32" cy="32" r="29"/><path d="M20 33.5l8.5 8.5L45 25"/></svg>',
+}

@@ -1,0 +1,74 @@
+import type { Texts } from '../texts.js'
+
+export const de: Texts = {
+  kinds: {
+    'create-profile': {
+      title: 'So tippen nur Sie',
+      text: 'Ihr Tippen hat einen eigenen Rhythmus. Tippen Sie etwa fünfmal ein paar Wörter, so wie immer, und wir erkennen Sie daran wieder.',
+    },
+    'reset-profile': {
+      title: 'Ihr Tippprofil erneuern',
+      text: 'Tippen Sie ein paar Wörter, so wie immer. Ihr bisheriges Profil gilt weiter, bis das neue vollständig ist.',
+    },
+    'complete-profile': {
+      title: 'Ihr Tippprofil vervollständigen',
+      text: 'Tippen Sie noch ein paar Wörter, so wie immer: dann werden Sie sicherer erkannt.',
+    },
+  },
+  typing: {
+    count: 'Muster {n} von {of}',
+    words: 'Wörter zum Tippen',
+    label: 'Tippen Sie diese Wörter, jeweils mit einem Leerzeichen dazwischen',
+    help: 'In Ihrem üblichen Tempo. Kleine Vertipper machen nichts.',
+    next: 'Weiter',
+    mistyped: '„{typed}“ sollte „{word}“ heißen. Bitte gehen Sie zurück und verbessern Sie es.',
+    wordsLeft: 'Es fehlen noch Wörter.',
+    sending: 'Einen Moment …',
+    saved: 'Danke. Hier sind die nächsten Wörter.',
+    pasted: 'Eingefügter Text zeigt nicht, wie Sie tippen. Bitte tippen Sie die Wörter selbst.',
+    filled: 'Ihr Browser oder ein Hilfsprogramm hat Text eingesetzt. Bitte tippen Sie die Wörter selbst.',
+    inserted: 'Es kam Text ohne Tastendruck. Bitte tippen Sie die Wörter Taste für Taste.',
+    noKeys:
+      'Diese Tastatur verrät nicht, welche Tasten Sie drücken, wie bei den meisten Telefonen. Bitte öffnen Sie den Link an einem Computer, mit lateinischer Tastatur.',
+    coarseClock:
+      'Dieser Browser macht zu Ihrem Schutz seine Uhr so ungenau, dass Ihr Tippen nicht zu erkennen ist. Bitte öffnen Sie den Link in einem anderen Browser.',
+    paused: 'Sie haben eine Pause gemacht, das ist in Ordnung. Bitte beginnen Sie diese Wörter noch einmal.',
+    again: 'Das hat nicht geklappt. Bitte tippen Sie diese Wörter noch einmal.',
+    machine: 'Das sah zu gleichmäßig für einen Menschen aus. Bitte tippen Sie noch einmal, ganz natürlich.',
+    seenBefore: 'Das sah genau aus wie früher Getipptes. Bitte tippen Sie diese Wörter noch einmal neu.',
+    wait: 'Das waren ein paar Versuche zu viel. Bitte öffnen Sie den Link in {minutes} Min. wieder.',
+    trouble: 'Der Dienst war nicht zu erreichen. Was Sie abgeschlossen haben, bleibt erhalten.',
+    retry: 'Noch einmal versuchen',
+  },
+  needsScript:
+    'Diese Seite braucht JavaScript und einen Browser der letzten Jahre. Bitte schalten Sie es ein oder öffnen Sie den Link in einem anderen Browser.',
+  recorded: {
+    title: 'Was wird aufgezeichnet?',
+    items: [
+      'Wann Sie beim Tippen dieser Wörter jede Taste drücken und loslassen, und welche Taste es ist.',
+      'Die Art Ihres Geräts und Browsers, etwa seine Sprache und die Größe des Bildschirms.',
+      'Sonst nichts: keine andere Seite, kein anderes Feld, keine Kamera, keine Cookies.',
+      'Es wird verschlüsselt und dient dazu, Sie bei der Anmeldung zu erkennen.',
+    ],
+  },
+  done: {
+    title: 'Danke. Alles erledigt.',
+    text: 'Von nun an spricht Ihr Tippen für Sie.',
+    close: 'Sie können diese Seite schließen.',
+    leaving: 'Sie werden zu {host} weitergeleitet.',
+    onward: 'Weiter zu {host}',
+  },
+  nothingLeft: {
+    title: 'Es ist nichts mehr zu tun',
+    text: 'Ihr Tippprofil ist bereits vollständig. Sie können diese Seite schließen.',
+  },
+  gone: {
+    title: 'Dieser Link gilt nicht (mehr)',
+    text: 'Vielleicht hat er seinen Zweck erfüllt, wurde durch einen neueren ersetzt, zurückgezogen oder ist abgelaufen. Wenn Sie gerade fertig geworden sind, ist alles gut. Sonst bitten Sie den Absender um einen neuen.',
+  },
+  unavailable: {
+    title: 'Einen Moment, bitte',
+    text: 'Der Dienst ist gerade nicht erreichbar. Nichts ist verloren: Bitte versuchen Sie es in einer Minute noch einmal.',
+  },
+  language: 'Sprache',
+}

@@ -1,0 +1,74 @@
+import type { Texts } from '../texts.js'
+
+export const nl: Texts = {
+  kinds: {
+    'create-profile': {
+      title: 'Zo typt alleen u',
+      text: 'Uw typen heeft een eigen ritme. Typ een keer of vijf een paar woorden, zoals u dat altijd doet, en wij herkennen u eraan.',
+    },
+    'reset-profile': {
+      title: 'Uw typprofiel vernieuwen',
+      text: 'Typ een paar woorden, zoals u dat altijd doet. Uw huidige profiel blijft gelden tot het nieuwe volledig is.',
+    },
+    'complete-profile': {
+      title: 'Uw typprofiel aanvullen',
+      text: 'Typ nog een paar woorden, zoals u dat altijd doet: dan wordt u met meer zekerheid herkend.',
+    },
+  },
+  typing: {
+    count: 'Patroon {n} van {of}',
+    words: 'Woorden om te typen',
+    label: 'Typ deze woorden, met een spatie ertussen',
+    help: 'In uw gewone tempo. Kleine typefouten zijn niet erg.',
+    next: 'Verder',
+    mistyped: '“{typed}” moet “{word}” zijn. Ga terug en verbeter het, alstublieft.',
+    wordsLeft: 'Er ontbreken nog woorden.',
+    sending: 'Een ogenblik …',
+    saved: 'Gelukt. Hier zijn de volgende woorden.',
+    pasted: 'Geplakte tekst laat niet zien hoe u typt. Typ de woorden alstublieft zelf.',
+    filled: 'Uw browser of een hulpmiddel heeft tekst ingevuld. Typ de woorden alstublieft zelf.',
+    inserted: 'Er kwam tekst zonder toetsaanslagen. Typ de woorden alstublieft toets voor toets.',
+    noKeys:
+      'Dit toetsenbord vertelt niet welke toetsen u indrukt, zoals op de meeste telefoons. Open deze link op een computer, met een Latijns toetsenbord.',
+    coarseClock:
+      'Om u te beschermen maakt deze browser zijn klok zo onnauwkeurig dat niet te zien is hoe u typt. Open de link in een andere browser.',
+    paused: 'U nam een pauze, dat is prima. Begin deze woorden alstublieft opnieuw.',
+    again: 'Dat is niet gelukt. Typ deze woorden alstublieft nog een keer.',
+    machine: 'Dat leek te gelijkmatig voor een mens. Typ nog een keer, heel gewoon.',
+    seenBefore: 'Dat leek precies op eerder typen. Typ deze woorden alstublieft opnieuw.',
+    wait: 'Dat waren een paar pogingen te veel. Open deze link over {minutes} min. opnieuw.',
+    trouble: 'De dienst was niet bereikbaar. Wat u hebt afgerond, blijft bewaard.',
+    retry: 'Opnieuw proberen',
+  },
+  needsScript:
+    'Deze pagina heeft JavaScript nodig, in een browser van de laatste jaren. Zet het aan of open de link in een andere browser.',
+  recorded: {
+    title: 'Wat wordt er vastgelegd?',
+    items: [
+      'Wanneer elke toets omlaag en omhoog gaat terwijl u deze woorden typt, en welke toets het is.',
+      'Het soort apparaat en browser, zoals de taal en de grootte van het scherm.',
+      'Verder niets: geen andere pagina, geen ander veld, geen camera, geen cookies.',
+      'Het wordt versleuteld en dient om u te herkennen wanneer u zich aanmeldt.',
+    ],
+  },
+  done: {
+    title: 'Dank u. Alles is klaar.',
+    text: 'Vanaf nu spreekt uw typen voor u.',
+    close: 'U kunt deze pagina sluiten.',
+    leaving: 'U gaat zo naar {host}.',
+    onward: 'Verder naar {host}',
+  },
+  nothingLeft: {
+    title: 'Er is niets meer te doen',
+    text: 'Uw typprofiel is al volledig. U kunt deze pagina sluiten.',
+  },
+  gone: {
+    title: 'Deze link werkt niet (meer)',
+    text: 'Misschien heeft hij zijn werk gedaan, is hij vervangen door een nieuwere, ingetrokken of verlopen. Als u net klaar bent, is alles in orde. Vraag anders een nieuwe aan wie hem stuurde.',
+  },
+  unavailable: {
+    title: 'Een ogenblik, alstublieft',
+    text: 'De dienst is op dit moment niet bereikbaar. Er is niets verloren: probeer het over een minuut opnieuw.',
+  },
+  language: 'Taal',
+}

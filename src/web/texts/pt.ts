@@ -1,0 +1,74 @@
+import type { Texts } from '../texts.js'
+
+export const pt: Texts = {
+  kinds: {
+    'create-profile': {
+      title: 'A sua forma de digitar',
+      text: 'A sua digitação tem um ritmo próprio. Digite algumas palavras umas cinco vezes, como sempre faz, e será por ele que o reconheceremos.',
+    },
+    'reset-profile': {
+      title: 'Renovar o seu perfil de digitação',
+      text: 'Digite algumas palavras, como sempre faz. O perfil atual continua válido até o novo estar completo.',
+    },
+    'complete-profile': {
+      title: 'Completar o seu perfil de digitação',
+      text: 'Digite mais algumas palavras, como sempre faz, e o reconhecimento será mais seguro.',
+    },
+  },
+  typing: {
+    count: 'Amostra {n} de {of}',
+    words: 'Palavras para digitar',
+    label: 'Digite estas palavras, com um espaço entre elas',
+    help: 'No seu ritmo habitual. Pequenos erros não fazem mal.',
+    next: 'Continuar',
+    mistyped: '“{typed}” deveria ser “{word}”. Volte atrás e corrija, por favor.',
+    wordsLeft: 'Ainda faltam palavras.',
+    sending: 'Um momento…',
+    saved: 'Pronto. Aqui estão as próximas palavras.',
+    pasted: 'Texto colado não mostra como digita. Por favor, digite as palavras.',
+    filled: 'O navegador ou um assistente preencheu o texto. Por favor, digite as palavras.',
+    inserted: 'Chegou texto sem teclas premidas. Por favor, digite as palavras tecla a tecla.',
+    noKeys:
+      'Este teclado não diz que teclas prime, como na maioria dos telefones. Por favor, abra este link num computador, com teclado latino.',
+    coarseClock:
+      'Para o proteger, este navegador desfoca o seu relógio a ponto de esconder como digita. Por favor, abra o link noutro navegador.',
+    paused: 'Fez uma pausa, não há problema. Por favor, recomece estas palavras.',
+    again: 'Não resultou. Por favor, digite estas palavras mais uma vez.',
+    machine: 'Pareceu demasiado regular para uma pessoa. Digite outra vez, com naturalidade.',
+    seenBefore: 'Pareceu exatamente igual a uma digitação anterior. Por favor, digite estas palavras de novo.',
+    wait: 'Foram tentativas a mais. Por favor, abra este link de novo dentro de {minutes} min.',
+    trouble: 'Não foi possível contactar o serviço. O que já concluiu fica guardado.',
+    retry: 'Tentar de novo',
+  },
+  needsScript:
+    'Esta página precisa de JavaScript e de um navegador dos últimos anos. Por favor, ative-o ou abra o link noutro navegador.',
+  recorded: {
+    title: 'O que é registado?',
+    items: [
+      'Quando cada tecla desce e sobe enquanto digita estas palavras, e qual é a tecla.',
+      'O tipo do seu dispositivo e navegador, como o idioma e o tamanho do ecrã.',
+      'Mais nada: nenhuma outra página, nenhum outro campo, nem câmara, nem cookies.',
+      'Fica cifrado e serve para o reconhecer quando inicia sessão.',
+    ],
+  },
+  done: {
+    title: 'Obrigado. Está tudo pronto.',
+    text: 'A partir de agora, a sua digitação fala por si.',
+    close: 'Pode fechar esta página.',
+    leaving: 'Vai ser levado para {host}.',
+    onward: 'Continuar para {host}',
+  },
+  nothingLeft: {
+    title: 'Não há mais nada a fazer',
+    text: 'O seu perfil de digitação já está completo. Pode fechar esta página.',
+  },
+  gone: {
+    title: 'Este link não funciona (ou já não funciona)',
+    text: 'Talvez já tenha cumprido a sua função, sido substituído por um mais recente, sido retirado ou expirado. Se acabou de terminar, está tudo bem. Caso contrário, peça um novo a quem o enviou.',
+  },
+  unavailable: {
+    title: 'Um momento, por favor',
+    text: 'O serviço não está disponível neste momento. Nada se perdeu: tente de novo daqui a um minuto.',
+  },
+  language: 'Idioma',
+}

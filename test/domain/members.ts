@@ -1,0 +1,34 @@
+import type { Member } from '../../src/domain/account.js'
+import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
+
+export const NOW = 1_800_000_000_000
+
+/** A member with so many references, complete since a millisecond where they are enough. */
+export const member = (nVisible: number, more: Partial<Member> = {}): Member => ({
+  id: 'm',
+  memberRef: 'ada',
+  displayName: null,
+  generation: 0,
+  nPatternsRef: nVisible,
+  nVisible,
+  nSensitive: 0,
+  everReset: false,
+  completedAt: nVisible >= 5 ? NOW - 1 : null,
+  lastSuccessAt: null,
+  preferredLanguage: null,
+  code: { set: false, temporary: false, expiresAt: null, used: false, version: 0 },
+  attempts: NO_ATTEMPTS,
+  attemptsVersion: 0,
+  rowVersion: 0,
+  patternsClosedForMs: 0,
+  createdAt: 0,
+  lastTypedAt: null,
+  profileVersion: 0,
+  sampleFormat: SAMPLE_FORMAT,
+  successor: null,
+  pending: null,
+  adaptedAt: null,
+  habits: {},
+  ...more,
+})

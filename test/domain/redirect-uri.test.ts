@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { completedUri, mayRedirect, redirectOrigin, redirectUri } from '../../src/domain/redirect-uri.js'
+
+describe('redirect_uri', () => {
+  it.each([
+    ['https://example.com/done', 'https://example.com/done'],
+    ['HTTPS://Example.COM', 'https://example.com/'],
+    ['https://example.com:8443/a?b=c%20d', 'https://example.com:8443/a?b=c%20d'],
+    ['https://example.com/a/@b', 'https://example.com/a/@b'],
+    ['https://xn--bcher-kva.example/', 'https://xn--bcher-kva.example/'],
+    ['https://[2001:db8::1]/', 'https://[2001:db8::1]/'],
+    ['http://localhost:3000/x', 'http://localhost:3000/x'],
+    ['http://127.0.0.1/x', 'http://127.0.0.1/x'],
+    ['http://127.1/x', 'http://127.0.0.1/x'],
+    ['http://[::1]:3000/', 'http://[::1]:3000/'],
+  ])('takes %s', (given, kept) => {
+    expect(redirectUri(given)).toBe(kept)
+  })
+
+  it.each([
+    'javascript:alert(1)',
+    'JaVaScRiPt://example.com/%0aalert(1)',
+    'data:text/html,x',
+    'ftp://example.com/',
+    'file:///etc/passwd',
+    'blob:https://example.com/1',
+    'http://example.com/',
+    'http://localhost.evil.example/',
+    'http://127.0.0.1.evil.example/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://0.0.0.0/',
+    '//example.com/',
+    '/relative',
+    'https:example.com',
+    'https:/example.com',
+    'https:///example.com',
+    'https:\\\\example.com',
+    'https://example.com\\@evil.example/',
+    '\\\\evil.example',
+    'https://user@evil.example/',
+    'https://user:word@evil.example/',
+    'https://@evil.example/',
+    'https://example.com@evil.example/',
+    'https://example.com/#fragment',
+    'https://example.com/#',
+    'https://exa mple.com/',
+    ' https://example.com/',
+    'https://example.com/ ',
+    'https://example.com/\r\nLocation: https://evil.example/',
+    'https://example.com/\tx',
+    'https://ex\tample.com/',
+    'https://exämple.com/',
+    'https://example。com/',
+    'https://example.com:99999/',
+    'https://example.com:x/',
+    'https://%2e/',
+    'https://',
+    'https://?x',
+    '',
+    'https://[::1',
+    `https://example.com/${'a'.repeat(2048)}`,
+  ])('refuses %j', (given) => {
+    expect(redirectUri(given)).toBeNull()
+  })
+
+  it('goes anywhere without a list, and with one to its origins alone: scheme, host and port', () => {
+    expect(mayRedirect('https://example.com/x', [])).toBe(true)
+    const list = ['https://example.com', 'http://localhost:3000']
+    expect(mayRedirect('https://example.com/x', list)).toBe(true)
+    expect(mayRedirect('http://localhost:3000/', list)).toBe(true)
+    for (const other of ['https://example.com.evil.example/', 'https://example.com:444/', 'https://sub.example.com/'])
+      expect([other, mayRedirect(other, list)]).toEqual([other, false])
+  })
+
+  it('has origins for its list, and nothing but origins', () => {
+    expect(redirectOrigin('https://Example.com/')).toBe('https://example.com')
+    expect(redirectOrigin('https://example.com:443')).toBe('https://example.com')
+    for (const other of ['https://example.com/a', 'https://example.com/?a', 'http://example.com', '*'])
+      expect([other, redirectOrigin(other)]).toEqual([other, null])
+  })
+
+  it('says status=completed at the end, once, and leaves the rest as it was', () => {
+    expect(completedUri('https://example.com/')).toBe('https://example.com/?status=completed')
+    expect(completedUri('https://example.com/?')).toBe('https://example.com/?status=completed')
+    expect(completedUri('https://example.com/?a=b%20c')).toBe('https://example.com/?a=b%20c&status=completed')
+    expect(completedUri('https://example.com/?status=pending&a=b')).toBe('https://example.com/?status=completed&a=b')
+  })
+})

@@ -1,0 +1,93 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { handOf } from './hand.js'
+import { customerSite, linkAddress, openPage } from './pages.js'
+
+describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let key: string
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const fresh = await freshDatabase()
+    service = await startService(fresh.url)
+    browser = await launch()
+    key = (await service.callLinks('POST', '/api/links/create-profile/victim')).json.key
+    stop = async () => {
+      await browser.close()
+      await service.close()
+      await fresh.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  it.each(['iframe', 'iframe sandbox="allow-scripts allow-same-origin"', 'object', 'embed'])(
+    'cannot frame the page in <%s>',
+    async (element) => {
+      const address = linkAddress(service, key)
+      const tag = element.split(' ')[0]
+      const source = tag === 'object' ? `data="${address}" type="text/html"` : `src="${address}"`
+      const site = await customerSite(`<${element} ${source}></${tag}>`)
+      const page = await browser.newPage()
+      const answered = page.waitForResponse(address)
+      await page.goto(site.url)
+      expect((await answered).status()).toBe(200)
+      await page.waitForLoadState()
+      for (const frame of page.frames().slice(1))
+        expect(await frame.evaluate('document.body?.innerText ?? ""').catch(() => '')).not.toContain('how you type')
+      await page.close()
+      await site.close()
+    },
+  )
+
+  it('cannot post to it, by form or by script, with a pattern that the page itself could send', async () => {
+    const followed = await openPage(browser, linkAddress(service, key))
+    await followed.words(handOf(20))
+    const sent = followed.page.waitForRequest((request) => request.url().includes('/typing-patterns'))
+    await followed.page.context().setOffline(true)
+    await followed.page.keyboard.press('Enter')
+    const body = (await sent).postData() ?? ''
+    expect(body).toContain('kevt')
+    await followed.close()
+
+    const target = `${service.auth}/typing-patterns`
+    const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'].map(
+      (type) => `<form method="post" action="${target}" enctype="${type}"><input name="${key}" value="x"></form>`,
+    )
+    const site = await customerSite(forms.join(''))
+    const page = await browser.newPage()
+    for (let i = 0; i < forms.length; i++) {
+      await page.goto(site.url)
+      const answered = page.waitForResponse(target)
+      await page.evaluate(`document.forms[${i}].submit()`)
+      expect([403, 415]).toContain((await answered).status())
+      await page.waitForURL(target)
+    }
+    await page.goto(site.url)
+    const script = (headers: object, mode: string) =>
+      page.evaluate(
+        `fetch(${JSON.stringify(target)}, { method: 'POST', mode: '${mode}', headers: ${JSON.stringify(headers)},
+          body: ${JSON.stringify(body)} }).then(({ type }) => type, () => 'refused')`,
+      )
+    const headers = { 'content-type': 'application/json', 'x-link-key': key }
+    expect(await script(headers, 'cors')).toBe('refused')
+    expect(await script(headers, 'no-cors')).toBe('opaque')
+    await page.close()
+    await site.close()
+    expect((await service.bootstrap('victim')).json).toMatchObject({ nPatternsRef: 0 })
+  })
+
+  it('is told nothing of the key, by no header and no opener', async () => {
+    const { headers } = await fetch(linkAddress(service, key))
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.has('set-cookie')).toBe(false)
+    expect(headers.has('access-control-allow-origin')).toBe(false)
+  })
+})

@@ -1,0 +1,289 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { enroll } from '../api/enrolled.js'
+import { evenly, hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { handOf } from './hand.js'
+import { customerSite, linkAddress, openPage, picture, seriousFindings } from './pages.js'
+
+const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
+const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }
+
+describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let database: Database
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const fresh = await freshDatabase()
+    service = await startService(fresh.url)
+    database = connectPostgres({ url: fresh.url, max: 1 })
+    browser = await launch()
+    stop = async () => {
+      await browser.close()
+      await service.close()
+      await database.close()
+      await fresh.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  const keyOf = async (kind: string, userRef: string, body: unknown = {}): Promise<string> =>
+    (await service.callLinks('POST', `/api/links/${kind}-profile/${userRef}`, { body })).json.key
+  const open = async (key: string, options: Parameters<Browser['newContext']>[0] = {}) =>
+    openPage(browser, linkAddress(service, key), options)
+  const state = async (userRef: string) => (await service.bootstrap(userRef)).json
+
+  it('registers somebody who types at their own pace, shows how far they are, and sends them back', async () => {
+    const site = await customerSite()
+    const key = await keyOf('create', 'reg', { redirect_uri: `${site.url}/done?from=mail` })
+    const followed = await open(key)
+    const { page } = followed
+    const hand = handOf(1)
+    await picture(page, '01-begin')
+    for (let n = 1; n <= 4; n++) {
+      expect(await followed.count()).toBe(`Pattern ${n} of 5`)
+      await followed.pattern(hand)
+      await expect.poll(followed.count).toBe(`Pattern ${n + 1} of 5`)
+      expect(await page.locator('#hint').textContent()).toContain('Got it')
+      expect(await page.evaluate('document.activeElement.id')).toBe('typed')
+      if (n === 2) await picture(page, '02-next-words')
+    }
+    await followed.pattern(hand)
+    await page.locator('#done-title').waitFor()
+    await picture(page, '03-done')
+    expect(await page.locator('#close').textContent()).toContain(new URL(site.url).host)
+    expect(await page.evaluate('document.activeElement.id')).toBe('done-title')
+    await page.waitForURL(`${site.url}/done?from=mail&status=completed`)
+    expect(site.asked).toEqual([{ url: '/done?from=mail&status=completed', referer: undefined }])
+    expect(await state('reg')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
+    await followed.close()
+    await site.close()
+  })
+
+  it('follows word by word, lets small slips pass, and names a word that is not there', async () => {
+    const followed = await open(await keyOf('create', 'slips'))
+    const { page, marks } = followed
+    const [first = '', second = '', ...rest] = await page.locator('#words li').allTextContents()
+    const type = (text: string) => followed.strokes(evenly(text))
+    await type(first.slice(0, 2))
+    expect(await page.locator('#words li').first().locator('b').textContent()).toBe(first.slice(0, 2))
+    expect(await marks()).toEqual(['now', ...Array(rest.length + 1).fill('todo')])
+    await picture(page, '04-while-typing')
+    const slip = `${first.slice(2, -2)}${first.slice(-2) === 'ab' ? 'ba' : [...first.slice(-2)].reverse().join('')}`
+    await type(`${slip} `)
+    expect((await marks()).slice(0, 3)).toEqual(['done', 'now', 'todo'])
+    await type('qqqq ')
+    expect((await marks()).slice(0, 3)).toEqual(['done', 'wrong', 'now'])
+    expect(await page.locator('#hint').textContent()).toBe(
+      `“qqqq” should be “${second}”. Go back and correct it, please.`,
+    )
+    await picture(page, '05-mistyped')
+    await followed.strokes(evenly('<'.repeat(5)))
+    expect((await marks()).slice(0, 2)).toEqual(['done', 'now'])
+    expect(await page.locator('#hint').textContent()).toBe('')
+    await page.keyboard.press('Enter')
+    expect(await page.locator('#hint').textContent()).toBe('Not all of the words are there yet.')
+    expect(await state('slips')).toMatchObject({ nPatternsRef: 0 })
+    await followed.close()
+  })
+
+  it('takes nothing that was pasted, filled in or inserted, says so, and lets the words begin again', async () => {
+    const followed = await open(await keyOf('create', 'pasted'))
+    const { page } = followed
+    const hint = () => page.locator('#hint').textContent()
+    await followed.strokes(evenly('abc'))
+    await page.evaluate(`document.execCommand('insertText', false, 'whole words at once')`)
+    await expect.poll(hint).toMatch(/^(Some text came without key presses|Your browser)/)
+    expect(await page.locator('#typed').inputValue()).toBe('')
+    await followed.strokes(evenly('a'))
+    await page.evaluate(`document.getElementById('typed').value = 'written by a script'`)
+    await followed.strokes(evenly('b'))
+    await expect.poll(hint).toMatch(/filled in text/)
+    expect(await page.locator('#typed').inputValue()).toBe('')
+    await followed.paste('pasted text')
+    await expect.poll(hint).toMatch(/Pasted text does not show how you type/)
+    expect(await page.locator('#typed').inputValue()).toBe('')
+    await picture(page, '06-pasted')
+    await followed.pattern(handOf(2))
+    await expect.poll(followed.count).toBe('Pattern 2 of 5')
+    await followed.close()
+  })
+
+  it('of a reset that is abandoned leaves the old profile, which goes on', async () => {
+    const owner = await enroll(service, 'abandoned')
+    const followed = await open(await keyOf('reset', 'abandoned'))
+    expect(await followed.page.locator('h1').first().textContent()).toBe('Renew your typing profile')
+    const hand = handOf(3)
+    for (let n = 2; n <= 4; n++) {
+      await followed.pattern(hand)
+      await expect.poll(followed.count).toBe(`Pattern ${n} of 5`)
+    }
+    await followed.close()
+    const { session } = await service.bootstrap('abandoned')
+    const tries = [owner.fresh(), owner.fresh(), owner.fresh()]
+    const passed: boolean[] = []
+    for (const body of tries)
+      passed.push(
+        (await service.call('POST', '/users/abandoned/verify', { session, body })).json.authentication.authenticated,
+      )
+    expect(passed).toContain(true)
+    expect(await state('abandoned')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
+  })
+
+  it('goes on where it was left, after it was opened a thousand times by whoever looks at links in mails', async () => {
+    const key = await keyOf('create', 'prefetched')
+    const first = await open(key)
+    await first.pattern(handOf(4))
+    await expect.poll(first.count).toBe('Pattern 2 of 5')
+    await first.close()
+    for (let i = 0; i < 20; i++) {
+      const method = i % 2 === 0 ? 'GET' : 'HEAD'
+      const all = await Promise.all(Array.from({ length: 50 }, () => fetch(linkAddress(service, key), { method })))
+      for (const { status } of all) expect([200, 503]).toContain(status)
+    }
+    const again = await open(key)
+    expect(await again.count()).toBe('Pattern 2 of 5')
+    await again.close()
+  })
+
+  it('says the same, to the byte, of a key that expired, was revoked, replaced, used or never was, in plain words', async () => {
+    const expired = await keyOf('create', 'expired')
+    await database.asSystem(
+      (sql) => sql`update keystride.profile_link set expires_at = clock_timestamp() - interval '1 ms'`,
+    )
+    const replaced = await keyOf('create', 'gone')
+    const revoked = await keyOf('create', 'gone')
+    await service.callLinks('DELETE', '/api/links/gone')
+    const answers = await Promise.all(
+      [expired, replaced, revoked, 'A'.repeat(43), 'x', '%2e%2e%2f', 'a'.repeat(2000)].map(async (key) => {
+        const answer = await fetch(linkAddress(service, key))
+        return [answer.status, [...answer.headers.keys()].sort().join(), await answer.text()].join('\n')
+      }),
+    )
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toMatch(/^404\n/)
+    const followed = await open(revoked)
+    expect(await followed.page.locator('h1').textContent()).toBe('This link does not work (any more)')
+    expect(await seriousFindings(followed.page)).toEqual([])
+    await picture(followed.page, '07-gone')
+    await followed.close()
+  })
+
+  it('ends where its link ends meanwhile', async () => {
+    const followed = await open(await keyOf('create', 'meanwhile'))
+    await service.callLinks('DELETE', '/api/links/meanwhile')
+    await followed.pattern(handOf(5))
+    await expect.poll(() => followed.page.locator('h1').textContent()).toBe('This link does not work (any more)')
+    await followed.close()
+    expect(await state('meanwhile')).toMatchObject({ nPatternsRef: 0 })
+  })
+
+  it('says that nothing is left to do where the profile became complete meanwhile', async () => {
+    const key = await keyOf('create', 'complete')
+    await enroll(service, 'complete')
+    const followed = await open(key)
+    expect(await followed.page.locator('h1').textContent()).toBe('Nothing left to do')
+    await picture(followed.page, '08-nothing-left')
+    await followed.close()
+  })
+
+  it('asks to come back where too many patterns were refused, and where the service is out of reach', async () => {
+    const key = await keyOf('create', 'waiting')
+    const followed = await open(key)
+    const { page } = followed
+    await page.context().setOffline(true)
+    await followed.words(handOf(6))
+    await page.keyboard.press('Enter')
+    await page.locator('#why').waitFor()
+    expect(await page.locator('#why').textContent()).toMatch(/could not be reached/)
+    expect(await seriousFindings(page)).toEqual([])
+    await picture(page, '09-out-of-reach')
+    await page.context().setOffline(false)
+    await page.locator('#retry').click()
+    await expect.poll(followed.count).toBe('Pattern 1 of 5')
+    await followed.close()
+
+    const later = await open(key)
+    await database.asSystem(
+      (sql) => sql`
+        update keystride.member set patterns_closed_until = clock_timestamp() + interval '10 minutes'
+        where member_ref = 'waiting'`,
+    )
+    await later.words(handOf(7))
+    await later.page.keyboard.press('Enter')
+    await later.page.locator('#why').waitFor()
+    expect(await later.page.locator('#why').textContent()).toMatch(/again in 10 min/)
+    await picture(later.page, '10-too-many')
+    await later.close()
+  })
+
+  it('can be used with the keyboard alone, and has no serious finding in either scheme, on desktop and phone', async () => {
+    const key = await keyOf('create', 'everybody')
+    for (const [name, options] of [
+      ['light', {}],
+      ['dark', { colorScheme: 'dark' }],
+      ['phone', PHONE],
+      ['phone-dark', { ...PHONE, colorScheme: 'dark' }],
+    ] as const) {
+      const followed = await open(key, options)
+      const { page } = followed
+      expect(await seriousFindings(page)).toEqual([])
+      const stops: unknown[] = []
+      for (let i = 0; i < 4; i++) {
+        stops.push(await page.evaluate('document.activeElement.id || document.activeElement.tagName'))
+        await page.keyboard.press('Tab')
+      }
+      expect(stops.slice(0, 3)).toEqual(['typed', 'BUTTON', 'SUMMARY'])
+      await page.locator('summary').press('Enter')
+      expect(await page.locator('details li').first().isVisible()).toBe(true)
+      expect(await seriousFindings(page)).toEqual([])
+      await picture(page, `11-${name}`)
+      await followed.close()
+    }
+  })
+
+  it('speaks seven languages, by what the browser asks for or by choice, and fits a small phone in each', async () => {
+    const key = await keyOf('reset', 'reg')
+    const titles = new Set<string>()
+    for (const locale of LANGUAGES) {
+      const followed = await open(key, { locale, viewport: { width: 320, height: 640 } })
+      const { page } = followed
+      expect(await page.evaluate('document.documentElement.lang')).toBe(locale)
+      expect(await page.locator('#words').getAttribute('lang')).toBe(locale)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+      titles.add((await page.locator('h1').first().textContent()) ?? '')
+      await picture(page, `12-${locale}`)
+      await followed.close()
+    }
+    expect(titles.size).toBe(LANGUAGES.length)
+    const followed = await open(key)
+    await followed.page.getByRole('link', { name: 'Deutsch' }).click()
+    await expect.poll(() => followed.page.locator('h1').first().textContent()).toBe('Ihr Tippprofil erneuern')
+    await followed.close()
+  })
+
+  it('moves nothing where the system asks for less motion', async () => {
+    const followed = await open(await keyOf('create', 'still'), { reducedMotion: 'reduce' })
+    const running = `document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 0).length`
+    expect(await followed.page.evaluate(running)).toBe(0)
+    await followed.close()
+  })
+
+  it('says what it needs where no script runs, or its module does not come', async () => {
+    const key = await keyOf('create', 'scriptless')
+    const without = await open(key, { javaScriptEnabled: false })
+    await without.page.locator('#needs').waitFor({ state: 'visible' })
+    expect(await without.page.locator('#work').isVisible()).toBe(false)
+    await picture(without.page, '13-no-script')
+    await without.close()
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.route('**/typing.js', (route) => route.abort())
+    await page.goto(linkAddress(service, key))
+    await page.locator('#needs').waitFor({ state: 'visible' })
+    await context.close()
+  })
+})

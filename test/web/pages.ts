@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { keySender, type Stroke } from '../recorder/browser.js'
+import type { TestService } from '../service.js'
+import type { Hand } from './hand.js'
+
+const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
+
+/** A picture of the page for review, where a folder for pictures is named. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (folder === '') return
+  mkdirSync(folder, { recursive: true })
+  await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+}
+
+export interface Followed {
+  readonly page: Page
+  /** Types the words shown, and goes on; whoever is taken for the machine that they are types again. */
+  pattern(hand: Hand): Promise<void>
+  /** Types the words shown and goes no further. */
+  words(hand: Hand): Promise<void>
+  strokes(strokes: readonly Stroke[]): Promise<void>
+  /** Pastes with the keyboard. */
+  paste(text: string): Promise<void>
+  count(): Promise<string>
+  /** How each word stands. */
+  marks(): Promise<(string | null)[]>
+  close(): Promise<void>
+}
+
+/** Opens a page in a browser of its own memory; what breaks its policy, or throws, fails the test that closes it. */
+export async function openPage(
+  browser: Browser,
+  address: string,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Followed> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  await page.goto(address)
+  const sender = await keySender(page)
+  const words = async (hand: Hand) => {
+    const text = await page.locator('#words li').allTextContents()
+    await page.locator('#typed').focus()
+    await sender.types(hand(text.join(' ')))
+  }
+  const count = async () => (await page.locator('#count').textContent()) ?? ''
+  return {
+    page,
+    words,
+    count,
+    strokes: (strokes) => sender.types(strokes),
+    async paste(text) {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
+      await sender.shortcut('Control+KeyV', ['paste'])
+    },
+    marks: async () => {
+      const words = await page.locator('#words li').all()
+      return Promise.all(words.map((word) => word.getAttribute('data-mark')))
+    },
+    async pattern(hand) {
+      const before = await count()
+      for (let tries = 0; tries < 4; tries++) {
+        await words(hand)
+        const answered = page.waitForResponse((response) => response.url().includes('/typing-patterns'))
+        await page.keyboard.press('Enter')
+        if ((await answered).status() !== 422) return
+        await expect.poll(() => page.locator('#hint').textContent()).toMatch(/too even|exactly like/)
+        expect(await count()).toBe(before)
+      }
+      throw new Error('taken for a machine four times')
+    },
+    async close() {
+      await context.close()
+      expect(complaints).toEqual([])
+    },
+  }
+}
+
+export const linkAddress = (service: TestService, key: string) => `${service.auth}/b/${key}`
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** What axe finds wrong that is serious or worse, in words. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
+  await page.evaluate(axe)
+  const found = await page.evaluate('axe.run()')
+  const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // axe-core's API
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+/** A site of somebody else, such as the customer's that browsers are sent to: what it was asked for. */
+export async function customerSite(body = '<p>Welcome back</p>') {
+  const asked: { readonly url: string; readonly referer: string | undefined }[] = []
+  const server = createServer((request, response) => {
+    if (request.url !== '/favicon.ico') asked.push({ url: request.url ?? '', referer: request.headers.referer })
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Customer</title>${body}`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}

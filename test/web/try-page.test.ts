@@ -1,0 +1,101 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { madeUpHand } from './hand.js'
+import { openPage, picture, seriousFindings } from './pages.js'
+
+describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const fresh = await freshDatabase()
+    service = await startService(fresh.url, { demo: true })
+    browser = await launch()
+    stop = async () => {
+      await browser.close()
+      await service.close()
+      await fresh.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  const post = (name: string, key: string, headers: Record<string, string> = {}) =>
+    fetch(`${service.auth}/try/${name}`, { method: 'POST', headers: { 'x-try-key': key, ...headers } })
+
+  it('enrolls whoever types, knows them again and nobody else, shows which pairs of keys spoke, and forgets', async () => {
+    const followed = await openPage(browser, `${service.auth}/try`)
+    const { page } = followed
+    const [own, friend] = [madeUpHand(30), madeUpHand(31)]
+    await expect.poll(followed.count).toBe('Pattern 1 of 5')
+    expect(await seriousFindings(page)).toEqual([])
+    await picture(page, '20-try')
+    for (let n = 2; n <= 5; n++) {
+      await followed.pattern(own)
+      await expect.poll(followed.count).toBe(`Pattern ${n} of 5`)
+    }
+    await followed.pattern(own)
+    await expect.poll(followed.count).toBe('Your turn: sign in')
+    await picture(page, '21-try-sign-in')
+
+    const attempt = async (hand: typeof own) => {
+      await followed.words(hand)
+      const answered = page.waitForResponse((response) => response.url().endsWith('/verify'))
+      await page.keyboard.press('Enter')
+      const answer = (await (await answered).json()) as { confidence: number }
+      await page.locator('#verdict').waitFor()
+      expect(await page.evaluate('document.activeElement.id')).toBe('verdict')
+      return answer.confidence
+    }
+    const first = await attempt(own)
+    await page.locator('#me').click()
+    const mine = await attempt(own)
+    expect(await page.locator('#rows tr').count()).toBeGreaterThan(6)
+    expect(await page.locator('#said').textContent()).toContain(`${Math.round(100 * mine)} %`)
+    expect(await seriousFindings(page)).toEqual([])
+    await picture(page, '22-try-you')
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await picture(page, '24-try-phone')
+    await page.locator('#friend').click()
+    expect(await followed.count()).toContain('friend')
+    const theirs = await attempt(friend)
+    await picture(page, '23-try-friend')
+    expect(Math.max(first, mine)).toBeGreaterThan(theirs)
+    expect(theirs).toBeLessThan(0.5)
+    expect(await page.locator('#verdict').textContent()).not.toBe('That was you')
+    expect(await page.locator('#tries li').count()).toBe(3)
+    await page.locator('#forget').click()
+    await expect.poll(followed.count).toBe('Pattern 1 of 5')
+    await followed.close()
+  })
+
+  it('is nobody to whoever brings another key, and to other sites', async () => {
+    for (const name of ['typing-patterns', 'verify']) {
+      expect((await post(name, 'made up')).status).toBeGreaterThanOrEqual(400)
+      expect((await post(name, 'made up', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    }
+    expect((await post('begin', '', { origin: 'https://evil.example' })).status).toBe(403)
+    expect((await post('forget', 'made up')).status).toBe(200)
+  })
+
+  it('keeps the latest hundred people and no more', async () => {
+    for (let i = 0; i < 101; i++) expect((await post('begin', '')).status).toBe(200)
+    const { json } = await service.call('GET', '/organization')
+    expect(json.nUsers).toBe(100)
+  })
+
+  it('is there on the embedded default alone', async () => {
+    const fresh = await freshDatabase()
+    const other = await startService(fresh.url)
+    for (const [method, path] of [
+      ['GET', '/try'],
+      ['POST', '/try/begin'],
+    ] as const)
+      expect((await fetch(other.auth + path, { method })).status).toBe(401)
+    await other.close()
+    await fresh.drop()
+  })
+})
