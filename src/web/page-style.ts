@@ -92,7 +92,7 @@ td:nth-child(2){width:52%;padding-right:0;position:relative;background:linear-gr
 .heard{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 #turns{display:flex;flex-wrap:wrap;gap:.7rem;margin-top:1.4rem}
 #forget{margin-top:1.2rem}
-#tries{display:flex;flex-wrap:wrap;gap:.3rem 1.6rem;padding-left:1.2rem;margin:.4rem 0}
+#tries{display:flex;flex-wrap:wrap;gap:.3rem 2.8rem;padding-left:1.2rem;margin:.4rem 0}
 body>nav ul{list-style:none;display:flex;flex-wrap:wrap;justify-content:center;gap:.2rem 1.1rem;margin:0;padding:0 1rem 1.2rem;
 font-size:.9rem}
 body>nav a{color:var(--soft);text-decoration:none;display:inline-block;padding:.2rem 0}
