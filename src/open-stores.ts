@@ -14,6 +14,7 @@ import type { Directory } from './storage/directory.js'
 import type { Geography } from './storage/geography.js'
 import { openGeography } from './storage/geography-files.js'
 import type { InvalidPatternStore } from './storage/invalid-patterns.js'
+import type { JobQueueStore } from './storage/job-queue.js'
 import { keyFile } from './storage/key-file.js'
 import { givenKeys, type KeyRing } from './storage/key-ring.js'
 import type { KeyWrap } from './storage/key-wrap.js'
@@ -30,6 +31,7 @@ import { connectPostgres } from './storage/postgres/client.js'
 import { postgresDirectory } from './storage/postgres/directory.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
+import { postgresJobQueue } from './storage/postgres/job-queue.js'
 import { migrate } from './storage/postgres/migrate.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
@@ -76,6 +78,7 @@ export interface Stores {
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
   readonly geography: Geography
+  readonly jobQueue: JobQueueStore
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
@@ -145,6 +148,7 @@ export async function openStores(
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),
+      jobQueue: postgresJobQueue(database),
       vault,
       keyRing,
       keyWrap,

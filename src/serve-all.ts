@@ -46,6 +46,7 @@ import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import { every, type Job } from './jobs/every.js'
+import { createJobQueue, type JobQueue } from './jobs/queue.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
@@ -117,17 +118,25 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
+  const queue = openQueue(stores, log)
   const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
     async close() {
-      await server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS })
+      await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
       await Promise.all(jobs.map((job) => job.stop()))
       await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
     },
   }
 }
+
+const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
+  createJobQueue({
+    jobQueue,
+    onFailed: (error, facts) => log.error({ err: error, ...facts }, 'a job failed'),
+    onLost: (error) => log.error({ err: error }, 'no job is taken or planned: the queue is out of reach'),
+  })
 
 /** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
 const COUNT_EVERY_MS = 60_000

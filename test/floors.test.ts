@@ -12,7 +12,7 @@ interface Floor {
   readonly floors: readonly string[]
   readonly packages: readonly string[]
 }
-const POSTGRES = ['postgres', 'pg', 'node-pg-migrate']
+const POSTGRES = ['postgres', 'pg', 'pg-boss', 'node-pg-migrate']
 const FLOORS: Record<string, Floor> = {
   'src/domain': { floors: ['src/domain'], packages: ['zod'] },
   'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
+import { migrateJobQueue } from './job-queue.js'
 import { ensureRoles } from './roles.js'
 
 /** Months of authentications that have their partition before they begin. */
@@ -35,6 +36,10 @@ export async function migrate(databaseUrl: string, log: (line: string) => void =
     await client.query('begin')
     await client.query('set local role keystride_system')
     await client.query('select keystride.ensure_partitions($1)', [MONTHS_AHEAD])
+    await client.query('commit')
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock(7241865325823966)')
+    await migrateJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
     await client.query('commit')
     for (const { name } of applied) log(`applied migration ${name}`)
     return applied.map(({ name }) => name)

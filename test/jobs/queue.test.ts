@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createJobQueue, type JobQueue } from '../../src/jobs/queue.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresJobQueue } from '../../src/storage/postgres/job-queue.js'
+import { migrate } from '../../src/storage/postgres/migrate.js'
+import { startProxy } from '../faults/tcp-proxy.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { until } from '../storage/fixtures.js'
+
+/** One process of several: its own pool, its own loops. */
+interface Process {
+  readonly queue: JobQueue
+  readonly database: Database
+  readonly failed: string[]
+  readonly lost: unknown[]
+}
+
+let fresh: FreshDatabase
+let processes: Process[]
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  processes = []
+})
+afterEach(async () => {
+  for (const { queue, database } of processes) {
+    await queue.stop()
+    await database.close()
+  }
+  await fresh.drop()
+})
+
+function process(url = fresh.url): Process {
+  const database = connectPostgres({ url, max: 4 })
+  const failed: string[] = []
+  const lost: unknown[] = []
+  const queue = createJobQueue({
+    jobQueue: postgresJobQueue(database),
+    onFailed: (error) => failed.push((error as Error).message),
+    onLost: (error) => lost.push(error),
+  })
+  const made = { queue, database, failed, lost }
+  processes.push(made)
+  return made
+}
+const states = async (database: Database) =>
+  Object.fromEntries(
+    (
+      await database.call(
+        (sql) => sql<{ state: string; n: number }[]>`select state, count(*)::int as n from pgboss.job group by 1`,
+      )
+    ).map(({ state, n }) => [state, n]),
+  )
+
+describe('the job queue', () => {
+  it('has each job done once, by whichever of several processes', async () => {
+    const doers = [process(), process(), process()]
+    const asker = process()
+    const done: string[][] = doers.map(() => [])
+    const sent = Array.from({ length: 120 }, () => randomUUID())
+    await Promise.all(sent.map((id) => asker.queue.send('export-log', { id })))
+    doers.forEach(({ queue }, i) => {
+      queue.work(
+        'export-log',
+        async ({ id }) => {
+          await delay(2)
+          done[i]?.push(id ?? '')
+        },
+        4,
+      )
+    })
+    await until(async () => done.flat().length >= sent.length)
+    expect(done.flat().sort()).toEqual([...sent].sort())
+    await until(async () => (await states(asker.database)).completed === 120)
+    expect(await states(asker.database)).toEqual({ completed: 120 })
+    expect(processes.flatMap(({ failed, lost }) => [...failed, ...lost])).toEqual([])
+  })
+
+  it('does a job of its own process at once', async () => {
+    const { queue } = process()
+    const seen: string[] = []
+    queue.work('export-log', async ({ id }) => void seen.push(id ?? ''))
+    await delay(300)
+    const id = randomUUID()
+    const asked = performance.now()
+    await queue.send('export-log', { id })
+    await until(async () => seen.length > 0)
+    expect(seen).toEqual([id])
+    // A look around comes once a second: by chance alone a tenth of the time.
+    expect(performance.now() - asked).toBeLessThan(700)
+  })
+
+  it('brings a job that failed again, and says once for each time that it failed', async () => {
+    const { queue, failed, database } = process()
+    let tries = 0
+    queue.work('export-log', async () => {
+      tries += 1
+      if (tries === 1) throw new TypeError('ann@example.com is no number')
+    })
+    await queue.send('export-log', { id: randomUUID() })
+    await until(async () => tries === 2)
+    await until(async () => (await states(database)).completed === 1)
+    expect(failed).toEqual(['ann@example.com is no number'])
+    const kept = await database.call((sql) => sql`select to_jsonb(job) as job from pgboss.job`)
+    expect(JSON.stringify(kept)).not.toContain('example.com')
+  })
+
+  it('takes ids and nothing else', async () => {
+    const { queue, database } = process()
+    await expect(queue.send('export-log', { user: 'ann@example.com' })).rejects.toThrow(
+      'a job of export-log may carry ids only: user is none',
+    )
+    expect(await states(database)).toEqual({})
+  })
+
+  it('plans one job in a span, however many processes plan it', async () => {
+    const many = Array.from({ length: 4 }, () => process())
+    let done = 0
+    for (const { queue } of many) {
+      queue.schedule('retention', 24 * 3600)
+      queue.work('retention', async () => {
+        done += 1
+      })
+    }
+    await until(async () => done > 0)
+    await delay(300)
+    expect(done).toBe(1)
+    expect(await many[0]?.queue.send('retention', {}, { oncePerS: 24 * 3600 })).toBe(false)
+    expect(await many[0]?.queue.send('retention', {})).toBe(true)
+  })
+
+  it('gives back at a stop what was under way, and tells it to end', async () => {
+    const stopping = process()
+    let told = false
+    stopping.queue.work('export-log', async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      told = true
+      throw signal.reason
+    })
+    const deaf = process()
+    deaf.queue.work('retention', () => new Promise(() => {}))
+    const id = randomUUID()
+    await stopping.queue.send('export-log', { id })
+    await deaf.queue.send('retention', {})
+    await until(async () => (await states(stopping.database)).active === 2)
+    const begun = performance.now()
+    await Promise.all([stopping.queue.stop(), deaf.queue.stop()])
+    expect(performance.now() - begun).toBeLessThan(3500)
+    expect(told).toBe(true)
+    expect(await states(stopping.database)).toEqual({ retry: 2 })
+    expect(stopping.failed).toEqual([])
+    const heir = process()
+    const seen: string[] = []
+    heir.queue.work('export-log', async (ids) => void seen.push(ids.id ?? ''))
+    await until(async () => seen.length === 1)
+    expect(seen).toEqual([id])
+  })
+
+  it('goes on by itself after the database was away, and says so once', async () => {
+    const proxy = await startProxy(Number(new URL(fresh.url).port))
+    const url = new URL(fresh.url)
+    url.port = String(proxy.port)
+    const { queue, lost, database } = process(url.href)
+    const seen: string[] = []
+    queue.work('export-log', async ({ id }) => void seen.push(id ?? ''))
+    queue.work('retention', async () => {})
+    const ids = [randomUUID(), randomUUID()]
+    await queue.send('export-log', { id: ids[0] ?? '' })
+    await until(async () => seen.length === 1)
+    await proxy.refuse()
+    await until(async () => lost.length > 0)
+    await delay(1500)
+    await expect(queue.send('export-log', { id: randomUUID() })).rejects.toMatchObject({ kind: 'degraded' })
+    expect(lost).toHaveLength(1)
+    await proxy.accept()
+    await until(() =>
+      database.ping().then(
+        () => true,
+        () => false,
+      ),
+    )
+    await queue.send('export-log', { id: ids[1] ?? '' })
+    await until(async () => seen.length === 2)
+    expect(seen).toEqual(ids)
+    expect(lost).toHaveLength(1)
+    await queue.stop()
+    await database.close()
+    processes = []
+    await proxy.close()
+  })
+
+  it('gives the job of a dead process to somebody else, once its time is over', async () => {
+    const { queue, database } = process()
+    const dead = postgresJobQueue(database)
+    await queue.send('export-log', { id: randomUUID() })
+    const taken = await dead.take('export-log')
+    expect(taken?.ids.id).toMatch(/^[0-9a-f-]{36}$/)
+    await dead.maintain()
+    expect(await states(database)).toEqual({ active: 1 })
+    await database.call((sql) => sql`update pgboss.job set started_on = started_on - interval '2 hours'`)
+    await dead.maintain()
+    expect(await states(database)).toEqual({ retry: 1 })
+    await database.call((sql) => sql`update pgboss.job set start_after = now()`)
+    expect((await dead.take('export-log'))?.ids).toEqual(taken?.ids)
+  })
+
+  it('is closed to the roles that read and write rows', async () => {
+    const { database } = process()
+    const look = (sql: { unsafe(text: string): Promise<unknown> }) => sql.unsafe('select * from pgboss.job')
+    await expect(database.scoped(randomUUID(), look)).rejects.toThrow('permission denied')
+    await expect(database.asSystem(look)).rejects.toThrow('permission denied')
+  })
+
+  it('is made by the migration, twice and by several at once', async () => {
+    const empty = await freshDatabase({ empty: true })
+    await Promise.all([migrate(empty.url), migrate(empty.url), migrate(empty.url)])
+    await migrate(empty.url)
+    const { queue } = process(empty.url)
+    expect(await queue.send('retention', {})).toBe(true)
+    await processes.pop()?.database.close()
+    await empty.drop()
+  })
+})
