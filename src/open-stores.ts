@@ -11,6 +11,7 @@ import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
 import type { Directory } from './storage/directory.js'
+import type { ExportStore } from './storage/exports.js'
 import type { Geography } from './storage/geography.js'
 import { openGeography } from './storage/geography-files.js'
 import type { InvalidPatternStore } from './storage/invalid-patterns.js'
@@ -30,6 +31,7 @@ import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
 import { postgresDirectory } from './storage/postgres/directory.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
+import { postgresExports } from './storage/postgres/exports.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { postgresJobQueue } from './storage/postgres/job-queue.js'
 import { migrate } from './storage/postgres/migrate.js'
@@ -79,6 +81,7 @@ export interface Stores {
   readonly sessions: SessionStore
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
+  readonly exports: ExportStore
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
@@ -149,6 +152,7 @@ export async function openStores(
       preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),
       jobQueue: postgresJobQueue(database),
+      exports: postgresExports(database, url),
       vault,
       keyRing,
       keyWrap,

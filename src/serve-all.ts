@@ -18,6 +18,7 @@ import { createAccountFlows } from './flows/accounts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import { createEnroll } from './flows/enroll.js'
+import { createExportFlows } from './flows/exports.js'
 import type { Health } from './flows/health.js'
 import { createInspect } from './flows/inspect.js'
 import { createKnownPeople } from './flows/known-people.js'
@@ -46,6 +47,7 @@ import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
 import { every, type Job } from './jobs/every.js'
+import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
@@ -90,7 +92,8 @@ const DRAIN_MS = 3_000
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
-  const services = servicesOf(config, stores, scoring, health, front)
+  const queue = openQueue(stores, log)
+  const services = servicesOf(config, stores, scoring, health, front, queue)
   const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
@@ -118,8 +121,8 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
-  const queue = openQueue(stores, log)
   const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
+  if (config.roles.includes('jobs')) workOn(queue, stores)
   return {
     port: server.port,
     uws: `${provider.name}@${provider.version}`,
@@ -137,6 +140,22 @@ const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
     onFailed: (error, facts) => log.error({ err: error, ...facts }, 'a job failed'),
     onLost: (error) => log.error({ err: error }, 'no job is taken or planned: the queue is out of reach'),
   })
+
+/** How soon an export is taken up again whose process died, or whose job was lost: this and 30 s. */
+const FIND_EXPORTS_EVERY_S = 60
+
+function workOn(queue: JobQueue, stores: Stores): void {
+  const writeExport = createExporter(stores)
+  queue.work('export-log', ({ organization = '', archive = '' }, signal) => writeExport(organization, archive, signal))
+  queue.work('find-exports', async (_, signal) => {
+    for (const { organizationId, id } of await stores.exports.abandoned())
+      await queue.send('export-log', { organization: organizationId, archive: id })
+    while (!signal.aborted && (await stores.exports.forget(Date.now()))) {
+      // More is left.
+    }
+  })
+  queue.schedule('find-exports', FIND_EXPORTS_EVERY_S)
+}
 
 /** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
 const COUNT_EVERY_MS = 60_000
@@ -228,12 +247,20 @@ function browserModules(): Record<`${string}.js`, string> {
 
 const monotonicMs = () => performance.now()
 
-function servicesOf(config: Config, stores: Stores, scoring: Scoring, health: Health, front: Front | null): Services {
+function servicesOf(
+  config: Config,
+  stores: Stores,
+  scoring: Scoring,
+  health: Health,
+  front: Front | null,
+  jobs: JobQueue,
+): Services {
   const needs = {
     ...stores,
     scoring,
     people: createKnownPeople(config.profileCacheBytes),
     ...settingsOfAll(stores, front),
+    jobs,
     newId: () => v7(),
     newToken,
     now: () => Date.now(),
@@ -299,6 +326,7 @@ function openedOnce(): () => Scorer {
 function dashboardServices(
   needs: Stores &
     Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+      readonly jobs: JobQueue
       readonly newId: () => string
       readonly forgetSettings: (organizationId: string) => Promise<void>
     },
@@ -316,6 +344,7 @@ function dashboardServices(
     now,
     policies: createPolicyFlows(needs),
     series: createSeries(needs),
+    exports: createExportFlows(needs),
     inspect: createInspect({ ...needs, scorer: openedOnce() }),
   }
 }

@@ -11,6 +11,7 @@ export interface QueueRules {
 /** Every queue there is; the database gets them when it is migrated. */
 export const QUEUES = {
   'export-log': { retries: 5, retryAfterS: 1, expireS: 3600 },
+  'find-exports': { retries: 0, retryAfterS: 1, expireS: 60 },
   retention: { retries: 3, retryAfterS: 60, expireS: 600 },
 } as const satisfies Record<string, QueueRules>
 export type QueueName = keyof typeof QUEUES

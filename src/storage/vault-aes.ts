@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import { context, decrypt, encrypt } from './aes-gcm.js'
 import { KeyNotHeld, type KeyWrap } from './key-wrap.js'
-import type { Binding, Vault } from './vault.js'
+import type { Binding, PiecePlace, Vault } from './vault.js'
 
 export interface VaultNeeds {
   readonly keyWrap: KeyWrap
@@ -65,6 +65,16 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
       return plain
     },
 
+    sealPiece: async (organizationId, place, plain) =>
+      encrypt(pieceKey(await keysOf(organizationId), place), pieceContext(organizationId, place), plain),
+
+    async openPiece(organizationId, place, sealed) {
+      const key = pieceKey(await keysOf(organizationId), place)
+      const plain = decrypt(key, pieceContext(organizationId, place), sealed)
+      if (plain === null) throw new Error('a piece of an archive was altered, or moved from where it was stored')
+      return plain
+    },
+
     replayKey: async (organizationId) => (await keysOf(organizationId)).replay,
     codePepper: async (organizationId) => (await keysOf(organizationId)).pepper,
   }
@@ -78,3 +88,8 @@ function derived(data: Uint8Array): Keys {
 
 const sampleContext = (organizationId: string, { accountId, memberId, patternId, generation }: Binding) =>
   context('keystride sample', organizationId, accountId, memberId, patternId, generation)
+
+const pieceKey = ({ data }: Keys, { secret }: PiecePlace) =>
+  new Uint8Array(hkdfSync('sha256', data, secret, 'keystride export archives 1', KEY_BYTES))
+const pieceContext = (organizationId: string, { archiveId, n }: PiecePlace) =>
+  context('keystride export piece', organizationId, archiveId, n)

@@ -6,12 +6,24 @@ export interface Binding {
   readonly generation: number
 }
 
+/** Where a piece of an export's archive belongs. Without the secret, which the archive's row keeps, nothing opens it. */
+export interface PiecePlace {
+  readonly archiveId: string
+  readonly secret: Uint8Array
+  /** Its place in the order, from 0. */
+  readonly n: number
+}
+
 /** Encryption at rest under a data key per organization, each wrapped by the deployment's encryption key. */
 export interface Vault {
   /** AES-256-GCM: version byte, 12-byte nonce, ciphertext, 16-byte tag. */
   seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
   /** Throws where the bytes were altered or moved to another binding. */
   open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
+  /** The same for a piece of an archive, under a key of its secret and the organization's data key. */
+  sealPiece(organizationId: string, place: PiecePlace, plain: Uint8Array): Promise<Uint8Array>
+  /** Throws where the bytes were altered or moved, or the secret is another. */
+  openPiece(organizationId: string, place: PiecePlace, sealed: Uint8Array): Promise<Uint8Array>
   /** 32 bytes that key the organization's replay marks. */
   replayKey(organizationId: string): Promise<Uint8Array>
   /** 32 bytes under which the organization's security codes are hashed. */

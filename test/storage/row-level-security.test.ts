@@ -7,6 +7,7 @@ import { postgresAccounts } from '../../src/storage/postgres/account.js'
 import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresExports } from '../../src/storage/postgres/exports.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/profile-link.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
@@ -64,6 +65,12 @@ beforeAll(async () => {
     [{ organizationId: orgA, day: '2026-06-15', class: 'other', n: 1 }],
     [{ organizationId: orgA, id: uuid(), api: 'core', method: 'get', route: '/x', status: 200, durationMs: 1 }],
   )
+  const window = { from: NOW, to: NOW }
+  const exports = postgresExports(database, fresh.url)
+  const archive = { id: uuid(), kind: 'usage', window, createdAt: NOW, expiresAt: Date.now() + 60_000 } as const
+  await exports.add(orgA, archive, 1)
+  const claim = await exports.claim(orgA, archive.id, randomBytes(32))
+  if (claim !== null) await exports.append(orgA, claim, 0, randomBytes(20))
   tables = (
     await login<{ name: string }[]>`
       select c.relname as name from pg_catalog.pg_class c
@@ -153,6 +160,8 @@ describe('row level security', () => {
       `select keystride.count_attempts()`,
       `select keystride.add_usage('[]', '[]')`,
       `select keystride.append_checkpoints()`,
+      `select * from keystride.abandoned_exports()`,
+      `select keystride.forget_exports(now())`,
     ]
     for (const call of calls)
       await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')

@@ -3,6 +3,7 @@ import type { ProfileTargets } from '../../domain/biometric-status.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import { BUCKETS, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
+import type { ExportFlows } from '../../flows/exports.js'
 import type { InspectFlows } from '../../flows/inspect.js'
 import type { PolicyFlows } from '../../flows/policies.js'
 import type { Series } from '../../flows/series.js'
@@ -25,6 +26,7 @@ export interface DashboardServices {
   readonly usage: UsageStore
   readonly series: Series
   readonly inspect: InspectFlows
+  readonly exports: ExportFlows
   readonly targets: ProfileTargets
   /** Enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]

@@ -21,6 +21,7 @@ import {
 } from './authentications.js'
 import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './blocked-users.js'
 import type { DashboardServices } from './dashboard-route.js'
+import { downloadArchive, exportArchives, exportLog } from './exports.js'
 import { listLogs, oneLog, readLog, searchLogs } from './logs.js'
 import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
 import {
@@ -93,4 +94,7 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   searchLogs,
   oneLog,
   readLog,
+  exportLog,
+  exportArchives,
+  downloadArchive,
 ]

@@ -1,4 +1,5 @@
 import type { Transaction } from './client.js'
+import { eraseFromExports } from './exports.js'
 import { noSuccessor, queuedAs } from './member.js'
 
 /**
@@ -16,6 +17,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     returning kind = 'enrolled' as enrolled`
   await sql`
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+  await eraseFromExports(sql, organizationId, userRef)
   await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`

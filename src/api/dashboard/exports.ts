@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { EXPORT_KINDS, EXPORT_STATUSES } from '../../domain/export.js'
+import { dashboardRoute, iso, List, NoParams, NoQuery, Row, Window, windowOf, withWindow } from './dashboard-route.js'
+
+const Archive = z.object({
+  id: z.string(),
+  kind: z.enum(EXPORT_KINDS),
+  date_from: z.iso.datetime(),
+  date_to: z.iso.datetime(),
+  status: z.enum(EXPORT_STATUSES),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  size: z.int().nullable().describe('bytes of the zip; null until it is ready'),
+})
+
+const Asked = withWindow({
+  date_from: Window.date_from.unwrap(),
+  date_to: Window.date_to.unwrap(),
+  kind: z
+    .enum(EXPORT_KINDS)
+    .default('authentications')
+    .describe('authentications, the log of requests, or the headcount ledger'),
+}).meta({ examples: [{ date_from: '2026-11-01T00:00:00Z', date_to: '2026-12-01T00:00:00Z', kind: 'authentications' }] })
+
+/** A job writes the archive; this answers at once. */
+export const exportLog = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/management/export-log',
+  summary: 'Export authentications, requests or the ledger as CSV in a zip',
+  description:
+    'Answers at once; /management/logs-archives tells when the archive is ready. Kept for 7 days; the deletion of an account ' +
+    'removes the archives that hold its sign-ins. One that failed is asked for again. At most 10 may wait.',
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'json', schema: Asked },
+  replies: { 202: z.object({ id: z.string() }) },
+  refuses: ['validation-failed', 'rate-limited'],
+  async handle({ organizationId, body, services }) {
+    const id = await services.exports.ask(organizationId, body.kind, windowOf(body, services.now()))
+    return { status: 202, payload: { id }, message: 'Queued' }
+  },
+})
+
+/** All archives there are: few, and gone after a week. */
+export const exportArchives = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/management/logs-archives',
+  summary: 'Archives of exports, newest first',
+  params: NoParams,
+  query: NoQuery,
+  body: { kind: 'json', schema: z.object({}), optional: true },
+  replies: { 200: List(Archive) },
+  refuses: [],
+  async handle({ organizationId, services }) {
+    const archives = await services.exports.list(organizationId)
+    const data = archives.map(({ id, kind, window, status, createdAt, expiresAt, size }) => ({
+      id,
+      kind,
+      date_from: iso(window.from),
+      date_to: iso(window.to),
+      status,
+      created_at: iso(createdAt),
+      expires_at: iso(expiresAt),
+      size,
+    }))
+    return { status: 200, payload: { count: data.length, data } }
+  },
+})
+
+/** The archive of the organization's own; of another it is not found. */
+export const downloadArchive = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/management/download-archive',
+  summary: 'Download an archive that is ready',
+  params: NoParams,
+  query: NoQuery,
+  body: {
+    kind: 'json',
+    schema: z
+      .object({ id: z.uuid().toLowerCase() })
+      .meta({ examples: [{ id: '019aa5e2-7c1b-7d3a-9f60-0b2c8f4e1a57' }] }),
+  },
+  replies: { 200: z.file().mime('application/zip') },
+  refuses: ['validation-failed', 'nothing-found', 'rate-limited'],
+  async handle({ organizationId, body, services }) {
+    const { bytes, kind } = await services.exports.download(organizationId, body.id)
+    const headers = { 'content-disposition': `attachment; filename="${kind}-${body.id}.zip"` }
+    return { status: 200, payload: {}, headers, file: { contentType: 'application/zip', bytes } }
+  },
+})

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { stringify } from 'csv-stringify/sync'
+import yazl from 'yazl'
+import { type Cell, EXPORT_COLUMNS, type ExportKind, safeCell } from '../domain/export.js'
+import type { ClaimedExport, ExportStore } from '../storage/exports.js'
+import type { Vault } from '../storage/vault.js'
+
+interface Needs {
+  readonly exports: ExportStore
+  readonly vault: Vault
+  /** 1 MiB unless given: a row of the database of a size that it stores well. */
+  readonly pieceBytes?: number
+}
+
+const PIECE_BYTES = 1024 * 1024
+const SECRET_BYTES = 32
+
+/**
+ * Writes one archive: rows through a cursor, as CSV (RFC 4180), zipped and sealed piece by piece, so that memory holds a
+ * few pieces however many rows there are. Does nothing where the archive is gone or somebody is at it. Gives the claim
+ * back where it cannot go on, and rejects, so that the job comes again.
+ */
+export function createExporter({ exports, vault, pieceBytes = PIECE_BYTES }: Needs) {
+  return async (organizationId: string, id: string, signal: AbortSignal): Promise<void> => {
+    const secret = randomBytes(SECRET_BYTES)
+    const claim = await exports.claim(organizationId, id, secret)
+    if (claim === null) return
+    try {
+      let n = 0
+      let size = 0
+      const rows = exports.rows(organizationId, claim.kind, claim.window)
+      for await (const piece of piecesOf(zipOf(claim.kind, rows), pieceBytes)) {
+        signal.throwIfAborted()
+        const sealed = await vault.sealPiece(organizationId, { archiveId: id, secret, n }, piece)
+        if (!(await exports.append(organizationId, claim, n, sealed))) throw claimLost(claim)
+        n += 1
+        size += piece.length
+      }
+      if (!(await exports.finish(organizationId, claim, size))) throw claimLost(claim)
+    } catch (error) {
+      await exports.release(organizationId, claim).catch(() => {})
+      throw error
+    }
+  }
+}
+
+const claimLost = ({ id }: ClaimedExport) => new Error(`the export ${id} was taken over or has to begin again`)
+
+/** A zip with one file of CSV. What goes wrong with the rows is thrown here. */
+async function* zipOf(
+  kind: ExportKind,
+  rows: AsyncIterable<readonly (readonly Cell[])[]>,
+): AsyncGenerator<Buffer, void, undefined> {
+  const zip = new yazl.ZipFile()
+  // Sound: it is a PassThrough.
+  const output = zip.outputStream as Readable
+  const input = Readable.from(csvOf(kind, rows), { objectMode: false, highWaterMark: 64 * 1024 })
+  // yazl listens to its input itself, and tells errors here.
+  zip.on('error', (error: Error) => output.destroy(error))
+  zip.addReadStream(input, `${kind}.csv`)
+  zip.end()
+  try {
+    yield* output as AsyncIterable<Buffer>
+  } finally {
+    input.destroy()
+  }
+}
+
+async function* csvOf(kind: ExportKind, rows: AsyncIterable<readonly (readonly Cell[])[]>): AsyncGenerator<Buffer> {
+  yield csv([EXPORT_COLUMNS[kind]])
+  for await (const batch of rows) yield csv(batch.map((row) => row.map(safeCell)))
+}
+
+/** The package leaves a lone CR or LF bare; RFC 4180 wants it quoted. */
+const csv = (records: readonly (readonly string[])[]): Buffer =>
+  Buffer.from(stringify([...records] as string[][], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ }))
+
+/** The same bytes in pieces of one size, the last one shorter. */
+async function* piecesOf(stream: AsyncIterable<Buffer>, pieceBytes: number): AsyncGenerator<Buffer> {
+  let held: Buffer[] = []
+  let bytes = 0
+  for await (const part of stream) {
+    held.push(part)
+    bytes += part.length
+    while (bytes >= pieceBytes) {
+      const all = Buffer.concat(held)
+      yield all.subarray(0, pieceBytes)
+      held = [all.subarray(pieceBytes)]
+      bytes = all.length - pieceBytes
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(held)
+}

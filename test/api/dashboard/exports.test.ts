@@ -1,0 +1,176 @@
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EXPORT_COLUMNS } from '../../../src/domain/export.js'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/client.js'
+import { freshDatabase } from '../../servers/database.js'
+import { startService, type TestService } from '../../service.js'
+import { until } from '../../storage/fixtures.js'
+import { csvRecords, unzipped } from './archive-file.js'
+import { visited } from './inspected.js'
+
+let url: string
+let service: TestService
+let database: Database
+beforeAll(async () => {
+  url = (await freshDatabase()).url
+  service = await startService(url)
+  database = connectPostgres({ url, max: 2 })
+  await visited(service, 'ann')
+  await visited(service, 'bob')
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await service.close()
+})
+
+const window = () => ({
+  date_from: new Date(Date.now() - 3_600_000).toISOString(),
+  date_to: new Date(Date.now() + 60_000).toISOString(),
+})
+const post = (path: string, body?: unknown, apikey?: string) =>
+  service.dashboard('POST', path, { body, ...(apikey === undefined ? {} : { apikey }) })
+const archives = async () => (await post('/management/logs-archives')).json.data
+const archive = async (id: string) => (await archives()).find((one: { id: string }) => one.id === id)
+
+async function exported(kind: string): Promise<string> {
+  const { status, json } = await post('/management/export-log', { ...window(), kind })
+  expect(status).toBe(202)
+  await until(async () => (await archive(json.id))?.status === 'ready', 15_000)
+  return json.id
+}
+const download = (id: string, apikey = service.apikey) =>
+  fetch(`${service.core.replace('/core', '/dashboard')}/management/download-archive`, {
+    method: 'POST',
+    headers: { apikey, 'content-type': 'application/json' },
+    body: JSON.stringify({ id }),
+  })
+async function recordsOf(id: string) {
+  const answer = await download(id)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/zip'])
+  const bytes = new Uint8Array(await answer.arrayBuffer())
+  expect((await archive(id)).size).toBe(bytes.length)
+  const { name, content } = unzipped(bytes)
+  return { name, records: csvRecords(content.toString('utf8')), text: content.toString('utf8') }
+}
+
+describe('POST /management/export-log', () => {
+  it('gives every authentication of the window, as GET /authentications shows it, and the listed columns alone', async () => {
+    const id = await exported('authentications')
+    const { name, records } = await recordsOf(id)
+    expect(name).toBe('authentications.csv')
+    expect(records[0]).toEqual([...EXPORT_COLUMNS.authentications])
+    const listed = (await service.dashboard('GET', '/authentications?limit=500')).json.data
+    expect(listed.length).toBeGreaterThan(3)
+    expect(records.length - 1).toBe(listed.length)
+    const columns = records[0] ?? []
+    const told = records.slice(1).map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])))
+    for (const one of listed) {
+      const row = told.find((candidate) => candidate.id === one.id)
+      expect(row).toMatchObject({
+        user_ref: one.user_ref,
+        auth_method: one.auth_method,
+        authenticated: String(one.authenticated),
+        recommended_action: one.recommended_action,
+        confidence: String(one.confidence),
+        session_id: one.session_id,
+      })
+    }
+  })
+
+  it('knows no column that could hold a secret, a template, a code or a key', () => {
+    const columns = Object.values(EXPORT_COLUMNS).flat()
+    const secret = /secret|sealed|pattern_id|sha256|hash|code|key|pepper|token|facts|wrapped|display/
+    expect(columns.filter((column) => secret.test(column))).toEqual([])
+    expect(columns.length).toBe(30)
+  })
+
+  it('gives the log of requests and the ledger', async () => {
+    await until(async () => (await service.dashboard('GET', '/logs')).json.count > 0)
+    const logs = await recordsOf(await exported('logs'))
+    expect(logs.records[0]).toEqual([...EXPORT_COLUMNS.logs])
+    expect(logs.records.slice(1).map((row) => row[4])).toContain('/users/{userRef}')
+    const usage = await recordsOf(await exported('usage'))
+    expect(usage.records[0]).toEqual([...EXPORT_COLUMNS.usage])
+    expect(usage.records.slice(1).map((row) => row[0])).toContain('enroll')
+  })
+
+  it('lets no cell begin a formula, and keeps quotes, commas and line ends', async () => {
+    const hostile = ['=cmd|1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1', 'a"b', 'a,b', 'a\r\nb', "'x", '']
+    for (const text of hostile)
+      await database.scoped(service.organizationId, (sql) => {
+        const id = uuid()
+        return sql`
+          insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
+            account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
+            policy_id, n_patterns_ref, n_patterns_ref_used)
+          values (${service.organizationId}, ${id}, now(), ${id}, ${id}, 'hostile', ${text}, 'nominative', '', 'biometric', false,
+            'block', '', -0.5, 0, ${id}, 0, 0)`
+      })
+    const { records, text } = await recordsOf(await exported('authentications'))
+    const rows = records.filter((row) => row[2] === 'hostile')
+    expect(rows.map((row) => row[3])).toEqual(hostile.map((one) => (/^[=+\-@\t\r\n＝]/.test(one) ? `'${one}` : one)))
+    expect(rows.map((row) => row[10])).toEqual(hostile.map(() => "'-0.5"))
+    expect(records.flat().filter((cell) => /^[=+\-@\t\r\n\0＝]/.test(cell))).toEqual([])
+    expect(new Set(records.map((row) => row.length))).toEqual(new Set([EXPORT_COLUMNS.authentications.length]))
+    expect(text).toContain('"a""b"')
+    await database.scoped(
+      service.organizationId,
+      (sql) => sql`delete from keystride.authentication where user_ref = 'hostile'`,
+    )
+  })
+
+  it('is its organization’s alone', async () => {
+    const id = await exported('usage')
+    const { apikey } = await service.another()
+    expect((await post('/management/logs-archives', {}, apikey)).json).toMatchObject({ count: 0, data: [] })
+    expect((await post('/management/download-archive', { id }, apikey)).status).toBe(404)
+    expect((await post('/management/download-archive', { id: uuid() })).status).toBe(404)
+    expect((await post('/management/download-archive', {})).status).toBe(422)
+  })
+
+  it('refuses a window that is none, and an eleventh that waits', async () => {
+    expect((await post('/management/export-log', {})).status).toBe(422)
+    const { date_from, date_to } = window()
+    expect((await post('/management/export-log', { date_from: date_to, date_to: date_from })).status).toBe(422)
+    expect((await post('/management/export-log', { ...window(), kind: 'patterns' })).status).toBe(422)
+    const other = await service.another()
+    // Claimed by somebody who works on them for ever.
+    await database.scoped(
+      other.organizationId,
+      (sql) => sql`
+        insert into keystride.export_archive (organization_id, id, kind, date_from, date_to, status, created_at, expires_at,
+          claimed_until)
+        select ${other.organizationId}, gen_random_uuid(), 'usage', now(), now(), 'running', now(), now() + interval '7 days', 'infinity'
+        from generate_series(1, 10)`,
+    )
+    const eleventh = await post('/management/export-log', window(), other.apikey)
+    expect([eleventh.status, eleventh.headers.get('retry-after')]).toEqual([429, '60'])
+  })
+
+  it('is gone after a week', async () => {
+    const id = await exported('usage')
+    expect(Date.parse((await archive(id)).expires_at) - Date.parse((await archive(id)).created_at)).toBe(7 * 864e5)
+    await database.scoped(
+      service.organizationId,
+      (sql) => sql`update keystride.export_archive set expires_at = now() where id = ${id}`,
+    )
+    expect(await archive(id)).toBeUndefined()
+    expect((await post('/management/download-archive', { id })).status).toBe(404)
+  })
+
+  it('of somebody who was deleted since is removed, others stay', async () => {
+    const [users, usage] = [await exported('authentications'), await exported('usage')]
+    await service.call('DELETE', '/users/bob')
+    expect(await archive(users)).toBeUndefined()
+    expect((await download(users)).status).toBe(404)
+    expect((await archive(usage)).status).toBe('ready')
+    const again = await recordsOf(await exported('authentications'))
+    expect(again.records.some((row) => row[2] === 'ann')).toBe(true)
+    expect(again.text).not.toContain('bob')
+    // Nobody of the next one is in it.
+    await service.call('POST', '/users/newcomer')
+    const kept = await exported('authentications')
+    await service.call('DELETE', '/users/newcomer')
+    expect((await archive(kept)).status).toBe('ready')
+  })
+})

@@ -1,0 +1,255 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { createExportFlows } from '../../src/flows/exports.js'
+import { createExporter } from '../../src/jobs/export-log.js'
+import type { ExportStore } from '../../src/storage/exports.js'
+import { givenKeys } from '../../src/storage/key-ring.js'
+import { createKeyWrap } from '../../src/storage/key-wrap-aes.js'
+import { postgresAccounts } from '../../src/storage/postgres/account.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresExports } from '../../src/storage/postgres/exports.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
+import type { Vault } from '../../src/storage/vault.js'
+import { createVault } from '../../src/storage/vault-aes.js'
+import { csvRecords, unzipped } from '../api/dashboard/archive-file.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { person } from '../storage/fixtures.js'
+
+const ROWS = 3000
+const PIECE_BYTES = 64 * 1024
+const HOUR_MS = 3_600_000
+let fresh: FreshDatabase
+let database: Database
+let exports: ExportStore
+let vault: Vault
+let org: string
+let id: string
+
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 4 })
+  exports = postgresExports(database, fresh.url)
+  const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
+  const wrappedKeys = postgresWrappedKeys(database)
+  vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
+  org = uuid()
+  await postgresOrganizations(database).create({
+    id: org,
+    name: 'acme',
+    wrapKey: () => keyWrap.wrapNew(org),
+    policyId: uuid(),
+    policy: DEFAULT_POLICY,
+    createdAt: Date.now(),
+  })
+  await person(database, org, 'ada')
+  await person(database, org, 'eve')
+  // Ids that do not compress: several pieces.
+  await database.asSystem(
+    (sql) => sql`
+        insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
+          account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
+          policy_id, n_patterns_ref, n_patterns_ref_used)
+        select ${org}, overlay(keystride.uuid_from(now())::text placing substr(gen_random_uuid()::text, 15, 22) from 15 for 22)::uuid,
+          now(), gen_random_uuid(), gen_random_uuid(), case i % 100 when 0 then 'eve' else 'ada' end, md5(random()::text),
+          'nominative', md5(random()::text), 'biometric', true, 'auth', '', random(), random(), gen_random_uuid(), 5, 5
+        from generate_series(1, ${ROWS}::int) i`,
+  )
+}, 60_000)
+afterAll(async () => {
+  await database.close()
+  await fresh.drop()
+})
+beforeEach(async () => {
+  id = uuid()
+  const now = Date.now()
+  const window = { from: now - HOUR_MS, to: now + HOUR_MS }
+  const archive = { id, kind: 'authentications', window, createdAt: now, expiresAt: now + HOUR_MS } as const
+  expect(await exports.add(org, archive, 10)).toBe(true)
+})
+
+const never = new AbortController().signal
+const flows = () =>
+  createExportFlows({ exports, vault, jobs: { send: async () => true }, newId: () => uuid(), now: Date.now })
+const export_ = (signal = never, over: Partial<ExportStore> = {}) =>
+  createExporter({ exports: { ...exports, ...over }, vault, pieceBytes: PIECE_BYTES })(org, id, signal)
+const records = async () => csvRecords(unzipped((await flows().download(org, id)).bytes).content.toString('utf8'))
+const status = async () => (await exports.list(org, Date.now())).find((one) => one.id === id)?.status
+const letClaimLapse = () =>
+  database.scoped(
+    org,
+    (sql) =>
+      sql`update keystride.export_archive set claimed_until = clock_timestamp() - interval '1 second' where id = ${id}`,
+  )
+const pieces = async () =>
+  (await database.scoped(org, (sql) => sql`select attempt, n from keystride.export_piece where archive_id = ${id}`))
+    .length
+
+/** An exporter that comes to a halt after `n` pieces, as one whose machine is gone; `go` lets it find that it lives. */
+function halting(n: number) {
+  let go = () => {}
+  let reached = () => {}
+  const halted = new Promise<void>((resolve) => {
+    reached = resolve
+  })
+  const gone = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  const append: ExportStore['append'] = async (organizationId, claim, place, sealed) => {
+    if (place === n) {
+      reached()
+      await gone
+    }
+    return exports.append(organizationId, claim, place, sealed)
+  }
+  return { append, halted, go: () => go() }
+}
+
+describe('an export', () => {
+  it('holds every row once, over several pieces that nobody reads without the keys', async () => {
+    await export_()
+    const rows = await records()
+    expect(rows.length).toBe(ROWS + 1)
+    expect(new Set(rows.map(([rowId]) => rowId)).size).toBe(ROWS + 1)
+    expect(await pieces()).toBeGreaterThan(3)
+    const stored = await database.scoped(
+      org,
+      (sql) => sql<{ sealed: Buffer }[]>`select sealed from keystride.export_piece where archive_id = ${id}`,
+    )
+    expect(Math.max(...stored.map(({ sealed }) => sealed.length))).toBeLessThan(PIECE_BYTES + 64)
+    expect(Buffer.concat(stored.map(({ sealed }) => sealed)).includes('authentications.csv')).toBe(false)
+  })
+
+  it('is taken up again where its process died, and becomes one whole archive', async () => {
+    const dead = halting(2)
+    const first = export_(never, { append: dead.append })
+    const outcome = first.then(
+      () => 'finished',
+      (error: Error) => error.message,
+    )
+    await dead.halted
+    expect([await status(), await pieces()]).toEqual(['running', 2])
+    // While the claim holds nobody else begins.
+    await export_()
+    expect(await status()).toBe('running')
+    expect(await exports.abandoned()).not.toContainEqual({ organizationId: org, id })
+    await letClaimLapse()
+    expect(await exports.abandoned()).toContainEqual({ organizationId: org, id })
+    await export_()
+    const rows = await records()
+    expect(rows.length).toBe(ROWS + 1)
+    // It was alive after all: what it still writes is refused.
+    dead.go()
+    expect(await outcome).toBe(`the export ${id} was taken over or has to begin again`)
+    expect([await status(), await records()]).toEqual(['ready', rows])
+    while (await exports.forget(Date.now())) {
+      // More is left.
+    }
+    expect(
+      new Set(
+        (
+          await database.scoped(
+            org,
+            (sql) => sql`select distinct attempt from keystride.export_piece where archive_id = ${id}`,
+          )
+        ).map(({ attempt }) => attempt),
+      ),
+    ).toEqual(new Set([2]))
+    expect(await records()).toEqual(rows)
+  })
+
+  it('stopped half-way is free for another at once', async () => {
+    const stopping = new AbortController()
+    const half = halting(1)
+    const outcome = export_(stopping.signal, { append: half.append }).catch((error: Error) => error.name)
+    await half.halted
+    stopping.abort()
+    half.go()
+    expect(await outcome).toBe('AbortError')
+    expect(await status()).toBe('queued')
+    await export_()
+    expect((await records()).length).toBe(ROWS + 1)
+  })
+
+  it('is failed after five attempts', async () => {
+    const broken: ExportStore['append'] = () => Promise.reject(new Error('no room'))
+    for (let tries = 1; tries <= 5; tries += 1) {
+      await expect(export_(never, { append: broken })).rejects.toThrow('no room')
+      expect(await status()).toBe('queued')
+    }
+    await export_()
+    expect(await status()).toBe('failed')
+    await expect(flows().download(org, id)).rejects.toMatchObject({ kind: 'nothing-found' })
+    expect(await exports.abandoned()).not.toContainEqual({ organizationId: org, id })
+  })
+
+  it('does not open with a piece changed, moved, or of another archive', async () => {
+    await export_()
+    const whole = createHash('sha256')
+      .update((await flows().download(org, id)).bytes)
+      .digest('hex')
+    const swap = (a: number, b: number) =>
+      database.scoped(
+        org,
+        (sql) => sql`
+          update keystride.export_piece p set sealed = o.sealed from keystride.export_piece o
+          where p.archive_id = ${id} and o.archive_id = ${id} and (p.n, o.n) in ((${a}, ${b}), (${b}, ${a}))`,
+      )
+    await swap(0, 1)
+    await expect(flows().download(org, id)).rejects.toThrow('altered, or moved')
+    await swap(0, 1)
+    expect(
+      createHash('sha256')
+        .update((await flows().download(org, id)).bytes)
+        .digest('hex'),
+    ).toBe(whole)
+    await database.scoped(
+      org,
+      (sql) => sql`update keystride.export_archive set secret = ${randomBytes(32)} where id = ${id}`,
+    )
+    await expect(flows().download(org, id)).rejects.toThrow('altered, or moved')
+  })
+
+  it('begins again without somebody who was deleted while it was written', async () => {
+    const slow = halting(2)
+    const outcome = export_(never, { append: slow.append }).catch((error: Error) => error.message)
+    await slow.halted
+    await postgresAccounts(database).remove(org, 'eve')
+    expect(await status()).toBe('queued')
+    slow.go()
+    expect(await outcome).toBe(`the export ${id} was taken over or has to begin again`)
+    await export_()
+    const rows = await records()
+    expect(rows.length).toBe(ROWS - ROWS / 100 + 1)
+    expect(rows.filter((row) => row[2] === 'eve')).toEqual([])
+  })
+
+  it('waits for a deletion under way before it looks', async () => {
+    await person(database, org, 'bob')
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let locked = () => {}
+    const holding = new Promise<void>((resolve) => {
+      locked = resolve
+    })
+    const deletion = database.scoped(org, async (sql) => {
+      await sql`select keystride.note_erasure()`
+      locked()
+      await held
+    })
+    await holding
+    let claimed = false
+    const claim = exports.claim(org, id, randomBytes(32)).then(() => {
+      claimed = true
+    })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(claimed).toBe(false)
+    release()
+    await Promise.all([deletion, claim])
+    expect(claimed).toBe(true)
+  })
+})
