@@ -11,7 +11,7 @@ export interface Database {
   /** One transaction that sees every organization: administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
   /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
-  call<T>(work: (sql: Sql) => PromiseLike<T>): Promise<T>
+  call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<TurnOptions, 'patienceMs'>): Promise<T>
   ping(): Promise<void>
   /** Waits up to 5 s for what is running. */
   close(): Promise<void>
@@ -95,7 +95,7 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
         statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
       ),
     asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
-    call: (work) => pass((sql, turn) => turn.exchange(work(sql))),
+    call: (work, options) => pass((sql, turn) => turn.exchange(work(sql)), options),
     ping: () => pass(ping, { probe: true }),
     close: () => {
       turnstile.stop()

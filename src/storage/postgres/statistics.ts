@@ -1,6 +1,6 @@
 import type { Bucket, TimeWindow } from '../../domain/time-window.js'
 import type { StatisticsStore, Tally } from '../statistics.js'
-import type { Database, Transaction } from './client.js'
+import type { Database, Sql, Transaction } from './client.js'
 import { usersTable } from './users-table.js'
 
 interface TallyRow {
@@ -16,6 +16,9 @@ interface TallyRow {
   sum_context: number
   n_context: number
 }
+
+/** Half a second, and one hour of an organization with many attempts. No end user waits for it. */
+const COUNT_PATIENCE_MS = 10_000
 
 /** Statistics in PostgreSQL: closed hours from their counts, see the migration that makes them. */
 export function postgresStatistics(database: Database): StatisticsStore {
@@ -61,11 +64,12 @@ export function postgresStatistics(database: Database): StatisticsStore {
     users: (organizationId, window, order) => usersTable(database, organizationId, window, order),
 
     async countAttempts() {
-      const [row] = await database.call((sql) => sql<{ more: boolean }[]>`select keystride.count_attempts() as more`)
-      if (row?.more === true) return true
-      const [days] = await database.call((sql) => sql<{ more: boolean }[]>`select keystride.count_days() as more`)
-      const [slid] = await database.call((sql) => sql<{ more: boolean }[]>`select keystride.slide_totals() as more`)
-      return days?.more === true || slid?.more === true
+      const count = async (call: (sql: Sql) => Promise<{ more: boolean }[]>) =>
+        (await database.call(call, { patienceMs: COUNT_PATIENCE_MS }))[0]?.more === true
+      if (await count((sql) => sql`select keystride.count_attempts() as more`)) return true
+      const days = await count((sql) => sql`select keystride.count_days() as more`)
+      const totals = await count((sql) => sql`select keystride.slide_totals() as more`)
+      return days || totals
     },
   }
 }
