@@ -166,10 +166,19 @@ describe('figures over attempts', () => {
     ]
     const sorts = ['n', 'authenticated', 'challenged', 'blocked', 'confidence', 'last', 'user_ref']
     const rests = ['desc', 'desc&limit=1', 'desc&limit=1&skip=1', 'desc&user_ref_filter=nn', 'asc', 'asc&skip=1']
-    const paths = windows.flatMap((window) =>
-      sorts.flatMap((sort) => rests.map((rest) => `/aggregations/users?${window}&sort=${sort}&order=${rest}`)),
-    )
-    const tables = () => Promise.all(paths.map(async (path) => (await get(path)).json.data.map(rounded)))
+    const tables = async () => {
+      const all = []
+      for (const window of windows)
+        for (const sort of sorts)
+          all.push(
+            await Promise.all(
+              rests.map(async (rest) =>
+                (await get(`/aggregations/users?${window}&sort=${sort}&order=${rest}`)).json.data.map(rounded),
+              ),
+            ),
+          )
+      return all
+    }
     const totals = () =>
       database.asSystem(
         (sql) => sql<{ days: number; n: number }[]>`
