@@ -94,7 +94,7 @@ async function fill(url: string): Promise<void> {
           'place', (i % 60) || '.5 ' || (i % 90) || '.5 FR City', 'browser', 'B' || i % 6, 'os', 'O' || i % 5, 'kind', 'desktop',
           'score.device', 'high', 'score.network', 'low', 'score.time', 'medium')
       from (select i, random() as r, 1 + floor(random() * ${users}::int)::int as u,
-        ((extract(epoch from now()) - 30 * 86400 * random()) * 1000)::bigint as ms
+        ((extract(epoch from now()) - 30 * 86400 * (1 - (i - random()) / ${attempts}::float8)) * 1000)::bigint as ms
         from generate_series(${from}::int, ${Math.min(attempts, from + step - 1)}::int) i) drawn`
     if (from % 200_000 === 1) say(`  ${from - 1} attempts`)
   }
@@ -154,7 +154,12 @@ try {
     'daily usages': () => series.attempts(O, window, 'day'),
     'blocked users': () => Promise.all([directory.blocked(O, to, page), directory.countBlocked(O, to)]),
     'blocked users history': () => series.blockedUsers(O, window, 'day'),
-    'users table': () => statistics.users(O, window, order),
+    'users table, most attempts': () => statistics.users(O, window, order),
+    'users table, lowest confidence': () =>
+      statistics.users(O, window, { ...order, sort: 'confidence', descending: false }),
+    'users table, by name': () => statistics.users(O, window, { ...order, sort: 'user_ref', descending: false }),
+    'users table, filtered': () => statistics.users(O, window, { ...order, userRefFilter: '777' }),
+    'users table, page 200': () => statistics.users(O, window, { ...order, skip: 10_000 }),
     groups: () => directory.groups(O),
     geolocation: () => series.by(O, 'place', window),
     'contextual, device': () => series.indicator(O, 'device', window),

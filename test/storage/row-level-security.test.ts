@@ -61,6 +61,11 @@ beforeAll(async () => {
     (sql) => sql`
       insert into keystride.attempt_count values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
   )
+  await database.asSystem(
+    (sql) => sql`
+      insert into keystride.attempt_day values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
+  )
+  await database.asSystem((sql) => sql`select keystride.slide_totals(now() + interval '2 hours')`)
   await postgresUsage(database).add(
     [{ organizationId: orgA, day: '2026-06-15', class: 'other', n: 1 }],
     [{ organizationId: orgA, id: uuid(), api: 'core', method: 'get', route: '/x', status: 200, durationMs: 1 }],
@@ -158,6 +163,8 @@ describe('row level security', () => {
       `select keystride.forget_marks(now())`,
       `select keystride.ensure_partitions(1)`,
       `select keystride.count_attempts()`,
+      `select keystride.count_days()`,
+      `select keystride.slide_totals()`,
       `select keystride.add_usage('[]', '[]')`,
       `select keystride.append_checkpoints()`,
       `select * from keystride.abandoned_exports()`,

@@ -11,7 +11,7 @@ export interface Database {
   /** One transaction that sees every organization: administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
   /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
-  call<T>(work: (sql: Sql) => PromiseLike<T>): Promise<T>
+  call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<TurnOptions, 'patienceMs'>): Promise<T>
   ping(): Promise<void>
   /** Waits up to 5 s for what is running. */
   close(): Promise<void>
@@ -20,6 +20,8 @@ export interface Database {
 export interface ScopedOptions {
   /** False lets the commit return before it is on disk: for what may be lost with a crash. Default true. */
   readonly durable?: boolean
+  /** Milliseconds that a statement may take. Default 1,000. */
+  readonly statementMs?: number
 }
 
 export interface PostgresOptions {
@@ -87,10 +89,13 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
   }
 
   return {
-    scoped: (organizationId, work, { durable = true } = {}) =>
-      pass((sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable }, turn, work)),
+    scoped: (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+      pass(
+        (sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable, statementMs }, turn, work),
+        statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
+      ),
     asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
-    call: (work) => pass((sql, turn) => turn.exchange(work(sql))),
+    call: (work, options) => pass((sql, turn) => turn.exchange(work(sql)), options),
     ping: () => pass(ping, { probe: true }),
     close: () => {
       turnstile.stop()
@@ -103,8 +108,14 @@ interface Scope {
   readonly role: 'keystride_app' | 'keystride_system'
   readonly organizationId: string
   readonly durable: boolean
+  readonly statementMs: number
 }
-const SYSTEM: Scope = { role: 'keystride_system', organizationId: '', durable: true }
+const SYSTEM: Scope = {
+  role: 'keystride_system',
+  organizationId: '',
+  durable: true,
+  statementMs: STATEMENT_TIMEOUT_MS,
+}
 
 /** 400 kB of disk, given back at once: rows short enough not to be compressed. */
 async function takeRoom(sql: Transaction): Promise<void> {
@@ -120,7 +131,7 @@ async function takeRoom(sql: Transaction): Promise<void> {
  */
 async function transact<T>(
   sql: Sql,
-  { role, organizationId, durable }: Scope,
+  { role, organizationId, durable, statementMs }: Scope,
   turn: Turn,
   work: (sql: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -128,7 +139,7 @@ async function transact<T>(
   const scoped = async (open: Transaction): Promise<T> => {
     await turn.exchange(open`
       select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
-        set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true),
+        set_config('statement_timeout', ${String(statementMs)}, true),
         set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true)`)
     const result = await work(
       new Proxy(open, {

@@ -1,7 +1,7 @@
 import type { Bucket, TimeWindow } from '../../domain/time-window.js'
-import type { StatisticsStore, Tally, UserSort, UserStatistics } from '../statistics.js'
-import type { Database, Transaction } from './client.js'
-import { likeText } from './like-text.js'
+import type { StatisticsStore, Tally } from '../statistics.js'
+import type { Database, Sql, Transaction } from './client.js'
+import { usersTable } from './users-table.js'
 
 interface TallyRow {
   at: Date
@@ -17,17 +17,8 @@ interface TallyRow {
   n_context: number
 }
 
-interface UserRow {
-  user_ref: string
-  type: UserStatistics['type']
-  n: number
-  n_authenticated: number
-  n_challenged: number
-  n_blocked: number
-  confidence: number | null
-  confidence_biometrics: number | null
-  last_at: Date | null
-}
+/** Half a second, and one hour of an organization with many attempts. No end user waits for it. */
+const COUNT_PATIENCE_MS = 10_000
 
 /** Statistics in PostgreSQL: closed hours from their counts, see the migration that makes them. */
 export function postgresStatistics(database: Database): StatisticsStore {
@@ -62,52 +53,25 @@ export function postgresStatistics(database: Database): StatisticsStore {
     blockedUsers: (organizationId, window, bucket) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<{ at: Date; n_users: number }[]>`
-          select ${started(sql, sql`keystride.time_of(id)`, bucket, window.from)} as at,
-            count(distinct account_id)::int as n_users
-          from keystride.authentication
-          where organization_id = ${organizationId} and recommended_action = 'block' and ${within(sql, window)}
+          select at, count(*)::int as n_users from (
+            select distinct ${started(sql, sql`created_at`, bucket, window.from)} as at, account_id
+            from keystride.authentication
+            where organization_id = ${organizationId} and recommended_action = 'block' and ${within(sql, window)}) blocked
           group by 1 order by 1`
         return rows.map((row) => ({ at: row.at.getTime(), nUsers: row.n_users }))
       }),
 
-    users: (organizationId, window, { sort, descending, skip, limit, userRefFilter }) =>
-      database.scoped(organizationId, async (sql) => {
-        const like = userRefFilter === null ? sql`true` : sql`a.user_ref like ${likeText(userRefFilter)}`
-        const direction = descending ? sql`desc nulls last` : sql`asc nulls first`
-        const rows = await sql<UserRow[]>`
-          with attempts as (
-            select account_id, count(*)::int as n, count(*) filter (where authenticated)::int as n_authenticated,
-              count(*) filter (where recommended_action = 'challenge')::int as n_challenged,
-              count(*) filter (where recommended_action = 'block')::int as n_blocked, avg(confidence) as confidence,
-              avg(confidence_biometrics) filter (where method = 'biometric') as confidence_biometrics,
-              max(created_at) as last_at
-            from keystride.authentication
-            where organization_id = ${organizationId} and ${within(sql, window)} group by account_id)
-          select a.user_ref, a.type, coalesce(t.n, 0) as n, coalesce(t.n_authenticated, 0) as n_authenticated,
-            coalesce(t.n_challenged, 0) as n_challenged, coalesce(t.n_blocked, 0) as n_blocked, t.confidence,
-            t.confidence_biometrics, t.last_at
-          from keystride.account a left join attempts t on t.account_id = a.id
-          where a.organization_id = ${organizationId} and ${like}
-          order by ${SORTS[sort](sql)} ${direction}, a.user_ref offset ${skip} limit ${limit}`
-        return rows.map(toUser)
-      }),
+    users: (organizationId, window, order) => usersTable(database, organizationId, window, order),
 
-    countAttempts: () =>
-      database.call(async (sql) => {
-        const [row] = await sql<{ more: boolean }[]>`select keystride.count_attempts() as more`
-        return row?.more === true
-      }),
+    async countAttempts() {
+      const count = async (call: (sql: Sql) => Promise<{ more: boolean }[]>) =>
+        (await database.call(call, { patienceMs: COUNT_PATIENCE_MS }))[0]?.more === true
+      if (await count((sql) => sql`select keystride.count_attempts() as more`)) return true
+      const days = await count((sql) => sql`select keystride.count_days() as more`)
+      const totals = await count((sql) => sql`select keystride.slide_totals() as more`)
+      return days || totals
+    },
   }
-}
-
-const SORTS: Record<UserSort, (sql: Transaction) => ReturnType<typeof within>> = {
-  n: (sql) => sql`coalesce(t.n, 0)`,
-  authenticated: (sql) => sql`coalesce(t.n_authenticated, 0)`,
-  challenged: (sql) => sql`coalesce(t.n_challenged, 0)`,
-  blocked: (sql) => sql`coalesce(t.n_blocked, 0)`,
-  confidence: (sql) => sql`t.confidence`,
-  last: (sql) => sql`t.last_at`,
-  user_ref: (sql) => sql`a.user_ref`,
 }
 
 /** The attempts of a window: ids begin with the time, and lead to the partitions. */
@@ -130,17 +94,3 @@ const toTally = (row: TallyRow): Tally => ({
   sumContext: row.sum_context,
   nContext: row.n_context,
 })
-
-function toUser(row: UserRow): UserStatistics {
-  return {
-    userRef: row.user_ref,
-    type: row.type,
-    n: row.n,
-    nAuthenticated: row.n_authenticated,
-    nChallenged: row.n_challenged,
-    nBlocked: row.n_blocked,
-    confidence: row.confidence,
-    confidenceBiometrics: row.confidence_biometrics,
-    lastAt: row.last_at?.getTime() ?? null,
-  }
-}

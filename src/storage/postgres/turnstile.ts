@@ -86,8 +86,9 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
 
   function lookAround(): void {
     const now = beats.now()
-    const running = [...pieces].filter((piece) => piece.line === line).map(({ startedAt }) => now - startedAt)
-    silent = heardFrom !== null && Math.min(Math.max(0, ...running), now - heardFrom) >= SILENCE_MS
+    const running = [...pieces].filter((piece) => piece.line === line)
+    const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
+    silent = heardFrom !== null && Math.min(longestMs, now - heardFrom) >= SILENCE_MS
     for (const piece of pieces) {
       const age = now - piece.askedAt
       if (age < SILENCE_MS) break
@@ -96,7 +97,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
       else if (age >= piece.patienceMs) piece.refuse('the database is too busy')
     }
     waiting = waiting.filter((piece) => !piece.expired)
-    if (running.some((age) => age >= STUCK_MS)) replace(line.value)
+    if (running.some((piece) => now - piece.startedAt >= Math.max(STUCK_MS, 2 * piece.patienceMs))) replace(line.value)
   }
 
   function next(): void {

@@ -137,10 +137,62 @@ describe('figures over attempts', () => {
     expect(before.browsers).toBe(attempts - 2)
     await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '3 hours')`)
     expect(await figures()).toEqual(before)
+    await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '2 days')`)
+    await database.asSystem((sql) => sql`select keystride.count_days()`)
+    expect(await figures()).toEqual(before)
     const [{ n }] = await database.asSystem(
       (sql) => sql<[{ n: number }]>`select sum(n)::int as n from keystride.attempt_count where facet = 'all'`,
     )
     expect(n).toBe(attempts)
+  })
+
+  it('order the table of users alike from totals and from the attempts', async () => {
+    const slide = async (ahead: string) => {
+      let more = true
+      while (more)
+        [{ more }] = await database.asSystem(
+          (sql) => sql<[{ more: boolean }]>`select keystride.slide_totals(now() + ${ahead}::interval) as more`,
+        )
+    }
+    const rounded = (row: Record<string, unknown>) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? value.toFixed(8) : value]),
+      )
+    const hours = (n: number) => new Date(Date.now() + n * 3_600_000).toISOString()
+    const windows = [
+      `date_to=${hours(4)}`,
+      `date_from=${hours(-7 * 24 + 30)}&date_to=${hours(4)}`,
+      `date_from=${hours(-1)}&date_to=${hours(4)}`,
+    ]
+    const sorts = ['n', 'authenticated', 'challenged', 'blocked', 'confidence', 'last', 'user_ref']
+    const rests = ['desc', 'desc&limit=1', 'desc&limit=1&skip=1', 'desc&user_ref_filter=nn', 'asc', 'asc&skip=1']
+    const tables = async () => {
+      const all = []
+      for (const window of windows)
+        for (const sort of sorts)
+          all.push(
+            await Promise.all(
+              rests.map(async (rest) =>
+                (await get(`/aggregations/users?${window}&sort=${sort}&order=${rest}`)).json.data.map(rounded),
+              ),
+            ),
+          )
+      return all
+    }
+    const totals = () =>
+      database.asSystem(
+        (sql) => sql<{ days: number; n: number }[]>`
+          select days, sum(n)::int as n from keystride.user_total group by 1 order by 1`,
+      )
+    const before = await tables()
+    expect(await totals()).toEqual([])
+    await slide('1 hour')
+    expect(await tables()).toEqual(before)
+    await slide('3 hours')
+    expect((await totals()).map((one) => ({ ...one }))).toEqual([7, 30, 90].map((days) => ({ days, n: attempts })))
+    expect(await tables()).toEqual(before)
+    await slide('31 days')
+    expect((await totals()).map((one) => ({ ...one }))).toEqual([{ days: 90, n: attempts }])
   })
 
   it('cut a window to the millisecond through a counted hour', async () => {
