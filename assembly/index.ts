@@ -10,7 +10,7 @@
  * | 4   | liveness score before calibration                                                              |
  *
  * `scan` reads a request body that the host wrote to BODY into slot 0's sample; `nameKey` taught it the key table before.
- * `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
+ * `mark` hashes the times it found, to know a replay again. `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
  */
 import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
 import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees, loneNodes, loneRoots, loneTrees } from './model'
@@ -26,7 +26,7 @@ import { restoreTemplate } from './profile-template'
 import { logistic, sumTrees } from './trees'
 
 export {
-  BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, LAYOUT_VERSION, LIVENESS, MODEL,
+  BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, LAYOUT_VERSION, LIVENESS, MARK, MODEL,
   MODEL_BYTES_MAX, PREPARED, RAW, REFERENCES_MAX, RESULT, SAMPLES, SAMPLE_BYTES, SCANNED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, TIMES, VECTOR,
   VECTOR_SIZE, VECTOR_STRIDE, Z,
 } from './layout'
@@ -36,6 +36,7 @@ export { compare } from './compare'
 export { explain } from './explain'
 export { nearestReplay } from './near-replay'
 export { nameKey } from './key-identity'
+export { mark } from './replay-mark'
 export { keepTemplate } from './profile-template'
 export { scan } from './scan'
 

@@ -3,7 +3,6 @@ import { seededRandom } from '../src/calibration/random.js'
 import { REPLAY_BANDS_SHARED, type ReplayMark } from '../src/domain/replay.js'
 import type { Kernel } from '../src/scoring/kernel.js'
 import { pressTimes } from '../src/scoring/read-pattern.js'
-import { replayMark } from '../src/scoring/replay-mark.js'
 import { REPLAY_DISTANCE_MS, sampleOf, within } from './forgeries.js'
 
 const SEED = 11
@@ -58,7 +57,7 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
       releaseMs: moved(releaseMs),
     }))
     const { botLikelihood, replayDistanceMs } = kernel.score(sampleOf(replay), [sampleOf(session)])
-    if (botLikelihood > 0.5 || known(replayMark(pressTimes(session), KEY), replayMark(pressTimes(replay), KEY)))
+    if (botLikelihood > 0.5 || known(kernel.mark(pressTimes(session), KEY), kernel.mark(pressTimes(replay), KEY)))
       continue
     ofAnything++
     if (replayDistanceMs >= REPLAY_DISTANCE_MS) ofReference++
@@ -70,7 +69,7 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
 export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
   let [pairs, called] = [0, 0]
   for (const sessions of people) {
-    const marks = sessions.map((session) => replayMark(pressTimes(session), KEY))
+    const marks = sessions.map((session) => kernel.mark(pressTimes(session), KEY))
     sessions.forEach((session, i) => {
       for (let j = i + 1; j < sessions.length && pairs < pairsMax; j++) {
         const [a, b] = [marks[i], marks[j]]

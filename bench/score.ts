@@ -7,7 +7,6 @@ import { suggestWords } from '../src/domain/typing-words.js'
 import { modelFile, wasmFile } from '../src/scoring/artifacts.js'
 import { createKernel } from '../src/scoring/kernel.js'
 import { readByContract } from '../src/scoring/read-pattern.js'
-import { replayMark } from '../src/scoring/replay-mark.js'
 import { scoreTask } from '../src/scoring/score.js'
 
 /**
@@ -64,7 +63,7 @@ const found = medians({
   'JSON.parse': () => JSON.parse(pattern.toString()),
   'JSON.parse and zod': () => TypingPattern.parse(JSON.parse(pattern.toString())),
   'the contract (JSON.parse, zod, bounds, sample)': () => readByContract(pattern),
-  'the replay mark': () => replayMark(read.times, replayKey),
+  'the replay mark': () => kernel.mark(read.times, replayKey),
 })
 process.stdout.write(`a pattern of ${pattern.length} bytes, medians of 61 rounds in turn:\n`)
 for (const [name, us] of Object.entries(found)) process.stdout.write(`${us.toFixed(1).padStart(8)} us  ${name}\n`)

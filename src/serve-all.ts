@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { v7 } from 'uuid'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
 import type { DashboardServices } from './api/dashboard/dashboard-route.js'
@@ -49,6 +48,7 @@ import { serve } from './http/server.js'
 import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'
+import { newId } from './new-id.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
@@ -109,7 +109,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     degraded: health.degraded,
     services,
     log,
-    newRequestId: v7,
+    newRequestId: newId,
     onAnswer(answered) {
       metrics.onAnswer(answered)
       meter.note(answered)
@@ -261,7 +261,7 @@ function servicesOf(
     people: createKnownPeople(config.profileCacheBytes),
     ...settingsOfAll(stores, front),
     jobs,
-    newId: () => v7(),
+    newId,
     newToken,
     now: () => Date.now(),
     randomSeed: () => randomInt(2 ** 32),

@@ -178,7 +178,8 @@ export interface VerifyAnswer extends ProfileView {
   readonly recognizedUser: boolean
   /** What the session may try next; null after a success. */
   readonly next: AttemptWindow | null
-  readonly words: SuggestedWords
+  /** For what the session may try next; null with that. */
+  readonly words: SuggestedWords | null
   /** When it was answered, epoch ms. */
   readonly at: number
 }
@@ -189,6 +190,7 @@ export function answerOf(
   { situation, action, judged, authentication }: Settled,
 ): VerifyAnswer {
   const { method, account, member, settings, hints } = situation
+  const open = action !== 'verified'
   return {
     ...profileView(member, needs.targets, needs.now()),
     action,
@@ -198,8 +200,8 @@ export function answerOf(
     policyId: settings.policy.id,
     authentication,
     recognizedUser: judged?.recognizedUser ?? false,
-    next: action === 'verified' ? null : windowOf(needs, situation),
-    words: suggestedWords(settings, member, hints, needs.randomSeed()),
+    next: open ? windowOf(needs, situation) : null,
+    words: open ? suggestedWords(settings, member, hints, needs.randomSeed()) : null,
     at: needs.now(),
   }
 }

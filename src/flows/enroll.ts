@@ -1,14 +1,22 @@
 import type { Account, Member } from '../domain/account.js'
-import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import {
+  biometricStatus,
+  canVerify,
+  type ProfileTargets,
+  type ProfileView,
+  profileView,
+} from '../domain/biometric-status.js'
 import { type EnrollmentPlace, enrollmentPlace } from '../domain/enrollment.js'
 import { linkUnknown, Refusal, userNotFound } from '../domain/refusal.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
+import type { AuthenticationStore } from '../storage/authentication.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { AddOutcome, NewReference, ProfileStore } from '../storage/profile.js'
 import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
+import { SESSION_LIFETIME_MS } from './bootstrap.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
 import {
   bindSession,
@@ -19,11 +27,13 @@ import {
   requireSession,
 } from './person.js'
 import type { Settings } from './settings.js'
+import { shownSessionId } from './tokens.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from './words.js'
 
 interface Needs {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
+  readonly authentications: AuthenticationStore
   readonly invalidPatterns: InvalidPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
@@ -118,6 +128,17 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
   }
 }
 
+/** When the owner of the profile last signed in by typing, in this session. */
+async function lastTyped(needs: AdmitNeeds, { who, session, account, member }: Admission, now: number) {
+  if (session.implicit === true) return null
+  return needs.authentications.typedInSession(who.organizationId, {
+    userRef: account.userRef,
+    memberId: member.id,
+    sessionId: shownSessionId(session.sha256),
+    since: now - SESSION_LIFETIME_MS,
+  })
+}
+
 /** The member afterwards; `stored` false where the profile is full, or where a parallel call was first. */
 async function placed(
   needs: AdmitNeeds,
@@ -125,7 +146,11 @@ async function placed(
   candidate: Candidate,
 ): Promise<{ member: Member; stored: boolean }> {
   const { session, member } = admission
-  const place = enrollmentPlace({ member, session, targets: needs.targets, now: needs.now() })
+  const now = needs.now()
+  const finished = canVerify(biometricStatus(member, needs.targets, now))
+  const authenticatedAt = finished ? await lastTyped(needs, admission, now) : null
+  const { reportedAction } = session
+  const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
   switch (place.kind) {
     case 'reset':
       return placed(needs, { ...admission, member: await resetQueued(needs, admission, place.pendingId) }, candidate)

@@ -1,7 +1,7 @@
 import type { Member } from '../domain/account.js'
-import type { ImplicitSession, SessionStore } from '../storage/session.js'
+import type { SessionStore } from '../storage/session.js'
 import { SESSION_LIFETIME_MS } from './bootstrap.js'
-import type { Designation } from './person.js'
+import type { Designation, LiveSession } from './person.js'
 import { sha256Hex } from './tokens.js'
 
 interface Needs {
@@ -9,17 +9,22 @@ interface Needs {
   readonly newToken: () => string
 }
 
+interface ImplicitLive extends LiveSession {
+  /** How long it still lives. */
+  readonly remainingMs: number
+}
+
 /**
  * The session of a member whose calls bring none: one at a time over all processes, so that its budgets hold from call
  * to call, for as long as any session lives from the first call on. Its bearer value is thrown away where it is made: it
  * can be neither sent nor guessed. It counts as never authenticated, for whoever brings no session has shown nothing in it.
  */
-export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitSession> {
+export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitLive> {
   const session = await needs.sessions.mintImplicit(who.organizationId, {
     sha256: sha256Hex(needs.newToken()),
     userRef: who.userRef,
     memberRef: member.memberRef,
     lifetimeMs: SESSION_LIFETIME_MS,
   })
-  return { ...session, authenticatedAt: null }
+  return { ...session, implicit: true }
 }

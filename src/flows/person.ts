@@ -38,6 +38,8 @@ export async function findPerson(
 
 export interface LiveSession extends Session {
   readonly sha256: string
+  /** Found by its member: whoever calls has shown nothing in it. */
+  readonly implicit?: true
 }
 
 /** What a call brings of its session: the bearer value, or one that was found alive already. */

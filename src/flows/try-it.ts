@@ -88,15 +88,16 @@ export function createTryIt(needs: Needs): TryFlows {
 
     async verify(key, body) {
       const who = await whose(key)
-      const answer = await needs.verify(who, await session(who), body, HINTS)
-      const { authentication, next, words } = answer
+      const begun = await needs.bootstrap(who, null, HINTS)
+      const answer = await needs.verify(who, begun.sessionToken, body, HINTS)
+      const { authentication, next } = answer
       return {
         confidence: authentication?.confidence ?? null,
         recommendedAction: authentication?.recommendedAction ?? 'block',
         reason: authentication?.reason ?? '',
         waitS: next?.mode === 'biometric' ? 0 : (next?.retryAfterSeconds ?? 0),
         explanation: await explained(needs, who, answer),
-        words,
+        words: begun.words,
       }
     },
 

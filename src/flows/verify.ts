@@ -121,7 +121,7 @@ async function reserveAsKnown(
   const { account, member } = known
   const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const unused = { biometric: 0, security_code: 0, typingFailed: false }
-  const session = { userRef: who.userRef, memberRef: null, used: unused, authenticatedAt: null, reportedAction: null }
+  const session = { userRef: who.userRef, memberRef: null, used: unused, reportedAction: null }
   const unsaid = { ...session, sha256: sha256Hex(token) }
   const named = { ...who, memberRef: who.memberRef ?? member.memberRef }
   const before = {
@@ -330,14 +330,12 @@ function shadowOf({ contextIndicators }: Needs, facts: AttemptFacts, { shadow }:
   return { policyId: shadow.id, recommendedAction: whatIf(facts, shadow.policy, contextIndicators) }
 }
 
-/** A success opens a finished profile to further references, a failure the code where typing comes first. */
+/** A failure opens the code where typing comes first. */
 async function noteInSession({ sessions }: Needs, { situation, authentication }: Settled): Promise<void> {
-  if (authentication === null) return
+  if (authentication === null || authentication.authenticated) return
   const { who, session, settings } = situation
-  const place = [who.organizationId, who.userRef, session.sha256] as const
-  if (authentication.authenticated) await sessions.markAuthenticated(...place, authentication.createdAt)
-  else if (settings.policy.policy.security_code_fallback.require_biometric_first)
-    await sessions.markTypingFailed(...place)
+  if (settings.policy.policy.security_code_fallback.require_biometric_first)
+    await sessions.markTypingFailed(who.organizationId, who.userRef, session.sha256)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
+import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
 import { PatternAround } from '../domain/typing-pattern.js'
 import { patternAround } from './pattern-around.js'
 import type { PatternRead } from './read-pattern.js'
@@ -31,11 +32,14 @@ interface Surface {
   readonly explain: () => number
   readonly nameKey: (text: number, bytes: number, key: number) => void
   readonly scan: (bytes: number) => number
+  readonly mark: (presses: number) => void
 }
 
 /** u32 references, u32 bytes of the kernel's part; that part and the samples follow. */
 const TEMPLATE_HEADER = 8
-const LAYOUT_VERSION = 4
+const LAYOUT_VERSION = 5
+const MARK_KEY_BYTES = 32
+const MARK_EXACT_BYTES = 16
 const utf8Encoder = new TextEncoder()
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
@@ -64,6 +68,11 @@ export interface Kernel {
    * it is given; `times` is a view that the next scan overwrites.
    */
   scan(body: Uint8Array): PatternRead | null
+  /**
+   * The replay mark of a pattern of 1 to 500 presses, from the press and release of each in turn, ms on any clock. Who does
+   * not hold `replayKey` (32 bytes) can neither make one nor aim a jitter at where its cells end.
+   */
+  mark(times: Float64Array, replayKey: Uint8Array): ReplayMark
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies what it is given. */
   score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
   /** Writes a sample into a slot and reads it: the step to repeat where many probes meet the same references. */
@@ -204,6 +213,17 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
           PatternAround.parse({ agent: said(6), tags: said(8) ?? undefined, d: said(10) ?? undefined }),
         ),
         times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
+      }
+    },
+    mark(times, replayKey) {
+      const at = address('MARK')
+      new Float64Array(surface.memory.buffer, address('TIMES'), times.length).set(times)
+      bytes.set(replayKey.subarray(0, MARK_KEY_BYTES), at)
+      guarded(() => surface.mark(times.length / 2))
+      const bandsAt = at + MARK_KEY_BYTES + MARK_EXACT_BYTES
+      return {
+        exact: bytes.slice(at + MARK_KEY_BYTES, bandsAt),
+        bands: Array.from(new BigInt64Array(surface.memory.buffer, bandsAt, REPLAY_BANDS)),
       }
     },
     score(probe, references) {

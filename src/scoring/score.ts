@@ -1,6 +1,5 @@
 import type { Kernel, KernelScore } from './kernel.js'
 import { readByContract } from './read-pattern.js'
-import { replayMark } from './replay-mark.js'
 import { readableSample } from './sample.js'
 import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 
@@ -33,7 +32,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       ip,
       memberRef,
       around,
-      replayMark: replayMark(read.times, task.replayKey),
+      replayMark: kernel.mark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,
       replayOfReference,

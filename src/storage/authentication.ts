@@ -55,6 +55,14 @@ export type RecordOutcome =
   /** The member is gone. */
   | 'absent'
 
+export interface SessionTyping {
+  readonly userRef: string
+  readonly memberId: string
+  /** As records show it, see `Authentication`. */
+  readonly sessionId: string
+  readonly since: number
+}
+
 export interface AuthenticationStore {
   /**
    * Writes the attempt, its replay mark and the member's counters, all or nothing; resolves after the commit. A success
@@ -62,6 +70,8 @@ export interface AuthenticationStore {
    */
   record(organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome>
   find(organizationId: string, id: string): Promise<Authentication | null>
+  /** When a session's typing last signed the member in, epoch ms, of its attempts from `since` on; null where none did. */
+  typedInSession(organizationId: string, session: SessionTyping): Promise<number | null>
   /** The attempt of this user that tested the pattern; null where there is none. */
   findByPattern(organizationId: string, userRef: string, patternId: string): Promise<Authentication | null>
   /** Newest first. */

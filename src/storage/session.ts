@@ -7,8 +7,6 @@ export interface Session {
   readonly memberRef: string | null
   /** Attempts reserved so far, of each kind, and whether one of typing has failed. */
   readonly used: SessionUse
-  /** When this session last authenticated, epoch ms; null before. */
-  readonly authenticatedAt: number | null
   /** Id of the pending action that a bootstrap of this session has reported last; null where none was pending. */
   readonly reportedAction: string | null
 }
@@ -59,7 +57,6 @@ export interface SessionStore {
   ): Promise<Reservation | null>
   /** Gives back a reservation whose pattern could not be read, or whose code was not compared: nothing was learned from it. */
   release(organizationId: string, userRef: string, sha256: string, kind: AttemptKind): Promise<void>
-  markAuthenticated(organizationId: string, userRef: string, sha256: string, at: number): Promise<void>
   markTypingFailed(organizationId: string, userRef: string, sha256: string): Promise<void>
   markReported(organizationId: string, userRef: string, sha256: string, actionId: string): Promise<void>
   end(organizationId: string, userRef: string, sha256: string): Promise<void>

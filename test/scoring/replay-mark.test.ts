@@ -1,13 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
+import { wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
 import { pressTimes } from '../../src/scoring/read-pattern.js'
-import { replayMark as markOfTimes } from '../../src/scoring/replay-mark.js'
+import { markByTheBook, sipHash } from './replay-mark-reference.js'
 import { typedBy } from './typists.js'
 
+const kernel = createKernel(readFileSync(wasmFile()), encodeModel(blankModel()))
 const key = new Uint8Array(32).fill(9)
-const replayMark = (presses: readonly KeyPress[], replayKey: Uint8Array) => markOfTimes(pressTimes(presses), replayKey)
+const replayMark = (presses: readonly KeyPress[], replayKey: Uint8Array) => kernel.mark(pressTimes(presses), replayKey)
 const shared = (a: readonly KeyPress[], b: readonly KeyPress[]): number => {
   const theirs = replayMark(b, key).bands
   return replayMark(a, key).bands.filter((band, i) => band === theirs[i]).length
@@ -21,6 +26,24 @@ describe('replay mark', () => {
     expect(mark.exact).toHaveLength(16)
     expect(mark.bands).toHaveLength(REPLAY_BANDS)
     for (const band of mark.bands) expect(BigInt.asIntN(64, band)).toBe(band)
+  })
+
+  it('is the one by the book, for one press to five hundred', () => {
+    const random = seededRandom(4)
+    const own = Uint8Array.from({ length: 32 }, () => 256 * random())
+    for (const n of [1, 2, 3, 14, 15, 30, 113, 114, 499, 500]) {
+      const times = typedBy(n, 0, n).flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs])
+      const { exact, bands } = kernel.mark(Float64Array.from(times), own)
+      const book = markByTheBook(times, own)
+      expect(bands).toEqual(book.bands)
+      expect(BigInt(`0x${Buffer.from(exact).reverse().toString('hex')}`)).toBe(book.exact)
+    }
+  })
+
+  it('rests on SipHash as its authors published it', () => {
+    const published = Uint8Array.from({ length: 16 }, (_, i) => i)
+    expect(sipHash(published, published.subarray(0, 15), false)).toBe(0xa129ca6149be45e5n)
+    expect(sipHash(published, published.subarray(0, 8), false)).toBe(0x93f5f5799a932462n)
   })
 
   it('is the same for the same timings, shifted by fractions of an epoch clock or not', () => {

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { REPLAY_MEMORY_DAYS } from '../../src/domain/replay.js'
-import type { AuthenticationStore } from '../../src/storage/authentication.js'
+import type { AttemptToRecord, AuthenticationStore } from '../../src/storage/authentication.js'
 import { postgresAccounts } from '../../src/storage/postgres/account.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
@@ -33,6 +33,32 @@ beforeEach(async () => {
 
 const member = async (of: Person) =>
   (await postgresAccounts(database).find(of.organizationId, of.userRef, null))?.member
+
+describe('a session', () => {
+  it('tells when its own typing last signed the member in, and of nothing else', async () => {
+    const bo = await person(database, org, 'bo')
+    const made = (of: Person, changes: Partial<AttemptToRecord['authentication']>, attemptsVersion: number) =>
+      store.record(org, attempt(of, { authentication: { ...attempt(of).authentication, ...changes }, attemptsVersion }))
+    const session = {
+      userRef: 'ada',
+      memberId: ada.memberId,
+      sessionId: '0123456789abcdef',
+      since: Date.now() - 60_000,
+    }
+    expect(await store.typedInSession(org, session)).toBeNull()
+    await made(ada, { authenticated: false }, 0)
+    await made(ada, { method: 'security_code', pattern: null }, 1)
+    await made(ada, { sessionId: 'fedcba9876543210' }, 2)
+    await made(bo, {}, 0)
+    expect(await store.typedInSession(org, session)).toBeNull()
+    await made(ada, { createdAt: NOW + 1 }, 3)
+    await made(ada, { createdAt: NOW + 2 }, 4)
+    expect(await store.typedInSession(org, session)).toBe(NOW + 2)
+    expect(await store.typedInSession(org, { ...session, memberId: bo.memberId })).toBeNull()
+    expect(await store.typedInSession(org, { ...session, since: Date.now() + 60_000 })).toBeNull()
+    expect(await store.typedInSession(await organization(database), session)).toBeNull()
+  })
+})
 
 describe('record', () => {
   it('writes the attempt with the counters and the success that go with it', async () => {

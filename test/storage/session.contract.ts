@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../src/storage/session.js'
-import { NOW, sha256Hex, until } from './fixtures.js'
+import { sha256Hex, until } from './fixtures.js'
 
 /** What every session store promises; `store()` is one on a real server, `organizationId()` one it may write under. */
 export function sessionContract(store: () => SessionStore, organizationId: () => string): void {
@@ -25,7 +25,6 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
         userRef,
         memberRef: userRef,
         used: { biometric: 0, security_code: 0, typingFailed: false },
-        authenticatedAt: null,
         reportedAction: null,
       })
     })
@@ -43,16 +42,9 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await until(async () => (await store().find(org, userRef, sha256)) === null)
       expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(false)
-      await store().markAuthenticated(org, userRef, sha256, NOW)
       await store().markTypingFailed(org, userRef, sha256)
       await store().release(org, userRef, sha256, 'biometric')
       expect(await store().find(org, userRef, sha256)).toBeNull()
-    })
-
-    it('remembers when it authenticated', async () => {
-      await mint()
-      await store().markAuthenticated(org, userRef, sha256, NOW)
-      expect((await store().find(org, userRef, sha256))?.authenticatedAt).toBe(NOW)
     })
 
     it('remembers that typing has failed in it', async () => {
@@ -68,11 +60,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await mint()
       const actions = [uuid(), uuid()]
       for (const action of actions) await store().markReported(org, userRef, sha256, action)
-      await store().markAuthenticated(org, userRef, sha256, NOW)
-      expect(await store().find(org, userRef, sha256)).toMatchObject({
-        reportedAction: actions[1],
-        authenticatedAt: NOW,
-      })
+      expect(await store().find(org, userRef, sha256)).toMatchObject({ reportedAction: actions[1] })
       const { session } = (await store().reserve(org, userRef, sha256, 'biometric', 3)) ?? {}
       expect(session?.reportedAction).toBe(actions[1])
       await store().markReported(org, userRef, sha256Hex(), uuid())
@@ -128,7 +116,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
       expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
       const used = { biometric: 0, security_code: 0, typingFailed: false }
-      const session = { userRef, memberRef: 'bo', used, authenticatedAt: null, reportedAction: null }
+      const session = { userRef, memberRef: 'bo', used, reportedAction: null }
       expect(all[0]).toMatchObject(session)
       expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
     })
@@ -138,9 +126,8 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(remainingMs).toBeGreaterThan(lifetimeMs - 60_000)
       expect(remainingMs).toBeLessThanOrEqual(lifetimeMs)
       await store().reserve(org, userRef, sha256, 'biometric', 3)
-      await store().markAuthenticated(org, userRef, sha256, NOW)
       const again = await implicit({ lifetimeMs: 2 * lifetimeMs })
-      expect(again).toMatchObject({ sha256, used: { biometric: 1 }, authenticatedAt: NOW })
+      expect(again).toMatchObject({ sha256, used: { biometric: 1 } })
       expect(again.remainingMs).toBeLessThanOrEqual(remainingMs)
     })
 
@@ -162,10 +149,9 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const before = new Set([first.sha256])
       for (const end of ends) {
         const session = await implicit()
-        expect([before.has(session.sha256), session.used.biometric, session.authenticatedAt]).toEqual([false, 0, null])
+        expect([before.has(session.sha256), session.used.biometric]).toEqual([false, 0])
         before.add(session.sha256)
         await store().reserve(org, userRef, session.sha256, 'biometric', 3)
-        await store().markAuthenticated(org, userRef, session.sha256, NOW)
         await end(session.sha256)
         expect(await store().find(org, userRef, session.sha256)).toBeNull()
       }

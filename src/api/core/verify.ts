@@ -106,7 +106,7 @@ export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyRepl
       textVisible: refPatternsStatus(answer.nVisible, answer),
       textSensitive: refPatternsStatus(answer.nSensitive, answer),
     },
-    nextAttempt: next === null ? null : nextAttempt(next, answer.words),
+    nextAttempt: next === null || answer.words === null ? null : nextAttempt(next, answer.words),
     enrollmentRequired: answer.action === 'enroll' || (next === null && !canVerify(answer.biometricStatus)),
     reason: answer.authentication?.reason ?? '',
   }

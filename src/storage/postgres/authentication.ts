@@ -42,6 +42,16 @@ export function postgresAuthentications(database: Database): AuthenticationStore
         return row === undefined ? null : toAuthentication(row)
       }),
 
+    typedInSession: (organizationId, { userRef, memberId, sessionId, since }) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<{ created_at: Date }[]>`
+          select created_at from keystride.authentication
+          where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
+            and session_id = ${sessionId} and member_id = ${memberId} and method = 'biometric' and authenticated
+          order by id desc limit 1`
+        return row?.created_at.getTime() ?? null
+      }),
+
     // Reads the user's attempts by the index on them: no index on pattern_id, which every attempt would pay for.
     findByPattern: (organizationId, userRef, patternId) =>
       database.scoped(organizationId, async (sql) => {

@@ -7,7 +7,6 @@ interface SessionRow {
   used_biometric: number
   used_security_code: number
   typing_failed: boolean
-  authenticated_at: Date | null
   reported_action: string | null
 }
 
@@ -72,17 +71,6 @@ export function postgresSessions(database: Database): SessionStore {
           const used = sql(`used_${kind}`)
           await sql`
             update keystride.session set ${used} = greatest(${used} - 1, 0)
-            where ${live(sql, organizationId, userRef, sha256)}`
-        },
-        EPHEMERAL,
-      ),
-
-    markAuthenticated: (organizationId, userRef, sha256, at) =>
-      database.scoped(
-        organizationId,
-        async (sql) => {
-          await sql`
-            update keystride.session set authenticated_at = ${new Date(at)}
             where ${live(sql, organizationId, userRef, sha256)}`
         },
         EPHEMERAL,
@@ -154,7 +142,6 @@ async function mintImplicit(
       sha256 = case when ${alive} then s.sha256 else excluded.sha256 end,
       used_biometric = case when ${alive} then s.used_biometric else 0 end,
       used_security_code = case when ${alive} then s.used_security_code else 0 end,
-      authenticated_at = case when ${alive} then s.authenticated_at end,
       reported_action = case when ${alive} then s.reported_action end,
       expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
     returning ${columns(sql)}, sha256,
@@ -180,7 +167,7 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
   and expires_at > clock_timestamp()`
 
 const columns = (sql: Transaction) => sql`
-  member_ref, user_ref, used_biometric, used_security_code, typing_failed, authenticated_at, reported_action`
+  member_ref, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
 
 /** Anything that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
@@ -190,7 +177,6 @@ function toSession(row: SessionRow): Session {
     userRef: row.user_ref,
     memberRef: row.member_ref,
     used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
-    authenticatedAt: row.authenticated_at?.getTime() ?? null,
     reportedAction: row.reported_action,
   }
 }

@@ -44,10 +44,6 @@ export function redisSessions(redis: Redis): SessionStore {
       await redis.run(RELEASE, [sessionKey(organizationId, userRef, sha256)], [FIELD[kind]])
     },
 
-    async markAuthenticated(organizationId, userRef, sha256, at) {
-      await redis.run(MARK, [sessionKey(organizationId, userRef, sha256)], ['a', String(at)])
-    },
-
     async markTypingFailed(organizationId, userRef, sha256) {
       await redis.run(MARK, [sessionKey(organizationId, userRef, sha256)], ['f', '1'])
     },
@@ -80,15 +76,14 @@ export const implicitKey = (organizationId: string, userRef: string, memberRef: 
 
 const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' }
 
-/** Fields m, b, c, a, f and p. An empty member, time or action stands for null. */
+/** Fields m, b, c, f and p. An empty member or action stands for null. */
 type Row = (string | null)[]
 
-function toSession(userRef: string, [member, biometric, code, authenticatedAt, failed, reported]: Row): Session {
+function toSession(userRef: string, [member, biometric, code, failed, reported]: Row): Session {
   return {
     userRef,
     memberRef: member || null,
     used: { biometric: Number(biometric), security_code: Number(code), typingFailed: failed === '1' },
-    authenticatedAt: authenticatedAt ? Number(authenticatedAt) : null,
     reportedAction: reported || null,
   }
 }
@@ -98,7 +93,7 @@ function toSession(userRef: string, [member, biometric, code, authenticatedAt, f
 /** Lua: makes a session and enters it in the index. */
 const MINTING = `
   local function mint(key, index, sha256, member, lifetime)
-    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'a', '', 'f', '', 'p', '')
+    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '')
     redis.call('pexpire', key, lifetime)
     local time = redis.call('time')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -118,11 +113,11 @@ const MINT_IMPLICIT = script(`${MINTING}
     mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]))
     redis.call('set', KEYS[1], held, 'px', ARGV[4])
   end
-  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'a', 'f', 'p')
-  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5], row[6]}`)
+  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'f', 'p')
+  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5]}`)
 
 const FIND = script(`
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f', 'p')
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p')
   if not row[1] then return nil end
   return row`)
 
@@ -141,8 +136,8 @@ const RESERVE = script(`
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
     reserved = 1
   end
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'a', 'f', 'p')
-  return {reserved, row[1], row[2], row[3], row[4], row[5], row[6]}`)
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p')
+  return {reserved, row[1], row[2], row[3], row[4], row[5]}`)
 
 const RELEASE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])

@@ -162,20 +162,20 @@ begin
       if clock_timestamp() > give_up then return true; end if;
       leaving := hour - make_interval(days => span.days);
       insert into keystride.user_total as t
-        select a.organization_id, span.days, a.id, a.user_ref, f.n, f.n_authenticated, f.n_challenged, f.n_blocked,
+        select span.organization_id, span.days, f.account_id, a.user_ref, f.n, f.n_authenticated, f.n_challenged, f.n_blocked,
           f.sum_confidence, f.sum_biometrics, f.n_biometrics, f.last_at
         from keystride.user_figures(span.organization_id, array[hour, leaving],
             array[hour + interval '1 hour', leaving + interval '1 hour'], array[1, -1]) f
-          join keystride.account a on a.organization_id = span.organization_id and a.id = f.account_id
+          -- One by one: an hour has few users beside all there are.
+          cross join lateral (select a.user_ref from keystride.account a
+            where a.organization_id = span.organization_id and a.id = f.account_id offset 0) a
       on conflict (organization_id, days, account_id) do update set n = t.n + excluded.n,
         n_authenticated = t.n_authenticated + excluded.n_authenticated, n_challenged = t.n_challenged + excluded.n_challenged,
         n_blocked = t.n_blocked + excluded.n_blocked, sum_confidence = t.sum_confidence + excluded.sum_confidence,
         sum_biometrics = t.sum_biometrics + excluded.sum_biometrics, n_biometrics = t.n_biometrics + excluded.n_biometrics,
         last_at = greatest(t.last_at, excluded.last_at);
-      delete from keystride.user_total t using (
-          select distinct a.account_id from keystride.authentication a where a.organization_id = span.organization_id
-            and a.id >= keystride.uuid_from(leaving) and a.id < keystride.uuid_from(leaving + interval '1 hour')) gone
-        where t.organization_id = span.organization_id and t.days = span.days and t.account_id = gone.account_id and t.n = 0;
+      delete from keystride.user_total t
+        where t.organization_id = span.organization_id and t.days = span.days and t.n = 0;
       hour := hour + interval '1 hour';
       update keystride.user_totaled t set until = hour
         where t.organization_id = span.organization_id and t.days = span.days;
