@@ -8,12 +8,15 @@ const ADDRESS = new RegExp(`^(?=.{3,254}$)(?=[^@]{1,64}@)${ATOM}(?:\\.${ATOM})*@
 const LINE = /^[\x20-\x7e]+$/
 const RECIPIENTS_MAX = 20
 
-const Host = z.string().max(255).transform((text, context) => {
-  const host = canonicalHost(text)
-  if (host !== null) return host
-  context.addIssue({ code: 'custom', message: 'must be a host name or an address' })
-  return z.NEVER
-})
+const Host = z
+  .string()
+  .max(255)
+  .transform((text, context) => {
+    const host = canonicalHost(text)
+    if (host !== null) return host
+    context.addIssue({ code: 'custom', message: 'must be a host name or an address' })
+    return z.NEVER
+  })
 const Port = z.int().min(1).max(65_535)
 
 /** One mailbox, dot-atoms and ASCII alone: no name, no comment, no quoting, nothing that could end a header. */

@@ -89,7 +89,8 @@ const SENTENCES: Readonly<Record<EventKind, (who: string, details: EventDetails)
       ? `The security code of ${who} is locked ${untilWhen(until)} after failed attempts.`
       : `Security codes of ${nFailed} of ${nMembers ?? '?'} members failed within ten minutes: somebody may be trying codes on many people.`,
   'profile-reset': (who) => `The biometric profile of ${who} was reset.`,
-  'quota-overage': (_, { of, n, licensed }) => `${n ?? '?'} ${of ?? 'accounts'} are in use, ${licensed ?? '?'} are licensed.`,
+  'quota-overage': (_, { of, n, licensed }) =>
+    `${n ?? '?'} ${of ?? 'accounts'} are in use, ${licensed ?? '?'} are licensed.`,
   degraded: (_, { beganAt, endedAt }) =>
     `The service was degraded from ${moment(beganAt)} to ${moment(endedAt)}: sign-ins were refused meanwhile.`,
 }

@@ -51,7 +51,8 @@ export function createAlertFlows(needs: Needs): AlertFlows {
   const { alerts, vault } = needs
   const found = async (organizationId: string, channel: Channel) => {
     const stored = await alerts.channel(organizationId, channel)
-    if (stored === null) throw new Refusal('nothing-found', `no ${channel} channel is set: POST /alert/${channel} sets it`)
+    if (stored === null)
+      throw new Refusal('nothing-found', `no ${channel} channel is set: POST /alert/${channel} sets it`)
     return stored
   }
   return {
@@ -108,7 +109,8 @@ function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach):
  * signing secret never leaves.
  */
 function keptSecret(settings: ChannelSettings, before: StoredChannel | null): Uint8Array | null {
-  if (before === null || settings.channel !== 'email' || before.settings.channel !== 'email') return before?.secret ?? null
+  if (before === null || settings.channel !== 'email' || before.settings.channel !== 'email')
+    return before?.secret ?? null
   if (settings.user === null || before.secret === null) return null
   if (settings.host === before.settings.host && settings.user === before.settings.user) return before.secret
   throw new Refusal('validation-failed', 'body.password: give it again, host or user are others')

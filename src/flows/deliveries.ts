@@ -1,5 +1,5 @@
-import type { Vault } from '../storage/vault.js'
 import type { ClaimedDelivery, Delivery, DeliveryNext, Outbox } from '../storage/outbox.js'
+import type { Vault } from '../storage/vault.js'
 import { type Courier, type DeliveryOutcome, isDelivered } from './courier.js'
 
 interface Needs {
@@ -7,11 +7,15 @@ interface Needs {
   readonly vault: Pick<Vault, 'openSecret'>
   readonly courier: Courier
   readonly now: () => number
+  /** False, after so long. */
+  readonly after: (ms: number) => Promise<false>
+  readonly onError: (error: unknown) => void
 }
 
 /** Sent at the same time: each takes a connection to the database for two statements, and none while it is sent. */
 const AT_ONCE = 20
 const SECOND = 1000
+const LOOK_AGAIN_MS = SECOND
 /** A dead channel is tried this often at last: what waited goes out soon after it is back. */
 const CHANNEL_WAIT_MAX_MS = 30 * SECOND
 const REFUSED_WAIT_MS = 30 * SECOND
@@ -19,15 +23,35 @@ const REFUSALS_MAX = 6
 /** An alert of yesterday alerts nobody. */
 const GIVEN_UP_MS = 24 * 3600 * SECOND
 
-/** Makes the deliveries that are due; true where there may be more. */
-export function createDeliver(needs: Needs): () => Promise<boolean> {
-  return async () => {
-    const claimed = await needs.outbox.claim(AT_ONCE)
-    const done = await Promise.allSettled(claimed.map((one) => deliver(needs, one)))
-    // Nothing is lost with these: they are claimed again in a minute.
-    const failed = done.find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return done.some((one) => one.status === 'fulfilled' && one.value)
+export interface Deliveries {
+  /** Begins the deliveries that are due; true where one has been made since and more may be due. Rejects where the store is lost. */
+  begin(): Promise<boolean>
+  /** When all that was begun is over. */
+  idle(): Promise<void>
+}
+
+/** Makes deliveries, a slow one beside the others: a dead channel holds up nobody else's. */
+export function createDeliveries(needs: Needs): Deliveries {
+  const underWay = new Set<Promise<boolean>>()
+  function start(claimed: ClaimedDelivery): Promise<boolean> {
+    const one = deliver(needs, claimed).catch((error: unknown) => {
+      // Nothing is lost: it is claimed again in a minute.
+      needs.onError(error)
+      return false
+    })
+    underWay.add(one)
+    void one.finally(() => underWay.delete(one))
+    return one
+  }
+  return {
+    async begin() {
+      const room = AT_ONCE - underWay.size
+      const started = room === 0 ? [] : (await needs.outbox.claim(room)).map(start)
+      return started.length > 0 && Promise.race([...started, needs.after(LOOK_AGAIN_MS)])
+    },
+    async idle() {
+      await Promise.all(underWay)
+    },
   }
 }
 

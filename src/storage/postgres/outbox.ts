@@ -55,7 +55,9 @@ const inMs = (sql: Transaction, ms: number) => sql`clock_timestamp() + make_inte
 
 const after = (sql: Transaction, next: DeliveryNext) => {
   if (next.state !== 'waiting') return sql`state = ${next.state}`
-  return 'forMs' in next ? sql`due_at = ${inMs(sql, next.forMs)}, refusals = refusals + 1` : sql`due_at = clock_timestamp()`
+  return 'forMs' in next
+    ? sql`due_at = ${inMs(sql, next.forMs)}, refusals = refusals + 1`
+    : sql`due_at = clock_timestamp()`
 }
 
 /** A refused message tells that the channel works. */

@@ -138,7 +138,7 @@ declare
   until timestamptz;
   more boolean := false;
 begin
-  if not pg_try_advisory_xact_lock(7241865325823966) then return false; end if;
+  if not pg_try_advisory_xact_lock(7241865325823976) then return false; end if;
   insert into keystride.alerting (organization_id, derived_until)
     select o.organization_id, o.created_at from keystride.organization o
     where not exists (select 1 from keystride.alerting a where a.organization_id = o.organization_id) on conflict do nothing;
@@ -251,7 +251,7 @@ create function keystride.note_outage(began timestamptz, ended timestamptz) retu
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform pg_advisory_xact_lock(7241865325823967);
+  perform pg_advisory_xact_lock(7241865325823977);
   insert into keystride.notification (organization_id, id, event, kind, at, details)
     select a.organization_id, keystride.new_id(ended), 'degraded ' || extract(epoch from began), 'degraded', ended,
       jsonb_build_object('beganAt', floor(extract(epoch from began) * 1000), 'endedAt', floor(extract(epoch from ended) * 1000))
