@@ -5,6 +5,11 @@ import { Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboar
 const Kind = z.enum(EVENT_KINDS)
 const Matrix = z.record(Kind, z.record(z.enum(CHANNELS), z.boolean()))
 
+const optional = <K extends string, T extends z.ZodType>(keys: readonly K[], of: T) =>
+  // Sound: every key is there.
+  z.object(Object.fromEntries(keys.map((key) => [key, of.optional()])) as Record<K, z.ZodOptional<T>>)
+const RulesBody = optional(EVENT_KINDS, optional(CHANNELS, z.boolean()))
+
 const EXAMPLE = {
   blocked: { email: false, sms: false, syslog: true },
   locked: { email: true, sms: false, syslog: true },
@@ -43,12 +48,10 @@ export const changeAlertRules = dashboardRoute({
   query: NoQuery,
   body: {
     kind: 'json',
-    schema: z
-      .partialRecord(Kind, z.partialRecord(z.enum(CHANNELS), z.boolean()))
-      .refine(
-        (rules) => Object.values(rules).some((channels) => Object.keys(channels ?? {}).length > 0),
-        `must name an event (${EVENT_KINDS.join(', ')}) with a channel (${CHANNELS.join(', ')}), true or false`,
-      )
+    schema: RulesBody.refine(
+      (rules) => Object.values(rules).some((channels) => Object.values(channels ?? {}).some((on) => on !== undefined)),
+      `must name an event (${EVENT_KINDS.join(', ')}) with a channel (${CHANNELS.join(', ')}), true or false`,
+    )
       .meta({ examples: [EXAMPLE] }),
   },
   replies: { 200: Data(Matrix) },
