@@ -48,8 +48,26 @@ function spellings(address: string): string[] {
   ]
 }
 
-const FORBIDDEN = ['169.254.169.254', '0.0.0.0', '0.1.2.3', '224.0.0.1', '239.255.255.250', '255.255.255.255', '100.100.100.200']
-const FORBIDDEN_V6 = ['::', 'fe80::1', 'FE80:0::1', 'febf::1', 'ff02::1', 'fd00:ec2::254', '[::]', 'fe80::1%eth0', 'fec0::1']
+const FORBIDDEN = [
+  '169.254.169.254',
+  '0.0.0.0',
+  '0.1.2.3',
+  '224.0.0.1',
+  '239.255.255.250',
+  '255.255.255.255',
+  '100.100.100.200',
+]
+const FORBIDDEN_V6 = [
+  '::',
+  'fe80::1',
+  'FE80:0::1',
+  'febf::1',
+  'ff02::1',
+  'fd00:ec2::254',
+  '[::]',
+  'fe80::1%eth0',
+  'fec0::1',
+]
 const EVERYTHING = ['0.0.0.0/0', '::/0', '*.example', ...FORBIDDEN, 'fe80::/10', '2130706433']
 
 describe('addresses that alerts never go to', () => {
@@ -75,7 +93,8 @@ describe('addresses that alerts never go to', () => {
 
 describe('the list of hosts', () => {
   it('allows nothing where it is empty', () => {
-    for (const text of ['localhost', '127.0.0.1', 'smtp.example.com', '10.0.0.1', '::1']) expect(allowed(text, list())).toBe(false)
+    for (const text of ['localhost', '127.0.0.1', 'smtp.example.com', '10.0.0.1', '::1'])
+      expect(allowed(text, list())).toBe(false)
   })
 
   it('allows a listed address in its spellings, and none beside it', () => {
@@ -90,7 +109,14 @@ describe('the list of hosts', () => {
 
   it('allows names, names below a domain, and ranges, and nothing that resembles them', () => {
     const hosts = list('smtp.example.com', '*.corp.example', '10.0.0.0/8', 'fd12::/16')
-    for (const text of ['smtp.example.com', 'SMTP.Example.COM.', 'a.corp.example', 'a.b.corp.example', '10.9.9.9', 'fd12::1'])
+    for (const text of [
+      'smtp.example.com',
+      'SMTP.Example.COM.',
+      'a.corp.example',
+      'a.b.corp.example',
+      '10.9.9.9',
+      'fd12::1',
+    ])
       expect([text, allowed(text, hosts)]).toEqual([text, true])
     for (const text of [
       'corp.example',
@@ -136,6 +162,7 @@ describe('the list of hosts', () => {
 
   it('has no address beside the canonical ones', () => {
     for (const text of ['smtp.example.com', '', '1.2.3', '1.2.3.4.5']) expect(neverReached(text)).toBe(true)
-    for (const text of ['10.0.0.1', '127.0.0.1', '0:0:0:0:0:0:0:1', '192.168.1.1']) expect(neverReached(text)).toBe(false)
+    for (const text of ['10.0.0.1', '127.0.0.1', '0:0:0:0:0:0:0:1', '192.168.1.1'])
+      expect(neverReached(text)).toBe(false)
   })
 })

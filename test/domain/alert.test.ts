@@ -29,7 +29,13 @@ describe('the sentence of an event', () => {
       at: fc.constant(0),
       userRef: fc.option(anything),
       memberRef: fc.option(anything),
-      details: fc.constantFrom({}, { until: null }, { until: 5 }, { nFailed: 60, nMembers: 900 }, { of: 'accounts', n: 2 }),
+      details: fc.constantFrom(
+        {},
+        { until: null },
+        { until: 5 },
+        { nFailed: 60, nMembers: 900 },
+        { of: 'accounts', n: 2 },
+      ),
     }) as fc.Arbitrary<AlertEvent>
     fc.assert(
       fc.property(event, (one) => /^[\x20-\x7e]{10,500}$/.test(sentenceOf(one))),
@@ -40,7 +46,9 @@ describe('the sentence of an event', () => {
   it('tells a member of a shared account from the account', () => {
     const event = { kind: 'bot', at: 0, userRef: 'desk', memberRef: 'ann', details: {} } as const
     expect(sentenceOf(event)).toContain('ann of desk')
-    expect(sentenceOf({ ...event, memberRef: 'desk' })).toBe('A typing pattern in the name of desk was made by a machine.')
+    expect(sentenceOf({ ...event, memberRef: 'desk' })).toBe(
+      'A typing pattern in the name of desk was made by a machine.',
+    )
   })
 })
 
@@ -48,7 +56,8 @@ describe('the rules matrix', () => {
   it('is whole before anything was set, all of it off', () => {
     const rules = rulesAfter({})
     expect(Object.keys(rules)).toEqual([...EVENT_KINDS])
-    for (const kind of EVENT_KINDS) expect(rules[kind]).toEqual(Object.fromEntries(CHANNELS.map((name) => [name, false])))
+    for (const kind of EVENT_KINDS)
+      expect(rules[kind]).toEqual(Object.fromEntries(CHANNELS.map((name) => [name, false])))
   })
 
   it('changes where it is told to and nowhere else', () => {
@@ -82,7 +91,9 @@ describe('the events of an attempt', () => {
     expect(kinds({ reason: 'fraud-detected' })).toEqual(['replay'])
     expect(kinds({ facts: { ...facts, impossibleTravel: true } })).toEqual(['impossible-travel'])
     // REPLAY=flag lets it pass.
-    expect(kinds({ authenticated: true, recommendedAction: 'auth', facts: { ...facts, replay: true } })).toEqual(['replay'])
+    expect(kinds({ authenticated: true, recommendedAction: 'auth', facts: { ...facts, replay: true } })).toEqual([
+      'replay',
+    ])
   })
 
   it('hold a lock with each failure that closes a mode, of that mode alone', () => {
@@ -93,7 +104,9 @@ describe('the events of an attempt', () => {
       expect(told).toEqual(locks ? [{ kind: 'locked', until: 1000 + n + 30_000 }] : null)
     }
     // The other mode's lock is not told again.
-    expect(attemptEvents({ ...attempt, method: 'security_code', createdAt: 1005 }, counters)).toEqual([{ kind: 'blocked' }])
+    expect(attemptEvents({ ...attempt, method: 'security_code', createdAt: 1005 }, counters)).toEqual([
+      { kind: 'blocked' },
+    ])
     for (let n = 0; n < 10; n++) counters = afterFailure(counters, 'security_code', 2000)
     const dead = attemptEvents({ ...attempt, method: 'security_code', createdAt: 2000 }, counters)
     expect(dead).toEqual([{ kind: 'blocked' }, { kind: 'security-code-locked', until: null }])
@@ -105,7 +118,11 @@ describe('the settings of a channel', () => {
 
   it('take no mailbox but one plain address: 0 of 5,000 hostile ones that could say more', () => {
     const hostile = fc
-      .tuple(anything, fc.constantFrom('\r\n', '\n', '\r', '\u0000', ',', ';', ' ', '<', '>', '"', '(', ':', '@', '\u2028'), anything)
+      .tuple(
+        anything,
+        fc.constantFrom('\r\n', '\n', '\r', '\u0000', ',', ';', ' ', '<', '>', '"', '(', ':', '@', '\u2028'),
+        anything,
+      )
       .map(([a, between, b]) => `${a}x@y.example${between}${b}z@evil.example`)
     fc.assert(
       fc.property(hostile, (text) => {
@@ -132,13 +149,28 @@ describe('the settings of a channel', () => {
   it('take a gateway by https alone, without user and fragment', () => {
     const url = (text: string) => SmsSettings.safeParse({ url: text, recipients: ['+33612345678'] }).success
     expect(url('https://sms.example/send?a=b')).toBe(true)
-    for (const text of ['http://sms.example/', 'http://127.0.0.1/', 'https://u@sms.example/', 'https://sms.example/#x', 'ftp://x/', '//x/', 'sms'])
+    for (const text of [
+      'http://sms.example/',
+      'http://127.0.0.1/',
+      'https://u@sms.example/',
+      'https://sms.example/#x',
+      'ftp://x/',
+      '//x/',
+      'sms',
+    ])
       expect([text, url(text)]).toEqual([text, false])
   })
 })
 
 describe('a syslog message', () => {
-  const message = { facility: 'auth', appName: 'keystride', at: Date.UTC(2026, 10, 21), kind: 'bot', parameters: {}, text: 'x' } as const
+  const message = {
+    facility: 'auth',
+    appName: 'keystride',
+    at: Date.UTC(2026, 10, 21),
+    kind: 'bot',
+    parameters: {},
+    text: 'x',
+  } as const
 
   it('is as RFC 5424 has it', () => {
     expect(syslogLine({ ...message, parameters: { user: 'a"b\\c]d' }, text: 'hello' })).toBe(
@@ -147,7 +179,8 @@ describe('a syslog message', () => {
   })
 
   it('holds what it is given in the places for it: 0 forged frames of 10,000 strings in every place', () => {
-    const whole = /^<36>1 \S+ - [\x21-\x7e]+ - [\x21-\x7e]+ \[keystride@32473 user="((?:[^"\\\]]|\\["\\\]])*)"\] [\x20-\x7e]*$/
+    const whole =
+      /^<36>1 \S+ - [\x21-\x7e]+ - [\x21-\x7e]+ \[keystride@32473 user="((?:[^"\\\]]|\\["\\\]])*)"\] [\x20-\x7e]*$/
     fc.assert(
       fc.property(anything, anything, anything, anything, (appName, kind, user, text) => {
         const line = syslogLine({ ...message, appName, kind, parameters: { user }, text })

@@ -51,8 +51,7 @@ export const changeAlertRules = dashboardRoute({
     schema: RulesBody.refine(
       (rules) => Object.values(rules).some((channels) => Object.values(channels ?? {}).some((on) => on !== undefined)),
       `must name an event (${EVENT_KINDS.join(', ')}) with a channel (${CHANNELS.join(', ')}), true or false`,
-    )
-      .meta({ examples: [EXAMPLE] }),
+    ).meta({ examples: [EXAMPLE] }),
   },
   replies: { 200: Data(Matrix) },
   refuses: ['validation-failed'],
