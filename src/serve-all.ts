@@ -95,6 +95,9 @@ const APIS: readonly Api<Services>[] = [
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
 
+/** One try of an alert, so that the answer to a test of a channel stays within its own deadline. */
+const SEND_WITHIN_MS = 10_000
+
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
@@ -103,6 +106,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     hosts: config.alertHosts,
     closedPorts: stores.ports,
     ca: config.alertCaFile === null ? null : readFileSync(config.alertCaFile, 'utf8'),
+    deadlineMs: SEND_WITHIN_MS,
   })
   const services = servicesOf(config, stores, scoring, health, front, queue, courier)
   const outages = createOutages({ ...stores, now: () => Date.now() })

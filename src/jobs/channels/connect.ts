@@ -10,6 +10,8 @@ export interface ConnectNeeds {
   readonly closedPorts: ReadonlySet<number>
   /** Certificates (PEM) trusted beside the well-known ones; null for none. */
   readonly ca: string | null
+  /** A try takes no longer, name, connection and conversation together. */
+  readonly deadlineMs: number
   /** Addresses of a name; given to tests, that have names of their own. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
 }
@@ -61,13 +63,13 @@ export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOption
 export async function connected<T>(
   needs: ConnectNeeds,
   endpoint: Endpoint,
-  { tls, deadlineMs }: { readonly tls: boolean; readonly deadlineMs: number },
+  { tls }: { readonly tls: boolean },
   work: (socket: Socket) => Promise<T>,
 ): Promise<T> {
   let socket: Socket | undefined
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Undelivered('timed-out')), deadlineMs)
+    timer = setTimeout(() => reject(new Undelivered('timed-out')), needs.deadlineMs)
   })
   const doing = (async () => {
     const address = await addressOf(needs, endpoint)

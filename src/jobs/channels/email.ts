@@ -5,9 +5,6 @@ import type { DeliveryOutcome, Message } from '../../flows/courier.js'
 import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.js'
 import { headingOf, linesOf } from './words.js'
 
-const SILENT_MS = 8000
-const DEADLINE_MS = 10_000
-
 /**
  * One e-mail to all recipients by SMTP. The socket is ours, connected to the address that was checked; every header is a
  * template's or a mailbox that the settings' schema has read.
@@ -20,20 +17,20 @@ export async function sendEmail(
 ): Promise<DeliveryOutcome> {
   const { host, port, tls, sender, recipients, user } = settings
   const domain = sender.slice(sender.indexOf('@') + 1)
-  const send = connected(needs, { host, port }, { tls: false, deadlineMs: DEADLINE_MS }, async (connection) => {
+  const send = connected(needs, { host, port }, { tls: tls === 'tls' }, async (connection) => {
     const transport = createTransport({
       host,
       port,
       connection,
+      secured: tls === 'tls',
       secure: tls === 'tls',
       requireTLS: tls === 'starttls',
       ignoreTLS: tls === 'none',
       tls: tlsOptions(needs, host),
       name: domain,
       ...(user === null || password === null ? {} : { auth: { user, pass: password } }),
-      connectionTimeout: SILENT_MS,
-      greetingTimeout: SILENT_MS,
-      socketTimeout: SILENT_MS,
+      greetingTimeout: needs.deadlineMs,
+      socketTimeout: needs.deadlineMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     })
@@ -53,12 +50,19 @@ export async function sendEmail(
 
 /** nodemailer's codes, and the reply's class where there was one. */
 function smtpOutcome(error: unknown): DeliveryOutcome {
-  const { code, responseCode } = (error ?? {}) as { code?: string; responseCode?: number } // what nodemailer rejects with
+  // What nodemailer rejects with.
+  const { code, originalCode, responseCode } = (error ?? {}) as {
+    code?: string
+    originalCode?: string
+    responseCode?: number
+  }
   if (code === 'EAUTH' || code === 'ENOAUTH') return 'login-refused'
   if (code === 'ETLS') return 'tls-failed'
   if (responseCode !== undefined && responseCode >= 500) return 'refused'
   if (responseCode !== undefined && responseCode >= 400) return 'busy'
-  if (code === 'ECONNECTION' || code === 'ESOCKET') return 'unreachable'
+  // The connection was there: what breaks it now is the network, or TLS that was begun on it.
+  if (code === 'ECONNECTION') return 'unreachable'
+  if (code === 'ESOCKET') return outcomeOf({ code: originalCode }) === 'unreachable' ? 'unreachable' : 'tls-failed'
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return 'refused'
   return outcomeOf(error)
 }

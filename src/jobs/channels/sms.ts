@@ -6,8 +6,6 @@ import type { DeliveryOutcome, Message } from '../../flows/courier.js'
 import { type ConnectNeeds, connected, outcomeOf } from './connect.js'
 import { sentenceFor } from './words.js'
 
-const DEADLINE_MS = 10_000
-
 /**
  * One POST to the organization's gateway, JSON `{id, kind, at, to, text}`, signed: `X-Keystride-Signature` is `v1=` and the
  * hex HMAC-SHA256, under the signing secret, of `X-Keystride-Timestamp` (seconds), a dot, and the body. `Idempotency-Key`
@@ -38,7 +36,7 @@ export async function sendSms(
   }
   const endpoint = endpointOf({ channel: 'sms', ...settings })
   try {
-    const status = await connected(needs, endpoint, { tls: true, deadlineMs: DEADLINE_MS }, (socket) =>
+    const status = await connected(needs, endpoint, { tls: true }, (socket) =>
       post(socket, settings.url, headers, body),
     )
     if (status >= 200 && status < 300) return 'delivered'

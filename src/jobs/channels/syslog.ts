@@ -7,7 +7,6 @@ import type { DeliveryOutcome, Message } from '../../flows/courier.js'
 import { addressOf, type ConnectNeeds, connected, outcomeOf, Undelivered } from './connect.js'
 import { sentenceFor } from './words.js'
 
-const DEADLINE_MS = 8000
 /** Syslog acknowledges nothing: a receiver that read to the end closes, and one that keeps the connection open has read too. */
 const CLOSES_WITHIN_MS = 1000
 /** Where nobody listens on this machine or next door the network says so at once. */
@@ -36,8 +35,9 @@ export async function sendSyslog(
   })
   try {
     if (transport === 'udp') return await sendDatagram(await addressOf(needs, settings), port, line)
-    const options = { tls: transport === 'tls', deadlineMs: DEADLINE_MS }
-    return await connected(needs, { host, port }, options, (socket) => sendFrame(socket, syslogFrame(line)))
+    return await connected(needs, { host, port }, { tls: transport === 'tls' }, (socket) =>
+      sendFrame(socket, syslogFrame(line)),
+    )
   } catch (error) {
     return outcomeOf(error)
   }
