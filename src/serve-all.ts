@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
@@ -19,7 +18,6 @@ import { createAlertFlows, type Reach } from './flows/alerts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
 import type { Courier } from './flows/courier.js'
-import { createDeliveries } from './flows/deliveries.js'
 import { createEnroll } from './flows/enroll.js'
 import { createExportFlows } from './flows/exports.js'
 import type { Health } from './flows/health.js'
@@ -29,7 +27,7 @@ import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createLinkPage } from './flows/link-page.js'
 import { createChangeLanguage } from './flows/organization-language.js'
-import { createOutages, type Outages } from './flows/outages.js'
+import { createOutages } from './flows/outages.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
 import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
@@ -50,6 +48,7 @@ import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
+import { noteOutages, startAlerting } from './jobs/alerting.js'
 import { createCourier } from './jobs/channels/courier.js'
 import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
@@ -140,8 +139,10 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
   const jobs = [
     adding(meter, log),
-    noting(outages, log),
-    ...(config.roles.includes('jobs') ? [...startJobs(stores, log), ...alerting(stores, courier, log)] : []),
+    noteOutages(outages, log),
+    ...(config.roles.includes('jobs')
+      ? [...startJobs(stores, log), ...startAlerting({ ...stores, courier, log })]
+      : []),
   ]
   if (config.roles.includes('jobs')) workOn(queue, stores)
   return {
@@ -197,66 +198,6 @@ const adding = (meter: UsageMeter, log: Logger): Job =>
     everyMs: ADD_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
   })
-
-/** Every process tells of its own outages. */
-const noting = (outages: Outages, log: Logger): Job =>
-  every({
-    async work() {
-      await outages.flush()
-      return false
-    },
-    everyMs: ADD_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'an outage was not noted yet'),
-  })
-
-/** An alert is no older than a few seconds; looking costs some milliseconds. */
-const DERIVE_EVERY_MS = 2000
-const DELIVER_EVERY_MS = 1000
-/** Now and again the attempts of the last day are looked through for one that was committed very late. */
-const SWEEP_EVERY_MS = 3600_000
-const SWEEP_MS = 24 * 3600_000
-const STOPPING_MS = 1000
-/** Notifications are kept so long. */
-const NOTIFICATIONS_KEPT_MS = 90 * 24 * 3600 * 1000
-
-function alerting(stores: Stores, courier: Courier, log: Logger): Job[] {
-  const { notifications } = stores
-  const deliveries = createDeliveries({
-    ...stores,
-    courier,
-    now: () => Date.now(),
-    after: (ms) => delay(ms, false as const, { ref: false }),
-    onError: (error) => log.warn({ err: error }, 'a delivery broke off: it is tried again in a minute'),
-  })
-  const sending = every({
-    work: deliveries.begin,
-    everyMs: DELIVER_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'no deliveries were taken: the next second tries again'),
-  })
-  return [
-    every({
-      work: () => notifications.derive(null),
-      everyMs: DERIVE_EVERY_MS,
-      onError: (error) => log.warn({ err: error }, 'notifications were not made yet'),
-    }),
-    every({
-      async work() {
-        const now = Date.now()
-        const more = await notifications.derive(now - SWEEP_MS)
-        return (await notifications.forget(now - NOTIFICATIONS_KEPT_MS)) || more
-      },
-      everyMs: SWEEP_EVERY_MS,
-      onError: (error) => log.warn({ err: error }, 'notifications were not swept yet'),
-    }),
-    {
-      async stop() {
-        await sending.stop()
-        // What takes longer is given up and sent again: the stop as a whole has 5 s.
-        await Promise.race([deliveries.idle(), delay(STOPPING_MS, undefined, { ref: false })])
-      },
-    },
-  ]
-}
 
 const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
   every({
