@@ -1,6 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, checkServerIdentity, connect as connectTls, rootCertificates } from 'node:tls'
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+} from 'node:tls'
 import { canonicalHost, type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
 import type { DeliveryOutcome } from '../../flows/courier.js'
 
@@ -48,11 +55,18 @@ export async function addressOf(needs: ConnectNeeds, { host, port }: Endpoint): 
   return first
 }
 
+/** Reading 150 root certificates takes some 100 ms: once for each file. */
+const contexts = new Map<string, SecureContext>()
+function trusting(ca: string): SecureContext {
+  const made = contexts.get(ca) ?? createSecureContext({ ca: [...rootCertificates, ca], minVersion: 'TLSv1.2' })
+  contexts.set(ca, made)
+  return made
+}
+
 /** TLS as every channel wants it: the certificate is the host's that was configured, whatever address it was reached at. */
 export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOptions => ({
   ...(isIP(host) === 0 ? { servername: host } : {}),
-  ...(ca === null ? {} : { ca: [...rootCertificates, ca] }),
-  minVersion: 'TLSv1.2',
+  ...(ca === null ? { minVersion: 'TLSv1.2' } : { secureContext: trusting(ca) }),
   checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
 })
 

@@ -47,10 +47,14 @@ async function sendFrame(socket: Socket, frame: string): Promise<DeliveryOutcome
   const closed = new Promise<void>((resolve, reject) => {
     socket.once('error', reject)
     socket.once('close', () => resolve())
-    socket.resume().end(frame)
   })
+  closed.catch(() => {}) // heard below
+  const written = new Promise<void>((resolve) => {
+    socket.resume().end(frame, resolve)
+  })
+  await Promise.race([written, closed])
+  if (!socket.writableFinished) throw new Undelivered('unreachable')
   await Promise.race([closed, delay(CLOSES_WITHIN_MS, undefined, { ref: false })])
-  if (!socket.writableFinished) throw new Undelivered('timed-out')
   return 'delivered'
 }
 

@@ -13,6 +13,9 @@ interface NotificationRow {
   read_at: Date | null
 }
 
+/** Some hundred rows with their indexes; no end user waits. */
+const JOB = { patienceMs: 10_000 }
+
 /** Notifications in PostgreSQL; what writes them is in the migration that makes their table. */
 export function postgresNotifications(database: Database): NotificationStore {
   return {
@@ -56,7 +59,7 @@ export function postgresNotifications(database: Database): NotificationStore {
         const [row] = await sql<{ more: boolean }[]>`
           select keystride.derive_notifications(${since === null ? null : new Date(since)}) as more`
         return row?.more === true
-      }),
+      }, JOB),
 
     noteOutage: async (beganAt, endedAt) => {
       await database.call((sql) => sql`select keystride.note_outage(${new Date(beganAt)}, ${new Date(endedAt)})`)
@@ -66,7 +69,7 @@ export function postgresNotifications(database: Database): NotificationStore {
       database.call(async (sql) => {
         const [row] = await sql<{ more: boolean }[]>`select keystride.forget_notifications(${new Date(before)}) as more`
         return row?.more === true
-      }),
+      }, JOB),
   }
 }
 

@@ -128,7 +128,7 @@ $$;
 
 -- Notifications of attempts, from their records; true where more are left. An attempt is committed a while after its id was
 -- made: the cursor stays a minute behind, a run may begin further back (`since`), and what is known is not written twice.
--- `most` attempts of an organization in one run.
+-- `most` attempts in one run: of each organization in turn, so that a flood of one delays no other's.
 create function keystride.derive_notifications(since timestamptz, most int default 500) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -145,13 +145,15 @@ begin
   for of_organization in
     with found as (
       select f.* from keystride.alerting c cross join lateral (
-        select a.organization_id, a.id, a.account_id, a.member_id, a.method, a.events
+        select a.organization_id, a.id, a.account_id, a.member_id, a.method, a.events,
+          row_number() over (order by a.id) as turn
         from keystride.authentication a
         where a.organization_id = c.organization_id and a.events is not null
           and a.id >= keystride.uuid_from(least(c.derived_until, since))
           and not exists (select 1 from keystride.notification n where n.organization_id = a.organization_id
             and n.event = 'attempt ' || a.id || ' ' || (a.events -> 0 ->> 'kind'))
         order by a.id limit most) f
+      order by f.turn limit most
     ), noted as (
       insert into keystride.notification (organization_id, id, event, kind, at, account_id, member_id, authentication_id, details)
         select f.organization_id, keystride.new_id(keystride.time_of(f.id)), 'attempt ' || f.id || ' ' || (e ->> 'kind'),
@@ -160,22 +162,21 @@ begin
           join keystride.account a on a.organization_id = f.organization_id and a.id = f.account_id
         order by f.organization_id, f.id
         on conflict do nothing returning organization_id)
-    select c.organization_id, coalesce(f.n, 0) as n, f.last_at, f.sprayed
+    select c.organization_id, f.sprayed, (select count(*) from found) = most as full_run
     from keystride.alerting c left join (
-      select m.organization_id, sum(m.n) as n, max(m.last_at) as last_at,
-        array_agg(m.last_code order by m.last_code) filter (where m.last_code is not null) as sprayed
-      from (select organization_id, count(*) as n, max(keystride.time_of(id)) as last_at,
-          max(keystride.time_of(id)) filter (where method = 'security_code') as last_code
+      select m.organization_id, array_agg(m.last_code order by m.last_code) filter (where m.last_code is not null) as sprayed
+      from (select organization_id, max(keystride.time_of(id)) filter (where method = 'security_code') as last_code
         from found group by organization_id, date_trunc('minute', keystride.time_of(id))) m
       group by 1) f using (organization_id)
-    where f.n > 0 or c.derived_until < settled - interval '1 minute'
+    where f.organization_id is not null or c.derived_until < settled - interval '1 minute'
   loop
     foreach until in array coalesce(of_organization.sprayed, '{}') loop
       perform keystride.note_spraying(of_organization.organization_id, until);
     end loop;
-    more := more or of_organization.n = most;
-    update keystride.alerting c set derived_until = greatest(c.derived_until,
-        case when of_organization.n = most then least(settled, of_organization.last_at - interval '1 minute') else settled end)
+    more := of_organization.full_run;
+    -- With more left, nobody's cursor moves: what is written is not found again.
+    continue when more;
+    update keystride.alerting c set derived_until = greatest(c.derived_until, settled)
       where c.organization_id = of_organization.organization_id;
   end loop;
   return more;
