@@ -58,20 +58,23 @@ export function startAlerting({ notifications, log, ...needs }: Needs): Job[] {
     everyMs: DELIVER_EVERY_MS,
     onError: (err) => log.warn({ err }, 'no deliveries were taken: the next second tries again'),
   })
+  let sweptAt = Number.NEGATIVE_INFINITY
   return [
     every({
-      work: () => notifications.derive(null),
+      async work() {
+        const now = Date.now()
+        const sweeps = now - sweptAt >= HOUR_MS
+        // Whatever was committed far later than its id was made is found among the attempts of the last day.
+        const more = await notifications.derive(sweeps ? now - DAY_MS : null)
+        if (more || !sweeps) return more
+        sweptAt = now
+        while (await notifications.forget(now - KEPT_MS)) {
+          // More is left.
+        }
+        return false
+      },
       everyMs: DERIVE_EVERY_MS,
       onError: (err) => log.warn({ err }, 'notifications were not made yet'),
-    }),
-    every({
-      async work() {
-        // Whatever was committed far later than its id was made is found among the attempts of the last day.
-        const more = await notifications.derive(Date.now() - DAY_MS)
-        return (await notifications.forget(Date.now() - KEPT_MS)) || more
-      },
-      everyMs: HOUR_MS,
-      onError: (err) => log.warn({ err }, 'notifications were not swept yet'),
     }),
     {
       async stop() {
