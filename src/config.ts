@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { z } from 'zod'
 import { ADAPTIVE_MAX } from './domain/adaptation.js'
+import { type HostList, hostList } from './domain/alert-host.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './domain/context/signal.js'
 
@@ -18,6 +19,21 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
 
 const file = z.string().min(1).optional()
+
+const hosts = z.string().transform((text, context): HostList => {
+  const entries = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  const list = hostList(entries)
+  if (!('unreadable' in list)) return list
+  const place = entries.indexOf(list.unreadable) + 1
+  context.addIssue({
+    code: 'custom',
+    message: `entry ${place} is no host name, *.domain, address or range of addresses`,
+  })
+  return z.NEVER
+})
 
 /** The kernel compares with 16 references, adaptive ones among them. */
 const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
@@ -78,6 +94,10 @@ const Environment = z.object({
   CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
     .optional()
     .describe(`context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}`),
+  ALERT_HOSTS: hosts
+    .optional()
+    .describe('where alerts may be sent, comma-separated: host names, *.domains, addresses, ranges; unset: nowhere'),
+  ALERT_CA: file.describe('PEM file of certificates that alert channels trust beside the well-known ones'),
   PROCESSES: count(1, 64).optional().describe('processes that serve, on one port; unset: as many as cores'),
   SCORING: z
     .enum(['pool', 'inline'])
@@ -124,6 +144,8 @@ export interface Config {
     readonly anonymizers: string | null
   }
   readonly contextIndicators: readonly ContextIndicator[]
+  readonly alertHosts: HostList
+  readonly alertCaFile: string | null
   readonly scoringWorkers: number | null
   readonly profileCacheBytes: number
   readonly logLevel: string
@@ -177,6 +199,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       anonymizers: settings.ANONYMIZERS ?? null,
     },
     contextIndicators: settings.CONTEXT_INDICATORS ?? CONTEXT_INDICATORS,
+    alertHosts: settings.ALERT_HOSTS ?? { names: new Set(), domains: [], ranges: [] },
+    alertCaFile: settings.ALERT_CA ?? null,
     scoringWorkers: settings.SCORING_WORKERS ?? null,
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     logLevel: settings.LOG_LEVEL,

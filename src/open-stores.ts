@@ -4,6 +4,7 @@ import type { Config } from './config.js'
 import type { Check } from './flows/health.js'
 import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
 import type { AccountStore } from './storage/account.js'
+import type { AlertStore } from './storage/alerts.js'
 import type { ApiKeyStore } from './storage/api-key.js'
 import type { AttemptLockStore } from './storage/attempt-lock.js'
 import type { AttemptLog } from './storage/attempt-log.js'
@@ -20,10 +21,13 @@ import { keyFile } from './storage/key-file.js'
 import { givenKeys, type KeyRing } from './storage/key-ring.js'
 import type { KeyWrap } from './storage/key-wrap.js'
 import { createKeyWrap } from './storage/key-wrap-aes.js'
+import type { NotificationStore } from './storage/notifications.js'
 import type { OrganizationStore } from './storage/organization.js'
+import type { Outbox } from './storage/outbox.js'
 import type { PendingActionStore } from './storage/pending-action.js'
 import type { PolicyStore } from './storage/policies.js'
 import { postgresAccounts } from './storage/postgres/account.js'
+import { postgresAlerts } from './storage/postgres/alerts.js'
 import { postgresApiKeys } from './storage/postgres/api-key.js'
 import { postgresAttemptLocks } from './storage/postgres/attempt-lock.js'
 import { postgresAttemptLog } from './storage/postgres/attempt-log.js'
@@ -35,7 +39,9 @@ import { postgresExports } from './storage/postgres/exports.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { postgresJobQueue } from './storage/postgres/job-queue.js'
 import { migrate } from './storage/postgres/migrate.js'
+import { postgresNotifications } from './storage/postgres/notifications.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
+import { postgresOutbox } from './storage/postgres/outbox.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
 import { postgresPolicies } from './storage/postgres/policies.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
@@ -72,6 +78,9 @@ export interface Stores {
   readonly policies: PolicyStore
   readonly usage: UsageStore
   readonly directory: Directory
+  readonly alerts: AlertStore
+  readonly notifications: NotificationStore
+  readonly outbox: Outbox
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
   readonly securityCodes: SecurityCodeStore
@@ -86,6 +95,8 @@ export interface Stores {
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
   readonly wrappedKeys: WrappedKeyStore
+  /** Where the stores themselves listen. */
+  readonly ports: ReadonlySet<number>
   /** What health watches. */
   readonly checks: readonly Check[]
   /** The PostgreSQL is our own. */
@@ -140,6 +151,9 @@ export async function openStores(
       policies: postgresPolicies(database),
       usage: postgresUsage(database),
       directory: postgresDirectory(database),
+      alerts: postgresAlerts(database),
+      notifications: postgresNotifications(database),
+      outbox: postgresOutbox(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
       invalidPatterns: postgresInvalidPatterns(database),
@@ -157,6 +171,7 @@ export async function openStores(
       keyRing,
       keyWrap,
       wrappedKeys,
+      ports: portsOf(url, config.redisUrl),
       checks: [
         { name: 'PostgreSQL', ping: () => database.ping() },
         ...(redis === null ? [] : [{ name: 'Redis', ping: () => redis.ping() }]),
@@ -169,6 +184,13 @@ export async function openStores(
     await close()
     throw error
   }
+}
+
+/** Ports of the database and of every Redis node. */
+function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
+  const nodes = (redisUrl ?? '').split(',').filter((node) => node !== '')
+  const portOf = (url: string, usual: number) => Number(new URL(url.trim()).port) || usual
+  return new Set([portOf(databaseUrl, 5432), ...nodes.map((node) => portOf(node, 6379))])
 }
 
 /** Loaded only where it is used: the client's modules take 190 ms of a start. */

@@ -14,8 +14,10 @@ import { tryEndpoints } from './api/links/try-it.js'
 import type { Config } from './config.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { createAccountFlows } from './flows/accounts.js'
+import { createAlertFlows, type Reach } from './flows/alerts.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import { createBootstrap } from './flows/bootstrap.js'
+import type { Courier } from './flows/courier.js'
 import { createEnroll } from './flows/enroll.js'
 import { createExportFlows } from './flows/exports.js'
 import type { Health } from './flows/health.js'
@@ -25,6 +27,7 @@ import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
 import { createLinkPage } from './flows/link-page.js'
 import { createChangeLanguage } from './flows/organization-language.js'
+import { createOutages } from './flows/outages.js'
 import { createPendingActionFlows } from './flows/pending-action.js'
 import { createPolicyFlows } from './flows/policies.js'
 import { createPreferLanguage } from './flows/preferred-language.js'
@@ -45,6 +48,8 @@ import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
 import { serve } from './http/server.js'
+import { noteOutages, startAlerting } from './jobs/alerting.js'
+import { createCourier } from './jobs/channels/courier.js'
 import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'
@@ -89,11 +94,22 @@ const APIS: readonly Api<Services>[] = [
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
 
+/** One try of an alert, so that the answer to a test of a channel stays within its own deadline. */
+const SEND_WITHIN_MS = 10_000
+
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
 export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const queue = openQueue(stores, log)
-  const services = servicesOf(config, stores, scoring, health, front, queue)
+  const courier = createCourier({
+    hosts: config.alertHosts,
+    closedPorts: stores.ports,
+    ca: config.alertCaFile === null ? null : readFileSync(config.alertCaFile, 'utf8'),
+    deadlineMs: SEND_WITHIN_MS,
+  })
+  const services = servicesOf(config, stores, scoring, health, front, queue, courier)
+  const outages = createOutages({ ...stores, now: () => Date.now() })
+  health.listen(outages.turn)
   const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
   const metrics = createMetrics({ version: version(), provider })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
@@ -121,7 +137,13 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
-  const jobs = [adding(meter, log), ...(config.roles.includes('jobs') ? startJobs(stores, log) : [])]
+  const jobs = [
+    adding(meter, log),
+    noteOutages(outages, log),
+    ...(config.roles.includes('jobs')
+      ? [...startJobs(stores, log), ...startAlerting({ ...stores, courier, log })]
+      : []),
+  ]
   if (config.roles.includes('jobs')) workOn(queue, stores)
   return {
     port: server.port,
@@ -254,6 +276,7 @@ function servicesOf(
   health: Health,
   front: Front | null,
   jobs: JobQueue,
+  courier: Courier,
 ): Services {
   const needs = {
     ...stores,
@@ -270,6 +293,8 @@ function servicesOf(
     targets: config.targets,
     adaptation: config.adaptation,
     contextIndicators: config.contextIndicators,
+    courier,
+    reach: { hosts: config.alertHosts, closedPorts: stores.ports },
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })
@@ -328,6 +353,8 @@ function dashboardServices(
     Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
       readonly jobs: JobQueue
       readonly newId: () => string
+      readonly courier: Courier
+      readonly reach: Reach
       readonly forgetSettings: (organizationId: string) => Promise<void>
     },
 ): DashboardServices {
@@ -343,6 +370,8 @@ function dashboardServices(
     contextIndicators,
     now,
     policies: createPolicyFlows(needs),
+    alerts: createAlertFlows(needs),
+    notifications: needs.notifications,
     series: createSeries(needs),
     exports: createExportFlows(needs),
     inspect: createInspect({ ...needs, scorer: openedOnce() }),

@@ -32,6 +32,7 @@ const FLOORS: Record<string, Floor> = {
   'src/web': { floors: ['src/web', 'src/domain'], packages: [] },
   'src/web/browser': { floors: ['src/web/browser'], packages: ['keystride'] },
   'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
+  'src/jobs/channels': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/recorder': { floors: ['src/recorder'], packages: [] },
   'src/cli': { floors: ['src'], packages: ['commander', 'pino', 'uuid', 'zod'] },
   src: { floors: ['src'], packages: ['zod', 'pino', 'uuid'] },

@@ -7,6 +7,8 @@ export interface Check {
 export interface Health {
   /** Null when well, else what is out of reach. Reads a flag, touches nothing. */
   degraded(): string | null
+  /** Hears of every turn from now on. */
+  listen(onChange: (degraded: string | null) => void): void
   stop(): void
 }
 
@@ -22,6 +24,7 @@ const PING_MAX_MS = 400
 /** Pings every store again and again and remembers the outcome. `onChange` hears of every turn for better or worse. */
 export function watchHealth(checks: readonly Check[], onChange: (degraded: string | null) => void): Health {
   const lost = new Set<string>()
+  const listeners = [onChange]
   let shown: string | null = null
   let stopped = false
   const timers = new Set<NodeJS.Timeout>()
@@ -30,7 +33,7 @@ export function watchHealth(checks: readonly Check[], onChange: (degraded: strin
     const now = lost.size === 0 ? null : `degraded: ${[...lost].sort().join(' and ')} out of reach`
     if (now === shown) return
     shown = now
-    onChange(now)
+    for (const listener of listeners) listener(now)
   }
   const watch = async (check: Check, failedBefore: number) => {
     const failed = (await within(check.ping(), PING_MAX_MS)) ? 0 : failedBefore + 1
@@ -48,6 +51,9 @@ export function watchHealth(checks: readonly Check[], onChange: (degraded: strin
 
   return {
     degraded: () => shown,
+    listen(heard) {
+      listeners.push(heard)
+    },
     stop() {
       stopped = true
       for (const timer of timers) clearTimeout(timer)

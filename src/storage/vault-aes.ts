@@ -75,6 +75,15 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
       return plain
     },
 
+    sealSecret: async (organizationId, purpose, secret) =>
+      encrypt((await keysOf(organizationId)).data, secretContext(organizationId, purpose), Buffer.from(secret)),
+
+    async openSecret(organizationId, purpose, sealed) {
+      const plain = decrypt((await keysOf(organizationId)).data, secretContext(organizationId, purpose), sealed)
+      if (plain === null) throw new Error('a sealed secret was altered, or moved from where it was stored')
+      return Buffer.from(plain).toString()
+    },
+
     replayKey: async (organizationId) => (await keysOf(organizationId)).replay,
     codePepper: async (organizationId) => (await keysOf(organizationId)).pepper,
   }
@@ -93,3 +102,5 @@ const pieceKey = ({ data }: Keys, { secret }: PiecePlace) =>
   new Uint8Array(hkdfSync('sha256', data, secret, 'keystride export archives 1', KEY_BYTES))
 const pieceContext = (organizationId: string, { archiveId, n }: PiecePlace) =>
   context('keystride export piece', organizationId, archiveId, n)
+
+const secretContext = (organizationId: string, purpose: string) => context('keystride secret', organizationId, purpose)

@@ -24,6 +24,10 @@ export interface Vault {
   sealPiece(organizationId: string, place: PiecePlace, plain: Uint8Array): Promise<Uint8Array>
   /** Throws where the bytes were altered or moved, or the secret is another. */
   openPiece(organizationId: string, place: PiecePlace, sealed: Uint8Array): Promise<Uint8Array>
+  /** Something secret that the organization entrusted, by what it is for. */
+  sealSecret(organizationId: string, purpose: string, secret: string): Promise<Uint8Array>
+  /** Throws as `open` does. */
+  openSecret(organizationId: string, purpose: string, sealed: Uint8Array): Promise<string>
   /** 32 bytes that key the organization's replay marks. */
   replayKey(organizationId: string): Promise<Uint8Array>
   /** 32 bytes under which the organization's security codes are hashed. */

@@ -4,10 +4,13 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { postgresAccounts } from '../../src/storage/postgres/account.js'
+import { postgresAlerts } from '../../src/storage/postgres/alerts.js'
 import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresExports } from '../../src/storage/postgres/exports.js'
+import { postgresNotifications } from '../../src/storage/postgres/notifications.js'
+import { postgresOutbox } from '../../src/storage/postgres/outbox.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
 import { postgresProfileLinks } from '../../src/storage/postgres/profile-link.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
@@ -55,6 +58,25 @@ beforeAll(async () => {
     redirectUri: null,
     validityS: 60,
   })
+  // Somebody blocked, whom an alert tells of, and its delivery tried.
+  await postgresAlerts(database).changeRules(orgA, { blocked: { syslog: true } })
+  const logs = {
+    channel: 'syslog',
+    host: 'logs.example',
+    port: 514,
+    transport: 'udp',
+    facility: 'auth',
+    app_name: 'k',
+  } as const
+  await postgresAlerts(database).setChannel(orgA, { settings: logs, secret: null })
+  const blocked = attempt(await person(database, orgA, 'bob'))
+  const refused = { ...blocked.authentication, authenticated: false, recommendedAction: 'block', id: uuid() } as const
+  await postgresAuthentications(database).record(orgA, { ...blocked, authentication: refused })
+  await postgresNotifications(database).derive(0)
+  for (const claimed of await postgresOutbox(database).claim(10)) {
+    const tried = { at: NOW, outcome: 'unreachable', durationMs: 1 }
+    await postgresOutbox(database).settle(claimed, tried, { state: 'waiting', channelForMs: 0 })
+  }
   await postgresStatistics(database).countAttempts()
   // Attempts of this hour are not due: their counts are made by hand.
   await database.asSystem(
@@ -169,6 +191,10 @@ describe('row level security', () => {
       `select keystride.append_checkpoints()`,
       `select * from keystride.abandoned_exports()`,
       `select keystride.forget_exports(now())`,
+      `select keystride.derive_notifications(null)`,
+      `select keystride.note_outage(now(), now())`,
+      `select * from keystride.claim_deliveries(1)`,
+      `select keystride.forget_notifications(now())`,
     ]
     for (const call of calls)
       await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')

@@ -3,6 +3,7 @@ import type { ProfileTargets } from '../../domain/biometric-status.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import { BUCKETS, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
+import type { AlertFlows } from '../../flows/alerts.js'
 import type { ExportFlows } from '../../flows/exports.js'
 import type { InspectFlows } from '../../flows/inspect.js'
 import type { PolicyFlows } from '../../flows/policies.js'
@@ -11,6 +12,7 @@ import { type CountedAs, routesFor } from '../../http/route.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog } from '../../storage/attempt-log.js'
 import type { Directory } from '../../storage/directory.js'
+import type { NotificationStore } from '../../storage/notifications.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
 import type { UsageStore } from '../../storage/usage.js'
@@ -23,6 +25,8 @@ export interface DashboardServices {
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
   readonly policies: PolicyFlows
+  readonly alerts: AlertFlows
+  readonly notifications: NotificationStore
   readonly usage: UsageStore
   readonly series: Series
   readonly inspect: InspectFlows

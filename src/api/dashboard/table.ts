@@ -9,6 +9,8 @@ import {
   geolocation,
   groupCounts,
 } from './aggregations.js'
+import { channelRoutes } from './alert-channels.js'
+import { alertRules, changeAlertRules } from './alerts.js'
 import {
   activityDetails,
   authenticationsHistory,
@@ -23,6 +25,7 @@ import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './blocked-
 import type { DashboardServices } from './dashboard-route.js'
 import { downloadArchive, exportArchives, exportLog } from './exports.js'
 import { listLogs, oneLog, readLog, searchLogs } from './logs.js'
+import { listNotifications, markRead, markReadByQuery } from './notifications.js'
 import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
 import {
   archivePolicy,
@@ -90,6 +93,12 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   policyShadow,
   makeShadow,
   endShadow,
+  alertRules,
+  changeAlertRules,
+  ...channelRoutes,
+  listNotifications,
+  markRead,
+  markReadByQuery,
   listLogs,
   searchLogs,
   oneLog,

@@ -22,6 +22,9 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
   await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`
     delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
+  // Their deliveries and the tries of these go with them; one that is written at this moment goes with the account.
+  await sql`
+    delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }

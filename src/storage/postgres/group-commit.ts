@@ -1,3 +1,4 @@
+import { attemptEvents } from '../../domain/attempt-events.js'
 import { facetsOf } from '../../domain/attempt-facts.js'
 import { Refusal } from '../../domain/refusal.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../domain/replay.js'
@@ -90,6 +91,7 @@ function toRecord({ organizationId, attempt }: Waiting, i: number) {
     sealed: a.pattern === null ? null : Buffer.from(a.pattern.sealed).toString('base64'),
     facts: a.facts,
     facets: a.facts === null ? null : facetsOf(a.facts, a),
+    events: attemptEvents(a, attempt.counters),
     counters: attempt.counters,
     habits: attempt.habits,
     attempts_version: attempt.attemptsVersion,

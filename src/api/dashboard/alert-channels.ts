@@ -1,0 +1,187 @@
+import { z } from 'zod'
+import type { Channel } from '../../domain/alert.js'
+import {
+  type ChannelSettings,
+  EmailSettings,
+  FACILITIES,
+  SmsSettings,
+  SyslogSettings,
+  TLS_MODES,
+} from '../../domain/alert-channels.js'
+import type { ShownChannel } from '../../flows/alerts.js'
+import { isDelivered, OUTCOMES } from '../../flows/courier.js'
+import type { Route } from '../../http/route.js'
+import { type DashboardServices, Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
+
+const Recipients = z.array(z.string())
+const SECRET = 'never answered; left out, what was set before stays'
+
+const EmailReply = z.object({
+  host: z.string(),
+  port: z.int(),
+  tls: z.enum(TLS_MODES),
+  sender: z.string(),
+  recipients: Recipients,
+  user: z.string().nullable(),
+  password_set: z.boolean(),
+})
+const SmsReply = z.object({ url: z.string(), recipients: Recipients, signing_secret_set: z.boolean() })
+const SyslogReply = z.object({
+  host: z.string(),
+  port: z.int(),
+  transport: z.enum(['udp', 'tcp', 'tls']),
+  facility: z.enum(FACILITIES),
+  app_name: z.string(),
+})
+
+const EmailBody = EmailSettings.extend({
+  password: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[^\p{Cc}]+$/u, 'must hold no control character')
+    .optional()
+    .describe(`${SECRET}; wanted anew for another host or user`),
+}).meta({
+  examples: [
+    {
+      host: 'smtp.example.com',
+      port: 587,
+      tls: 'starttls',
+      sender: 'keystride@example.com',
+      recipients: ['security@example.com'],
+      user: 'keystride',
+      password: 'a password',
+    },
+  ],
+})
+const SmsBody = SmsSettings.extend({
+  signing_secret: z.string().min(16).max(256).optional().describe(`signs every call; ${SECRET}`),
+}).meta({
+  examples: [
+    { url: 'https://sms.example.com/send', recipients: ['+33612345678'], signing_secret: 'sixteen characters or more' },
+  ],
+})
+const SyslogBody = SyslogSettings.meta({
+  examples: [{ host: 'logs.example.com', port: 6514, transport: 'tls', facility: 'auth', app_name: 'keystride' }],
+})
+
+/** How a channel looks from outside. */
+interface Wire<B extends z.ZodType> {
+  readonly channel: Channel
+  readonly name: string
+  readonly description: string
+  readonly body: B
+  readonly reply: z.ZodType
+  readonly settingsOf: (body: z.output<B>) => { settings: ChannelSettings; secret: string | undefined }
+  readonly shownAs: (shown: ShownChannel) => Record<string, unknown>
+}
+
+const email: Wire<typeof EmailBody> = {
+  channel: 'email',
+  name: 'e-mail',
+  description: 'Sent by SMTP, one message to all recipients. User and password go with TLS only.',
+  body: EmailBody,
+  reply: EmailReply,
+  settingsOf: ({ password, ...settings }) => ({ settings: { channel: 'email', ...settings }, secret: password }),
+  shownAs: ({ settings: { channel: _, ...rest }, secretSet }) => ({ ...rest, password_set: secretSet }),
+}
+const sms: Wire<typeof SmsBody> = {
+  channel: 'sms',
+  name: 'SMS',
+  description:
+    'One POST to the gateway with JSON `id`, `kind`, `at`, `to`, `text`. `X-Keystride-Signature` is `v1=` and the hex ' +
+    'HMAC-SHA256, under the signing secret, of `X-Keystride-Timestamp` (seconds), a dot and the body. `Idempotency-Key` and ' +
+    '`id` are the same when a message comes twice. Any 2xx is success; redirects are not followed.',
+  body: SmsBody,
+  reply: SmsReply,
+  settingsOf: ({ signing_secret, ...settings }) => ({
+    settings: { channel: 'sms', ...settings },
+    secret: signing_secret,
+  }),
+  shownAs: ({ settings: { channel: _, ...rest }, secretSet }) => ({ ...rest, signing_secret_set: secretSet }),
+}
+const syslog: Wire<typeof SyslogBody> = {
+  channel: 'syslog',
+  name: 'syslog',
+  description: 'RFC 5424 over UDP, TCP (octet counting, RFC 6587) or TLS (RFC 5425).',
+  body: SyslogBody,
+  reply: SyslogReply,
+  settingsOf: (settings) => ({ settings: { channel: 'syslog', ...settings }, secret: undefined }),
+  shownAs: ({ settings: { channel: _, ...rest } }) => rest,
+}
+
+const Outcome = z.object({
+  delivered: z.boolean(),
+  outcome: z.enum(Object.keys(OUTCOMES) as [keyof typeof OUTCOMES]).describe('the message says it in words'),
+})
+
+/** Read, set, remove and try one channel. */
+function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[] {
+  const { channel, name, description } = wire
+  const common = { ...Row, path: `/alert/${channel}`, params: NoParams, query: NoQuery, description }
+  return [
+    dashboardRoute({
+      ...common,
+      method: 'get',
+      summary: `How alerts go out by ${name}; null before it was set`,
+      body: NoBody,
+      replies: { 200: Data(wire.reply.nullable()) },
+      refuses: [],
+      async handle({ organizationId, services }) {
+        const shown = await services.alerts.channel(organizationId, channel)
+        return { status: 200, payload: { data: shown === null ? null : wire.shownAs(shown) } }
+      },
+    }),
+    dashboardRoute({
+      ...common,
+      method: 'post',
+      summary: `Set how alerts go out by ${name}`,
+      body: { kind: 'json', schema: wire.body },
+      replies: { 200: Data(wire.reply) },
+      refuses: ['validation-failed'],
+      async handle({ organizationId, body, services }) {
+        // Sound: the row's own schema has read it.
+        const { settings, secret } = wire.settingsOf(body as z.output<B>)
+        return {
+          status: 200,
+          payload: { data: wire.shownAs(await services.alerts.setChannel(organizationId, settings, secret)) },
+        }
+      },
+    }),
+    dashboardRoute({
+      ...common,
+      method: 'delete',
+      summary: `Forget how alerts go out by ${name}, its secret too; what waits for it is not sent`,
+      body: NoBody,
+      replies: { 200: z.object({}) },
+      refuses: ['nothing-found'],
+      async handle({ organizationId, services }) {
+        await services.alerts.removeChannel(organizationId, channel)
+        return { status: 200, payload: {} }
+      },
+    }),
+    dashboardRoute({
+      ...common,
+      method: 'post',
+      path: `/alert/${channel}/test`,
+      summary: `Send a test by ${name} at once and say what became of it`,
+      description: 'Once in two seconds. Of what the other side answers nothing is told but the kind of its failure.',
+      body: NoBody,
+      replies: { 200: Data(Outcome) },
+      refuses: ['nothing-found', 'rate-limited'],
+      async handle({ organizationId, services }) {
+        const outcome = await services.alerts.test(organizationId, channel)
+        const delivered = isDelivered(outcome)
+        const message = `${delivered ? 'The test went out' : 'The test did not go out'}: ${OUTCOMES[outcome]}`
+        return { status: 200, payload: { data: { delivered, outcome } }, message }
+      },
+    }),
+  ]
+}
+
+export const channelRoutes: readonly Route<DashboardServices>[] = [
+  ...routesOf(email),
+  ...routesOf(sms),
+  ...routesOf(syslog),
+]

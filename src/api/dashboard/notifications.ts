@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { EVENT_KINDS, sentenceOf } from '../../domain/alert.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { Notification } from '../../storage/notifications.js'
+import {
+  type DashboardServices,
+  Data,
+  dashboardRoute,
+  Flag,
+  iso,
+  isoOrNull,
+  List,
+  NoBody,
+  NoParams,
+  NoQuery,
+  Paging,
+  Row,
+} from './dashboard-route.js'
+
+const Entry = z.object({
+  id: z.string(),
+  kind: z.enum(EVENT_KINDS),
+  created_at: z.iso.datetime().describe('when it happened'),
+  text: z.string().describe('what happened, in a sentence'),
+  user_ref: z.string().nullable().describe('null where the organization as a whole is meant'),
+  member_ref: z.string().nullable(),
+  authentication_id: z.string().nullable().describe('see GET /authentications/{id}'),
+  read: z.boolean(),
+  read_at: z.iso.datetime().nullable(),
+})
+
+const entryOf = (one: Notification): z.infer<typeof Entry> => ({
+  id: one.id,
+  kind: one.kind,
+  created_at: iso(one.at),
+  text: sentenceOf(one),
+  user_ref: one.userRef,
+  member_ref: one.memberRef,
+  authentication_id: one.authenticationId,
+  read: one.readAt !== null,
+  read_at: isoOrNull(one.readAt),
+})
+
+const Unread = z.int().describe('notifications of the organization that nobody has read')
+
+/** What happened, once each. */
+export const listNotifications = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/notifications',
+  summary: 'Notifications, newest first, and how many are unread',
+  description:
+    'One for each event, within seconds of it. Kept for 90 days; those that name an account go with it. A locked person has one ' +
+    'for each failure that closed typing or code anew.',
+  params: NoParams,
+  query: z.object({ ...Paging, kind: z.enum(EVENT_KINDS).optional(), read: Flag.optional() }),
+  body: NoBody,
+  replies: { 200: List(Entry).extend({ unread: Unread }) },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const filter = { kind: query.kind ?? null, read: query.read === undefined ? null : query.read === 'true' }
+    const { notifications, count, unread } = await services.notifications.page(organizationId, filter, query)
+    return { status: 200, payload: { count, unread, data: notifications.map(entryOf) } }
+  },
+})
+
+const EITHER = 'must be {"all": true}, or {"id"} of one notification'
+const Id = z.uuid().toLowerCase()
+const Which = z.union([z.object({ id: Id }), z.object({ all: z.literal(true) })], EITHER)
+
+const Marked = Data(z.object({ unread: Unread }))
+type Which = z.output<typeof Which>
+
+async function mark({ notifications }: DashboardServices, organizationId: string, which: Which) {
+  if ('all' in which) await notifications.markAllRead(organizationId)
+  else if (!(await notifications.markRead(organizationId, which.id)))
+    throw new Refusal('nothing-found', 'no such notification')
+  return { status: 200, payload: { data: { unread: await notifications.unread(organizationId) } } }
+}
+
+/** All or one. */
+export const markRead = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/notifications/read',
+  summary: 'Mark all notifications read, or one',
+  params: NoParams,
+  query: NoQuery,
+  body: {
+    kind: 'json',
+    schema: Which.meta({ examples: [{ all: true }, { id: '0198c0de-0000-7000-8000-000000000000' }] }),
+  },
+  replies: { 200: Marked },
+  refuses: ['validation-failed', 'nothing-found'],
+  handle: ({ organizationId, body, services }) => mark(services, organizationId, body),
+})
+
+/** The same: the interface names both methods. */
+export const markReadByQuery = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/notifications/read',
+  summary: 'Mark all notifications read, or one',
+  params: NoParams,
+  query: z
+    .object({ all: z.literal('true').optional(), id: Id.optional() })
+    .refine(
+      ({ all, id }) => (all === undefined) !== (id === undefined),
+      'must be all=true, or the id of one notification',
+    ),
+  body: NoBody,
+  replies: { 200: Marked },
+  refuses: ['nothing-found'],
+  handle: ({ organizationId, query: { id }, services }) =>
+    mark(services, organizationId, id === undefined ? { all: true } : { id }),
+})

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Courier } from '../flows/courier.js'
+import { createDeliveries } from '../flows/deliveries.js'
+import type { Outages } from '../flows/outages.js'
+import type { NotificationStore } from '../storage/notifications.js'
+import type { Outbox } from '../storage/outbox.js'
+import type { Vault } from '../storage/vault.js'
+import { every, type Job } from './every.js'
+
+interface Log {
+  warn(facts: { readonly err: unknown }, message: string): void
+}
+
+interface Needs {
+  readonly notifications: NotificationStore
+  readonly outbox: Outbox
+  readonly vault: Pick<Vault, 'openSecret'>
+  readonly courier: Courier
+  readonly log: Log
+}
+
+/** An alert is no older than a few seconds; looking costs some milliseconds. */
+const DERIVE_EVERY_MS = 2000
+const DELIVER_EVERY_MS = 1000
+const NOTE_EVERY_MS = 2000
+const HOUR_MS = 3600_000
+const DAY_MS = 24 * HOUR_MS
+/** Notifications are kept so long. */
+const KEPT_MS = 90 * DAY_MS
+/** The stop of a process as a whole has 5 s: a try that takes longer is given up and made again. */
+const STOPPING_MS = 1000
+
+/** Every process tells of its own outages. */
+export const noteOutages = (outages: Outages, log: Log): Job =>
+  every({
+    async work() {
+      await outages.flush()
+      return false
+    },
+    everyMs: NOTE_EVERY_MS,
+    onError: (err) => log.warn({ err }, 'an outage was not noted yet'),
+  })
+
+/**
+ * Makes notifications of what was recorded, and delivers them. Any number of processes may: the database gives each piece
+ * of work to one. The deliveries have loops of their own and not the job queue: what waits after a failure is a channel
+ * with all that is queued for it, and the queue's back-off, doubling job by job, would come minutes after the channel is back.
+ */
+export function startAlerting({ notifications, log, ...needs }: Needs): Job[] {
+  const deliveries = createDeliveries({
+    ...needs,
+    now: () => Date.now(),
+    after: (ms) => delay(ms, false as const, { ref: false }),
+    onError: (err) => log.warn({ err }, 'a delivery broke off: it is tried again in a minute'),
+  })
+  const sending = every({
+    work: deliveries.begin,
+    everyMs: DELIVER_EVERY_MS,
+    onError: (err) => log.warn({ err }, 'no deliveries were taken: the next second tries again'),
+  })
+  let sweptAt = Number.NEGATIVE_INFINITY
+  return [
+    every({
+      async work() {
+        const now = Date.now()
+        const sweeps = now - sweptAt >= HOUR_MS
+        // Whatever was committed far later than its id was made is found among the attempts of the last day.
+        const more = await notifications.derive(sweeps ? now - DAY_MS : null)
+        if (more || !sweeps) return more
+        sweptAt = now
+        while (await notifications.forget(now - KEPT_MS)) {
+          // More is left.
+        }
+        return false
+      },
+      everyMs: DERIVE_EVERY_MS,
+      onError: (err) => log.warn({ err }, 'notifications were not made yet'),
+    }),
+    {
+      async stop() {
+        await sending.stop()
+        await Promise.race([deliveries.idle(), delay(STOPPING_MS, undefined, { ref: false })])
+      },
+    },
+  ]
+}

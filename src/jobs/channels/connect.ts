@@ -1,0 +1,137 @@
+import { lookup } from 'node:dns/promises'
+import { connect as connectTcp, isIP, type Socket } from 'node:net'
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+} from 'node:tls'
+import { canonicalHost, type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
+import type { DeliveryOutcome } from '../../flows/courier.js'
+
+/** What connections may be made, and whom they trust. */
+export interface ConnectNeeds {
+  readonly hosts: HostList
+  readonly closedPorts: ReadonlySet<number>
+  /** Certificates (PEM) trusted beside the well-known ones; null for none. */
+  readonly ca: string | null
+  /** A try takes no longer, name, connection and conversation together. */
+  readonly deadlineMs: number
+  /** Addresses of a name; given to tests, that have names of their own. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>
+}
+
+export interface Endpoint {
+  /** Canonical. */
+  readonly host: string
+  readonly port: number
+}
+
+/** A try that failed, as it is told of. */
+export class Undelivered extends Error {
+  override readonly name = 'Undelivered'
+  constructor(readonly outcome: DeliveryOutcome) {
+    super(outcome)
+  }
+}
+
+const byDns = async (name: string): Promise<readonly string[]> =>
+  (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
+
+/**
+ * The address to connect to, asked for once: a name that leads to another address a moment later is not asked again. Every
+ * address of the name must be one that may be reached. Throws `Undelivered`.
+ */
+export async function addressOf(needs: ConnectNeeds, { host, port }: Endpoint): Promise<string> {
+  if (!mayAlert(host, needs.hosts) || needs.closedPorts.has(port)) throw new Undelivered('not-allowed')
+  if (isAddress(host)) return host
+  const found = await (needs.resolve ?? byDns)(host).catch(() => [])
+  const addresses = found.map(canonicalHost)
+  if (addresses.some((address) => address === null || neverReached(address))) throw new Undelivered('not-allowed')
+  const [first] = addresses
+  if (first === undefined || first === null) throw new Undelivered('name-unknown')
+  return first
+}
+
+/** Reading 150 root certificates takes some 100 ms: once for each file. */
+const contexts = new Map<string, SecureContext>()
+function trusting(ca: string): SecureContext {
+  const made = contexts.get(ca) ?? createSecureContext({ ca: [...rootCertificates, ca], minVersion: 'TLSv1.2' })
+  contexts.set(ca, made)
+  return made
+}
+
+/** TLS as every channel wants it: the certificate is the host's that was configured, whatever address it was reached at. */
+export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOptions => ({
+  ...(isIP(host) === 0 ? { servername: host } : {}),
+  ...(ca === null ? { minVersion: 'TLSv1.2' } : { secureContext: trusting(ca) }),
+  checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+})
+
+/**
+ * Connects to `endpoint` (its address looked up once, and checked), by TLS where asked, and does `work`; the socket is gone
+ * afterwards, and at the deadline whatever the work is at. Rejects with what the socket or the work rejects with.
+ */
+export async function connected<T>(
+  needs: ConnectNeeds,
+  endpoint: Endpoint,
+  { tls }: { readonly tls: boolean },
+  work: (socket: Socket) => Promise<T>,
+): Promise<T> {
+  let socket: Socket | undefined
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Undelivered('timed-out')), needs.deadlineMs)
+  })
+  const doing = (async () => {
+    const address = await addressOf(needs, endpoint)
+    const options = { host: address, port: endpoint.port }
+    socket = tls ? connectTls({ ...options, ...tlsOptions(needs, endpoint.host) }) : connectTcp(options)
+    await opened(socket, tls ? 'secureConnect' : 'connect')
+    return work(socket)
+  })()
+  doing.catch(() => {}) // heard below, or too late to matter
+  try {
+    return await Promise.race([doing, late])
+  } finally {
+    clearTimeout(timer)
+    socket?.on('error', () => {}).destroy()
+  }
+}
+
+function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let reached = false
+    socket.once('connect', () => {
+      reached = true
+    })
+    // A peer that hangs up in the middle of the handshake, or speaks no TLS at all, is no peer that cannot be reached.
+    socket.once('error', (error) =>
+      reject(reached && !(error instanceof Undelivered) ? new Undelivered('tls-failed') : error),
+    )
+    socket.once('close', () => reject(new Undelivered(reached ? 'tls-failed' : 'unreachable')))
+    socket.once(event, resolve)
+  })
+}
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ECONNRESET',
+  'EPIPE',
+  'EACCES',
+])
+
+/** The category of whatever a try rejected with: nothing that the other side said is in it. */
+export function outcomeOf(error: unknown): DeliveryOutcome {
+  if (error instanceof Undelivered) return error.outcome
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return 'not-understood'
+  if (UNREACHABLE.has(code)) return 'unreachable'
+  if (code === 'ETIMEDOUT') return 'timed-out'
+  return code.startsWith('ERR_TLS') || code.startsWith('ERR_SSL') ? 'tls-failed' : 'not-understood'
+}

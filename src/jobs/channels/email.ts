@@ -1,0 +1,68 @@
+import { createTransport } from 'nodemailer'
+import { oneLine } from '../../domain/alert.js'
+import type { EmailSettings } from '../../domain/alert-channels.js'
+import type { DeliveryOutcome, Message } from '../../flows/courier.js'
+import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.js'
+import { headingOf, linesOf } from './words.js'
+
+/**
+ * One e-mail to all recipients by SMTP. The socket is ours, connected to the address that was checked; every header is a
+ * template's or a mailbox that the settings' schema has read.
+ */
+export async function sendEmail(
+  needs: ConnectNeeds,
+  settings: EmailSettings,
+  password: string | null,
+  message: Message,
+): Promise<DeliveryOutcome> {
+  const { host, port, tls, sender, recipients, user } = settings
+  const domain = sender.slice(sender.indexOf('@') + 1)
+  const send = connected(needs, { host, port }, { tls: tls === 'tls' }, async (connection) => {
+    const transport = createTransport({
+      host,
+      port,
+      connection,
+      secured: tls === 'tls',
+      secure: tls === 'tls',
+      requireTLS: tls === 'starttls',
+      ignoreTLS: tls === 'none',
+      tls: tlsOptions(needs, host),
+      name: domain,
+      ...(user === null || password === null ? {} : { auth: { user, pass: password } }),
+      greetingTimeout: needs.deadlineMs,
+      socketTimeout: needs.deadlineMs,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+    const mailbox = (address: string) => ({ name: '', address })
+    await transport.sendMail({
+      from: mailbox(sender),
+      to: recipients.map(mailbox),
+      subject: oneLine(`Keystride: ${headingOf(message)}`),
+      messageId: `<${message.id}@${domain}>`,
+      headers: { 'Auto-Submitted': 'auto-generated', 'X-Keystride-Delivery': message.id },
+      text: linesOf(message).join('\n'),
+    })
+    return 'delivered' as const
+  })
+  return send.catch((error: unknown) => smtpOutcome(error))
+}
+
+/** nodemailer's codes, and the reply's class where there was one. */
+function smtpOutcome(error: unknown): DeliveryOutcome {
+  // What nodemailer rejects with.
+  const { code, originalCode, responseCode } = (error ?? {}) as {
+    code?: string
+    originalCode?: string
+    responseCode?: number
+  }
+  if (code === 'EAUTH' || code === 'ENOAUTH') return 'login-refused'
+  if (code === 'ETLS') return 'tls-failed'
+  if (responseCode !== undefined && responseCode >= 500) return 'refused'
+  if (responseCode !== undefined && responseCode >= 400) return 'busy'
+  // The connection was there: what breaks it now is the network, or TLS that was begun on it.
+  if (code === 'ECONNECTION') return 'unreachable'
+  if (code === 'ESOCKET') return outcomeOf({ code: originalCode }) === 'unreachable' ? 'unreachable' : 'tls-failed'
+  if (code === 'EENVELOPE' || code === 'EMESSAGE') return 'refused'
+  return outcomeOf(error)
+}

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type AlertEvent, CHANNELS, EVENT_KINDS, rulesAfter, sentenceOf } from '../../src/domain/alert.js'
+import { EmailSettings, SmsSettings, SyslogSettings } from '../../src/domain/alert-channels.js'
+import { attemptEvents } from '../../src/domain/attempt-events.js'
+import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
+
+/** Whatever a client may have managed to store. */
+const anything = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    'a\r\nBcc: eve@example.com',
+    'a\n<13>1 - - - - - - forged',
+    'a\u0000b',
+    'a\u2028b',
+    '"]',
+    '\\"]',
+    '=cmd()',
+    '12 <13>1',
+    '\u001b[31m',
+  ),
+)
+
+describe('the sentence of an event', () => {
+  it('is one line of printable ASCII, whatever the event carries', () => {
+    const event = fc.record({
+      kind: fc.constantFrom(...EVENT_KINDS),
+      at: fc.constant(0),
+      userRef: fc.option(anything),
+      memberRef: fc.option(anything),
+      details: fc.constantFrom(
+        {},
+        { until: null },
+        { until: 5 },
+        { nFailed: 60, nMembers: 900 },
+        { of: 'accounts', n: 2 },
+      ),
+    }) as fc.Arbitrary<AlertEvent>
+    fc.assert(
+      fc.property(event, (one) => /^[\x20-\x7e]{10,500}$/.test(sentenceOf(one))),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('tells a member of a shared account from the account', () => {
+    const event = { kind: 'bot', at: 0, userRef: 'desk', memberRef: 'ann', details: {} } as const
+    expect(sentenceOf(event)).toContain('ann of desk')
+    expect(sentenceOf({ ...event, memberRef: 'desk' })).toBe(
+      'A typing pattern in the name of desk was made by a machine.',
+    )
+  })
+})
+
+describe('the rules matrix', () => {
+  it('is whole before anything was set, all of it off', () => {
+    const rules = rulesAfter({})
+    expect(Object.keys(rules)).toEqual([...EVENT_KINDS])
+    for (const kind of EVENT_KINDS)
+      expect(rules[kind]).toEqual(Object.fromEntries(CHANNELS.map((name) => [name, false])))
+  })
+
+  it('changes where it is told to and nowhere else', () => {
+    const before = rulesAfter({ bot: { email: true }, locked: { sms: true } })
+    const after = rulesAfter(before, { bot: { email: false, syslog: true } })
+    expect(after).toEqual({ ...before, bot: { email: false, sms: false, syslog: true } })
+  })
+})
+
+describe('the events of an attempt', () => {
+  const attempt = {
+    method: 'biometric',
+    authenticated: false,
+    recommendedAction: 'block',
+    reason: '',
+    createdAt: 1000,
+    facts: null,
+  } as const
+  const kinds = (changes: Partial<Parameters<typeof attemptEvents>[0]>, counters = NO_ATTEMPTS) =>
+    attemptEvents({ ...attempt, ...changes }, counters)?.map(({ kind }) => kind) ?? null
+
+  it('are none for a success and for a challenge', () => {
+    expect(kinds({ authenticated: true, recommendedAction: 'auth' })).toBeNull()
+    expect(kinds({ recommendedAction: 'challenge' })).toBeNull()
+  })
+
+  it('are told by the most telling kind', () => {
+    const facts = { replay: false, impossibleTravel: false }
+    expect(kinds({})).toEqual(['blocked'])
+    expect(kinds({ reason: 'detection-bot', facts: { ...facts, replay: true } })).toEqual(['bot'])
+    expect(kinds({ reason: 'fraud-detected' })).toEqual(['replay'])
+    expect(kinds({ facts: { ...facts, impossibleTravel: true } })).toEqual(['impossible-travel'])
+    // REPLAY=flag lets it pass.
+    expect(kinds({ authenticated: true, recommendedAction: 'auth', facts: { ...facts, replay: true } })).toEqual([
+      'replay',
+    ])
+  })
+
+  it('hold a lock with each failure that closes a mode, of that mode alone', () => {
+    let counters = NO_ATTEMPTS
+    for (const [n, locks] of [false, false, false, false, true, true].entries()) {
+      counters = afterFailure(counters, 'biometric', 1000 + n)
+      const told = attemptEvents({ ...attempt, recommendedAction: 'challenge', createdAt: 1000 + n }, counters)
+      expect(told).toEqual(locks ? [{ kind: 'locked', until: 1000 + n + 30_000 }] : null)
+    }
+    // The other mode's lock is not told again.
+    expect(attemptEvents({ ...attempt, method: 'security_code', createdAt: 1005 }, counters)).toEqual([
+      { kind: 'blocked' },
+    ])
+    for (let n = 0; n < 10; n++) counters = afterFailure(counters, 'security_code', 2000)
+    const dead = attemptEvents({ ...attempt, method: 'security_code', createdAt: 2000 }, counters)
+    expect(dead).toEqual([{ kind: 'blocked' }, { kind: 'security-code-locked', until: null }])
+  })
+})
+
+describe('the settings of a channel', () => {
+  const email = { host: 'smtp.example', port: 25, tls: 'none', sender: 'a@b.example', recipients: ['c@d.example'] }
+
+  it('take no mailbox but one plain address: 0 of 5,000 hostile ones that could say more', () => {
+    const hostile = fc
+      .tuple(
+        anything,
+        fc.constantFrom('\r\n', '\n', '\r', '\u0000', ',', ';', ' ', '<', '>', '"', '(', ':', '@', '\u2028'),
+        anything,
+      )
+      .map(([a, between, b]) => `${a}x@y.example${between}${b}z@evil.example`)
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const sender = EmailSettings.safeParse({ ...email, sender: text }).success
+        return !sender && !EmailSettings.safeParse({ ...email, recipients: [text] }).success
+      }),
+      { numRuns: 5000 },
+    )
+    const good = ["o'hara+x@mail.example.com", 'A.b@x.example']
+    expect(EmailSettings.parse({ ...email, recipients: good }).recipients).toEqual(good)
+  })
+
+  it('take no control character anywhere', () => {
+    for (const bad of ['\r', '\n', '\u0000', '\u007f', '\u0085', '\u2028']) {
+      expect(EmailSettings.safeParse({ ...email, user: `a${bad}b` }).success).toBe(false)
+      expect(EmailSettings.safeParse({ ...email, host: `smtp${bad}.example` }).success).toBe(false)
+      const syslog = { host: 'logs.example', port: 514, transport: 'udp', app_name: `a${bad}` }
+      expect(SyslogSettings.safeParse(syslog).success).toBe(false)
+      const sms = { url: `https://sms.example/${bad}x`, recipients: ['+33612345678'] }
+      expect(SmsSettings.safeParse(sms).success).toBe(false)
+    }
+  })
+
+  it('take a gateway by https alone, without user and fragment', () => {
+    const url = (text: string) => SmsSettings.safeParse({ url: text, recipients: ['+33612345678'] }).success
+    expect(url('https://sms.example/send?a=b')).toBe(true)
+    for (const text of [
+      'http://sms.example/',
+      'http://127.0.0.1/',
+      'https://u@sms.example/',
+      'https://sms.example/#x',
+      'ftp://x/',
+      '//x/',
+      'sms',
+    ])
+      expect([text, url(text)]).toEqual([text, false])
+  })
+})
+
+describe('a syslog message', () => {
+  const message = {
+    facility: 'auth',
+    appName: 'keystride',
+    at: Date.UTC(2026, 10, 21),
+    kind: 'bot',
+    parameters: {},
+    text: 'x',
+  } as const
+
+  it('is as RFC 5424 has it', () => {
+    expect(syslogLine({ ...message, parameters: { user: 'a"b\\c]d' }, text: 'hello' })).toBe(
+      '<36>1 2026-11-21T00:00:00.000Z - keystride - bot [keystride@32473 user="a\\"b\\\\c\\]d"] hello',
+    )
+  })
+
+  it('holds what it is given in the places for it: 0 forged frames of 10,000 strings in every place', () => {
+    const whole =
+      /^<36>1 \S+ - [\x21-\x7e]+ - [\x21-\x7e]+ \[keystride@32473 user="((?:[^"\\\]]|\\["\\\]])*)"\] [\x20-\x7e]*$/
+    fc.assert(
+      fc.property(anything, anything, anything, anything, (appName, kind, user, text) => {
+        const line = syslogLine({ ...message, appName, kind, parameters: { user }, text })
+        const frame = syslogFrame(line)
+        return whole.test(line) && frame === `${Buffer.byteLength(line)} ${line}`
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+})

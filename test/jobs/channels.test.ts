@@ -1,0 +1,415 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AlertEvent } from '../../src/domain/alert.js'
+import type { EmailSettings, SyslogSettings } from '../../src/domain/alert-channels.js'
+import { hostList } from '../../src/domain/alert-host.js'
+import type { Message } from '../../src/flows/courier.js'
+import type { ConnectNeeds } from '../../src/jobs/channels/connect.js'
+import { sendEmail } from '../../src/jobs/channels/email.js'
+import { sendSms, signature } from '../../src/jobs/channels/sms.js'
+import { sendSyslog } from '../../src/jobs/channels/syslog.js'
+import { certificate } from '../servers/certificate.js'
+import { datagramSink, gatewaySink, muteSink, type Sink, smtpSink, streamSink } from '../servers/sinks.js'
+import { until } from '../storage/fixtures.js'
+
+const listOf = (...entries: string[]) => {
+  const hosts = hostList(entries)
+  if ('unreadable' in hosts) throw new Error('a list of this test cannot be read')
+  return hosts
+}
+const needs: ConnectNeeds = {
+  hosts: listOf('localhost', '127.0.0.1'),
+  closedPorts: new Set(),
+  ca: certificate,
+  deadlineMs: 3000,
+}
+const stranger: ConnectNeeds = { ...needs, ca: null }
+
+const event: AlertEvent = { kind: 'bot', at: Date.UTC(2026, 10, 21), userRef: 'ada', memberRef: 'ada', details: {} }
+const message = (changes: Partial<AlertEvent> = {}): Message => ({
+  id: uuid(),
+  organizationId: uuid(),
+  event: { ...event, ...changes },
+  test: null,
+})
+/** Opened by a test, closed after the last. */
+const opened: { close(): Promise<void> }[] = []
+const open = async <T extends { close(): Promise<void> }>(sink: Promise<T>): Promise<T> => {
+  const one = await sink
+  opened.push(one)
+  return one
+}
+afterAll(() => Promise.all(opened.map((one) => one.close())))
+
+/** What somebody may have managed to store in a field that an alert speaks of. */
+const HOSTILE = [
+  '\r\nBcc: z@evil.example',
+  '\r\n\r\nhello',
+  '\n.\r\nRCPT TO:<z@evil.example>',
+  '\r\n.\r\nMAIL FROM:<z@evil.example>',
+  '\u0000',
+  '\u2028Bcc: z@evil.example',
+  '=?utf-8?q?=0D=0ABcc:z@evil.example?=',
+  '"]',
+  '\n<13>1 - - forged - - - -',
+  ' 12 <13>1 - - forged',
+  '\u001b[2J',
+  ',z@evil.example',
+  '<z@evil.example>',
+]
+const hostile = (n: number) => {
+  const [a, b] = [HOSTILE[n % HOSTILE.length], HOSTILE[Math.floor(n / HOSTILE.length) % HOSTILE.length]]
+  return `ada${a}${n}${b}`
+}
+
+describe('e-mail', () => {
+  const settings = (port: number, changes: Partial<EmailSettings> = {}): EmailSettings => ({
+    host: 'localhost',
+    port,
+    tls: 'none',
+    sender: 'keystride@corp.example',
+    recipients: ['sec@corp.example', 'ops@corp.example'],
+    user: null,
+    ...changes,
+  })
+
+  it('goes to every recipient, with the headers of the template', async () => {
+    const sink = await open(smtpSink({ hideSTARTTLS: true }))
+    const sent = message()
+    expect(await sendEmail(needs, settings(sink.port), null, sent)).toBe('delivered')
+    const [mail] = sink.received
+    expect(mail).toMatchObject({ from: 'keystride@corp.example', to: ['sec@corp.example', 'ops@corp.example'] })
+    expect(mail?.raw).toContain('Subject: Keystride: a machine typed\r\n')
+    expect(mail?.raw).toContain(`Message-ID: <${sent.id}@corp.example>\r\n`)
+    expect(mail?.raw).toContain('A typing pattern in the name of ada was made by a machine.')
+  })
+
+  it('goes by STARTTLS and by TLS with user and password, to a certificate that is trusted and nobody else', async () => {
+    const login = { user: 'keystride', password: 'a secret of it' }
+    for (const [tls, sink] of [
+      ['starttls', await open(smtpSink({ login }))],
+      ['tls', await open(smtpSink({ login, secure: true }))],
+    ] as const) {
+      const one = settings(sink.port, { tls, user: login.user })
+      expect(await sendEmail(needs, one, login.password, message())).toBe('delivered')
+      expect(sink.received[0]?.user).toBe('keystride')
+      expect(await sendEmail(needs, one, 'wrong', message())).toBe('login-refused')
+      expect(await sendEmail(stranger, one, login.password, message())).toBe('tls-failed')
+      // The certificate is not this name's, whatever address it leads to.
+      const other = { ...needs, hosts: listOf('smtp.example'), resolve: async () => ['127.0.0.1'] }
+      expect(await sendEmail(other, { ...one, host: 'smtp.example' }, login.password, message())).toBe('tls-failed')
+      expect(sink.received).toHaveLength(1)
+    }
+  })
+
+  it('hands no password to a server without TLS', async () => {
+    const plain = await open(
+      smtpSink({ disabledCommands: ['STARTTLS'], login: { user: 'a', password: 'b' }, allowInsecureAuth: true }),
+    )
+    expect(await sendEmail(needs, settings(plain.port, { tls: 'starttls', user: 'a' }), 'b', message())).toBe(
+      'tls-failed',
+    )
+    expect(plain.received).toEqual([])
+  })
+
+  it('tells a refusal, a server that is busy, one that hangs up and none at all apart', async () => {
+    const answering = (responseCode: number) =>
+      open(
+        smtpSink({
+          hideSTARTTLS: true,
+          onRcptTo: (_, __, done) => done(Object.assign(new Error('no'), { responseCode })),
+        }),
+      )
+    expect(await sendEmail(needs, settings((await answering(550)).port), null, message())).toBe('refused')
+    expect(await sendEmail(needs, settings((await answering(451)).port), null, message())).toBe('busy')
+    expect(await sendEmail(needs, settings((await open(muteSink('hang-up'))).port), null, message())).not.toBe(
+      'delivered',
+    )
+    const gone = await muteSink()
+    await gone.close()
+    expect(await sendEmail(needs, settings(gone.port), null, message())).toBe('unreachable')
+  })
+
+  it('has no recipient and no header more, whatever an event carries', async () => {
+    const sink = await open(smtpSink({ hideSTARTTLS: true }))
+    const payloads = Number(process.env.ALERT_PAYLOADS ?? 300)
+    const template = [
+      'From',
+      'To',
+      'Message-ID',
+      'Auto-Submitted',
+      'X-Keystride-Delivery',
+      'Subject',
+      'Content-Transfer-Encoding',
+      'Date',
+      'MIME-Version',
+      'Content-Type',
+    ]
+    for (let n = 0; n < payloads; n += 20) {
+      const batch = Array.from({ length: 20 }, (_, i) =>
+        message({ userRef: hostile(n + i), memberRef: hostile(n + i + 7) }),
+      )
+      const outcomes = await Promise.all(batch.map((one) => sendEmail(needs, settings(sink.port), null, one)))
+      expect(outcomes.filter((outcome) => outcome !== 'delivered')).toEqual([])
+    }
+    expect(sink.received.length).toBeGreaterThanOrEqual(payloads)
+    for (const { to, raw } of sink.received) {
+      const [head = ''] = raw.split('\r\n\r\n')
+      const names = head
+        .replace(/\r\n[ \t]+/g, ' ')
+        .split('\r\n')
+        .map((line) => line.split(':')[0])
+      expect([to, names.sort()]).toEqual([['sec@corp.example', 'ops@corp.example'], template.sort()])
+    }
+  })
+})
+
+describe('SMS', () => {
+  const settings = (port: number, path = '/send?via=a') => ({
+    url: `https://localhost:${port}${path}`,
+    recipients: ['+33612345678'],
+  })
+  const SECRET = 'sixteen characters or more'
+  const NOW = Date.UTC(2026, 10, 21)
+
+  it('is one signed call with the id that tells a repetition', async () => {
+    const sink = await open(gatewaySink())
+    const sent = message()
+    expect(await sendSms(needs, settings(sink.port), SECRET, sent, NOW)).toBe('delivered')
+    const [call] = sink.received
+    expect(call?.path).toBe('/send?via=a')
+    expect(call?.headers).toMatchObject({ 'idempotency-key': sent.id, host: `localhost:${sink.port}` })
+    const timestamp = String(call?.headers['x-keystride-timestamp'])
+    expect(timestamp).toBe(String(NOW / 1000))
+    expect(call?.headers['x-keystride-signature']).toBe(signature(SECRET, timestamp, call?.body ?? ''))
+    expect(JSON.parse(call?.body ?? '')).toMatchObject({ id: sent.id, kind: 'bot', to: ['+33612345678'] })
+    expect(call?.body).not.toContain(SECRET)
+  })
+
+  it('follows no redirect, and tells kinds of answers apart', async () => {
+    const canary = await open(gatewaySink())
+    const location = `https://localhost:${canary.port}/`
+    for (const status of [301, 302, 303, 307, 308]) {
+      const redirecting = await open(gatewaySink({ status, headers: { location } }))
+      expect(await sendSms(needs, settings(redirecting.port), SECRET, message(), NOW)).toBe('refused')
+    }
+    expect(canary.connections()).toBe(0)
+    for (const [status, outcome] of [
+      [204, 'delivered'],
+      [400, 'refused'],
+      [401, 'refused'],
+      [429, 'busy'],
+      [503, 'busy'],
+    ] as const)
+      expect(await sendSms(needs, settings((await open(gatewaySink({ status }))).port), SECRET, message(), NOW)).toBe(
+        outcome,
+      )
+  })
+
+  it('goes to a certificate that is trusted, by TLS alone', async () => {
+    const sink = await open(gatewaySink())
+    expect(await sendSms(stranger, settings(sink.port), SECRET, message(), NOW)).toBe('tls-failed')
+    expect(
+      await sendSms(
+        needs,
+        settings((await open(muteSink({ says: 'HTTP/1.1 200 OK\r\n\r\n' }))).port),
+        SECRET,
+        message(),
+        NOW,
+      ),
+    ).not.toBe('delivered')
+    expect(sink.received).toEqual([])
+  })
+})
+
+describe('syslog', () => {
+  const settings = (port: number, transport: SyslogSettings['transport']): SyslogSettings => ({
+    host: '127.0.0.1',
+    port,
+    transport,
+    facility: 'local3',
+    app_name: 'keystride',
+  })
+  /** Octet-counted frames as a receiver takes them apart; throws where they do not add up. */
+  function framesOf(stream: string): string[] {
+    const frames: string[] = []
+    for (let rest = stream; rest !== ''; ) {
+      const [, length = '', tail = ''] = /^([1-9]\d*) ([\s\S]*)$/.exec(rest) ?? []
+      if (length === '' || tail.length < Number(length)) throw new Error('no whole frame')
+      frames.push(tail.slice(0, Number(length)))
+      rest = tail.slice(Number(length))
+    }
+    return frames
+  }
+  const WHOLE =
+    /^<156>1 2026-11-21T00:00:00\.000Z - keystride - bot \[keystride@32473 id="[^"]+" organization="[^"]+" user="(?:[^"\\\]]|\\.)*" member="(?:[^"\\\]]|\\.)*"\] [\x20-\x7e]+$/
+
+  it('is one frame a message over TCP and over TLS, whatever an event carries', async () => {
+    for (const transport of ['tcp', 'tls'] as const) {
+      const sink = await open(streamSink(transport === 'tls'))
+      const outcomes = await Promise.all(
+        HOSTILE.map((_, n) =>
+          sendSyslog(
+            needs,
+            settings(sink.port, transport),
+            message({ userRef: hostile(n), memberRef: hostile(n + 3) }),
+          ),
+        ),
+      )
+      expect(new Set(outcomes)).toEqual(new Set(['delivered']))
+      await until(async () => sink.received.length === HOSTILE.length)
+      for (const stream of sink.received) {
+        const frames = framesOf(stream)
+        expect(frames).toHaveLength(1)
+        expect(frames[0]).toMatch(WHOLE)
+      }
+    }
+  })
+
+  it('is one datagram a message over UDP', async () => {
+    const sink = await open(datagramSink())
+    for (const [n] of HOSTILE.entries())
+      expect(await sendSyslog(needs, settings(sink.port, 'udp'), message({ userRef: hostile(n) }))).toBe('sent')
+    await until(async () => sink.received.length === HOSTILE.length)
+    for (const line of sink.received) expect(line).toMatch(WHOLE)
+  })
+
+  it('goes by TLS to a certificate that is trusted and nobody else', async () => {
+    const sink = await open(streamSink(true))
+    expect(await sendSyslog(stranger, settings(sink.port, 'tls'), message())).toBe('tls-failed')
+    expect(sink.received.filter((text) => text !== '')).toEqual([])
+  })
+
+  it('tells where nobody listens', async () => {
+    for (const transport of ['udp', 'tcp', 'tls'] as const) {
+      const gone = transport === 'udp' ? await datagramSink() : await muteSink()
+      await gone.close()
+      expect(await sendSyslog(needs, settings(gone.port, transport), message())).toBe('unreachable')
+    }
+  })
+})
+
+describe('where a channel may connect to', () => {
+  let canary: Sink<never>
+  beforeAll(async () => {
+    canary = await open(muteSink('hang-up'))
+  })
+  const everywhere = listOf('0.0.0.0/0', '::/0', '*.example')
+  const try3 = (given: ConnectNeeds, host: string, port = canary.port) =>
+    Promise.all([
+      sendEmail(
+        given,
+        { host, port, tls: 'none', sender: 'a@b.example', recipients: ['c@d.example'], user: null },
+        null,
+        message(),
+      ),
+      sendSms(
+        given,
+        { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}/`, recipients: ['+33612345678'] },
+        's',
+        message(),
+        0,
+      ),
+      sendSyslog(given, { host, port, transport: 'tcp', facility: 'auth', app_name: 'k' }, message()),
+    ])
+
+  it('is asked again when it connects: what left the list since is not reached, nor are the ports of the stores', async () => {
+    const nobody: ConnectNeeds = { ...needs, hosts: listOf() }
+    const closed: ConnectNeeds = { ...needs, closedPorts: new Set([canary.port]) }
+    for (const host of ['127.0.0.1', 'localhost'])
+      for (const given of [nobody, closed]) expect(await try3(given, host)).toEqual(Array(3).fill('not-allowed'))
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is never what a name server answers for a listed name, in any spelling: 0 connections', async () => {
+    const answers = [
+      '169.254.169.254',
+      '0.0.0.0',
+      '::',
+      'fe80::1',
+      '::ffff:169.254.169.254',
+      '::ffff:a9fe:a9fe',
+      '::169.254.169.254',
+      '64:ff9b::a9fe:a9fe',
+      '2002:a9fe:a9fe::1',
+      'fd00:ec2::254',
+      '224.0.0.1',
+      '255.255.255.255',
+      'ff02::1',
+      'fe80::1%lo',
+    ]
+    for (const answer of answers)
+      for (const all of [[answer], ['127.0.0.1', answer], [answer, '127.0.0.1']]) {
+        const given: ConnectNeeds = { ...needs, hosts: everywhere, resolve: async () => all }
+        expect([all, await try3(given, 'rebound.example')]).toEqual([all, Array(3).fill('not-allowed')])
+      }
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('is the address that was checked, though the name leads elsewhere a moment later', async () => {
+    const sink = await open(streamSink(false))
+    let asked = 0
+    const rebinding: ConnectNeeds = {
+      ...needs,
+      hosts: everywhere,
+      resolve: async () => [asked++ === 0 ? '127.0.0.1' : '169.254.169.254'],
+    }
+    const settings = {
+      host: 'rebinding.example',
+      port: sink.port,
+      transport: 'tcp',
+      facility: 'auth',
+      app_name: 'k',
+    } as const
+    expect(await sendSyslog(rebinding, settings, message())).toBe('delivered')
+    expect([asked, sink.connections()]).toEqual([1, 1])
+  })
+
+  it('is told as unknown where the name leads nowhere', async () => {
+    const given: ConnectNeeds = {
+      ...needs,
+      hosts: everywhere,
+      resolve: async () => Promise.reject(new Error('ENOTFOUND')),
+    }
+    expect(await try3(given, 'nobody.example')).toEqual(Array(3).fill('name-unknown'))
+  })
+
+  it('is nowhere else in the source: one file looks names up and connects', () => {
+    for (const name of ['email', 'sms', 'words', 'courier']) {
+      const source = readFileSync(fileURLToPath(new URL(`../../src/jobs/channels/${name}.ts`, import.meta.url)), 'utf8')
+      expect(source).not.toMatch(/node:dns|node:tls|from 'node:https'|fetch\(/)
+    }
+  })
+})
+
+describe('a peer that does not answer', () => {
+  it('costs no more than the deadline, on every channel', async () => {
+    const mute = await open(muteSink())
+    const began = performance.now()
+    const outcomes = await Promise.all([
+      sendEmail(
+        needs,
+        {
+          host: 'localhost',
+          port: mute.port,
+          tls: 'none',
+          sender: 'a@b.example',
+          recipients: ['c@d.example'],
+          user: null,
+        },
+        null,
+        message(),
+      ),
+      sendSms(needs, { url: `https://localhost:${mute.port}/`, recipients: ['+33612345678'] }, 's', message(), 0),
+      sendSyslog(
+        needs,
+        { host: 'localhost', port: mute.port, transport: 'tls', facility: 'auth', app_name: 'k' },
+        message(),
+      ),
+    ])
+    expect(outcomes.map((outcome) => ['timed-out', 'unreachable'].includes(outcome))).toEqual([true, true, true])
+    expect(performance.now() - began).toBeLessThan(8000)
+  })
+})
