@@ -64,3 +64,5 @@ else
     process.stderr.write(`bench:ratio: ${error instanceof Error ? error.message : error}\n`)
     process.exitCode = 2
   })
+// Threads and connections of a run that failed would keep the process.
+process.exit()

@@ -16,8 +16,11 @@ export type ToGenerator =
       readonly kind: 'prepare'
       readonly units: readonly Unit[]
       readonly apikey: string
+      readonly method: 'GET' | 'POST'
       /** `{userRef}` stands for the person. */
       readonly path: string
+      /** Key presses of a pattern; null sends no body and no session. */
+      readonly presses: number | null
       readonly reuse: boolean
     }
   | {
@@ -89,7 +92,7 @@ async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGene
   for (const connection of open) connection.close()
   return {
     answers: latencies.length,
-    seconds: (Math.min(until, dryAt ?? until) - from) / 1000,
+    seconds: Math.max(0.001, (Math.min(until, dryAt ?? until) - from) / 1000),
     latenciesMs: Float64Array.from(latencies),
     statuses,
     actions,
@@ -180,17 +183,16 @@ const openLoop =
       }
     })
 
-function prepare({ units: wanted, apikey, path, reuse: again }: Extract<ToGenerator, { kind: 'prepare' }>): void {
-  reuse = again
-  units = wanted.map(({ person, session, ordinals }) =>
-    ordinals.map((ordinal) =>
-      request(
-        'POST',
-        path.replace('{userRef}', userRef(person)),
-        { apikey, 'content-type': 'application/json', 'x-service-session': session },
-        bodyOf(person, ordinal),
-      ),
-    ),
+function prepare(what: Extract<ToGenerator, { kind: 'prepare' }>): void {
+  const { apikey, method, path, presses } = what
+  reuse = what.reuse
+  units = what.units.map(({ person, session, ordinals }) =>
+    ordinals.map((ordinal) => {
+      const to = path.replace('{userRef}', userRef(person))
+      if (presses === null) return request(method, to, { apikey }, '')
+      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
+      return request(method, to, headers, bodyOf(person, ordinal, presses))
+    }),
   )
 }
 
