@@ -9,13 +9,16 @@ import { readConfig } from '../src/config.js'
 import { administration, openStores, type Stores } from '../src/open-stores.js'
 import { packageRoot } from '../src/scoring/artifacts.js'
 import { startEmbedded } from '../src/storage/postgres/embedded.js'
-import { freePort } from '../src/storage/postgres/embedded-running.js'
+import { freePort, readPidFile } from '../src/storage/postgres/embedded-running.js'
 
 /** Stores that a bench's processes share, and an organization with a key in them. */
 export interface Deployment {
   readonly databaseUrl: string
   /** Null where there is none: then sessions are in PostgreSQL. */
   readonly redisUrl: string | null
+  /** Of the servers themselves, for their processor time; null where Redis was there before. */
+  readonly postgresPid: number
+  readonly redisPid: number | null
   readonly organizationId: string
   readonly apikey: string
   /** Opened in this process too; sessions in Redis where there is one. */
@@ -59,7 +62,7 @@ export async function deploy(name: string): Promise<Deployment> {
     closing.push(async () => rmSync(folder, { recursive: true, force: true }))
     const embedded = await startEmbedded({ dataFolder: folder })
     closing.push(() => embedded.stop())
-    const redisUrl = await redisFor(folder, closing)
+    const { redisUrl, redisPid } = await redisFor(folder, closing)
     const settings = {
       DATABASE_URL: embedded.url,
       ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -79,6 +82,8 @@ export async function deploy(name: string): Promise<Deployment> {
     return {
       databaseUrl: embedded.url,
       redisUrl,
+      postgresPid: readPidFile(join(folder, 'postgres'))?.pid ?? 0,
+      redisPid,
       organizationId,
       apikey,
       stores,
@@ -101,8 +106,11 @@ export async function deploy(name: string): Promise<Deployment> {
   }
 }
 
-async function redisFor(folder: string, closing: Closing): Promise<string | null> {
-  if (process.env.REDIS_URL) return process.env.REDIS_URL
+async function redisFor(
+  folder: string,
+  closing: Closing,
+): Promise<{ readonly redisUrl: string | null; readonly redisPid: number | null }> {
+  if (process.env.REDIS_URL) return { redisUrl: process.env.REDIS_URL, redisPid: null }
   const port = await freePort()
   const flags = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes']
   const child = spawn('redis-server', flags, { stdio: ['ignore', 'pipe', 'ignore'], detached: true })
@@ -110,9 +118,9 @@ async function redisFor(folder: string, closing: Closing): Promise<string | null
     child.stdout.on('data', (text: Buffer) => text.toString().includes('Ready to accept') && resolve(true))
     child.once('exit', () => resolve(false)).once('error', () => resolve(false))
   })
-  if (!(await ready)) return null
+  if (!(await ready)) return { redisUrl: null, redisPid: null }
   closing.push(() => ended(child))
-  return `redis://127.0.0.1:${port}`
+  return { redisUrl: `redis://127.0.0.1:${port}`, redisPid: child.pid ?? null }
 }
 
 /** A process in a group of its own: a Ctrl-C is the bench's, which then stops it. */

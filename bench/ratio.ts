@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { availableParallelism } from 'node:os'
 import { closeOnSignal, deploy } from './deployment.js'
 import { machine } from './machine.js'
+import { benchOptions, runBench } from './options.js'
 import { measureRatios } from './ratio/measure.js'
 import { ratioReport } from './ratio/report.js'
 
@@ -19,50 +20,20 @@ Starts PostgreSQL, Redis, the service (two fronts, one front, two without Redis,
 bound and the conventional peer, enrolls people, and makes the load on the same machine. What each figure means, and what
 it does not: docs/benchmarks.md. Needs redis-server on the PATH, or REDIS_URL.
 `
-const { values: given } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    people: { type: 'string', default: '512' },
-    fronts: { type: 'string' },
-    json: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-})
 
-function above0(name: 'rounds' | 'seconds' | 'people' | 'fronts', fallback = 0, whole = true): number {
-  const value = Number(given[name] ?? fallback)
-  if (value > 0 && (!whole || Number.isInteger(value))) return value
-  process.stderr.write(`bench:ratio: --${name}: wanted a ${whole ? 'whole ' : ''}number above 0\n\n${HELP}`)
-  process.exit(2)
-}
-
-async function main(): Promise<void> {
+await runBench('ratio', async () => {
+  const defaults = { rounds: 5, seconds: 3, people: 512, fronts: Math.min(2, availableParallelism()) }
+  const { numbers: options, files } = benchOptions('ratio', HELP, defaults)
   const facts = machine()
-  const options = {
-    rounds: above0('rounds'),
-    seconds: above0('seconds', 0, false),
-    people: above0('people'),
-    fronts: above0('fronts', Math.min(2, facts.cores)),
-  }
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
     const measured = await measureRatios(deployment, options, say)
-    const report = ratioReport(measured, options, facts)
-    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-    if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(report, null, 2)}\n`)
+    const report = `${JSON.stringify(ratioReport(measured, options, facts), null, 2)}\n`
+    process.stdout.write(report)
+    if (files.json !== undefined) writeFileSync(files.json, report)
   } finally {
     await deployment.close()
   }
-}
-
-if (given.help) process.stdout.write(HELP)
-else
-  await main().catch((error: unknown) => {
-    process.stderr.write(`bench:ratio: ${error instanceof Error ? error.message : error}\n`)
-    process.exitCode = 2
-  })
-// Threads and connections of a run that failed would keep the process.
-process.exit()
+})

@@ -19,7 +19,6 @@ export function bodyOf(index: number, ordinal: number, presses = PRESSES): strin
   )
 }
 
-/** Presses of a reference: what words suggested for an enrollment give. */
 const ENROLLED_PRESSES = 44
 const AT_ONCE = 8
 /** A busy machine has the service say 503 now and then. Nothing is measured here. */
@@ -33,12 +32,21 @@ interface Enrolling {
   readonly apikey: string
   readonly people: number
   readonly references?: number
+  /** Of a reference; what words suggested for an enrollment give unless given. */
+  readonly presses?: number
   /** What each person enrolled with, in order. */
   readonly onStored?: (index: number, body: string) => void
 }
 
 /** Creates and enrolls people through the service's own interface. */
-export async function enroll({ port, apikey, people, references = 5, onStored = () => {} }: Enrolling): Promise<void> {
+export async function enroll({
+  port,
+  apikey,
+  people,
+  references = 5,
+  presses = ENROLLED_PRESSES,
+  onStored = () => {},
+}: Enrolling): Promise<void> {
   const core = `http://127.0.0.1:${port}/core`
   const headers = { apikey, 'content-type': 'application/json' }
   const call = async (method: string, path: string, session = '', body?: string, tries = 0): Promise<Response> => {
@@ -59,7 +67,7 @@ export async function enroll({ port, apikey, people, references = 5, onStored = 
     await begun.arrayBuffer()
     const session = begun.headers.get('x-service-session') ?? ''
     for (let n = 0, stored = 0; stored < references && n < VERIFIED_FROM; n++) {
-      const body = bodyOf(index, n, ENROLLED_PRESSES)
+      const body = bodyOf(index, n, presses)
       const answer = await call('POST', `/users/${userRef(index)}/typing-patterns`, session, body)
       const text = await answer.text()
       // Seen before: by the try that was answered 503, which had stored it all the same.
