@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { closeOnSignal, deploy } from './deployment.js'
 import { machine } from './machine.js'
+import { scanOverParse } from './micro/scan-over-parse.js'
 import { benchOptions, runBench } from './options.js'
 import { measureRatios } from './ratio/measure.js'
 import { ratioReport } from './ratio/report.js'
@@ -30,7 +31,7 @@ await runBench('ratio', async () => {
   closeOnSignal(deployment)
   try {
     const measured = await measureRatios(deployment, options, say)
-    const report = `${JSON.stringify(ratioReport(measured, options, facts), null, 2)}\n`
+    const report = `${JSON.stringify(ratioReport(measured, scanOverParse(), options, facts), null, 2)}\n`
     process.stdout.write(report)
     if (files.json !== undefined) writeFileSync(files.json, report)
   } finally {

@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.js'
-import { scanOverParse } from '../micro/scan-over-parse.js'
+import type { scanOverParse } from '../micro/scan-over-parse.js'
 import { median, type Spread, spreadOf } from '../spread.js'
 import type { Measured } from './generators.js'
 import { type RatioOptions, type RatiosMeasured, TURNS, type Turn } from './measure.js'
@@ -11,9 +11,13 @@ const over = (above: readonly Measured[], below: readonly Measured[], of: (one: 
 const perSecond = ({ per_s }: Measured) => per_s
 
 /** The report of `bench:ratio`: ratios first, then what they were made of. */
-export function ratioReport(measured: RatiosMeasured, options: RatioOptions, machine: Machine) {
+export function ratioReport(
+  measured: RatiosMeasured,
+  scan: ReturnType<typeof scanOverParse>,
+  options: RatioOptions,
+  machine: Machine,
+) {
   const { turns } = measured
-  const scan = scanOverParse()
   const ratios = {
     verify_over_read_only_64: over(turns.verify_64, turns.read_only_64, perSecond),
     verify_over_read_only_256: over(turns.verify_256, turns.read_only_256, perSecond),

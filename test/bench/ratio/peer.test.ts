@@ -4,7 +4,7 @@ import { PATTERN, type PatternBody, pressesOf } from '../../../bench/peers/patte
 import { bodyOf } from '../../../bench/ratio/people.js'
 import { readTypingPattern } from '../../../src/domain/typing-pattern.js'
 
-const bodies = Array.from({ length: 200 }, (_, i) => bodyOf(i, i * 31, 15 + i))
+const bodies = Array.from({ length: 40 }, (_, i) => bodyOf(i, i * 31, 15 + 3 * i))
 const parsed = (body: string) => JSON.parse(body) as PatternBody
 
 describe('the conventional peer', () => {
