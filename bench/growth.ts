@@ -59,8 +59,9 @@ await runBench('growth', async () => {
   }
 })
 
-const shown = ({ median, min, max }: Spread, places: number): string[] =>
-  [median, min, max].map((value) => value.toFixed(places))
+function shown({ median, min, max }: Spread, places: number): string[] {
+  return [median, min, max].map((value) => value.toFixed(places))
+}
 
 function rowOf({ size, p50_ms, postgres_us }: Grown): string[] {
   return [size.toLocaleString('en'), ...shown(p50_ms, 3), ...shown(postgres_us, 0)]

@@ -46,7 +46,7 @@ const [FEW, MANY] = [64, 256]
 /** A turn gets requests for this many times the best rate seen so far: it must not run dry. */
 const SPARE = 1.6
 /** A first round, with nothing to warm up, is not counted: code is compiled, caches fill, rates get known. */
-const FIRST = { rate: 1500, seconds: 2 }
+const FIRST = { rate: 500, seconds: 2 }
 /** Read and answered by the peer again and again: it knows no replay. */
 const REUSED = 1500
 /** Above this share of other answers than 200 there is something else to measure. */
