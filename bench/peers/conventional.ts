@@ -57,6 +57,11 @@ async function worker(): Promise<void> {
 
   const app = fastify({ bodyLimit: 512 * 1024, keepAliveTimeout: 60_000 })
   const ajv = new Ajv({ allErrors: false, coerceTypes: false, removeAdditional: false })
+  app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
+    const status = error.statusCode ?? 500
+    if (status === 500) process.stderr.write(`the peer: ${error.stack}\n`)
+    return reply.code(status).send({ success: false, message: error.message })
+  })
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object))
   app.post<{ Params: { userRef: string }; Body: PatternBody }>(
     '/users/:userRef/verify',
