@@ -4,7 +4,6 @@ import { TypingPattern } from '../src/domain/typing-pattern.js'
 import { modelFile, wasmFile } from '../src/scoring/artifacts.js'
 import { createKernel } from '../src/scoring/kernel.js'
 import { readByContract } from '../src/scoring/read-pattern.js'
-import { replayMark } from '../src/scoring/replay-mark.js'
 import { scoreTask } from '../src/scoring/score.js'
 import { machine } from './machine.js'
 import { inTurn } from './micro/scan-over-parse.js'
@@ -52,7 +51,7 @@ await runBench('micro', () => {
       'JSON.parse and zod': () => TypingPattern.parse(JSON.parse(body.toString())),
       'the contract: JSON.parse, zod, bounds, sample': () => readByContract(body),
       'features of a sample (WASM)': () => kernel.read(0, probe),
-      'replay mark': () => replayMark(read.times, replayKey),
+      'replay mark (WASM)': () => kernel.mark(read.times, replayKey),
       'score against the references (WASM)': () => kernel.score(probe, references),
       'score against the template kept of them': () => kernel.scoreKept(probe, template.bytes),
       'a whole attempt, references read': () => scoreTask(kernel, { body, references, replayKey }),

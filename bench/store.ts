@@ -142,7 +142,6 @@ async function operationsOf(
       },
       onSessions('find', (who, sha256) => sessions.find(organizationId, who, sha256)),
       onSessions('reserve', (who, sha256) => sessions.reserve(organizationId, who, sha256, 'biometric', 3)),
-      onSessions('note success', (who, sha256) => sessions.markAuthenticated(organizationId, who, sha256, Date.now())),
     ]
   }
   return [

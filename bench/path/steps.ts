@@ -17,7 +17,6 @@ export const STEPS = [
   'scoring: scan, features, signs, score, marks',
   'vault: seal the sample',
   'postgres: record and commit, alone',
-  'sessions: note the success',
 ] as const
 export type Step = (typeof STEPS)[number]
 
@@ -99,10 +98,6 @@ export async function measurePath(
       each(
         await Promise.all(Array.from({ length: calls }, () => attemptLike(stores, organizationId, person(), like))),
         (attempt) => stores.authentications.record(organizationId, attempt),
-      ),
-    'sessions: note the success': async () =>
-      each(await units(calls, mint, 1), ({ person: of, session }) =>
-        stores.sessions.markAuthenticated(organizationId, userRef(of), sha256Hex(session), Date.now()),
       ),
   }
   const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
