@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 
 export interface Outcome {
   readonly answers: number
@@ -29,13 +29,26 @@ export async function drive(
   const statuses = new Map<number, number>()
   const begun = performance.now()
   await Promise.all(
-    lists.map((list) =>
-      overOneConnection(port, list, (status, body, ms) => {
-        latencies.push(ms)
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        onAnswer(body)
-      }),
-    ),
+    lists.map(async (list) => {
+      const connection = await openConnection(port)
+      await new Promise<void>((resolve, reject) => {
+        connection.onLost(reject)
+        let sent = 0
+        const next = () => {
+          const bytes = list[sent++]
+          if (bytes === undefined) return resolve()
+          const sentAt = performance.now()
+          connection.ask(bytes, (status, body) => {
+            latencies.push(performance.now() - sentAt)
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+            onAnswer(body.toString())
+            next()
+          })
+        }
+        next()
+      })
+      connection.close()
+    }),
   )
   const seconds = (performance.now() - begun) / 1000
   return { answers: latencies.length, seconds, latenciesMs: Float64Array.from(latencies).sort(), statuses }
@@ -45,37 +58,68 @@ export async function drive(
 export const quantile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 
-type Seen = (status: number, body: string, ms: number) => void
+/** `body` is valid during the call only. */
+type OnAnswer = (status: number, body: Buffer) => void
 
-function overOneConnection(port: number, list: readonly Buffer[], seen: Seen): Promise<void> {
+/** A keep-alive connection with one request under way at a time. */
+export interface Connection {
+  ask(bytes: Buffer, done: OnAnswer): void
+  /** Called where the server closes it, or it breaks, before `close`. */
+  onLost(lost: (error: Error) => void): void
+  close(): void
+}
+
+/** Answers are a few hundred bytes; longer ones are put together. */
+const READ_BYTES = 64 * 1024
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** Connects to a port of this machine. Every connection reads into one buffer of its own: nothing is allocated an answer. */
+export function openConnection(port: number): Promise<Connection> {
+  let done: OnAnswer = () => {}
+  let lost: (error: Error) => void = () => {}
+  let held: Buffer | null = null
+  let closing = false
+
+  /** Hands over the answer where `bytes` hold all of it. */
+  function answered(bytes: Buffer): boolean {
+    const headEnd = bytes.indexOf(HEAD_END)
+    if (headEnd < 0) return false
+    const head = bytes.toString('latin1', 0, headEnd)
+    const end = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    if (bytes.length < end) return false
+    held = null
+    done(Number(head.slice(9, 12)), bytes.subarray(headEnd + 4, end))
+    return true
+  }
+  function read(length: number, buffer: Uint8Array): boolean {
+    const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length)
+    const bytes = held === null ? chunk : Buffer.concat([held, chunk])
+    if (!answered(bytes)) held = held === null ? Buffer.from(chunk) : bytes
+    return true
+  }
+
   return new Promise((resolve, reject) => {
-    let sent = 0
-    let sentAt = 0
-    let held: Buffer = Buffer.alloc(0)
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, next)
-    function next() {
-      const bytes = list[sent++]
-      if (bytes === undefined) {
-        socket.end()
-        return resolve()
-      }
-      sentAt = performance.now()
-      socket.write(bytes)
-    }
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('the server closed a connection that was in use')))
-    socket.on('data', (chunk) => {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-      const headEnd = held.indexOf('\r\n\r\n')
-      if (headEnd < 0) return
-      const head = held.toString('latin1', 0, headEnd)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-      const end = headEnd + 4 + length
-      if (held.length < end) return
-      const body = held.toString('utf8', headEnd + 4, end)
-      held = held.subarray(end)
-      seen(Number(head.slice(9, 12)), body, performance.now() - sentAt)
-      next()
+    const onread = { buffer: Buffer.alloc(READ_BYTES), callback: read }
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => {
+      resolve({
+        ask(bytes, onAnswer) {
+          done = onAnswer
+          socket.write(bytes)
+        },
+        onLost(handler) {
+          lost = handler
+        },
+        close() {
+          closing = true
+          socket.destroy()
+        },
+      })
     })
+    const gone = (error: Error) => {
+      reject(error)
+      if (!closing) lost(error)
+    }
+    socket.on('error', gone)
+    socket.on('close', () => gone(new Error('the server closed a connection that was in use')))
   })
 }

@@ -6,7 +6,7 @@ import { serve } from '../src/http/server.js'
 
 /**
  * The shipped http floor with one route that reads its body and does nothing: the most that any verify could reach.
- * Prints its port; runs as a process of its own beside a bench.
+ * Prints its port; runs as a process of its own beside a bench. Several with one PORT share it, as fronts do.
  */
 const read = routesFor<null>()({
   method: 'post',
@@ -35,6 +35,7 @@ const server = await serve({
   newRequestId: () => String(requests++),
   onAnswer: () => {},
   host: '127.0.0.1',
-  port: 0,
+  port: Number(process.env.PORT ?? 0),
+  exclusivePort: false,
 })
 process.stdout.write(`${server.port}\n`)

@@ -9,6 +9,7 @@ import { calibrateCommand } from './calibrate.js'
 import { explainCommand } from './explain.js'
 import { keyCommand } from './key.js'
 import { memberCommand } from './member.js'
+import { planCommand } from './plan.js'
 import { quotasCommand } from './quotas.js'
 import { redirectsCommand } from './redirects.js'
 import { table } from './table.js'
@@ -79,6 +80,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
   program.addCommand(typingPatternCommand())
   program.addCommand(explainCommand(run))
   program.addCommand(calibrateCommand(run))
+  program.addCommand(planCommand(run))
   await program.parseAsync(argv)
 }
 

@@ -23,7 +23,7 @@ export interface KnownPeople {
 }
 
 /** An account and a member with their habits as objects, about. */
-const PERSON_BYTES = 5000
+export const PERSON_BYTES = 5000
 
 /**
  * People of nominative accounts whom this process has verified, the latest `bytesMax` bytes of them. What is remembered may be out of date: a

@@ -21,3 +21,5 @@ export const wasmFile = (): string => join(packageRoot(), 'build', 'scoring.wasm
 export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'scoring', 'worker.js')
 /** The model that ships with this version; its card lies beside it. */
 export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-2.bin')
+/** What requests cost on the machine that its table names: what `keystride plan` takes unless given another. */
+export const costsFile = (): string => join(packageRoot(), 'model', 'capacity-costs.json')

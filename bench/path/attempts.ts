@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { v7 } from 'uuid'
+import { afterSuccess } from '../../src/domain/attempts.js'
+import type { Stores } from '../../src/open-stores.js'
+import type { AttemptToRecord, Authentication } from '../../src/storage/authentication.js'
+import { userRef } from '../ratio/people.js'
+
+/** An attempt like one that was recorded, to record now: a new id, a mark never seen, on the member as it is. */
+export async function attemptLike(
+  stores: Stores,
+  organizationId: string,
+  index: number,
+  like: Authentication,
+): Promise<AttemptToRecord> {
+  const found = await stores.accounts.find(organizationId, userRef(index), null)
+  const member = found?.member
+  if (found === null || !member) throw new Error(`nobody is enrolled as ${userRef(index)}`)
+  const bands = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
+  return {
+    authentication: {
+      ...like,
+      id: v7(),
+      createdAt: Date.now(),
+      accountId: found.account.id,
+      memberId: member.id,
+      userRef: userRef(index),
+      memberRef: member.memberRef,
+      pattern: like.pattern === null ? null : { ...like.pattern, id: v7() },
+    },
+    counters: afterSuccess(member.attempts, 'biometric'),
+    habits: member.habits,
+    attemptsVersion: member.attemptsVersion,
+    generation: member.generation,
+    rowVersion: member.rowVersion,
+    replayMark: { exact: new Uint8Array(randomBytes(16)), bands },
+  }
+}
+
+/** The newest attempt of somebody. */
+export async function recorded(stores: Stores, organizationId: string, index: number): Promise<Authentication> {
+  const [found] = await stores.authentications.list(organizationId, userRef(index), 1)
+  if (found === undefined) throw new Error(`nothing is recorded of ${userRef(index)}`)
+  return found
+}

@@ -1,0 +1,242 @@
+import { Redis } from 'ioredis'
+import postgres from 'postgres'
+import { CapacityCosts, type Range, type RequestCost } from '../../src/domain/capacity-costs.js'
+import { PERSON_BYTES } from '../../src/flows/known-people.js'
+import type { Deployment, Running } from '../deployment.js'
+import { type Machine, processorS, residentBytes } from '../machine.js'
+import type { Generators } from '../ratio/generators.js'
+import { enroll, userRef } from '../ratio/people.js'
+import { mintIn, unitsFor } from '../ratio/sessions.js'
+import { type Spread, spreadOf } from '../spread.js'
+import type { PathMeasured } from './steps.js'
+
+interface Needs {
+  readonly deployment: Deployment
+  /** One front that remembers everybody, and one that remembers hardly anybody. */
+  readonly service: Running
+  readonly forgetful: Running
+  readonly generators: Generators
+  readonly options: {
+    readonly rounds: number
+    readonly seconds: number
+    readonly people: number
+    readonly presses: number
+  }
+  readonly say: (line: string) => void
+}
+
+/** Connections of the closed loops: enough to keep one front busy and to let attempts share commits. */
+const CONNECTIONS = 16
+/** Verifies made for a second of a loop. What is left over is thrown away. */
+const A_SECOND = 3000
+const CODES = 20
+const MINTED = 2000
+
+/** What a counted number of requests used of each part. */
+interface Used {
+  readonly front_us: number
+  readonly postgres_us: number
+  readonly redis_us: number
+  readonly redis_commands: number
+}
+
+/** Enrolls the people, and measures what each request of a sign-in costs each part. */
+export async function measureCosts(needs: Needs) {
+  const { deployment, service, forgetful, options, say } = needs
+  const { redisUrl, databaseUrl, apikey, stores, organizationId, redisPid } = deployment
+  if (redisUrl === null || redisPid === null)
+    throw new Error('costs need a Redis of their own: unset REDIS_URL and put redis-server on the PATH')
+  const redis = new Redis(redisUrl)
+  const sql = postgres(databaseUrl, { max: 1, fetch_types: false })
+  const meter = meterOf(deployment, redis)
+  const sizes = () => sizesOf(sql)
+  const process_bytes = residentBytes(service.pid)?.largest ?? 0
+  try {
+    const bare = await sizes()
+    say(`enrolling ${options.people} people ...`)
+    const enrolled = await meter([service.pid], async () => {
+      await enroll({ port: service.port, apikey, people: options.people, presses: options.presses })
+      return 5 * options.people
+    })
+    const filled = await sizes()
+    const kinds = { bootstrap: [] as Used[], verify_first: [] as Used[], verify: [] as Used[], code: [] as Used[] }
+    const units = unitsFor(options.people)
+    const minted = mintIn(stores.sessions, organizationId)
+    const loop = async (running: Running, method: 'GET' | 'POST', path: string, presses: number | null) => {
+      const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
+      const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]
+      await needs.generators.prepare({ units: made, apikey, method, path, presses, reuse })
+      const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS, rate: null, warmUpS: 0 }
+      return meter([running.pid], async () => {
+        const { answers, statuses } = await needs.generators.go({ ...how, seconds: options.seconds })
+        if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
+          throw new Error(`${method} ${path}: answers were not 200 but ${JSON.stringify(statuses)}`)
+        return answers
+      })
+    }
+    const VERIFY = '/core/users/{userRef}/verify'
+    let verified = 0
+    let wal = 0
+    await setCodes(service.port, apikey)
+    for (let round = -1; round < options.rounds; round++) {
+      const before = await sizes()
+      const found = {
+        bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
+        verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
+        verify: await loop(service, 'POST', VERIFY, options.presses),
+        code: await meter([service.pid], () => verifyCodes(service.port, apikey)),
+      }
+      const after = await sizes()
+      // The first round compiles, and has everybody remembered.
+      if (round < 0) continue
+      for (const kind of ['bootstrap', 'verify_first', 'verify', 'code'] as const) kinds[kind].push(found[kind].used)
+      verified += found.verify_first.count + found.verify.count
+      wal += after.wal - before.wal
+      say(
+        `round ${round + 1} of ${options.rounds}: a verify uses ${Math.round(found.verify.used.front_us)} µs of a front`,
+      )
+    }
+    const done = await sizes()
+    const memory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
+    const memoryBefore = await memory()
+    await units(MINTED, minted)
+    return {
+      requests: {
+        bootstrap: costOf(kinds.bootstrap),
+        verify_first: costOf(kinds.verify_first),
+        verify: costOf(kinds.verify),
+        code: costOf(kinds.code),
+        enroll: costOf([enrolled.used]),
+      },
+      bytes: {
+        attempt: Math.round((done.attempts - filled.attempts) / done.countSince(filled)),
+        replay_mark: Math.round((done.marks - filled.marks) / done.countSince(filled)),
+        person: Math.round((filled.people - bare.people) / options.people),
+        wal: Math.round(wal / verified),
+        session: Math.round(((await memory()) - memoryBefore) / MINTED),
+        process: process_bytes,
+      },
+    }
+  } finally {
+    redis.disconnect()
+    await sql.end()
+  }
+}
+
+/** Processor of each part for each of the requests that `work` counts. */
+function meterOf({ postgresPid, redisPid }: Deployment, redis: Redis) {
+  const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1] ?? 0)
+  const now = async (fronts: readonly number[]) => ({
+    front: fronts.reduce((sum, pid) => sum + (processorS(pid) ?? Number.NaN), 0),
+    postgres: processorS(postgresPid) ?? Number.NaN,
+    redis: processorS(redisPid ?? 0) ?? Number.NaN,
+    commands: await commands(),
+  })
+  return async (fronts: readonly number[], work: () => Promise<number>): Promise<{ used: Used; count: number }> => {
+    const before = await now(fronts)
+    const count = await work()
+    const after = await now(fronts)
+    const each = (part: 'front' | 'postgres' | 'redis') => (1e6 * (after[part] - before[part])) / count
+    return {
+      count,
+      used: {
+        front_us: each('front'),
+        postgres_us: each('postgres'),
+        redis_us: each('redis'),
+        redis_commands: (after.commands - before.commands) / count,
+      },
+    }
+  }
+}
+
+/** What PostgreSQL keeps, bytes, indexes in it. */
+async function sizesOf(sql: postgres.Sql) {
+  const of = async (pattern: string): Promise<number> => {
+    const [row] = await sql<{ bytes: string }[]>`
+      select coalesce(sum(pg_total_relation_size(c.oid)), 0) as bytes from pg_class c
+      where c.relnamespace = 'keystride'::regnamespace and c.relkind = 'r' and c.relname ~ ${pattern}`
+    return Number(row?.bytes ?? 0)
+  }
+  const [lsn] = await sql<{ wal: string }[]>`select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as wal`
+  const [inserted] = await sql<{ n: string }[]>`
+    select coalesce(sum(n_tup_ins), 0) as n from pg_stat_user_tables where relname ~ '^authentication_'`
+  const count = Number(inserted?.n ?? 0)
+  return {
+    attempts: await of('^authentication'),
+    marks: await of('^replay_mark'),
+    people: await of('^(account|member|reference_pattern)$'),
+    wal: Number(lsn?.wal ?? 0),
+    count,
+    countSince: (earlier: { readonly count: number }) => Math.max(1, count - earlier.count),
+  }
+}
+
+const CODE = '482915'
+
+async function call(port: number, apikey: string, method: string, path: string, session = '', body?: unknown) {
+  const answer = await fetch(`http://127.0.0.1:${port}/core/users/${path}`, {
+    method,
+    headers: {
+      apikey,
+      'content-type': 'application/json',
+      ...(session === '' ? {} : { 'x-service-session': session }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
+  return answer.headers.get('x-service-session') ?? ''
+}
+
+async function setCodes(port: number, apikey: string): Promise<void> {
+  for (let i = 0; i < CODES; i++) {
+    const session = await call(port, apikey, 'GET', userRef(i))
+    await call(port, apikey, 'PUT', `${userRef(i)}/security-code`, session, { securityCode: CODE })
+  }
+}
+
+/** A session each and its code; the bootstrap, about a hundredth of a hash, is in the figure. */
+async function verifyCodes(port: number, apikey: string): Promise<number> {
+  for (let i = 0; i < CODES; i++) {
+    const session = await call(port, apikey, 'GET', userRef(i))
+    await call(port, apikey, 'POST', `${userRef(i)}/verify`, session, { securityCode: CODE })
+  }
+  return CODES
+}
+
+const rounded = (value: number) => Number(value.toPrecision(4))
+const rangeOf = (spread: Spread): Range => ({
+  low: rounded(spread.min),
+  typical: rounded(spread.median),
+  high: rounded(spread.max),
+})
+
+function costOf(used: readonly Used[]): RequestCost {
+  const of = (part: keyof Used) => rangeOf(spreadOf(used.map((one) => Math.max(0, one[part]))))
+  return {
+    front_us: of('front_us'),
+    postgres_us: of('postgres_us'),
+    redis_us: of('redis_us'),
+    redis_commands: of('redis_commands').typical,
+  }
+}
+
+/** The table that `keystride plan` takes. */
+export function costTable(
+  { requests, bytes }: Awaited<ReturnType<typeof measureCosts>>,
+  path: PathMeasured,
+  { cores, cpu, node, uws }: Machine,
+  presses: number,
+): CapacityCosts {
+  return CapacityCosts.parse({
+    schema: 'keystride-costs/1',
+    measured_at: new Date().toISOString().slice(0, 10),
+    machine: `${cores} x ${cpu}, Node ${node}, ${uws}`,
+    scoring: 'inline',
+    presses,
+    requests,
+    commit_ms: rangeOf(path.steps_ms['postgres: record and commit, alone']),
+    unloaded_p99_ms: rangeOf(path.whole_p99_ms),
+    bytes: { ...bytes, cached_profile: PERSON_BYTES + path.template_bytes },
+  })
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { sha256Hex } from '../../src/flows/tokens.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { scoreTask } from '../../src/scoring/score.js'
+import type { Deployment, Running } from '../deployment.js'
+import { type Connection, openConnection, request } from '../drive.js'
+import { bodyOf, userRef } from '../ratio/people.js'
+import { mintIn, unitsFor } from '../ratio/sessions.js'
+import { median, type Spread, spreadOf } from '../spread.js'
+import { attemptLike, recorded } from './attempts.js'
+
+export const STEPS = [
+  'http: read the body, check the key, answer',
+  'sessions: reserve the attempt',
+  'scoring: scan, features, signs, score, marks',
+  'vault: seal the sample',
+  'postgres: record and commit, alone',
+] as const
+export type Step = (typeof STEPS)[number]
+
+export interface PathMeasured {
+  readonly steps_ms: Readonly<Record<Step, Spread>>
+  readonly sum_ms: number
+  /** The whole over HTTP, one at a time. */
+  readonly whole_ms: Spread
+  readonly whole_p99_ms: Spread
+  /** What no step above is: routing, context, verdict, the answer, waits between. */
+  readonly rest_ms: number
+  readonly template_bytes: number
+}
+
+interface Options {
+  readonly rounds: number
+  /** Of each step, in a round. */
+  readonly calls: number
+  readonly people: number
+  readonly presses: number
+}
+
+/** Each step of a verify alone, one call at a time, and the whole over HTTP; all take turns. People must be enrolled. */
+export async function measurePath(
+  { stores, organizationId, apikey }: Deployment,
+  { service, reader }: { readonly service: Running; readonly reader: Running },
+  { rounds, calls, people, presses }: Options,
+): Promise<PathMeasured> {
+  const units = unitsFor(people)
+  const mint = mintIn(stores.sessions, organizationId)
+  const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
+  const replayKey = new Uint8Array(randomBytes(32))
+  const sampleOf = (ordinal: number): Uint8Array => {
+    const read = scoreTask(kernel, { body: Buffer.from(bodyOf(0, ordinal, presses)), references: [], replayKey })
+    if (!read.ok) throw new Error(read.message)
+    return read.reading.sample
+  }
+  const references = [1, 2, 3, 4, 5].map(sampleOf)
+  kernel.score(references[0] ?? new Uint8Array(), references)
+  const template = { bytes: kernel.keep(references.length), n: references.length }
+  const [toService, toReader] = [await openConnection(service.port), await openConnection(reader.port)]
+  const headers = { apikey, 'content-type': 'application/json' }
+  const whole = async (): Promise<number[]> => {
+    const made = await units(calls, mint, 1)
+    const requests = made.map(({ person, session, ordinals }) => {
+      const own = { ...headers, 'x-service-session': session }
+      return request('POST', `/core/users/${userRef(person)}/verify`, own, bodyOf(person, ordinals[0] ?? 0, presses))
+    })
+    return each(requests, (bytes) => answered(toService, bytes))
+  }
+  // Whoever is verified once is remembered from then on.
+  for (let n = 0; n < people; n += calls) await whole()
+  const like = await recorded(stores, organizationId, 0)
+  const sample = sampleOf(6)
+  let next = 0
+  const person = () => next++ % people
+
+  const steps: Record<Step, () => Promise<number[]>> = {
+    'http: read the body, check the key, answer': () =>
+      each(
+        Array.from({ length: calls }, (_, i) => request('POST', '/core/read', headers, bodyOf(0, i, presses))),
+        (bytes) => answered(toReader, bytes),
+      ),
+    'sessions: reserve the attempt': async () =>
+      each(await units(calls, mint, 1), ({ person: of, session }) =>
+        stores.sessions.reserve(organizationId, userRef(of), sha256Hex(session), 'biometric', 3),
+      ),
+    'scoring: scan, features, signs, score, marks': () =>
+      each(
+        Array.from({ length: calls }, (_, i) => Buffer.from(bodyOf(0, i + 10, presses))),
+        async (body) => scoreTask(kernel, { body, references: [], template, replayKey }),
+      ),
+    'vault: seal the sample': () =>
+      each(Array.from({ length: calls }), () => {
+        const { accountId, memberId } = like
+        return stores.vault.seal(organizationId, { accountId, memberId, patternId: like.id, generation: 0 }, sample)
+      }),
+    'postgres: record and commit, alone': async () =>
+      each(
+        await Promise.all(Array.from({ length: calls }, () => attemptLike(stores, organizationId, person(), like))),
+        (attempt) => stores.authentications.record(organizationId, attempt),
+      ),
+  }
+  const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
+  const [wholes, wholeP99s]: [number[], number[]] = [[], []]
+  for (let round = -1; round < rounds; round++) {
+    for (const step of STEPS) {
+      const found = median(await steps[step]())
+      // The first round compiles.
+      if (round >= 0) times[step].push(found)
+    }
+    const found = await whole()
+    if (round < 0) continue
+    wholes.push(median(found))
+    wholeP99s.push(found.sort((a, b) => a - b)[Math.ceil(0.99 * found.length) - 1] ?? Number.NaN)
+  }
+  toService.close()
+  toReader.close()
+  const steps_ms = Object.fromEntries(STEPS.map((step) => [step, spreadOf(times[step])])) as Record<Step, Spread>
+  const sum = STEPS.reduce((total, step) => total + steps_ms[step].median, 0)
+  const whole_ms = spreadOf(wholes)
+  return {
+    steps_ms,
+    sum_ms: sum,
+    whole_ms,
+    whole_p99_ms: spreadOf(wholeP99s),
+    rest_ms: whole_ms.median - sum,
+    template_bytes: template.bytes.length,
+  }
+}
+
+/** Milliseconds of each call, one at a time. */
+async function each<T>(items: readonly T[], call: (item: T) => Promise<unknown>): Promise<number[]> {
+  const times: number[] = []
+  for (const item of items) {
+    const begun = performance.now()
+    await call(item)
+    times.push(performance.now() - begun)
+  }
+  return times
+}
+
+function answered(connection: Connection, bytes: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.onLost(reject)
+    connection.ask(bytes, (status, body) => {
+      if (status === 200) resolve()
+      else reject(new Error(`an answer was not 200 but ${status}: ${body.toString()}`))
+    })
+  })
+}

@@ -1,0 +1,102 @@
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { KEYS_BY_CODE } from '../../src/domain/key-table.js'
+
+interface KeyEvent {
+  readonly type: string
+  readonly et: number
+  readonly c: string
+  readonly r?: boolean
+}
+
+/** What the conventional peer takes: the part of a typing pattern that it uses. */
+export interface PatternBody {
+  readonly agent: { readonly mode: 'visible' | 'sensitive' }
+  readonly ip?: string
+  readonly kevt: readonly KeyEvent[]
+}
+
+const text = { type: 'string', maxLength: 1024 }
+const short = { type: 'string', maxLength: 64 }
+const number = { type: 'number' }
+const flag = { type: 'boolean' }
+
+/** The typing pattern as a JSON schema: the same fields and bounds as the service's own. */
+export const PATTERN = {
+  type: 'object',
+  required: ['agent', 'version', 'kevt'],
+  properties: {
+    agent: {
+      type: 'object',
+      required: ['type', 'mode'],
+      properties: { type: short, version: short, mode: { enum: ['visible', 'sensitive'] } },
+    },
+    version: { type: 'string', pattern: '^1\\.\\d{1,9}\\.\\d{1,9}$' },
+    ip: short,
+    tags: {
+      type: 'array',
+      maxItems: 32,
+      items: { type: 'object', required: ['k', 'v'], properties: { k: short, v: { type: 'string', maxLength: 256 } } },
+    },
+    kevt: {
+      type: 'array',
+      maxItems: 1200,
+      items: {
+        type: 'object',
+        required: ['type', 'et', 'c'],
+        properties: {
+          t: number,
+          et: number,
+          type: { type: 'string', maxLength: 32 },
+          eId: text,
+          k: short,
+          c: short,
+          kc: { type: 'integer' },
+          r: flag,
+          l: number,
+          ctrlKey: flag,
+          altKey: flag,
+          shiftKey: flag,
+          metaKey: flag,
+          seqn: { type: 'integer' },
+        },
+      },
+    },
+    k: {
+      type: 'array',
+      maxItems: 600,
+      items: {
+        type: 'object',
+        required: ['et', 'h'],
+        properties: { k: short, c: short, kc: { type: 'integer' }, et: number, s: number, h: number },
+      },
+    },
+    d: { type: 'object' },
+  },
+} as const
+
+const PRESSES_MIN = 15
+const PRESSES_MAX = 500
+
+/** Key presses from the events, first at 0 ms; null where they are too few, too many, or run backwards. */
+export function pressesOf({ kevt, agent }: PatternBody): KeyPress[] | null {
+  const presses: { key: number; pressMs: number; releaseMs: number }[] = []
+  const open = new Map<string, number>()
+  const origin = kevt[0]?.et ?? 0
+  let last = origin
+  for (const { type, et, c, r } of kevt) {
+    if (et < last) return null
+    last = et
+    if (type === 'keydown') {
+      if (r === true) continue
+      open.set(c, presses.length)
+      const key = agent.mode === 'sensitive' ? 0 : (KEYS_BY_CODE.get(c) ?? 0)
+      presses.push({ key, pressMs: et - origin, releaseMs: -1 })
+    } else if (type === 'keyup') {
+      const press = presses[open.get(c) ?? -1]
+      open.delete(c)
+      if (press !== undefined) press.releaseMs = et - origin
+    }
+  }
+  const whole = presses.filter(({ releaseMs }) => releaseMs >= 0)
+  return whole.length < PRESSES_MIN || whole.length > PRESSES_MAX ? null : whole
+}

@@ -1,0 +1,209 @@
+import { parentPort } from 'node:worker_threads'
+import { type Connection, openConnection, request } from '../drive.js'
+import { bodyOf, userRef } from './people.js'
+
+/** Requests that one connection sends in turn: those of a session. */
+export interface Unit {
+  readonly person: number
+  readonly session: string
+  /** Of the typing, one a request. */
+  readonly ordinals: readonly number[]
+}
+
+export type ToGenerator =
+  /** Requests are made before they are sent; `reuse` begins anew where they are used up. */
+  | {
+      readonly kind: 'prepare'
+      readonly units: readonly Unit[]
+      readonly apikey: string
+      readonly method: 'GET' | 'POST'
+      /** `{userRef}` stands for the person. */
+      readonly path: string
+      /** Key presses of a pattern; null sends no body and no session. */
+      readonly presses: number | null
+      readonly reuse: boolean
+    }
+  | {
+      readonly kind: 'go'
+      readonly port: number
+      readonly connections: number
+      readonly warmUpS: number
+      readonly seconds: number
+      /** Requests a second at even distances, whatever became of those before; null is a closed loop. */
+      readonly rate: number | null
+    }
+
+/** What one thread saw after the warm-up. */
+export interface Seen {
+  readonly answers: number
+  readonly seconds: number
+  /** In an open loop from when the request was due. */
+  readonly latenciesMs: Float64Array
+  readonly statuses: ReadonlyMap<number, number>
+  /** What verifies came to; other answers have none. */
+  readonly actions: ReadonlyMap<string, number>
+  /** There was nothing left to send: `seconds` ends there. */
+  readonly ranDry: boolean
+}
+export type FromGenerator =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'measuring' }
+  | { readonly kind: 'seen'; readonly seen: Seen }
+  | { readonly kind: 'failed'; readonly message: string }
+
+let units: Buffer[][] = []
+let reuse = false
+
+/** What is asked of: the next unit, begun anew or none. */
+function supply(): () => Buffer[] | undefined {
+  let next = 0
+  return () => {
+    if (reuse && next >= units.length) next = 0
+    return units[next++]
+  }
+}
+
+const count = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get(key) ?? 0) + 1)
+const ACTION = /"action":"([a-z]+)"/
+
+async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGenerator, { kind: 'go' }>): Promise<Seen> {
+  const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)))
+  const [latencies, statuses, actions] = [[] as number[], new Map<number, number>(), new Map<string, number>()]
+  const from = performance.now() + 1000 * warmUpS
+  const until = from + 1000 * seconds
+  setTimeout(() => parentPort?.postMessage({ kind: 'measuring' } satisfies FromGenerator), 1000 * warmUpS)
+  let dryAt: number | null = null
+  const note = (dueAt: number, status: number, body: Buffer) => {
+    const now = performance.now()
+    if (now < from || now > until) return
+    latencies.push(now - dueAt)
+    count(statuses, status)
+    const action = ACTION.exec(body.toString('latin1', 0, 300))?.[1]
+    if (action !== undefined) count(actions, action)
+  }
+  const loop = rate === null ? closedLoop : openLoop(rate)
+  await new Promise<void>((resolve, reject) => {
+    for (const connection of open) connection.onLost(reject)
+    const dry = () => {
+      dryAt ??= performance.now()
+    }
+    loop({ open, until, next: supply(), note, dry }).then(resolve, reject)
+  })
+  for (const connection of open) connection.close()
+  return {
+    answers: latencies.length,
+    seconds: Math.max(0.001, (Math.min(until, dryAt ?? until) - from) / 1000),
+    latenciesMs: Float64Array.from(latencies),
+    statuses,
+    actions,
+    ranDry: dryAt !== null,
+  }
+}
+
+interface Looping {
+  readonly open: readonly Connection[]
+  /** Nothing is begun afterwards. */
+  readonly until: number
+  next(): Buffer[] | undefined
+  note(dueAt: number, status: number, body: Buffer): void
+  /** There is nothing left to send. */
+  dry(): void
+}
+
+/** Each connection sends the next request when the last is answered, all of one session before the next. */
+async function closedLoop({ open, until, next, note, dry }: Looping): Promise<void> {
+  await Promise.all(
+    open.map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          let unit: Buffer[] = []
+          let at = 0
+          const send = () => {
+            const now = performance.now()
+            if (now >= until) return resolve()
+            if (at === unit.length) {
+              unit = next() ?? []
+              at = 0
+            }
+            const bytes = unit[at++]
+            if (bytes === undefined) {
+              dry()
+              return resolve()
+            }
+            connection.ask(bytes, (status, body) => {
+              note(now, status, body)
+              send()
+            })
+          }
+          send()
+        }),
+    ),
+  )
+}
+
+/** Requests fall due at even distances; each takes the first connection that is free. One request a unit. */
+const openLoop =
+  (rate: number) =>
+  ({ open, until, next, note, dry }: Looping): Promise<void> =>
+    new Promise((resolve) => {
+      const free = [...open]
+      const waiting: number[] = []
+      const begun = performance.now()
+      let due = 0
+      let ended = false
+      const send = (connection: Connection, dueAt: number) => {
+        const bytes = next()?.[0]
+        if (bytes === undefined) {
+          dry()
+          free.push(connection)
+          return end()
+        }
+        connection.ask(bytes, (status, body) => {
+          note(dueAt, status, body)
+          const waited = waiting.shift()
+          if (waited === undefined) free.push(connection)
+          else send(connection, waited)
+          if (ended && free.length === open.length) resolve()
+        })
+      }
+      const timer = setInterval(() => {
+        const now = performance.now()
+        if (now >= until) return end()
+        for (; begun + (1000 * due) / rate <= now; due++) {
+          const connection = free.shift()
+          if (connection === undefined) waiting.push(begun + (1000 * due) / rate)
+          else send(connection, begun + (1000 * due) / rate)
+        }
+      }, 1)
+      function end() {
+        clearInterval(timer)
+        waiting.length = 0
+        ended = true
+        if (free.length === open.length) resolve()
+      }
+    })
+
+function prepare(what: Extract<ToGenerator, { kind: 'prepare' }>): void {
+  const { apikey, method, path, presses } = what
+  reuse = what.reuse
+  units = what.units.map(({ person, session, ordinals }) =>
+    ordinals.map((ordinal) => {
+      const to = path.replace('{userRef}', userRef(person))
+      if (presses === null) return request(method, to, { apikey }, '')
+      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
+      return request(method, to, headers, bodyOf(person, ordinal, presses))
+    }),
+  )
+}
+
+parentPort?.on('message', async (message: ToGenerator) => {
+  const answer = (said: FromGenerator) => parentPort?.postMessage(said)
+  try {
+    if (message.kind === 'prepare') {
+      prepare(message)
+      answer({ kind: 'ready' })
+    } else answer({ kind: 'seen', seen: await run(message) })
+  } catch (error) {
+    answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
+  }
+})

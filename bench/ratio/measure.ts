@@ -1,0 +1,221 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readTypingPattern } from '../../src/domain/typing-pattern.js'
+import { encodeSample } from '../../src/scoring/sample.js'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import type { SessionStore } from '../../src/storage/session.js'
+import type { Deployment, Running } from '../deployment.js'
+import { processorS, residentBytes } from '../machine.js'
+import { openPeerStores, type PeerStores } from '../peers/peer-stores.js'
+import type { Unit } from './generator.js'
+import { type Generators, type Measured, startGenerators } from './generators.js'
+import { bodyOf, enroll, PRESSES, userRef, VERIFIED_FROM } from './people.js'
+import { A_SESSION, mintIn, unitsFor } from './sessions.js'
+
+export interface RatioOptions {
+  readonly rounds: number
+  readonly seconds: number
+  readonly people: number
+  readonly fronts: number
+}
+
+/** What takes turns. Connections stand at the end of a name. */
+export const TURNS = [
+  'read_only_64',
+  'verify_64',
+  'peer_64',
+  'verify_one_front_64',
+  'verify_without_redis_64',
+  'read_only_256',
+  'verify_256',
+  'verify_at_peer_rate',
+] as const
+export type Turn = (typeof TURNS)[number]
+
+export interface RatiosMeasured {
+  readonly turns: Readonly<Record<Turn, readonly Measured[]>>
+  /** Of all processes of the service, in percent of one core, while nothing is asked of it; null off Linux. */
+  readonly idleCpuPercent: number | null
+  /** Of the service's processes after all rounds. */
+  readonly resident: { readonly all: number; readonly largest: number } | null
+  readonly body_bytes: number
+}
+
+const WARM_UP_SHARE = 0.25
+const IDLE_S = 10
+const [FEW, MANY] = [64, 256]
+/** A turn gets requests for this many times the best rate seen so far: it must not run dry. */
+const SPARE = 1.6
+/** A first round, with nothing to warm up, is not counted: code is compiled, caches fill, rates get known. */
+const FIRST = { rate: 500, seconds: 2 }
+/** Read and answered by the peer again and again: it knows no replay. */
+const REUSED = 1500
+/** Above this share of other answers than 200 there is something else to measure; a few in a short turn are a hiccup. */
+const [ERRORS_MAX, HICCUP] = [0.01, 3]
+/** Of judged attempts, at the least: one that is refused is not scored and would be cheap. */
+const JUDGED_MIN = 0.95
+
+interface Needs {
+  readonly deployment: Deployment
+  readonly options: RatioOptions
+  readonly generators: Generators
+  readonly peerStores: PeerStores
+  readonly say: (line: string) => void
+}
+
+/** Starts all that is compared, and lets it take turns. Throws where there is no Redis, or where answers are not verdicts. */
+export async function measureRatios(
+  deployment: Deployment,
+  options: RatioOptions,
+  say: (line: string) => void,
+): Promise<RatiosMeasured> {
+  const { redisUrl, databaseUrl, apikey } = deployment
+  if (redisUrl === null) throw new Error('no Redis: put redis-server on the PATH, or set REDIS_URL')
+  const { fronts, people } = options
+  say(`starting the service three times, ${fronts} readers, the peer ...`)
+  const service = (processes: number, redis: boolean) => deployment.service({ processes, scoring: 'inline', redis })
+  const [two, one, plain] = [await service(fronts, true), await service(1, true), await service(fronts, false)]
+  // A port that the system chose cannot be shared.
+  const PORT = String(await freePort())
+  const readers: Running[] = []
+  for (let i = 0; i < fronts; i++) readers.push(await deployment.program('read-only-server.js', { PORT }))
+  const peer = await deployment.program('peers/conventional.js', {
+    PROCESSES: String(fronts),
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    APIKEY: apikey,
+  })
+  const peerStores = await openPeerStores(databaseUrl, redisUrl)
+  const generators = startGenerators(fronts)
+  const needs = { deployment, options, generators, peerStores, say }
+  say(`enrolling ${people} people ...`)
+  const bodies = new Map<number, string[]>()
+  await enroll({
+    port: two.port,
+    apikey,
+    people,
+    onStored: (index, body) => void bodies.set(index, [...(bodies.get(index) ?? []), body]),
+  })
+  for (const [index, typed] of bodies) await peerStores.enroll(userRef(index), typed.map(sampleOf))
+  say(`idle for ${IDLE_S} s ...`)
+  const idleCpuPercent = await idle(two)
+  try {
+    const turns = await rounds(needs, { two: [two], one: [one], plain: [plain], readers, peer: [peer] })
+    return {
+      turns,
+      idleCpuPercent,
+      resident: residentBytes(two.pid),
+      body_bytes: Buffer.byteLength(bodyOf(0, VERIFIED_FROM)),
+    }
+  } finally {
+    await generators.close()
+    await peerStores.close()
+  }
+}
+
+function sampleOf(body: string): Uint8Array {
+  const read = readTypingPattern(Buffer.from(body))
+  if (!read.ok) throw new Error(read.message)
+  return encodeSample(read.presses, read.pattern.agent.mode)
+}
+
+async function idle({ pid }: Running): Promise<number | null> {
+  await delay(1000)
+  const before = processorS(pid)
+  await delay(1000 * IDLE_S)
+  const after = processorS(pid)
+  return before === null || after === null ? null : (100 * (after - before)) / IDLE_S
+}
+
+type Kind = 'read' | 'verify' | 'peer'
+
+async function rounds(
+  needs: Needs,
+  { two, one, plain, readers, peer }: Record<'two' | 'one' | 'plain' | 'readers' | 'peer', readonly Running[]>,
+): Promise<Record<Turn, Measured[]>> {
+  const { options, say, deployment } = needs
+  const { sessions } = deployment.stores
+  const besides = deployment.withoutRedis.sessions
+  let isFirst = true
+  const [start, units] = [taker(needs, () => isFirst), unitsFor(options.people)]
+  const peerUnits = await units(Math.min(REUSED, options.people), needs.peerStores.mint)
+  const noneOf = () =>
+    Object.fromEntries(TURNS.map((turn): [Turn, Measured[]] => [turn, []])) as Record<Turn, Measured[]>
+  const [done, first] = [noneOf(), noneOf()]
+  const verify = async (
+    running: readonly Running[],
+    connections: number,
+    store: SessionStore,
+    rate: number | null,
+    best: number,
+  ) => {
+    const seconds = isFirst ? FIRST.seconds : options.seconds * (1 + WARM_UP_SHARE)
+    const wanted = SPARE * seconds * (rate ?? best)
+    const each = rate === null ? A_SESSION : 1
+    return start(
+      'verify',
+      running,
+      connections,
+      rate,
+      await units(Math.ceil(wanted / each), mintIn(store, deployment.organizationId), each),
+    )
+  }
+  const best = (turn: Turn) => Math.max(...[...done[turn], ...first[turn]].map(({ per_s }) => per_s), FIRST.rate)
+  const turns: Record<Turn, () => Promise<Measured>> = {
+    read_only_64: () => start('read', readers, FEW, null, peerUnits),
+    verify_64: () => verify(two, FEW, sessions, null, best('verify_64')),
+    peer_64: () => start('peer', peer, FEW, null, peerUnits),
+    verify_one_front_64: () => verify(one, FEW, sessions, null, best('verify_64')),
+    verify_without_redis_64: () => verify(plain, FEW, besides, null, best('verify_64')),
+    read_only_256: () => start('read', readers, MANY, null, peerUnits),
+    verify_256: () => verify(two, MANY, sessions, null, best('verify_256')),
+    verify_at_peer_rate: () => {
+      // Where the peer is at its best, in the same round: its highest rate is what its closed loop came to.
+      const rate = (done.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1
+      return verify(two, FEW, sessions, rate, rate)
+    },
+  }
+  say('a first round that is not counted ...')
+  for (const turn of TURNS) first[turn].push(await turns[turn]())
+  isFirst = false
+  for (let round = 0; round < options.rounds; round++) {
+    for (const turn of TURNS) {
+      const found = await turns[turn]()
+      done[turn].push(found)
+      say(`round ${round + 1} of ${options.rounds}: ${turn} ${found.per_s}/s, p99 ${found.p99_ms} ms`)
+    }
+  }
+  return done
+}
+
+/** Gives the generators their requests, and lets them go. */
+function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: () => boolean) {
+  const PATHS = { read: '/core/read', verify: '/core/users/{userRef}/verify', peer: '/users/{userRef}/verify' } as const
+  return async (
+    kind: Kind,
+    running: readonly Running[],
+    connections: number,
+    rate: number | null,
+    units: readonly Unit[],
+  ) => {
+    await generators.prepare({
+      units,
+      apikey,
+      method: 'POST',
+      path: PATHS[kind],
+      presses: PRESSES,
+      reuse: kind !== 'verify',
+    })
+    const seconds = isFirst() ? FIRST.seconds : options.seconds
+    const warmUpS = isFirst() ? 0 : seconds * WARM_UP_SHARE
+    const [port = 0, pids] = [running[0]?.port, running.map(({ pid }) => pid)]
+    const found = await generators.go({ port, pids, connections, rate, seconds, warmUpS })
+    if (isFirst()) return found
+    const good = found.statuses[200] ?? 0
+    if (found.answers - good > Math.max(HICCUP, ERRORS_MAX * found.answers) || good === 0)
+      throw new Error(`${kind}: answers were not 200 but ${JSON.stringify(found.statuses)}`)
+    const judged = (found.actions.verified ?? 0) + (found.actions.rejected ?? 0)
+    if (kind !== 'read' && judged < JUDGED_MIN * found.answers)
+      throw new Error(`${kind}: too few attempts were judged: ${JSON.stringify(found.actions)}`)
+    return found
+  }
+}

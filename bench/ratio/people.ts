@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { person } from '../../src/cli/made-up-person.js'
+import { suggestWords } from '../../src/domain/typing-words.js'
+import { patternBody } from '../load/pattern-body.js'
+
+/** Key presses of a pattern that is verified: 14 kB, what design and bars speak of. */
+export const PRESSES = 31
+export const userRef = (index: number): string => `bench-${index}`
+
+/** A pattern of a made-up person as the recorder sends it; no two ordinals give the same typing. */
+export function bodyOf(index: number, ordinal: number, presses = PRESSES): string {
+  let text = ''
+  for (let seed = ordinal; text.length < presses; seed += 7919)
+    text += `${text === '' ? '' : ' '}${suggestWords('en', seed).join(' ')}`
+  return patternBody(
+    person(index).keys(text.slice(0, presses).replace(/ $/, 'e'), ordinal),
+    Date.now(),
+    `203.0.113.${1 + (index % 254)}`,
+  )
+}
+
+const ENROLLED_PRESSES = 44
+const AT_ONCE = 8
+/** A busy machine has the service say 503 now and then. Nothing is measured here. */
+const TRIES = 40
+const RETRY_MS = 250
+/** Verified patterns are numbered from here: none is a reference again. */
+export const VERIFIED_FROM = 1000
+
+interface Enrolling {
+  readonly port: number
+  readonly apikey: string
+  readonly people: number
+  readonly references?: number
+  /** Of a reference; what words suggested for an enrollment give unless given. */
+  readonly presses?: number
+  /** What each person enrolled with, in order. */
+  readonly onStored?: (index: number, body: string) => void
+}
+
+/** Creates and enrolls people through the service's own interface. */
+export async function enroll({
+  port,
+  apikey,
+  people,
+  references = 5,
+  presses = ENROLLED_PRESSES,
+  onStored = () => {},
+}: Enrolling): Promise<void> {
+  const core = `http://127.0.0.1:${port}/core`
+  const headers = { apikey, 'content-type': 'application/json' }
+  const call = async (method: string, path: string, session = '', body?: string, tries = 0): Promise<Response> => {
+    const answer = await fetch(core + path, {
+      method,
+      headers: session === '' ? headers : { ...headers, 'x-service-session': session },
+      ...(body === undefined ? {} : { body }),
+    })
+    if (answer.status !== 503 || tries === TRIES) return answer
+    await answer.arrayBuffer()
+    await delay(RETRY_MS)
+    return call(method, path, session, body, tries + 1)
+  }
+  const one = async (index: number): Promise<void> => {
+    const created = await call('POST', `/users/${userRef(index)}`)
+    await created.arrayBuffer()
+    const begun = await call('GET', `/users/${userRef(index)}`)
+    await begun.arrayBuffer()
+    const session = begun.headers.get('x-service-session') ?? ''
+    for (let n = 0, stored = 0; stored < references && n < VERIFIED_FROM; n++) {
+      const body = bodyOf(index, n, presses)
+      const answer = await call('POST', `/users/${userRef(index)}/typing-patterns`, session, body)
+      const text = await answer.text()
+      // Seen before: by the try that was answered 503, which had stored it all the same.
+      if (answer.ok || text.includes('seen before')) {
+        stored++
+        onStored(index, body)
+        // Made-up people are now and then taken for machines: then they type once more.
+      } else if (!text.includes('detection-bot')) throw new Error(`enrolling a person: ${answer.status} ${text}`)
+    }
+  }
+  let next = 0
+  const lane = async () => {
+    for (let index = next++; index < people; index = next++) await one(index)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, people) }, lane))
+}

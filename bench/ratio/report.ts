@@ -1,0 +1,103 @@
+import type { Machine } from '../machine.js'
+import type { scanOverParse } from '../micro/scan-over-parse.js'
+import { median, type Spread, spreadOf } from '../spread.js'
+import type { Measured } from './generators.js'
+import { type RatioOptions, type RatiosMeasured, TURNS, type Turn } from './measure.js'
+
+/** Ratio of two turns, taken in each round and then in the middle: what slows a machine for a while slows both. */
+const over = (above: readonly Measured[], below: readonly Measured[], of: (one: Measured) => number): Spread =>
+  spreadOf(above.map((one, round) => of(one) / (below[round] === undefined ? Number.NaN : of(below[round]))))
+
+const perSecond = ({ per_s }: Measured) => per_s
+
+/** The report of `bench:ratio`: ratios first, then what they were made of. */
+export function ratioReport(
+  measured: RatiosMeasured,
+  scan: ReturnType<typeof scanOverParse>,
+  options: RatioOptions,
+  machine: Machine,
+) {
+  const { turns } = measured
+  const ratios = {
+    verify_over_read_only_64: over(turns.verify_64, turns.read_only_64, perSecond),
+    verify_over_read_only_256: over(turns.verify_256, turns.read_only_256, perSecond),
+    verify_over_peer: over(turns.verify_64, turns.peer_64, perSecond),
+    two_over_one: over(turns.verify_64, turns.verify_one_front_64, perSecond),
+    embedded_over_redis: over(turns.verify_without_redis_64, turns.verify_64, perSecond),
+    p99_over_peer_at_its_highest_rate: over(turns.verify_at_peer_rate, turns.peer_64, ({ p99_ms }) => p99_ms),
+  }
+  const middle = (spread: Spread) => spread.median
+  return {
+    verify_over_read_only_64: middle(ratios.verify_over_read_only_64),
+    verify_over_read_only_256: middle(ratios.verify_over_read_only_256),
+    verify_over_peer: middle(ratios.verify_over_peer),
+    scan_over_parse: scan.ratio,
+    two_over_one: middle(ratios.two_over_one),
+    embedded_over_redis: middle(ratios.embedded_over_redis),
+    p99_over_peer_at_its_highest_rate: middle(ratios.p99_over_peer_at_its_highest_rate),
+    idle_cpu_percent: measured.idleCpuPercent,
+    bars: barsOf({
+      ...Object.fromEntries(Object.entries(ratios).map(([name, { median: value }]) => [name, value])),
+      scan_over_parse: scan.ratio,
+      ...(measured.idleCpuPercent === null ? {} : { idle_cpu_percent: measured.idleCpuPercent }),
+    }),
+    by_processor_time: byProcessorTime(turns),
+    spread: ratios,
+    scan,
+    turns: Object.fromEntries(TURNS.map((turn) => [turn, turnReport(turns[turn])])),
+    body_bytes: measured.body_bytes,
+    resident_bytes: measured.resident,
+    ...options,
+    scoring: 'inline',
+    machine,
+    at: new Date().toISOString(),
+  }
+}
+
+/** What each ratio ought to be; where `most` is given it must not be above. */
+const BARS: Readonly<Record<string, { readonly least?: number; readonly most?: number }>> = {
+  verify_over_read_only_64: { least: 0.13 },
+  verify_over_read_only_256: { least: 0.19 },
+  verify_over_peer: { least: 6 },
+  scan_over_parse: { most: 0.25 },
+  two_over_one: { least: 1.15 },
+  embedded_over_redis: { least: 0.15 },
+  p99_over_peer_at_its_highest_rate: { most: 0.5 },
+  idle_cpu_percent: { most: 1 },
+}
+
+const barsOf = (found: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(BARS).flatMap(([name, { least, most }]) => {
+      const value = found[name]
+      if (value === undefined) return []
+      const held = (least === undefined || value >= least) && (most === undefined || value <= most)
+      return [[name, { ...(least === undefined ? { most } : { least }), held }]]
+    }),
+  )
+
+/**
+ * Processor time that the fronts spend on an answer: without the load generator, PostgreSQL and Redis, which share the
+ * machine. A generator that is slower than the server under test raises the ratios of requests a second, not these.
+ */
+function byProcessorTime(turns: RatiosMeasured['turns']) {
+  const cost = (turn: Turn) => median(turns[turn].flatMap(({ server_cpu_us }) => server_cpu_us ?? []))
+  const share = (above: Turn, below: Turn) => Number((cost(below) / cost(above)).toPrecision(4))
+  return {
+    verify_over_read_only_64: share('verify_64', 'read_only_64'),
+    verify_over_read_only_256: share('verify_256', 'read_only_256'),
+    verify_over_peer: share('verify_64', 'peer_64'),
+  }
+}
+
+function turnReport(runs: readonly Measured[]) {
+  const of = (pick: (one: Measured) => number | null) => spreadOf(runs.map((one) => pick(one) ?? Number.NaN))
+  return {
+    per_s: of(perSecond),
+    p50_ms: of(({ p50_ms }) => p50_ms),
+    p99_ms: of(({ p99_ms }) => p99_ms),
+    server_cpu_us: of(({ server_cpu_us }) => server_cpu_us),
+    generator_cpu_us: of(({ generator_cpu_us }) => generator_cpu_us),
+    runs,
+  }
+}

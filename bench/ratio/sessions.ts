@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Refusal } from '../../src/domain/refusal.js'
+import { sha256Hex } from '../../src/flows/tokens.js'
+import type { SessionStore } from '../../src/storage/session.js'
+import type { Unit } from './generator.js'
+import { userRef, VERIFIED_FROM } from './people.js'
+
+/** Verifies that a session is good for. */
+export const A_SESSION = 3
+const SESSION_MS = 3_600_000
+const AT_ONCE = 32
+/** A store on a busy machine may be out of reach for a moment. Nothing is measured here. */
+const TRIES = 40
+const RETRY_MS = 250
+
+type Mint = (session: string, userRef: string) => Promise<void>
+
+/** Mints sessions straight in a store. */
+export function mintIn(store: SessionStore, organizationId: string): Mint {
+  const mint = async (session: string, who: string, tries = 0): Promise<void> => {
+    const minted = { sha256: sha256Hex(session), userRef: who, memberRef: who, lifetimeMs: SESSION_MS }
+    try {
+      await store.mint(organizationId, minted)
+    } catch (error) {
+      if (!(error instanceof Refusal) || tries === TRIES) throw error
+      await delay(RETRY_MS)
+      await mint(session, who, tries + 1)
+    }
+  }
+  return mint
+}
+
+/** Sessions and typing that was never sent: ordinals are given out once. Neighbours are different people. */
+export function unitsFor(people: number) {
+  const typed = new Array<number>(people).fill(VERIFIED_FROM)
+  let person = 0
+  const unit = async (mint: Mint, each: number): Promise<Unit> => {
+    const index = person++ % people
+    const from = typed[index] ?? VERIFIED_FROM
+    typed[index] = from + each
+    const session = randomBytes(32).toString('base64url')
+    await mint(session, userRef(index))
+    return { person: index, session, ordinals: Array.from({ length: each }, (_, i) => from + i) }
+  }
+  return async (count: number, mint: Mint, each = A_SESSION): Promise<Unit[]> => {
+    const made: Unit[] = []
+    while (made.length < count) {
+      const more = Math.min(AT_ONCE, count - made.length)
+      made.push(...(await Promise.all(Array.from({ length: more }, () => unit(mint, each)))))
+    }
+    return made
+  }
+}

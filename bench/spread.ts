@@ -1,0 +1,26 @@
+/** Repeated measurements of one thing. */
+export interface Spread {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+  /** In the order in which they were made. */
+  readonly runs: readonly number[]
+}
+
+/** The middle one of sorted values, the mean of two; NaN of none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const upper = sorted[sorted.length >> 1] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[(sorted.length >> 1) - 1] ?? upper)) / 2
+}
+
+const DIGITS = 5
+const rounded = (value: number) => Number(value.toPrecision(DIGITS))
+
+/** Rounded to five digits. */
+export const spreadOf = (runs: readonly number[]): Spread => ({
+  median: rounded(median(runs)),
+  min: rounded(Math.min(...runs)),
+  max: rounded(Math.max(...runs)),
+  runs: runs.map(rounded),
+})

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type CapacityPlan, planCapacity } from '../domain/capacity.js'
+import { CapacityCosts, type Range } from '../domain/capacity-costs.js'
+import type { CapacityTarget } from '../domain/capacity-sizes.js'
+import { costsFile } from '../scoring/artifacts.js'
+import { print } from './administer.js'
+import { table } from './table.js'
+
+interface Options {
+  readonly people: number
+  readonly peak: number
+  readonly p99: number
+  readonly retention: number
+  readonly growth: number
+  readonly years: number
+  readonly daily: number
+  readonly retypes: number
+  readonly remembered: number
+  readonly codes: number
+  readonly newcomers: number
+  readonly spare: number
+  readonly pool: number
+  readonly costs?: string
+  readonly json?: true
+}
+
+/** `keystride plan`: what a target takes, from measured costs. No store is opened. */
+export function planCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
+  return new Command('plan')
+    .description('from measured costs and a target: processes, memory, stores, and what would break first')
+    .requiredOption('--people <n>', 'people enrolled', whole(1))
+    .requiredOption('--peak <n>', 'sign-ins a second at the busiest time', above0)
+    .option('--p99 <ms>', 'a verify at the peak, 99 of 100, ms', above0, 100)
+    .option('--retention <days>', 'days that authentications are kept', whole(1), 400)
+    .option('--growth <share>', 'more people and sign-ins each year, such as 0.2 or 20%', share(100), 0)
+    .option('--years <n>', 'years from now that the plan is to last', whole(0), 1)
+    .option('--daily <n>', 'sign-ins of a person a day, over the year', above0, 1)
+    .option('--retypes <share>', 'sign-ins in which typing is tried again', share(2), 0.1)
+    .option('--remembered <share>', 'first tries that meet a process which still remembers the person', share(1), 0)
+    .option('--codes <share>', 'sign-ins that end with a security code', share(1), 0.02)
+    .option('--newcomers <share>', 'sign-ins of somebody who enrolls first', share(1), 0.01)
+    .option('--spare <n>', 'processes more than needed, so that one may die or be updated', whole(0), 1)
+    .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(1), 10)
+    .addOption(
+      new Option('--costs <file>', 'costs measured on your machine: npm run bench:path -- --costs FILE').default(
+        undefined,
+        'the table that ships, of the machine that the plan names',
+      ),
+    )
+    .option('--json', 'print the plan as JSON')
+    .addHelpText('after', NOTES)
+    .action((options: Options) => run(async () => show(options)))
+}
+
+const NOTES = `
+The plan is for the end of the years, at the busiest second. Each line shows its arithmetic; low and high are the same line
+with the best and the worst costs of the bench's rounds. Processes are fronts that score inline, a core each; the cores of
+PostgreSQL come on top. Measure costs on the kind of machine that you plan for: another processor has others.
+Example:
+  keystride plan --people 200000 --peak 120 --p99 80 --growth 25% --years 3`
+
+function show(options: Options): void {
+  const costs = costsFrom(options.costs ?? costsFile())
+  const target = targetOf(options)
+  const planned = planCapacity(costs, target)
+  if (!planned.ok) throw new Error(planned.message)
+  const { plan } = planned
+  print(options.json === true ? JSON.stringify({ target, costs, ...plan }, null, 2) : report(plan, costs))
+}
+
+const targetOf = (options: Options): CapacityTarget => ({
+  people: options.people,
+  peakPerS: options.peak,
+  p99Ms: options.p99,
+  retentionDays: options.retention,
+  growthPerYear: options.growth,
+  years: options.years,
+  signInsPerDay: options.daily,
+  retypes: options.retypes,
+  remembered: options.remembered,
+  codes: options.codes,
+  newcomers: options.newcomers,
+  spare: options.spare,
+  pool: options.pool,
+})
+
+/** The table of a file: the bench's own, or a report that has it under `costs`. Throws a sentence that names the field. */
+function costsFrom(file: string): CapacityCosts {
+  let found: unknown
+  try {
+    found = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`--costs ${file}: ${error instanceof SyntaxError ? 'is not JSON' : (error as Error).message}`)
+  }
+  const inside = typeof found === 'object' && found !== null && 'costs' in found ? found.costs : found
+  const parsed = CapacityCosts.safeParse(inside)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new Error(`--costs ${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is no table of costs'}`)
+}
+
+function report({ lines, limits, advice }: CapacityPlan, costs: CapacityCosts): string {
+  const sizes = lines.map(({ name, unit, value, because }) => [
+    name,
+    digits(value.typical),
+    spread(value),
+    unit,
+    because,
+  ])
+  const breaks = limits.map(({ part, signInsPerS, because }) => [part, `${digits(signInsPerS)}/s`, because])
+  return [
+    `Costs of ${costs.measured_at}, measured on ${costs.machine}, ${costs.presses} key presses, scoring ${costs.scoring}.`,
+    '',
+    table(['what', 'plan', 'low to high', 'unit', 'because'], sizes),
+    '',
+    'What it holds, the weakest first:',
+    table(['part', 'sign-ins', 'because'], breaks),
+    '',
+    ...advice,
+  ].join('\n')
+}
+
+const digits = (value: number): string =>
+  value >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
+const spread = ({ low, high }: Range): string => (low === high ? '' : `${digits(low)} to ${digits(high)}`)
+
+function whole(least: number) {
+  return (text: string): number => {
+    if (!/^\d{1,12}$/.test(text) || Number(text) < least)
+      throw new InvalidArgumentError(`wanted a whole number from ${least} up`)
+    return Number(text)
+  }
+}
+
+function above0(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0)
+    throw new InvalidArgumentError('wanted a number above 0')
+  return value
+}
+
+/** `0.2` or `20%`, up to `most`. */
+function share(most: number) {
+  return (text: string): number => {
+    const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? []
+    const value = Number(number) / (percent === '%' ? 100 : 1)
+    if (number === undefined || value > most)
+      throw new InvalidArgumentError(`wanted a share such as 0.2 or 20%, ${most} at the most`)
+    return value
+  }
+}

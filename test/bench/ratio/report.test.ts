@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { Measured } from '../../../bench/ratio/generators.js'
+import { TURNS, type Turn } from '../../../bench/ratio/measure.js'
+import { ratioReport } from '../../../bench/ratio/report.js'
+import { median, spreadOf } from '../../../bench/spread.js'
+
+const run = (per_s: number, p99_ms = 10, server_cpu_us = 100): Measured => ({
+  per_s,
+  p50_ms: 1,
+  p99_ms,
+  answers: per_s,
+  statuses: { 200: per_s },
+  actions: {},
+  server_cpu_us,
+  generator_cpu_us: 10,
+})
+const turns = (changes: Partial<Record<Turn, Measured[]>>) =>
+  ({ ...Object.fromEntries(TURNS.map((turn) => [turn, [run(100), run(100), run(100)]])), ...changes }) as Record<
+    Turn,
+    Measured[]
+  >
+const OPTIONS = { rounds: 3, seconds: 1, people: 1, fronts: 1 }
+const MACHINE = { cpu: 'x', cores: 1, memory_gib: 1, node: 'v', uws: 'u' }
+const NONE = { median: 1, min: 1, max: 1 }
+const SCAN = { ratio: 0.2, body_bytes: 14_000, scan_and_features_us: NONE, parse_and_schema_us: NONE }
+const reportOf = (changes: Partial<Record<Turn, Measured[]>>, idleCpuPercent: number | null = 0.5) =>
+  ratioReport({ turns: turns(changes), idleCpuPercent, resident: null, body_bytes: 14_000 }, SCAN, OPTIONS, MACHINE)
+
+describe('the report of the ratios', () => {
+  it('takes a ratio in each round, and then the middle of them', () => {
+    // A machine that is ten times slower for one round changes nothing.
+    const report = reportOf({
+      verify_64: [run(20), run(2), run(24)],
+      read_only_64: [run(100), run(10), run(100)],
+    })
+    expect(report.verify_over_read_only_64).toBe(0.2)
+    expect(report.spread.verify_over_read_only_64).toEqual({ median: 0.2, min: 0.2, max: 0.24, runs: [0.2, 0.2, 0.24] })
+    expect(report.turns.verify_64?.per_s.runs).toEqual([20, 2, 24])
+  })
+
+  it('says of each bar whether it held', () => {
+    const { bars } = reportOf({ verify_64: [run(13), run(13), run(13)] }, 1.5)
+    expect(bars.verify_over_read_only_64).toEqual({ least: 0.13, held: true })
+    expect(bars.verify_over_peer).toEqual({ least: 6, held: false })
+    expect(bars.p99_over_peer_at_its_highest_rate).toEqual({ most: 0.5, held: false })
+    expect(bars.idle_cpu_percent).toEqual({ most: 1, held: false })
+    expect(reportOf({}, null).bars).not.toHaveProperty('idle_cpu_percent')
+  })
+
+  it('compares processor time of the servers besides', () => {
+    const costly = [run(100, 10, 500), run(100, 10, 500), run(100, 10, 500)]
+    expect(reportOf({ peer_64: costly }).by_processor_time.verify_over_peer).toBe(5)
+  })
+
+  it('has the middle of an even number of runs between two', () => {
+    expect(median([4, 1, 2, 3])).toBe(2.5)
+    expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3, runs: [3, 1, 2] })
+  })
+})
