@@ -129,8 +129,10 @@ $$;
 -- Notifications of attempts, from their records; true where more are left. An attempt is committed a while after its id was
 -- made: the cursor stays a minute behind, a run may begin further back (`since`), and what is known is not written twice.
 -- `most` attempts in one run: of each organization in turn, so that a flood of one delays no other's.
+-- What is known is looked up event by event in the index: as a join it was read whole for each, plans being kept from
+-- when the table was empty.
 create function keystride.derive_notifications(since timestamptz, most int default 500) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare
   settled constant timestamptz := clock_timestamp() - interval '1 minute';
@@ -150,8 +152,8 @@ begin
         from keystride.authentication a
         where a.organization_id = c.organization_id and a.events is not null
           and a.id >= keystride.uuid_from(least(c.derived_until, since))
-          and not exists (select 1 from keystride.notification n where n.organization_id = a.organization_id
-            and n.event = 'attempt ' || a.id || ' ' || (a.events -> 0 ->> 'kind'))
+          and (select true from keystride.notification n where n.organization_id = a.organization_id
+            and n.event = 'attempt ' || a.id || ' ' || (a.events -> 0 ->> 'kind')) is null
         order by a.id limit most) f
       order by f.turn limit most
     ), noted as (
