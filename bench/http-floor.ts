@@ -56,7 +56,7 @@ const server = await serve<null>({
   uws: provider.uws,
   apis: [{ basePath: '/core', scope: 'core', title: 'Bench', routes }],
   plain: [{ method: 'get', path: '/livez', handle: () => ({ status: 200, contentType: 'text/plain', body: 'live' }) }],
-  authenticate: async () => ({ organizationId: 'org-1', scopes: ['core'] }),
+  authenticate: async () => ({ organizationId: 'org-1', keyId: '', scopes: ['core'] }),
   degraded: () => null,
   services: null,
   log: { debug: quiet, info: quiet, error: quiet },

@@ -28,7 +28,7 @@ const server = await serve({
   uws: loadProvider().uws,
   apis: [{ basePath: '/core', scope: 'core', title: 'read only', routes: [read] }],
   plain: [],
-  authenticate: async () => ({ organizationId: 'o', scopes: ['core'] }),
+  authenticate: async () => ({ organizationId: 'o', keyId: '', scopes: ['core'] }),
   degraded: () => null,
   services: null,
   log: pino({ level: 'error' }),

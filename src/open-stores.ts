@@ -47,20 +47,24 @@ import { postgresPolicies } from './storage/postgres/policies.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresProfileLinks } from './storage/postgres/profile-link.js'
+import { postgresRetention } from './storage/postgres/retention.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
 import { postgresSessions } from './storage/postgres/session.js'
 import { postgresStatistics } from './storage/postgres/statistics.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
 import { postgresUsage } from './storage/postgres/usage.js'
+import { postgresUserLog } from './storage/postgres/user-log.js'
 import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
 import type { ProfileLinkStore } from './storage/profile-link.js'
+import type { RetentionStore } from './storage/retention.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
 import type { StatisticsStore } from './storage/statistics.js'
 import type { TypingWordStore } from './storage/typing-words.js'
 import type { UsageStore } from './storage/usage.js'
+import type { UserLogStore } from './storage/user-log.js'
 import type { Vault } from './storage/vault.js'
 import { createVault } from './storage/vault-aes.js'
 import type { WrappedKeyStore } from './storage/wrapped-key.js'
@@ -91,6 +95,8 @@ export interface Stores {
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
   readonly exports: ExportStore
+  readonly retention: RetentionStore
+  readonly userLog: UserLogStore
   readonly vault: Vault
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
@@ -167,6 +173,8 @@ export async function openStores(
       geography: openGeography(config.geography),
       jobQueue: postgresJobQueue(database),
       exports: postgresExports(database, url),
+      retention: postgresRetention(database),
+      userLog: postgresUserLog(database),
       vault,
       keyRing,
       keyWrap,

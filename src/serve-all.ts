@@ -40,6 +40,7 @@ import { newToken } from './flows/tokens.js'
 import { createTryIt } from './flows/try-it.js'
 import { createTypingWordFlows } from './flows/typing-words.js'
 import { createUsageMeter, type UsageMeter } from './flows/usage-meter.js'
+import { createUserActions } from './flows/user-actions.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import type { Front } from './front.js'
@@ -53,6 +54,7 @@ import { createCourier } from './jobs/channels/courier.js'
 import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'
+import { createRetention } from './jobs/retention.js'
 import { newId } from './new-id.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
@@ -165,6 +167,8 @@ const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
 
 /** How soon an export is taken up again whose process died, or whose job was lost: this and 30 s. */
 const FIND_EXPORTS_EVERY_S = 60
+/** Each round looks through some small tables as a whole. */
+const RETENTION_EVERY_S = 6 * 3600
 
 function workOn(queue: JobQueue, stores: Stores): void {
   const writeExport = createExporter(stores)
@@ -177,6 +181,9 @@ function workOn(queue: JobQueue, stores: Stores): void {
     }
   })
   queue.schedule('find-exports', FIND_EXPORTS_EVERY_S)
+  const retain = createRetention({ ...stores, now: () => Date.now() })
+  queue.work('retention', (_, signal) => retain(signal))
+  queue.schedule('retention', RETENTION_EVERY_S)
 }
 
 /** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
@@ -184,8 +191,6 @@ const COUNT_EVERY_MS = 60_000
 
 /** A process that dies loses what it counted since the last time. */
 const ADD_EVERY_MS = 2000
-/** Requests are logged so long. */
-const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
 const DAILY_EVERY_MS = 10 * 60_000
 
 /** Every process adds up what it counted itself. */
@@ -208,7 +213,7 @@ const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
   every({
     async work() {
       await usage.appendCheckpoints()
-      return usage.forgetRequests(Date.now() - REQUESTS_KEPT_MS)
+      return false
     },
     everyMs: DAILY_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'the checkpoint of the day was not made yet'),
@@ -374,6 +379,11 @@ function dashboardServices(
     notifications: needs.notifications,
     series: createSeries(needs),
     exports: createExportFlows(needs),
+    userActions: createUserActions({
+      ...needs,
+      profileFlows: createProfileFlows(needs),
+      pendingActionFlows: createPendingActionFlows(needs),
+    }),
     inspect: createInspect({ ...needs, scorer: openedOnce() }),
   }
 }

@@ -69,7 +69,7 @@ export interface ServerNeeds<S> {
   /** Who a key speaks for; null for an unknown or revoked one. May throw `degraded`. Caching is its own affair. */
   readonly authenticate: (
     apikey: string,
-  ) => Promise<{ readonly organizationId: string; readonly scopes: readonly Scope[] } | null>
+  ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly Scope[] } | null>
   /** Why the service is degraded, for its operators' log; null while it is not. Asked once a request: keep it cheap. */
   readonly degraded: () => string | null
   readonly services: S

@@ -10,6 +10,8 @@ export type CountedAs = 'verify' | 'enroll' | 'bootstrap' | 'other'
 export interface Exchange<P, Q, B, S> {
   readonly requestId: string
   readonly organizationId: string
+  /** Of the key that the caller showed; empty on a row that needs none. */
+  readonly apiKeyId: string
   /** The `X-Service-Session` header as it came; null where absent. */
   readonly session: string | null
   /** Any other request header by lower-case name. */

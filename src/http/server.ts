@@ -63,6 +63,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       framing: { declared: 0, chunked: false },
       intake: null,
       organizationId: null,
+      apiKeyId: '',
       allow: null,
       close: false,
       aborted: false,
@@ -168,6 +169,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const handling = row.handle({
       requestId: turn.requestId,
       organizationId: turn.organizationId ?? '',
+      apiKeyId: turn.apiKeyId,
       session: session === '' ? null : session,
       header: (name) => turn.headers.get(name),
       // Sound: routesFor ties the handler's types to the outputs of these same schemas.
@@ -197,6 +199,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
     if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
     turn.organizationId = holder.organizationId
+    turn.apiKeyId = holder.keyId
     if (!holder.scopes.includes(api.scope)) {
       throw new Refusal('key-scope', `this key is not for the ${api.scope} API`)
     }

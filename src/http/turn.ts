@@ -35,6 +35,7 @@ export interface Turn<S> {
   framing: BodyFraming
   intake: BodyIntake | null
   organizationId: string | null
+  apiKeyId: string
   /** The `Allow` header of a 405. */
   allow: string | null
   /** The connection must not be used again. */

@@ -6,4 +6,6 @@ export interface AttemptLockStore {
    * reached on the counters before it will stand. Gives those counters; null where the member is gone.
    */
   clear(organizationId: string, memberId: string): Promise<AttemptCounters | null>
+  /** Closes typing and code until somebody opens them, as fifty and ten failures do. False where the member is gone. */
+  close(organizationId: string, memberId: string): Promise<boolean>
 }

@@ -236,8 +236,8 @@ export async function start(changes: Partial<ServerNeeds<Services>> = {}): Promi
     apis: [tableApi],
     plain,
     authenticate: async (apikey) => {
-      if (apikey === goodKey) return { organizationId: 'org-1', scopes: ['core'] }
-      return apikey === linksKey ? { organizationId: 'org-1', scopes: ['links'] } : null
+      if (apikey === goodKey) return { organizationId: 'org-1', keyId: 'key-1', scopes: ['core'] }
+      return apikey === linksKey ? { organizationId: 'org-1', keyId: 'key-2', scopes: ['links'] } : null
     },
     degraded: () => state.degraded,
     services: { gate },

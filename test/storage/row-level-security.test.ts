@@ -17,6 +17,7 @@ import { postgresSessions } from '../../src/storage/postgres/session.js'
 import { postgresStatistics } from '../../src/storage/postgres/statistics.js'
 import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
 import { postgresUsage } from '../../src/storage/postgres/usage.js'
+import { postgresUserLog } from '../../src/storage/postgres/user-log.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
 
@@ -98,6 +99,8 @@ beforeAll(async () => {
   await exports.add(orgA, archive, 1)
   const claim = await exports.claim(orgA, archive.id, randomBytes(32))
   if (claim !== null) await exports.append(orgA, claim, 0, randomBytes(20))
+  const asked = { apiKeyId: key.id, requestId: uuid(), id: uuid(), action: 'unlock', at: NOW } as const
+  await postgresUserLog(database).record(orgA, { ...asked, ...ada, memberRef: 'ada' })
   tables = (
     await login<{ name: string }[]>`
       select c.relname as name from pg_catalog.pg_class c
@@ -195,6 +198,9 @@ describe('row level security', () => {
       `select keystride.note_outage(now(), now())`,
       `select * from keystride.claim_deliveries(1)`,
       `select keystride.forget_notifications(now())`,
+      `select keystride.drop_partitions(400)`,
+      `select keystride.forget_old(now(), 400)`,
+      `select * from keystride.organizations_with_ended_links()`,
     ]
     for (const call of calls)
       await expect(database.scoped(orgA, (sql) => sql.unsafe(call))).rejects.toThrow('permission denied')

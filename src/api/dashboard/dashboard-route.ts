@@ -8,6 +8,7 @@ import type { ExportFlows } from '../../flows/exports.js'
 import type { InspectFlows } from '../../flows/inspect.js'
 import type { PolicyFlows } from '../../flows/policies.js'
 import type { Series } from '../../flows/series.js'
+import type { UserActionFlows } from '../../flows/user-actions.js'
 import { type CountedAs, routesFor } from '../../http/route.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog } from '../../storage/attempt-log.js'
@@ -31,6 +32,7 @@ export interface DashboardServices {
   readonly series: Series
   readonly inspect: InspectFlows
   readonly exports: ExportFlows
+  readonly userActions: UserActionFlows
   readonly targets: ProfileTargets
   /** Enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]

@@ -41,6 +41,7 @@ import {
   simulatePolicy,
 } from './policies.js'
 import { usageApi, usageHistory } from './usage.js'
+import { actOnUser, searchUserLogs, userActions, userLogs } from './user-actions.js'
 import { sortedUsers, sortUsers, userStatistics, usersTable } from './user-statistics.js'
 import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './users.js'
 
@@ -51,6 +52,10 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   userMembers,
   searchUserRefs,
   usersGrowth,
+  userLogs,
+  searchUserLogs,
+  userActions,
+  actOnUser,
   listAuthentications,
   oneAuthentication,
   authenticationsHistory,

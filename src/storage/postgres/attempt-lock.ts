@@ -16,5 +16,14 @@ export function postgresAttemptLocks(database: Database): AttemptLockStore {
           from held where m.organization_id = ${organizationId} and m.id = held.id returning held.attempts`
         return row?.attempts ?? null
       }),
+
+    close: (organizationId, memberId) =>
+      database.scoped(organizationId, async (sql) => {
+        const closed = await sql`
+          update keystride.member set attempts_version = attempts_version + 1,
+            attempts = jsonb_set(jsonb_set(attempts, '{biometric,off}', 'true'), '{security_code,off}', 'true')
+          where organization_id = ${organizationId} and id = ${memberId}`
+        return closed.count > 0
+      }),
   }
 }

@@ -18,6 +18,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
   await sql`
     delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`
   await eraseFromExports(sql, organizationId, userRef)
+  await sql`select keystride.uncount_attempts(${userRef})`
   await sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`
   await sql`
@@ -27,6 +28,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`
   await sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`
+  await sql`select keystride.forget_actions_of(${accountId})`
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
 

@@ -1,0 +1,46 @@
+import type { ActedBy, UserAction } from '../domain/user-action.js'
+import type { Paging } from './attempt-log.js'
+
+/** An administrative action as it was recorded before it was carried out. */
+export interface RecordedAction extends ActedBy {
+  /** UUIDv7: tells the time. */
+  readonly id: string
+  readonly accountId: string
+  readonly userRef: string
+  readonly memberRef: string
+  readonly action: UserAction
+  readonly at: number
+}
+
+/** `done` false: it was refused, or its process died over it. */
+export interface UserActionEntry extends RecordedAction {
+  readonly done: boolean
+}
+
+/** One line of a person's log: a sign-in, or an action. */
+export interface UserLogEntry {
+  readonly id: string
+  readonly at: number
+  readonly kind: 'authentication' | 'action'
+  readonly memberRef: string
+  /** The method of a sign-in, or the action. */
+  readonly what: string
+  /** `auth`, `challenge` or `block` of a sign-in; `done` or `not-done` of an action. */
+  readonly outcome: string
+  readonly reason: string
+}
+
+/** What was done to and by the people of an account. Nothing that is recorded here changes; it goes with the account. */
+export interface UserLogStore {
+  record(organizationId: string, action: RecordedAction): Promise<void>
+  /** The action was carried out; `id` names this record. */
+  recordDone(organizationId: string, action: RecordedAction, id: string): Promise<void>
+  /** Newest first. */
+  actions(
+    organizationId: string,
+    userRef: string,
+    paging: Paging,
+  ): Promise<{ entries: UserActionEntry[]; count: number }>
+  /** Sign-ins and actions, newest first. */
+  entries(organizationId: string, userRef: string, paging: Paging): Promise<{ entries: UserLogEntry[]; count: number }>
+}
