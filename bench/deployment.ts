@@ -45,6 +45,12 @@ export interface Running {
   stop(): Promise<void>
 }
 
+/**
+ * Connections of a process, and of each of this one's own two pools. PostgreSQL gives 97: three services of two fronts or one, each
+ * with the process that watches over them, and a peer with 20 must fit in. The service's default of 10 would not.
+ */
+const [POOL, OWN_POOL] = ['8', '3']
+
 /** What is closed at the end, latest first, however the bench ends. */
 type Closing = (() => Promise<void>)[]
 
@@ -68,9 +74,14 @@ export async function deploy(name: string): Promise<Deployment> {
       ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       KEYSTRIDE_DATA: folder,
       LOG_LEVEL: 'warn',
+      DATABASE_POOL: POOL,
     }
     const opened = async (more: Record<string, string>) => {
-      const stores = await openStores(readConfig({ ...settings, ...more }), pino({ level: 'silent' }), { redis: true })
+      const stores = await openStores(
+        readConfig({ ...settings, DATABASE_POOL: OWN_POOL, ...more }),
+        pino({ level: 'silent' }),
+        { redis: true },
+      )
       closing.push(() => stores.close())
       return stores
     }
