@@ -60,8 +60,13 @@ type Closing = (() => Promise<void>)[]
  */
 export async function deploy(name: string): Promise<Deployment> {
   const closing: Closing = []
-  const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step().catch(() => {})
+  let closed: Promise<void> | undefined
+  // Whoever asks second, after a signal say, waits for the same end.
+  const close = () => {
+    closed ??= (async () => {
+      for (const step of closing.splice(0).reverse()) await step().catch(() => {})
+    })()
+    return closed
   }
   try {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-bench-'))
