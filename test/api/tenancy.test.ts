@@ -176,6 +176,7 @@ function bodyOf(name: string, ids: Tenant['ids'], policy: Record<string, unknown
     'post /dashboard/sorting/users': {},
     'post /dashboard/aggregations/blocked-users/batch': { windows: [WINDOW] },
     'post /dashboard/data-counter/batch': { windows: [WINDOW] },
+    'post /dashboard/users/{userRef}/actions': { action: 'unlock' },
     'post /dashboard/logs': {},
     'post /dashboard/management/logs-archives': {},
   }
