@@ -191,7 +191,10 @@ describe('figures over attempts', () => {
     await slide('3 hours')
     expect((await totals()).map((one) => ({ ...one }))).toEqual([7, 30, 90].map((days) => ({ days, n: attempts })))
     expect(await tables()).toEqual(before)
-    await slide('31 days')
+    // Hour by hour, until the first window has left the attempts behind; then in one leap.
+    for (const ahead of ['2 days', '4 days', '6 days', '8 days']) await slide(ahead)
+    expect((await totals()).map((one) => ({ ...one }))).toEqual([30, 90].map((days) => ({ days, n: attempts })))
+    await slide('40 days')
     expect((await totals()).map((one) => ({ ...one }))).toEqual([{ days: 90, n: attempts }])
   })
 

@@ -132,8 +132,8 @@ as $$
   group by 1
 $$;
 
--- Moves the windows of user_total on to the last closed hour, an hour a step, for half a second at the most; true where
--- more is left. An hour is closed ten minutes after its end.
+-- Moves the windows of user_total on to the last closed hour, an hour a step, for half a second at the most save where it
+-- begins; true where more is left. An hour is closed ten minutes after its end.
 create function keystride.slide_totals(now timestamptz default clock_timestamp()) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
@@ -152,11 +152,16 @@ begin
       order by t.organization_id, t.days for update skip locked
   loop
     hour := span.until;
-    if hour = '-infinity' then
-      -- Nothing is older than the first attempt, so a window that ends there is empty.
-      select date_trunc('hour', keystride.time_of(a.id), 'UTC') into hour from keystride.authentication a
-        where a.organization_id = span.organization_id order by a.id limit 1;
-      hour := coalesce(hour, closed);
+    -- Far behind, or never begun: all at once is quicker, 10 s where 1,000,000 attempts are in the window.
+    if hour < closed - interval '3 days' then
+      if clock_timestamp() > give_up then return true; end if;
+      delete from keystride.user_total t where t.organization_id = span.organization_id and t.days = span.days;
+      insert into keystride.user_total
+        select a.organization_id, span.days, a.id, a.user_ref, f.n, f.n_authenticated, f.n_challenged, f.n_blocked,
+          f.sum_confidence, f.sum_biometrics, f.n_biometrics, f.last_at
+        from keystride.user_figures(span.organization_id, array[closed - make_interval(days => span.days)], array[closed], array[1]) f
+          join keystride.account a on a.organization_id = span.organization_id and a.id = f.account_id;
+      hour := closed;
     end if;
     while hour < closed loop
       if clock_timestamp() > give_up then return true; end if;
