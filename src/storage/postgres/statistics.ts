@@ -52,12 +52,30 @@ export function postgresStatistics(database: Database): StatisticsStore {
 
     blockedUsers: (organizationId, window, bucket) =>
       database.scoped(organizationId, async (sql) => {
+        const days = bucket === 'day' ? await countedDays(sql, organizationId, window) : null
+        const { from, to } = window
+        const left =
+          days === null
+            ? [window]
+            : [
+                { from, to: days.from },
+                { from: days.to, to },
+              ]
+        const raw = left.map(
+          (rest) => sql`
+            select at, count(*)::int as n_users from (
+              select distinct ${started(sql, sql`created_at`, bucket, from)} as at, account_id
+              from keystride.authentication
+              where organization_id = ${organizationId} and recommended_action = 'block' and ${within(sql, rest)}) blocked
+            group by 1`,
+        )
         const rows = await sql<{ at: Date; n_users: number }[]>`
-          select at, count(*)::int as n_users from (
-            select distinct ${started(sql, sql`created_at`, bucket, window.from)} as at, account_id
-            from keystride.authentication
-            where organization_id = ${organizationId} and recommended_action = 'block' and ${within(sql, window)}) blocked
-          group by 1 order by 1`
+          ${raw.reduce((all, one) => sql`${all} union all ${one}`)}
+          union all
+          select day, n from keystride.attempt_day
+          where organization_id = ${organizationId} and facet = 'blocked-users'
+            and day >= ${new Date(days?.from ?? 0)} and day < ${new Date(days?.to ?? 0)}
+          order by 1`
         return rows.map((row) => ({ at: row.at.getTime(), nUsers: row.n_users }))
       }),
 
@@ -72,6 +90,20 @@ export function postgresStatistics(database: Database): StatisticsStore {
       return days || totals
     },
   }
+}
+
+/** The whole days of a window that are counted; null where there is none. */
+async function countedDays(
+  sql: Transaction,
+  organizationId: string,
+  { from, to }: TimeWindow,
+): Promise<TimeWindow | null> {
+  const [counted] = await sql<{ first: Date; last: Date }[]>`
+    select date_trunc('day', ${new Date(from)}::timestamptz + interval '1 day' - interval '1 microsecond', 'UTC') as first,
+      least(date_trunc('day', ${new Date(to)}::timestamptz, 'UTC'), greatest(days_until, 'epoch')) as last
+    from keystride.attempt_counted where organization_id = ${organizationId}`
+  if (counted === undefined || counted.last <= counted.first) return null
+  return { from: counted.first.getTime(), to: counted.last.getTime() }
 }
 
 /** The attempts of a window: ids begin with the time, and lead to the partitions. */

@@ -24,6 +24,7 @@ interface Span {
   until: Date
 }
 
+const FEW = 2000
 /** What a window that is no sliding one may take: a year of a large organization is read attempt by attempt. */
 const STATEMENT_MS = 10_000
 
@@ -34,7 +35,7 @@ export function usersTable(database: Database, organizationId: string, window: T
     async (sql) => {
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       const span = await spanOf(sql, window)
-      if (span !== undefined && order.descending) {
+      if (span !== undefined && order.descending && !(await fewNamed(sql, organizationId, order))) {
         const rows = await leaders(sql, organizationId, edgesOf(span, window), span.days, order)
         // A short page has come to those without an attempt.
         if (rows.length === order.limit) return rows.map(toUser)
@@ -45,6 +46,16 @@ export function usersTable(database: Database, organizationId: string, window: T
     },
     { statementMs: STATEMENT_MS },
   )
+}
+
+/** A filter that few names pass is no way through an index by figures: it would be followed to its end. */
+async function fewNamed(sql: Transaction, organizationId: string, order: UserOrder): Promise<boolean> {
+  if (order.userRefFilter === null) return false
+  const [found] = await sql<{ n: number }[]>`
+    select count(*)::int as n from (
+      select 1 from keystride.account a
+      where a.organization_id = ${organizationId} and ${named(sql, sql`a`, order)} limit ${FEW + 1}) some_named`
+  return (found?.n ?? 0) <= FEW
 }
 
 /** The sliding window that ends within the last two days of this one and begins within two days of it. */
@@ -122,8 +133,9 @@ const everybody = (sql: Transaction, organizationId: string, edges: Edges, days:
       coalesce(t.n_biometrics, 0) + coalesce(e.n_biometrics, 0) as n_biometrics,
       case when coalesce(t.n, 0) + coalesce(e.n, 0) > 0 then greatest(t.last_at, e.last_at) end as last_at
     from keystride.account a
-      left join keystride.user_total t
-        on t.organization_id = ${organizationId} and t.days = ${days} and t.account_id = a.id
+      left join ${order.userRefFilter === null ? sql`` : sql`lateral`} (select * from keystride.user_total u
+        where u.organization_id = ${organizationId} and u.days = ${days}
+          ${order.userRefFilter === null ? sql`` : sql`and u.account_id = a.id offset 0`}) t on t.account_id = a.id
       left join edge e on e.account_id = a.id
     where a.organization_id = ${organizationId} and ${named(sql, sql`a`, order)})
   select t.user_ref, t.type, ${columns(sql, sql`t`)} from total t

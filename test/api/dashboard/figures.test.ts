@@ -81,21 +81,25 @@ describe('users', () => {
 
 describe('figures over attempts', () => {
   /** Every figure that counts attempts, as one object. */
+  const ahead = new Date(Date.now() + 36 * 3_600_000).toISOString()
   async function figures() {
-    const [daily, history, hourly, activity, stats, counter, application, device, table, own] = await Promise.all(
-      [
-        '/aggregations/daily-usages',
-        '/aggregations/authentications-history?bucket=week',
-        '/authentications-history?bucket=hour',
-        '/activities/events',
-        '/aggregations/connexion-stats',
-        '/data-counter',
-        '/aggregations/application/',
-        '/aggregations/contextual/device',
-        '/aggregations/users?sort=n',
-        '/aggregations/users/ann',
-      ].map(async (path) => (await get(path)).json.data),
-    )
+    const [daily, history, hourly, activity, stats, counter, application, device, table, own, blocked] =
+      await Promise.all(
+        [
+          '/aggregations/daily-usages',
+          '/aggregations/authentications-history?bucket=week',
+          '/authentications-history?bucket=hour',
+          '/activities/events',
+          '/aggregations/connexion-stats',
+          '/data-counter',
+          '/aggregations/application/',
+          '/aggregations/contextual/device',
+          '/aggregations/users?sort=n',
+          '/aggregations/users/ann',
+          // So far ahead that today is one of the days that may come from their counts.
+          `/aggregations/blocked-users-history?bucket=day&date_to=${ahead}`,
+        ].map(async (path) => (await get(path)).json.data),
+      )
     return {
       daily: sum(daily, 'n'),
       history: sum(history, 'n'),
@@ -113,6 +117,7 @@ describe('figures over attempts', () => {
       table: sum(table, 'n'),
       first: table[0].user_ref,
       own: own.n,
+      blocked,
     }
   }
 
@@ -133,6 +138,7 @@ describe('figures over attempts', () => {
       ]),
     ).toEqual(new Set([attempts]))
     expect(before.first).toBe('ann')
+    expect([sum(before.blocked, 'n_users'), sum(before.blocked, 'n_blocked')]).toEqual([2, 2])
     // Strangers here send no device.
     expect(before.browsers).toBe(attempts - 2)
     await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '3 hours')`)

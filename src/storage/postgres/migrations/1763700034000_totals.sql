@@ -228,9 +228,13 @@ begin
     select case when bucket is null then since else date_trunc(bucket, c.hour, 'UTC') end, c.value, sum(c.n),
       sum(c.n_authenticated), sum(c.n_challenged), sum(c.n_blocked), sum(c.sum_confidence), sum(c.sum_biometrics),
       sum(c.n_biometrics), sum(c.sum_context), sum(c.n_context)
-    from keystride.attempt_count c
-    where c.organization_id = organization and c.facet = wanted
-      and c.hour >= first_whole and c.hour < last_whole and not (c.hour >= first_day and c.hour < last_day)
+    from (
+      select * from keystride.attempt_count
+        where organization_id = organization and facet = wanted and hour >= first_whole and hour < first_day
+      union all
+      select * from keystride.attempt_count
+        where organization_id = organization and facet = wanted and hour >= last_day and hour < last_whole
+    ) c
     group by 1, 2;
   return query
     select case when bucket is null then since else date_trunc(bucket, keystride.time_of(a.id), 'UTC') end, f.value, count(*),
