@@ -262,15 +262,14 @@ function pages(services: Services, stores: Stores): PlainEndpoint[] {
 }
 
 /** What pages run, as it was built. */
-function browserModules(): Record<`${string}.js`, string> {
-  const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
-  return {
-    'recorder.js': built('recorder/recorder.js'),
-    'typing.js': built('web/typing.js'),
-    'link.js': built('web/link.js'),
-    'try.js': built('web/try.js'),
-  }
-}
+const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
+
+const browserModules = (): Record<`${string}.js`, string> => ({
+  'recorder.js': built('recorder/recorder.js'),
+  'typing.js': built('web/typing.js'),
+  'link.js': built('web/link.js'),
+  'try.js': built('web/try.js'),
+})
 
 const monotonicMs = () => performance.now()
 
@@ -389,7 +388,7 @@ function dashboardServices(
 }
 
 const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
-  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` })
+  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
 
 function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })

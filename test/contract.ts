@@ -1,22 +1,61 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { coreRoutes } from '../src/api/core/table.js'
 import { dashboardRoutes } from '../src/api/dashboard/table.js'
 import { linkRoutes } from '../src/api/links/table.js'
+import { type OpenApiDocument, openApiDocument } from '../src/http/openapi.js'
 import type { Route } from '../src/http/route.js'
 import { refusalsOf } from '../src/http/row-facts.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
 
 export type TestedApi = 'core' | 'auth' | 'dashboard'
+const SCOPES = { core: 'core', auth: 'links', dashboard: 'dashboard' } as const
 const TABLES: Record<TestedApi, readonly Route<never>[]> = {
   core: coreRoutes,
   auth: linkRoutes,
   dashboard: dashboardRoutes,
 }
 
+/** The document of an API, as its base path serves it. */
+export const documentOf = (api: TestedApi): OpenApiDocument =>
+  openApiDocument(
+    { basePath: `/${api}`, scope: SCOPES[api], title: `Keystride ${api} API`, routes: TABLES[api] },
+    { version: '0.0.0', baseUrl: `https://login.example.org/${api}` },
+  )
+
+/** Formats that replies name, as they are written here: RFC 3339 in UTC with milliseconds or the caller's own, UUID. */
+const FORMATS = {
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  binary: true,
+} as const
+const documents = new Map<TestedApi, { readonly ajv: Ajv2020; readonly document: OpenApiDocument }>()
+const validators = new Map<string, ValidateFunction>()
+
+/** What the document says of a row's answers of a status, compiled once; null where it says nothing. */
+export function validatorOf(api: TestedApi, { path, method }: Route<never>, status: number): ValidateFunction | null {
+  const name = `${api} ${method} ${path} ${status}`
+  const known = validators.get(name)
+  if (known !== undefined) return known
+  const held = documents.get(api) ?? {
+    ajv: new Ajv2020({ strict: false, formats: FORMATS }),
+    document: documentOf(api),
+  }
+  if (!documents.has(api)) held.ajv.addSchema(held.document, api)
+  documents.set(api, held)
+  const response = held.document.paths[path]?.[method]?.responses[status] as { $ref?: string } | undefined // OpenAPI's own
+  if (response === undefined) return null
+  const step = (text: string) => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
+  const place = response.$ref?.slice(1) ?? `/paths/${step(path)}/${method}/responses/${status}`
+  const made = held.ajv.compile({ $ref: `${api}#${place}/content/${step('application/json')}/schema` })
+  validators.set(name, made)
+  return made
+}
+
 /** The row of an API's table that serves this method and path (without its query); undefined where none does. */
-const rowOf = (api: TestedApi, method: string, path: string) => {
+export const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
   // A literal wins over a parameter, as in the router.
   const rows = [...TABLES[api]].sort((a, b) => a.path.split('{').length - b.path.split('{').length)
@@ -29,7 +68,7 @@ const rowOf = (api: TestedApi, method: string, path: string) => {
 
 /**
  * An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names; and
- * announce the row's end where the row is deprecated.
+ * announce the row's end where the row is deprecated. The whole of it must be what the OpenAPI document says, too.
  */
 export function holdsToContract(
   api: TestedApi,
@@ -45,6 +84,8 @@ export function holdsToContract(
   if (row === undefined) return
   const leaving = ['deprecation', 'sunset', 'link'].map((name) => headers.has(name))
   expect(leaving, where).toEqual(Array(3).fill(row.deprecated !== undefined))
+  const validate = validatorOf(api, row, status)
+  expect([validate?.(json), validate?.errors ?? []], where).toEqual([true, []])
   const schema = row.replies[status]
   if (schema === undefined) {
     const documented = refusalsOf(row).map((refusal) => [refusal.status, refusal.reason ?? undefined])

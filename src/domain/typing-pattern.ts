@@ -100,23 +100,27 @@ const RecorderVersion = z.string().refine(acceptedVersion, {
  * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Shape
  * and counts only: the bounds of times are checked over the key presses, see `readTypingPattern`.
  */
-export const TypingPattern = z.object({
-  agent: z.object({
-    type: z.string().min(1).max(64),
-    version: z.string().max(64).optional(),
-    mode: z.enum(['visible', 'sensitive']).default('visible'),
-  }),
-  version: RecorderVersion,
-  sId: z.string().max(128).optional(),
-  tId: z.int().optional(),
-  ip: z.string().max(64).optional(),
-  member_ref: z.string().max(256).optional(),
-  tags: Tags.optional(),
-  kevt: z.array(KeyEvent).max(KEY_EVENTS_MAX, `too long: ${KEY_EVENTS_MAX} key events at the most`).optional(),
-  k: z.array(KeyRecord).max(KEY_RECORDS_MAX, `too long: ${KEY_RECORDS_MAX} key records at the most`).optional(),
-  m: z.array(MouseEvent).max(MOUSE_EVENTS_MAX, `too long: ${MOUSE_EVENTS_MAX} mouse events at the most`).optional(),
-  d: Device.optional(),
-})
+export const TypingPattern = z
+  .object({
+    agent: z.object({
+      type: z.string().min(1).max(64),
+      version: z.string().max(64).optional(),
+      mode: z.enum(['visible', 'sensitive']).default('visible'),
+    }),
+    version: RecorderVersion,
+    sId: z.string().max(128).optional(),
+    tId: z.int().optional(),
+    ip: z.string().max(64).optional(),
+    member_ref: z.string().max(256).optional(),
+    tags: Tags.optional(),
+    kevt: z.array(KeyEvent).max(KEY_EVENTS_MAX, `too long: ${KEY_EVENTS_MAX} key events at the most`).optional(),
+    k: z.array(KeyRecord).max(KEY_RECORDS_MAX, `too long: ${KEY_RECORDS_MAX} key records at the most`).optional(),
+    m: z.array(MouseEvent).max(MOUSE_EVENTS_MAX, `too long: ${MOUSE_EVENTS_MAX} mouse events at the most`).optional(),
+    d: Device.optional(),
+  })
+  .describe(
+    'A typing pattern, as the recorder gives it; the command `keystride typing-pattern` prints one of somebody made up',
+  )
 export type TypingPattern = z.infer<typeof TypingPattern>
 export type KeyEvent = z.infer<typeof KeyEvent>
 export type KeyRecord = z.infer<typeof KeyRecord>

@@ -16,15 +16,26 @@ import {
   refusalMeanings,
   refusalsOf,
 } from './row-facts.js'
-import { fieldLines, sampleOf, typeText } from './schema-text.js'
+import { fieldLines, membersOf, sampleOf, typeText } from './schema-text.js'
 
-/** Nothing but the page's own style may load or run; there is no script in it. */
-export const docsPolicy =
-  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(docsStyle).digest('base64')}'; ` +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Nothing but the page's own style and script may load or run, nowhere but to the service may anything be sent. */
+export const docsPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  `style-src 'sha256-${createHash('sha256').update(docsStyle).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
 
-/** `{base}/docs` and `{base}/openapi.json` of an API, made once; for the server's plain endpoints. */
-export function documentEndpoints<S>(api: Api<S>, about: About): PlainEndpoint[] {
+/**
+ * `{base}/docs`, `{base}/docs.js` and `{base}/openapi.json` of an API, made once; for the server's plain endpoints.
+ * `script` is the module of the page as text: it lets people send calls from there.
+ */
+export function documentEndpoints<S>(api: Api<S>, about: About, script: string): PlainEndpoint[] {
   const page = docsPage(api, about)
   const document = JSON.stringify(openApiDocument(api, about))
   const html = { 'content-security-policy': docsPolicy, 'referrer-policy': 'no-referrer' }
@@ -36,6 +47,16 @@ export function documentEndpoints<S>(api: Api<S>, about: About): PlainEndpoint[]
     },
     {
       method: 'get',
+      path: `${api.basePath}/docs.js`,
+      handle: () => ({
+        status: 200,
+        contentType: 'text/javascript; charset=utf-8',
+        body: script,
+        headers: { 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'same-origin' },
+      }),
+    },
+    {
+      method: 'get',
       path: `${api.basePath}/openapi.json`,
       handle: () => ({ status: 200, contentType: 'application/json; charset=utf-8', body: document }),
     },
@@ -43,8 +64,8 @@ export function documentEndpoints<S>(api: Api<S>, about: About): PlainEndpoint[]
 }
 
 /**
- * The reference page of an API as one HTML document, made from the rows that serve it. It loads nothing, runs nothing
- * and works from a file; it is to be served under `docsPolicy`.
+ * The reference page of an API as one HTML document, made from the rows that serve it. It loads nothing but the module
+ * beside it, which adds forms to send calls with, and says all else without it; to be served under `docsPolicy`.
  */
 export function docsPage<S>(api: Api<S>, about: About): string {
   const ids = operationIdsOf(api.routes)
@@ -63,7 +84,8 @@ export function docsPage<S>(api: Api<S>, about: About): string {
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escaped(api.title)}</title><style>${docsStyle}</style></head>
+<title>${escaped(api.title)}</title><style>${docsStyle}</style>
+<script type="module" src="docs.js"></script></head>
 <body><a class="skip" href="#content">Skip to the content</a><div class="page">
 <nav aria-label="Endpoints"><a class="plain" href="#content">${escaped(api.title)}</a>${navigation.join('')}</nav>
 <main id="content"><header><h1>${escaped(api.title)}</h1>
@@ -120,7 +142,9 @@ function bodySection<S>(row: Route<S>): string {
   if (schema === null) return ''
   const optional = row.body.kind === 'json' && row.body.optional ? ', optional' : ''
   const cap = 'maxBytes' in row.body ? `, at most ${Math.floor(row.body.maxBytes / 1024)} KiB` : ''
-  return `<h4>Body${optional}${cap}</h4>${fieldTable(schema)}`
+  const described = [schema, ...membersOf(schema)].find(({ description }) => description !== undefined)?.description
+  const note = described === undefined ? '' : `<p>${escaped(described)}</p>`
+  return `<h4>Body${optional}${cap}</h4>${note}${fieldTable(schema)}`
 }
 
 function replySection(status: number, fileType: string | null, schema: JsonSchema): string {

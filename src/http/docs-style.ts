@@ -47,7 +47,25 @@ td{vertical-align:top;padding:.45rem 1rem .45rem 0;border-bottom:1px solid var(-
 td:first-child{white-space:nowrap}
 .type{color:var(--soft)}
 .must{color:var(--delete);font-size:.8rem;margin-left:.4rem}
+.send{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.6rem 1.1rem}
+.send summary{cursor:pointer;font-weight:600;color:var(--accent)}
+form{display:grid;gap:.7rem;max-width:46rem;margin:.8rem 0}
+form>*{min-width:0}
+label{display:grid;grid-template-columns:auto 1fr;gap:.15rem .6rem;font-size:.92rem;align-items:baseline}
+label small{color:var(--soft)}
+input,select,textarea{grid-column:1/-1;width:100%;font:inherit;color:inherit;background:var(--bg);border:1px solid var(--soft);
+border-radius:6px;padding:.4rem .6rem}
+textarea{font:.875rem/1.5 ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,monospace;resize:vertical}
+button{font:inherit;font-weight:600;cursor:pointer;border:1px solid var(--accent);border-radius:6px;padding:.35rem 1rem;
+background:var(--accent);color:var(--bg)}
+button.quiet{background:none;color:var(--accent)}
+button:disabled{opacity:.6;cursor:default}
+:is(input,select,textarea,button,summary,pre,.scroll):focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+.access{margin:1.2rem 0 0}
+.status{font-weight:600}.status:empty{display:none}
+dl{display:grid;grid-template-columns:auto 1fr;gap:.1rem .9rem;margin:.4rem 0;font-size:.88rem}
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:56rem){.page{display:block}nav{position:static;height:auto;border-right:0;
 border-bottom:1px solid var(--line);padding-bottom:1.5rem}main{padding-top:2rem}}
-@media print{nav{display:none}.page{display:block}article{break-inside:avoid}}
+@media print{nav,.send,.access{display:none}.page{display:block}article{break-inside:avoid}}
 `

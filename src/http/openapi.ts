@@ -25,7 +25,12 @@ export interface About {
 /** An OpenAPI 3.1 document: JSON through and through. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly info: {
+    readonly title: string
+    readonly version: string
+    readonly description: string
+    readonly license: { readonly name: string; readonly identifier: string }
+  }
   readonly servers: readonly { readonly url: string }[]
   readonly tags: readonly { readonly name: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -62,6 +67,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       description:
         'Every JSON answer has timestamp, success and message; every error but 401 has a reason too. Every answer ' +
         'carries X-Request-Id.',
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.baseUrl }],
     tags: [...new Set(api.routes.map(groupOf))].map((name) => ({ name })),
@@ -69,8 +75,12 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
     components: {
       schemas: shelf.schemas,
       responses: shelf.responses,
-      parameters: { Session: sessionParameter },
-      headers: { RequestId: requestIdHeader, RetryAfter: retryAfterHeader, ...leavingHeaders },
+      ...(api.routes.some(({ needsSession }) => needsSession) && { parameters: { Session: sessionParameter } }),
+      headers: {
+        RequestId: requestIdHeader,
+        RetryAfter: retryAfterHeader,
+        ...(api.routes.some(({ deprecated }) => deprecated !== undefined) && leavingHeaders),
+      },
       securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
     },
   }

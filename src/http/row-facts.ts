@@ -117,7 +117,10 @@ export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSch
     target: 'draft-2020-12',
     io,
     unrepresentable: 'any',
-    override({ jsonSchema }) {
+    override({ zodSchema, jsonSchema }) {
+      // zod leaves them out where a schema transforms what comes: ours show what is sent.
+      const examples = io === 'input' ? z.globalRegistry.get(zodSchema)?.examples : undefined
+      if (Array.isArray(examples)) jsonSchema.examples = examples
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

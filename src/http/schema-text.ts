@@ -66,7 +66,8 @@ function noteText(schema: JsonSchema): string {
   return notes.join('; ')
 }
 
-function membersOf(schema: JsonSchema): JsonSchema[] {
+/** What a schema may be, or must be at once. */
+export function membersOf(schema: JsonSchema): JsonSchema[] {
   return [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].filter(
     (member): member is JsonSchema => typeof member === 'object',
   )

@@ -84,18 +84,21 @@ describe('the reference page', () => {
     expect(page.match(/<article /g)).toHaveLength(tableRoutes.length)
     expect(page.match(/curl/g)).toHaveLength(tableRoutes.length)
   })
-  it('links within itself and to its own OpenAPI document, and loads nothing', () => {
+  it('links within itself and to its own OpenAPI document, and loads nothing but its module', () => {
     const targets = [...page.matchAll(/href="([^"]+)"/g)].map(([, target]) => target ?? '')
     for (const target of targets) {
       if (target.startsWith('#')) expect(page).toContain(`id="${target.slice(1)}"`)
       else expect(target).toBe('/core/openapi.json')
     }
-    expect(page).not.toMatch(/<script|<link|<img|src=|url\(|@import|style="| on[a-z]+="/)
+    const [module = '', ...more] = page.match(/<script[^>]*>[^<]*<\/script>/g) ?? []
+    expect([module, more]).toEqual(['<script type="module" src="docs.js"></script>', []])
+    expect(page.replace(module, '')).not.toMatch(/<script|<link|<img|src=|url\(|@import|style="| on[a-z]+="/)
   })
   it('carries the very style its policy admits', () => {
     const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
     expect(docsPolicy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
-    expect(docsPolicy).toContain("default-src 'none'")
+    for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
+      expect(docsPolicy.split('; ')).toContain(rule)
   })
   it('escapes what rows say', () => {
     const [row] = tableRoutes
@@ -108,7 +111,7 @@ describe('the reference page', () => {
 describe('document endpoints', () => {
   let running: Running
   beforeAll(async () => {
-    running = await start({ plain: documentEndpoints(tableApi, about) })
+    running = await start({ plain: documentEndpoints(tableApi, about, 'export {}') })
   })
   afterAll(() => stop(running))
 
@@ -118,5 +121,7 @@ describe('document endpoints', () => {
     expect(page?.headers.get('content-security-policy')).toBe(docsPolicy)
     const json = await ask(running.server.port, request('GET /core/openapi.json'))
     expect(JSON.parse(json?.text ?? '')).toEqual(document)
+    const module = await ask(running.server.port, request('GET /core/docs.js'))
+    expect([module?.headers.get('content-type'), module?.text]).toEqual(['text/javascript; charset=utf-8', 'export {}'])
   })
 })

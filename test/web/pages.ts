@@ -93,11 +93,11 @@ export const linkAddress = (service: TestService, key: string) => `${service.aut
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong that is serious or worse, in words. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds wrong that is serious or worse, in words: of the whole page, or of what a selector picks of a long one. */
+export async function seriousFindings(page: Page, among = 'html'): Promise<string[]> {
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
   await page.evaluate(axe)
-  const found = await page.evaluate('axe.run()')
+  const found = await page.evaluate(`axe.run(${JSON.stringify(among)})`)
   const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // axe-core's API
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

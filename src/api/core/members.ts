@@ -99,7 +99,8 @@ export const changeUser = coreRoute({
       .partial()
       .refine((change) => Object.keys(change).length > 0, {
         message: 'wanted at least one of type, member_ref, member_selection, groups, tag',
-      }),
+      })
+      .meta({ examples: [{ groups: ['accounting'], tag: { site: 'Lyon' } }] }),
   },
   replies: { 200: ChangedAccount },
   refuses: [

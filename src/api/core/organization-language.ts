@@ -58,7 +58,8 @@ export const changeOrganizationLanguage = coreRoute({
       })
       .refine(({ default_language, language_mode }) => default_language !== undefined || language_mode !== undefined, {
         error: 'give default_language or language_mode',
-      }),
+      })
+      .meta({ examples: [{ default_language: 'fr', language_mode: 'auto' }] }),
   },
   replies: { 200: LanguageSetting },
   refuses: ['validation-failed'],

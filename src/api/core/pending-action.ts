@@ -18,7 +18,9 @@ export const queuePendingAction = coreRoute({
   query: MemberQuery,
   body: {
     kind: 'json',
-    schema: z.object({ action: PendingActionField, member_ref: UserRef.nullish() }),
+    schema: z
+      .object({ action: PendingActionField, member_ref: UserRef.nullish() })
+      .meta({ examples: [{ action: 'RESET_BIOMETRIC_PROFILE' }] }),
   },
   replies: { 200: z.object({ ...Who, pendingAction: PendingActionField }) },
   refuses: REFUSES,

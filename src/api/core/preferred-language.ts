@@ -18,12 +18,14 @@ export const preferLanguage = coreRoute({
   query: MemberQuery,
   body: {
     kind: 'json',
-    schema: z.object({
-      language: LanguageTag.nullable().describe(
-        `one of ${LANGUAGES.join(', ')}, a region (pt-BR) dropped; null clears`,
-      ),
-      member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
-    }),
+    schema: z
+      .object({
+        language: LanguageTag.nullable().describe(
+          `one of ${LANGUAGES.join(', ')}, a region (pt-BR) dropped; null clears`,
+        ),
+        member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+      })
+      .meta({ examples: [{ language: 'fr' }, { language: null }] }),
   },
   replies: {
     200: z.object({

@@ -22,10 +22,12 @@ export const chooseSecurityCode = coreRoute({
   // The policy says which codes are good; this only bounds what it has to look at.
   body: {
     kind: 'json',
-    schema: z.object({
-      securityCode: z.string().max(64).describe('digits, `codeLength` of them'),
-      member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
-    }),
+    schema: z
+      .object({
+        securityCode: z.string().max(64).describe('digits, `codeLength` of them'),
+        member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+      })
+      .meta({ examples: [{ securityCode: '749205' }] }),
   },
   replies: { 200: z.object(CodeState) },
   refuses: [...REFUSES, 'security-code-weak', 'rate-limited'],

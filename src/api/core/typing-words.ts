@@ -16,6 +16,8 @@ const TypingWordFields = {
 }
 const TypingWordReply = z.object(TypingWordFields)
 const WordId = z.uuid().toLowerCase()
+/** `service`, a core word. */
+const CORE_WORD_ID = '71ab40f5-ab47-5a61-bf52-0eb77a974a75'
 const Flag = z.enum(['true', 'false'])
 const flag = (text: 'true' | 'false' | undefined) => (text === undefined ? null : text === 'true')
 
@@ -58,7 +60,9 @@ export const addTypingWord = coreRoute({
   query: NoQuery,
   body: {
     kind: 'json',
-    schema: z.object({ word: Word.describe(WORD), language: LanguageTag.describe(LANGUAGE) }),
+    schema: z
+      .object({ word: Word.describe(WORD), language: LanguageTag.describe(LANGUAGE) })
+      .meta({ examples: [{ word: 'keystride', language: 'en' }] }),
   },
   replies: { 201: TypingWordReply },
   refuses: ['validation-failed', 'typing-word-taken', 'typing-words-bound'],
@@ -85,7 +89,8 @@ export const changeTypingWord = coreRoute({
         enabled: z.boolean().optional().describe('whether the word may be suggested'),
         word: Word.optional().describe(WORD),
       })
-      .refine(({ enabled, word }) => enabled !== undefined || word !== undefined, { error: 'give enabled or word' }),
+      .refine(({ enabled, word }) => enabled !== undefined || word !== undefined, { error: 'give enabled or word' })
+      .meta({ examples: [{ id: CORE_WORD_ID, enabled: false }] }),
   },
   replies: { 200: TypingWordReply },
   refuses: ['validation-failed', 'core-word', 'typing-word-not-found', 'typing-word-taken', 'typing-words-bound'],
@@ -104,7 +109,12 @@ export const deleteTypingWord = coreRoute({
     'The answer is the word that is gone. A shipped word is 403: disable it instead. A language keeps ' +
     `${USABLE_WORDS_MIN} enabled words at the least: what would leave fewer is 409. ${IN_FORCE}`,
   query: NoQuery,
-  body: { kind: 'json', schema: z.object({ id: WordId.describe('of an own typing word') }) },
+  body: {
+    kind: 'json',
+    schema: z
+      .object({ id: WordId.describe('of an own typing word') })
+      .meta({ examples: [{ id: '019aa5e2-7c1b-7d3a-9f60-0b2c8f4e1a57' }] }),
+  },
   replies: { 200: TypingWordReply },
   refuses: ['validation-failed', 'core-word', 'typing-word-not-found', 'typing-words-bound'],
   async handle({ organizationId, body, services }) {

@@ -93,19 +93,27 @@ export const createUser = coreRoute({
   body: {
     kind: 'json',
     optional: true,
-    schema: z.object({
-      type: AccountTypeField.optional().describe(
-        'nominative (default): one account, one person; generic: a shared account of several members',
-      ),
-      member_ref: UserRef.nullish().describe(
-        'on a generic account: the member to create, the first one of a new account; an existing one answers 200',
-      ),
-      rotate_security_code: z
-        .boolean()
-        .optional()
-        .describe('give the account a temporary security code, where it has none'),
-      user_display_name: z.string().min(1).max(200).nullish().describe('display label, never an identity key'),
-    }),
+    schema: z
+      .object({
+        type: AccountTypeField.optional().describe(
+          'nominative (default): one account, one person; generic: a shared account of several members',
+        ),
+        member_ref: UserRef.nullish().describe(
+          'on a generic account: the member to create, the first one of a new account; an existing one answers 200',
+        ),
+        rotate_security_code: z
+          .boolean()
+          .optional()
+          .describe('give the account a temporary security code, where it has none'),
+        user_display_name: z.string().min(1).max(200).nullish().describe('display label, never an identity key'),
+      })
+      .meta({
+        examples: [
+          { user_display_name: 'Ann' },
+          { type: 'nominative', rotate_security_code: true },
+          { type: 'generic', member_ref: 'bob' },
+        ],
+      }),
   },
   replies: {
     200: CreatedState,

@@ -2,13 +2,11 @@ import { z } from 'zod'
 import { CHANNELS, EVENT_KINDS } from '../../domain/alert.js'
 import { Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
-const Kind = z.enum(EVENT_KINDS)
-const Matrix = z.record(Kind, z.record(z.enum(CHANNELS), z.boolean()))
-
-const optional = <K extends string, T extends z.ZodType>(keys: readonly K[], of: T) =>
+const each = <K extends string, T extends z.ZodType>(keys: readonly K[], of: T) =>
   // Sound: every key is there.
-  z.object(Object.fromEntries(keys.map((key) => [key, of.optional()])) as Record<K, z.ZodOptional<T>>)
-const RulesBody = optional(EVENT_KINDS, optional(CHANNELS, z.boolean()))
+  z.object(Object.fromEntries(keys.map((key) => [key, of])) as Record<K, T>)
+const Matrix = each(EVENT_KINDS, each(CHANNELS, z.boolean()))
+const RulesBody = each(EVENT_KINDS, each(CHANNELS, z.boolean().optional()).optional())
 
 const EXAMPLE = {
   blocked: { email: false, sms: false, syslog: true },

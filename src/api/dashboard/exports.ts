@@ -50,7 +50,7 @@ export const exportArchives = dashboardRoute({
   summary: 'Archives of exports, newest first',
   params: NoParams,
   query: NoQuery,
-  body: { kind: 'json', schema: z.object({}), optional: true },
+  body: { kind: 'json', schema: z.object({}).meta({ examples: [{}] }), optional: true },
   replies: { 200: List(Archive) },
   refuses: [],
   async handle({ organizationId, services }) {

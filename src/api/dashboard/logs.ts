@@ -75,7 +75,7 @@ export const searchLogs = dashboardRoute({
   description: KEPT,
   params: NoParams,
   query: NoQuery,
-  body: { kind: 'json', schema: Filter },
+  body: { kind: 'json', schema: Filter.meta({ examples: [{ outcome: 'failed', limit: 20 }] }) },
   replies: { 200: List(Entry) },
   refuses: ['validation-failed'],
   handle: ({ organizationId, body, services }) => entries(services, organizationId, body),

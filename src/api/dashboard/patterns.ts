@@ -66,7 +66,12 @@ export const patternsById = dashboardRoute({
   description: 'What is not there is left out.',
   params: NoParams,
   query: NoQuery,
-  body: { kind: 'json', schema: z.object({ ids: z.array(z.uuid().toLowerCase()).min(1).max(200) }) },
+  body: {
+    kind: 'json',
+    schema: z
+      .object({ ids: z.array(z.uuid().toLowerCase()).min(1).max(200) })
+      .meta({ examples: [{ ids: ['019aa5e2-7c1b-7d3a-9f60-0b2c8f4e1a57'] }] }),
+  },
   replies: { 200: List(Pattern) },
   refuses: ['validation-failed'],
   async handle({ organizationId, body, services }) {

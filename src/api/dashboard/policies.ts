@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INDICATOR_WEIGHTS, SIGNAL_WEIGHTS } from '../../domain/context/context.js'
 import { CONTEXT_INDICATORS, INDICATORS } from '../../domain/context/signal.js'
-import { Policy } from '../../domain/policy.js'
+import { DEFAULT_POLICY, Policy } from '../../domain/policy.js'
 import type { PolicyRecord } from '../../storage/policies.js'
 import {
   Data,
@@ -23,6 +23,14 @@ const Groups = z.array(z.string().trim().min(1).max(100)).max(50)
 const PolicyBody = Policy.extend({
   groups: Groups.default([]).describe('judges accounts with one of these groups; of several policies the oldest'),
 })
+const PolicyExample = {
+  ...DEFAULT_POLICY,
+  name: 'vault',
+  decision_threshold: 0.8,
+  priority: 'security',
+  indicators: { 'impossible-travel': { weight: 2 } },
+  groups: ['accounting'],
+}
 const PolicyReply = PolicyBody.extend({
   id: z.string(),
   is_default: z.boolean().describe('judges where no group does'),
@@ -100,7 +108,7 @@ export const createPolicy = dashboardRoute({
   summary: 'Create a policy',
   params: NoParams,
   query: NoQuery,
-  body: { kind: 'json', schema: PolicyBody },
+  body: { kind: 'json', schema: PolicyBody.meta({ examples: [PolicyExample] }) },
   replies: { 201: Data(PolicyReply) },
   refuses: ['validation-failed'],
   async handle({ organizationId, body, services }) {
@@ -149,7 +157,7 @@ export const changePolicy = dashboardRoute({
   summary: 'Replace a policy; holds everywhere within a second',
   params: Id,
   query: NoQuery,
-  body: { kind: 'json', schema: PolicyBody },
+  body: { kind: 'json', schema: PolicyBody.meta({ examples: [PolicyExample] }) },
   replies: OnePolicy,
   refuses: ['validation-failed', 'nothing-found'],
   async handle({ organizationId, params, body, services }) {
@@ -203,7 +211,11 @@ export const simulatePolicy = dashboardRoute({
     'what it found; only its weight may be another one.',
   params: Id,
   query: NoQuery,
-  body: { kind: 'json', schema: withWindow({}), optional: true },
+  body: {
+    kind: 'json',
+    schema: withWindow({}).meta({ examples: [{ date_from: '2026-10-01T00:00:00Z', date_to: '2026-11-01T00:00:00Z' }] }),
+    optional: true,
+  },
   replies: {
     200: Data(
       z.object({

@@ -123,7 +123,7 @@ export const sortUsers = dashboardRoute({
   summary: 'The users who lead by one figure',
   params: NoParams,
   query: NoQuery,
-  body: { kind: 'json', schema: Leaders },
+  body: { kind: 'json', schema: Leaders.meta({ examples: [{ sort: 'blocked', order: 'desc', limit: 10 }] }) },
   replies: { 200: List(Statistics) },
   refuses: ['validation-failed'],
   handle: ({ organizationId, body, services }) => leaders(services, organizationId, body),

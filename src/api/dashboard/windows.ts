@@ -5,19 +5,30 @@ import { windowProblem } from './dashboard-route.js'
 const WINDOWS_MAX = 50
 
 /** Body of a batch: several windows, answered in the same order. */
-export const WindowsBody = z.object({
-  windows: z
-    .array(
-      z
-        .object({ date_from: z.iso.datetime({ offset: true }), date_to: z.iso.datetime({ offset: true }) })
-        .superRefine(({ date_from, date_to }, context) => {
-          const problem = windowProblem(date_from, date_to)
-          if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
-        }),
-    )
-    .min(1)
-    .max(WINDOWS_MAX),
-})
+export const WindowsBody = z
+  .object({
+    windows: z
+      .array(
+        z
+          .object({ date_from: z.iso.datetime({ offset: true }), date_to: z.iso.datetime({ offset: true }) })
+          .superRefine(({ date_from, date_to }, context) => {
+            const problem = windowProblem(date_from, date_to)
+            if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
+          }),
+      )
+      .min(1)
+      .max(WINDOWS_MAX),
+  })
+  .meta({
+    examples: [
+      {
+        windows: [
+          { date_from: '2026-09-01T00:00:00Z', date_to: '2026-10-01T00:00:00Z' },
+          { date_from: '2026-10-01T00:00:00Z', date_to: '2026-11-01T00:00:00Z' },
+        ],
+      },
+    ],
+  })
 export type WindowsBody = z.output<typeof WindowsBody>
 
 /** One after another: fifty at once would take every connection to the database. */

@@ -16,11 +16,13 @@ const RedirectUri = z.string().transform((text, context) => {
   return z.NEVER
 })
 const { least, most, fallback } = LINK_VALIDITY_S
-const Wishes = z.object({
-  redirect_uri: RedirectUri.nullish().describe('where the user is sent at the end, with status=completed'),
-  validity: z.int().min(least).max(most).default(fallback).describe('lifetime, seconds'),
-  member_ref: UserRef.nullish().describe('on generic accounts: the member'),
-})
+const Wishes = z
+  .object({
+    redirect_uri: RedirectUri.nullish().describe('where the user is sent at the end, with status=completed'),
+    validity: z.int().min(least).max(most).default(fallback).describe('lifetime, seconds'),
+    member_ref: UserRef.nullish().describe('on generic accounts: the member'),
+  })
+  .meta({ examples: [{ redirect_uri: 'https://login.example.com/welcome', validity: 3600 }] })
 const Made = z.object({
   link: z.string().describe('address of the hosted page, to be opened by the user'),
   key: z.string().describe('last segment of the link'),

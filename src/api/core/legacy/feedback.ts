@@ -14,7 +14,7 @@ export const feedback = coreRoute({
   deprecated: { ...LEGACY, successor: '/docs' },
   params: z.object({ authenticationId: z.uuid() }),
   query: NoQuery,
-  body: { kind: 'json', optional: true, schema: z.object({}).describe('anything') },
+  body: { kind: 'json', optional: true, schema: z.object({}).meta({ description: 'anything', examples: [{}] }) },
   replies: { 200: z.object({ authenticationId: z.string() }) },
   refuses: [],
   async handle({ params }) {

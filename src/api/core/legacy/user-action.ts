@@ -60,7 +60,7 @@ export const userAction = coreRoute({
     field: 'pattern',
     maxBytes: PATTERN_BYTES_MAX,
     schema: Action,
-    documents: actionsWith(TypingPattern),
+    documents: actionsWith(TypingPattern).meta({ examples: [{ action: 'RESET_BIOMETRIC_PROFILE' }] }),
   },
   replies: {
     200: z.object({

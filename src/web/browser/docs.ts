@@ -1,0 +1,204 @@
+/** The reference page's forms: each endpoint can be tried from there. What they hold comes from the OpenAPI document. */
+import type { Document, Operation, Parameter, Schema } from './openapi-parts.js'
+
+interface Call {
+  readonly method: string
+  /** Below the API's base path. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** Where the page's own API answers, without a slash at the end. */
+const base = new URL('.', location.href).href.replace(/\/$/, '')
+
+const HEADERS_SHOWN = [
+  'content-type',
+  'x-request-id',
+  'x-service-session',
+  'retry-after',
+  'deprecation',
+  'sunset',
+  'link',
+]
+
+/** An element with properties and children: text stays text. */
+function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = Object.assign(document.createElement(name), properties)
+  element.append(...children)
+  return element
+}
+
+const labelled = (text: string, field: HTMLElement, note = ''): HTMLLabelElement =>
+  make('label', {}, make('span', { textContent: text }), make('small', { textContent: note }), field)
+
+const [key, session] = ['password', 'text'].map((type) =>
+  make('input', { type, autocomplete: 'off', spellcheck: false }),
+) as [HTMLInputElement, HTMLInputElement] // of two, two
+
+const spec = (await (await fetch('openapi.json')).json()) as Document // the service's own
+const whole = (schema: Schema): Schema => spec.components.schemas[schema.$ref?.split('/').pop() ?? ''] ?? schema
+
+function fieldOf({ name, required, schema: given }: Parameter): HTMLInputElement | HTMLSelectElement {
+  const schema = whole(given)
+  if (schema.enum !== undefined) {
+    const options = [...(required ? [] : ['']), ...schema.enum.map(String)]
+    return make('select', { required }, ...options.map((value) => make('option', { value, textContent: value })))
+  }
+  const number = schema.type === 'integer' || schema.type === 'number'
+  const placeholder = schema.default === undefined ? '' : String(schema.default)
+  const value = required && /ref$/i.test(name) ? 'ann' : ''
+  return make('input', {
+    type: number ? 'number' : 'text',
+    autocomplete: 'off',
+    spellcheck: false,
+    required,
+    placeholder,
+    value,
+  })
+}
+
+const noteOf = ({ in: where, required, schema: given }: Parameter): string => {
+  const { type = 'string', format } = whole(given)
+  return [where, format ?? String(type), ...(required ? ['required'] : [])].join(', ')
+}
+
+/** Null where there is none; what is typed is sent as it stands, so that refusals can be tried too. */
+function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | null {
+  if (requestBody === undefined) return null
+  const [example] = whole(requestBody.content['application/json'].schema).examples ?? []
+  const value = example === undefined ? '' : JSON.stringify(example, null, 2)
+  const placeholder = example === undefined ? 'Paste what `keystride typing-pattern` prints' : ''
+  return make('textarea', {
+    value,
+    placeholder,
+    spellcheck: false,
+    rows: Math.min(16, Math.max(3, value.split('\n').length)),
+  })
+}
+
+function curlOf({ method, path, headers, body }: Call): string {
+  const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`
+  const lines = [`curl -X ${method} ${quoted(base + path)}`]
+  // The key comes from the shell: it need not stand in a history.
+  for (const [name, value] of Object.entries(headers))
+    lines.push(`-H ${name === 'apikey' ? '"apikey: $KEYSTRIDE_KEY"' : quoted(`${name}: ${value}`)}`)
+  if (body !== null) lines.push(`--data-binary ${quoted(body)}`)
+  return lines.join(' \\\n  ')
+}
+
+function formOf(method: string, path: string, operation: Operation): HTMLElement {
+  const fields = operation.parameters
+    .filter(({ $ref }) => $ref === undefined)
+    .map((parameter) => ({ parameter, field: fieldOf(parameter) }))
+  const needsSession = operation.parameters.some(({ $ref }) => $ref?.endsWith('/Session'))
+  const body = bodyOf(operation)
+  const send = make('button', { type: 'submit', textContent: 'Send' })
+  const copy = make('button', { type: 'button', textContent: 'Copy as curl', className: 'quiet' })
+  const curl = make('code')
+  const form = make(
+    'form',
+    { autocomplete: 'off' },
+    ...fields.map(({ parameter, field }) => labelled(parameter.name, field, noteOf(parameter))),
+    ...(body === null ? [] : [labelled('Body', body, 'JSON')]),
+    make('p', {}, send, ' ', copy),
+    make('pre', { tabIndex: 0 }, curl),
+  )
+  const status = make('p', { className: 'status' })
+  status.setAttribute('aria-live', 'polite')
+  const answer = make('div')
+
+  const call = (): Call => {
+    const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) =>
+      encodeURIComponent(
+        fields.find(({ parameter }) => parameter.in === 'path' && parameter.name === name)?.field.value ?? '',
+      ),
+    )
+    const query = fields
+      .filter(({ parameter, field }) => parameter.in === 'query' && field.value !== '')
+      .map(({ parameter, field }) => `${parameter.name}=${encodeURIComponent(field.value)}`)
+    const sent = body === null || body.value.trim() === '' ? null : body.value
+    const headers = {
+      ...(operation.security.length > 0 && { apikey: key.value }),
+      ...(needsSession && { 'X-Service-Session': session.value }),
+      ...(sent !== null && { 'Content-Type': 'application/json' }),
+    }
+    return { method, path: filled + (query.length === 0 ? '' : `?${query.join('&')}`), headers, body: sent }
+  }
+  const showCurl = () => {
+    curl.textContent = curlOf(call())
+  }
+  form.addEventListener('input', showCurl)
+  form.addEventListener('focusin', showCurl)
+  copy.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(curlOf(call())).catch(() => getSelection()?.selectAllChildren(curl))
+    copy.textContent = 'Copied'
+  })
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    send.disabled = true
+    answer.replaceChildren()
+    status.textContent = 'Sending …'
+    await sendCall(call()).then(
+      ({ line, parts }) => {
+        status.textContent = line
+        answer.replaceChildren(...parts)
+      },
+      (error: unknown) => {
+        status.textContent = `No answer: ${error instanceof Error ? error.message : 'the call did not go out'}`
+      },
+    )
+    send.disabled = false
+    showCurl()
+  })
+  showCurl()
+  return make('details', { className: 'send' }, make('summary', { textContent: 'Send a call' }), form, status, answer)
+}
+
+async function sendCall({ method, path, headers, body }: Call): Promise<{ line: string; parts: Node[] }> {
+  const began = performance.now()
+  const response = await fetch(base + path, { method, headers, body, credentials: 'omit', cache: 'no-store' })
+  const bytes = await response.arrayBuffer()
+  const line = `${response.status} ${response.statusText}, ${Math.round(performance.now() - began)} ms`
+  session.value = response.headers.get('x-service-session') ?? session.value
+  const shown = HEADERS_SHOWN.filter((name) => response.headers.has(name))
+  const list = make(
+    'dl',
+    {},
+    ...shown.flatMap((name) => [
+      make('dt', { textContent: name }),
+      make('dd', { textContent: response.headers.get(name) ?? '' }),
+    ]),
+  )
+  const json = (response.headers.get('content-type') ?? '').startsWith('application/json')
+  const text = json
+    ? JSON.stringify(JSON.parse(new TextDecoder().decode(bytes)), null, 2)
+    : `${bytes.byteLength} bytes, not shown`
+  return { line, parts: [list, make('pre', { tabIndex: 0 }, make('code', { textContent: text }))] }
+}
+
+for (const [path, methods] of Object.entries(spec.paths))
+  for (const [method, operation] of Object.entries(methods))
+    document.getElementById(operation.operationId)?.append(formOf(method.toUpperCase(), path, operation))
+document
+  .querySelector('main > header')
+  ?.append(
+    make(
+      'form',
+      { className: 'access', autocomplete: 'off', onsubmit: () => false },
+      labelled('API key', key, 'kept by this page alone, until it is closed'),
+      labelled('X-Service-Session', session, 'taken from the last answer that carried one'),
+    ),
+  )
+
+/** What is too wide for a small screen is scrolled with the keyboard too; what fits is no stop on the way. */
+function reachable(): void {
+  for (const box of document.querySelectorAll<HTMLElement>('article > pre, article > .scroll, section > pre'))
+    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1
+}
+addEventListener('resize', reachable)
+reachable()

@@ -1,0 +1,103 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { openPage, picture, seriousFindings } from './pages.js'
+
+describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const fresh = await freshDatabase()
+    service = await startService(fresh.url)
+    browser = await launch()
+    stop = async () => {
+      await browser.close()
+      await service.close()
+      await fresh.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  it('sends calls with the key that is typed, carries the session on, and shows the answers as text', async () => {
+    const followed = await openPage(browser, `${service.core}/docs`)
+    const { page } = followed
+    const worked = 'header, nav h2, article:has(details[open])'
+    const part = (id: string) => {
+      const article = page.locator(`#${id}`)
+      return {
+        open: () => article.locator('summary').click(),
+        field: (label: RegExp) => article.getByLabel(label),
+        async send() {
+          await article.getByRole('button', { name: 'Send', exact: true }).click()
+          await article.locator('.status', { hasText: /^\d{3} .*\d+ ms$/ }).waitFor()
+          return `${await article.locator('.status').textContent()} ${await article.locator('.send > div').innerText()}`
+        },
+        curl: () => article.locator('.send form pre').innerText(),
+      }
+    }
+    const [begin, create, code] = ['getUsersByUserRef', 'postUsersByUserRef', 'putUsersByUserRefSecurityCode'].map(part)
+    if (!begin || !create || !code) throw new Error('three of three')
+
+    await begin.open()
+    expect(await begin.send()).toMatch(/^401 /)
+    await page.getByLabel(/^API key/).fill(service.apikey)
+    expect(await page.getByLabel(/^API key/).getAttribute('type')).toBe('password')
+    const unknown = await begin.send()
+    expect(unknown).toMatch(/^404 [\s\S]*x-service-session[\s\S]*"reason": "user-not-found"/)
+
+    await create.open()
+    expect(await create.field(/^Body/).inputValue()).toContain('"user_display_name": "Ann"')
+    expect(await create.send()).toMatch(/^201 [\s\S]*"created": true/)
+    expect(await create.curl()).toContain(`'${service.core}/users/ann'`)
+    expect(await create.curl()).toContain('-H "apikey: $KEYSTRIDE_KEY"')
+    expect(await create.curl()).not.toContain(service.apikey)
+
+    await code.open()
+    expect(await code.send()).toMatch(/^200 [\s\S]*"securityCodeSet": true/)
+    await begin.field(/^userRef/).fill('<b>no/body</b>')
+    expect(await begin.send()).toMatch(/^422 /)
+    await begin.field(/^userRef/).fill('ann')
+    expect(await begin.send()).toMatch(/^200 [\s\S]*"securityCodeSet": true/)
+
+    expect(await seriousFindings(page, worked)).toEqual([])
+    await page.locator('#postUsersByUserRef').scrollIntoViewIfNeeded()
+    await picture(page, '30-docs')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await picture(page, '31-docs-dark')
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await page.goto(`${service.auth}/docs`) // a short one, to be looked at as a whole
+    await page.getByText('Send a call').first().click()
+    expect(await seriousFindings(page)).toEqual([])
+    await followed.close()
+  })
+
+  it('can be worked with the keyboard alone, and keeps the key in memory only', async () => {
+    const followed = await openPage(browser, `${service.core}/docs`)
+    const { page } = followed
+    await page.getByLabel(/^API key/).focus()
+    await page.keyboard.type(service.apikey)
+    await page.locator('#getOrganization summary').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('#getOrganization .status').textContent()).toMatch(/^200 /)
+    const kept = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    )
+    expect(kept).not.toContain(service.apikey)
+    await page.reload()
+    expect(await page.getByLabel(/^API key/).inputValue()).toBe('')
+    await followed.close()
+  })
+
+  it('says all it says without a script too', async () => {
+    const followed = await openPage(browser, `${service.core}/docs`, { javaScriptEnabled: false })
+    expect(await followed.page.locator('article').count()).toBeGreaterThan(20)
+    expect(await followed.page.locator('form').count()).toBe(0)
+    await followed.close()
+  })
+})
