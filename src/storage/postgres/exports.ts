@@ -127,20 +127,22 @@ export function postgresExports(database: Database, url: string): ExportStore {
 
 /**
  * For the deletion of a person, in its transaction and before the rows go: archives that hold any of them are removed, and
- * one that is being written begins again.
+ * one that is being written begins again. Statements to be sent in this order.
  */
-export async function eraseFromExports(sql: Transaction, organizationId: string, userRef: string): Promise<void> {
-  await sql`select keystride.note_erasure()`
+export function eraseFromExports(sql: Transaction, organizationId: string, userRef: string) {
   // Rows that old may have gone with their month while an archive still has them.
   const holds = sql`
     organization_id = ${organizationId} and kind = 'authentications' and (
       date_from < clock_timestamp() - interval '390 days' or exists (
         select 1 from keystride.authentication a where a.organization_id = ${organizationId} and a.user_ref = ${userRef}
           and a.id >= keystride.uuid_from(date_from) and a.id < keystride.uuid_from(date_to)))`
-  await sql`
-    update keystride.export_archive set status = 'queued', secret = null, claimed_until = null
-    where status = 'running' and ${holds}`
-  await sql`delete from keystride.export_archive where status = 'ready' and ${holds}`
+  return [
+    sql`select keystride.note_erasure()`,
+    sql`
+      update keystride.export_archive set status = 'queued', secret = null, claimed_until = null
+      where status = 'running' and ${holds}`,
+    sql`delete from keystride.export_archive where status = 'ready' and ${holds}`,
+  ]
 }
 
 const columns = (sql: Transaction) => sql`

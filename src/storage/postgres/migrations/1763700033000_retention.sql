@@ -46,9 +46,9 @@ declare
   counted record;
   gone keystride.attempt_count[];
 begin
-  -- In line with the job that counts.
+  -- The job that counts passes the organization by meanwhile; other deletions need not wait for this one to end.
   select c.until, c.days_until into counted from keystride.attempt_counted c
-    where c.organization_id = organization for update;
+    where c.organization_id = organization for share;
   if not found or counted.until = '-infinity' then return; end if;
 
   gone := array(
@@ -62,6 +62,9 @@ begin
     where a.organization_id = organization and a.user_ref = person and a.id < keystride.uuid_from(counted.until)
       and f.facet = any (naming)
     group by f.facet, date_trunc('hour', keystride.time_of(a.id), 'UTC'), f.value);
+  if cardinality(gone) = 0 then return; end if;
+  -- One deletion after the other, or two that share some of the counts could wait for each other.
+  perform pg_advisory_xact_lock(hashtextextended(organization::text, 7241865325823966));
 
   update keystride.attempt_count c set n = c.n - u.n, n_authenticated = c.n_authenticated - u.n_authenticated,
       n_challenged = c.n_challenged - u.n_challenged, n_blocked = c.n_blocked - u.n_blocked,
