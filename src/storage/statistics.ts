@@ -55,7 +55,7 @@ export interface StatisticsStore {
     bucket: Bucket | null,
   ): Promise<{ at: number; nUsers: number }[]>
   /**
-   * Every user, those without an attempt in the window included. Fast for the last 7, 30 or 90 days, give or take two days
+   * Every user; those without an attempt in the window stand last by `confidence` and `last`, and count as 0 by the rest. Fast for the last 7, 30 or 90 days, give or take two days
    * at the beginning; other windows read every attempt in them, for 10 s at the most.
    */
   users(organizationId: string, window: TimeWindow, order: UserOrder): Promise<UserStatistics[]>

@@ -40,7 +40,10 @@ const statisticsOf = (user: UserStatistics): z.infer<typeof Statistics> => ({
   last_attempt_at: isoOrNull(user.lastAt),
 })
 const Order = {
-  sort: z.enum(USER_SORTS).default('n'),
+  sort: z
+    .enum(USER_SORTS)
+    .default('n')
+    .describe('by confidence and last, users without an attempt in the window stand last'),
   order: z.enum(['asc', 'desc']).default('desc'),
 }
 

@@ -173,7 +173,7 @@ async function launch(
     failure = error.message
   })
   child.once('exit', (code) => {
-    failure ??= `exit code ${code}: ${readFileSync(logFile, 'utf8').trim().split('\n').slice(-3).join(' ')}`
+    failure ??= `exit code ${code}: ${lastLines(logFile)}`
   })
   while (failure === null) {
     const found = readPidFile(folder)
@@ -189,6 +189,15 @@ async function launch(
     await delay(POLL_MS)
   }
   return failure
+}
+
+/** The end of the server's log; nothing where the folder went before the server did. */
+function lastLines(logFile: string): string {
+  try {
+    return readFileSync(logFile, 'utf8').trim().split('\n').slice(-3).join(' ')
+  } catch {
+    return ''
+  }
 }
 
 /** Durable, small, and reachable by TCP on this machine only. */

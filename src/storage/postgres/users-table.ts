@@ -35,7 +35,7 @@ export function usersTable(database: Database, organizationId: string, window: T
     async (sql) => {
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       const span = await spanOf(sql, window)
-      if (span !== undefined && order.descending && !(await fewNamed(sql, organizationId, order))) {
+      if (span !== undefined && fromTotals(order) && !(await fewNamed(sql, organizationId, order))) {
         const rows = await leaders(sql, organizationId, edgesOf(span, window), span.days, order)
         // A short page has come to those without an attempt.
         if (rows.length === order.limit) return rows.map(toUser)
@@ -47,6 +47,9 @@ export function usersTable(database: Database, organizationId: string, window: T
     { statementMs: STATEMENT_MS },
   )
 }
+
+/** A figure that those without an attempt do not have puts them last both ways; a count puts them first, ascending. */
+const fromTotals = ({ sort, descending }: UserOrder): boolean => descending || sort === 'confidence' || sort === 'last'
 
 /** A filter that few names pass is no way through an index by figures: it would be followed to its end. */
 async function fewNamed(sql: Transaction, organizationId: string, order: UserOrder): Promise<boolean> {
@@ -165,7 +168,7 @@ const named = (sql: Transaction, t: Fragment, { userRefFilter }: UserOrder) =>
 const ordered = (sql: Transaction, t: Fragment, { sort, descending }: UserOrder, nullable = false) => {
   if (sort === 'user_ref') return descending ? sql`${t}.user_ref desc` : sql`${t}.user_ref`
   const figure = SORTS[sort](sql, t)
-  if (!descending) return sql`${figure} nulls first, ${t}.user_ref`
+  if (!descending) return sql`${figure}, ${t}.user_ref`
   return nullable ? sql`${figure} desc nulls last, ${t}.user_ref` : sql`${figure} desc, ${t}.user_ref`
 }
 
