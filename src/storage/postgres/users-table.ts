@@ -33,6 +33,8 @@ export function usersTable(database: Database, organizationId: string, window: T
   return database.scoped(
     organizationId,
     async (sql) => {
+      // A plan for any limit, made at the sixth call of a connection, sorts all users: 1.9 s instead of 30 ms.
+      await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       const span = await spanOf(sql, window)
       if (span !== undefined && fromTotals(order) && !(await fewNamed(sql, organizationId, order))) {
