@@ -15,7 +15,7 @@
  * | 48   | the bands, 8 x i64                                            |
  *
  * The hash is SipHash-2-4 with 64 bits for a band and 128 for `exact` (Aumasson, Bernstein, 2012): a keyed pseudorandom
- * function made for short inputs. Ten of HMAC-SHA-256 cost eight times as much as all of this.
+ * function made for short inputs. Ten of HMAC-SHA-256 cost five times as much as all of this.
  */
 import { MARK, MARK_BORDERS, MARK_CELLS, MARK_DEALT, MARK_FLIGHTS, TIMES } from './layout'
 

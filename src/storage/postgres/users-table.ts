@@ -24,6 +24,7 @@ interface Span {
   until: Date
 }
 
+/** Names that are looked up one by one. No measurement behind it. */
 const FEW = 2000
 /** What a window that is no sliding one may take: a year of a large organization is read attempt by attempt. */
 const STATEMENT_MS = 10_000
