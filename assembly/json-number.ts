@@ -17,6 +17,8 @@ const DIGITS_MAX: i32 = 19
 /** 5^27 is the last power below 2^64. */
 const POWER_MAX: i32 = 27
 const SAFE_INTEGER_MAX: f64 = 9007199254740991
+/** Of fifteen digits and a point. */
+const PLAIN_BYTES: usize = 16
 /** A number without exponent and with fewer digits is finite. */
 const FINITE_DIGITS: i32 = 300
 
@@ -88,6 +90,8 @@ export let value: f64 = 0
 
 /** A number whose double is wanted. */
 export function afterDouble(at: usize): usize {
+  const end = afterPlainNumber(at)
+  if (end != 0) return end
   at = afterNumber(at)
   value = double()
   return isNaN(value) ? 0 : at
@@ -95,9 +99,42 @@ export function afterDouble(at: usize): usize {
 
 /** A number that an integer field takes: whole, and one that a double has to itself. */
 export function afterInteger(at: usize): usize {
+  const end = afterPlainNumber(at)
+  if (end != 0 && trunc(value) == value && value <= SAFE_INTEGER_MAX) return end
   at = afterNumber(at)
   value = double()
   return trunc(value) == value && abs(value) <= SAFE_INTEGER_MAX ? at : 0
+}
+
+/**
+ * What a recorder writes: at most fifteen digits, without sign or exponent, so that mantissa and power of ten are exact
+ * doubles. Anything else is 0, and for `afterNumber`.
+ */
+// @ts-ignore: decorator
+@inline
+function afterPlainNumber(at: usize): usize {
+  const start = at
+  let digit = load<u8>(at) - 0x30
+  if (digit > 9) return 0
+  let w: u64 = 0
+  do {
+    w = w * 10 + <u64>digit
+    digit = load<u8>(++at) - 0x30
+  } while (digit <= 9)
+  if (load<u8>(start) == 0x30 && at != start + 1) return 0
+  const point = at
+  if (load<u8>(at) == 0x2e) {
+    digit = load<u8>(++at) - 0x30
+    if (digit > 9) return 0
+    do {
+      w = w * 10 + <u64>digit
+      digit = load<u8>(++at) - 0x30
+    } while (digit <= 9)
+  }
+  if (at - start > PLAIN_BYTES || (load<u8>(at) | 0x20) == 0x65) return 0
+  const wanted = <f64>w
+  value = at == point ? wanted : wanted / load<f64>(POWERS_OF_TEN + ((at - point - 1) << 3))
+  return at
 }
 
 /** The double of the number read last; NaN where it is declined. */

@@ -36,6 +36,13 @@ export function packed(name: string, from: i32 = 0): u64 {
   return bytes
 }
 
+/** Whether the next bytes, one to eight, are these, as `packed` has them. */
+// @ts-ignore: decorator
+@inline
+export function follows(at: usize, wanted: u64, bytes: u64): bool {
+  return (load<u64>(at) ^ wanted) << (64 - (bytes << 3)) == 0
+}
+
 const PROTO = packed('__proto__')
 const PROTO_END = packed('__proto__', 8)
 const PROTOTYPE = packed('prototype')
@@ -68,8 +75,20 @@ export function upToEight(at: usize, bytes: i32): u64 {
   return bytes <= 0 ? 0 : load<u64>(at) & (((<u64>1) << (<u64>bytes << 3)) - 1)
 }
 
-/** A string, from its opening quote. */
+/** A string, from its opening quote. Nearly every one is short and stands for itself: it ends within one look. */
+// @ts-ignore: decorator
+@inline
 export function afterText(at: usize): usize {
+  const stops = stopsIn(at + 1)
+  const length = <usize>ctz(stops)
+  if (load<u8>(at) != QUOTE || stops == 0 || load<u8>(at + 1 + length) != QUOTE) return afterAnyText(at)
+  textAt = at + 1
+  textBytes = textUnits = <i32>length
+  textEscapes = 0
+  return at + 2 + length
+}
+
+function afterAnyText(at: usize): usize {
   if (load<u8>(at) != QUOTE) return 0
   const start = at + 1
   let surplus = 0
@@ -152,6 +171,8 @@ export function firstKey(at: usize): usize {
 }
 
 /** The key after a value, likewise. */
+// @ts-ignore: decorator
+@inline
 export function nextKey(at: usize): usize {
   // `,"` and a key of one to eight characters and `":`, which is nearly every key: one look at it instead of many.
   const width = <u64>ctz(stopsIn(at + 2))
@@ -160,6 +181,10 @@ export function nextKey(at: usize): usize {
     keyHigh = 0
     return afterSpace(at + 4 + <usize>width)
   }
+  return nextAnyKey(at)
+}
+
+function nextAnyKey(at: usize): usize {
   at = afterSpace(at)
   closed = 0
   const byte = load<u8>(at)
@@ -212,6 +237,8 @@ function poisonous(): bool {
 }
 
 /** `true` or `false`; which of them says `load<u8>` at its address. */
+// @ts-ignore: decorator
+@inline
 export function afterBoolean(at: usize): usize {
   const word = load<u32>(at)
   if (word == 0x65757274) return at + 4

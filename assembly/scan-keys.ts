@@ -4,7 +4,7 @@
  */
 import { EVENTS, KEY_EVENTS_MAX, KEY_RECORDS_MAX, RECORDS } from './layout'
 import {
-  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterValue, closed, firstItem, firstKey, keyHigh, keyLow, nextItem, nextKey, packed,
+  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterValue, closed, firstItem, firstKey, follows, keyHigh, keyLow, nextItem, nextKey, packed,
   textAt, textBytes, textEscapes, upToEight,
 } from './json'
 import { afterDouble, afterFinite, afterInteger, value } from './json-number'
@@ -18,6 +18,8 @@ export const ABSENT: i32 = -1
 const COMPOSED_KEY_CODE: f64 = 229
 /** `t`, of true. */
 const TRUE_FIRST: u8 = 0x74
+const QUOTE: u8 = 0x22
+const CLOSING_BRACE: u8 = 0x7d
 
 /** How many were read; ABSENT where the list is. */
 export let events: i32 = ABSENT
@@ -52,6 +54,28 @@ const SHIFT_KEY = packed('shiftKey')
 const META_KEY = packed('metaKey')
 const SEQN = packed('seqn')
 
+/** The fields in the recorder's order, each with what stands before its value. */
+const FIRST_T = packed('"t":')
+const FIRST_K = packed('"k":')
+const NEXT_ET = packed(',"et":')
+const NEXT_TYPE = packed(',"type":')
+const A_KEYDOWN = packed('"keydown')
+const A_KEYUP = packed('"keyup"')
+const NEXT_E_ID = packed(',"eId":')
+const NEXT_K = packed(',"k":')
+const NEXT_C = packed(',"c":')
+const NEXT_KC = packed(',"kc":')
+const NEXT_R = packed(',"r":')
+const NEXT_L = packed(',"l":')
+const NEXT_SEQN = packed(',"seqn":')
+const NEXT_S = packed(',"s":')
+const NEXT_H = packed(',"h":')
+/** No modifier held: 64 bytes, eight at a time. */
+const NO_MODIFIERS: StaticArray<u64> = [
+  packed(',"ctrlKe'), packed('y":false'), packed(',"altKey'), packed('":false,'), packed('"shiftKe'), packed('y":false'),
+  packed(',"metaKe'), packed('y":false'),
+]
+
 export function forgetKeys(): void {
   events = records = ABSENT
   keydowns = composedEvents = composedRecords = 0
@@ -78,11 +102,59 @@ export function afterKeyEvents(at: usize): usize {
   seqnBefore = -Infinity
   for (at = firstItem(at + 1); at != 0; at = nextItem(at)) {
     if (load<u8>(at) != OPEN_BRACE || events == KEY_EVENTS_MAX) return 0
-    at = afterKeyEvent(at + 1, EVENTS + <usize>events * EVENT_BYTES)
+    const event = EVENTS + <usize>events * EVENT_BYTES
+    const end = afterRecordedEvent(at + 1, event)
+    at = end != 0 ? end : afterKeyEvent(at + 1, event)
     if (at == 0) return 0
     events++
   }
   return closed
+}
+
+/**
+ * An event as the recorder writes it, no modifier held: the fields in its order and no spaces, so that each is looked for
+ * in one place alone. 0 for any other, which `afterKeyEvent` takes.
+ */
+function afterRecordedEvent(at: usize, event: usize): usize {
+  if (!follows(at, FIRST_T, 4)) return 0
+  at = afterDouble(at + 4)
+  const t = value
+  if (at == 0 || !follows(at, NEXT_ET, 6)) return 0
+  at = afterDouble(at + 6)
+  const et = value
+  if (at == 0 || !follows(at, NEXT_TYPE, 8)) return 0
+  let type = KEYDOWN
+  if (follows(at + 8, A_KEYDOWN, 8) && load<u8>(at, 16) == QUOTE) at += 17
+  else if (follows(at + 8, A_KEYUP, 7)) {
+    type = KEYUP
+    at += 15
+  } else return 0
+  if (!follows(at, NEXT_E_ID, 7)) return 0
+  at = afterTextOf(at + 7, 1024)
+  if (at == 0 || !follows(at, NEXT_K, 5)) return 0
+  at = afterTextOf(at + 5, 64)
+  if (at == 0 || !follows(at, NEXT_C, 5)) return 0
+  at = afterCode(at + 5)
+  if (at == 0 || !follows(at, NEXT_KC, 6)) return 0
+  at = afterInteger(at + 6)
+  const keyCode = value
+  if (at == 0 || !follows(at, NEXT_R, 5)) return 0
+  const repeat = load<u8>(at, 5) == TRUE_FIRST ? REPEAT_TRUE : REPEAT_FALSE
+  at = afterBoolean(at + 5)
+  if (at == 0 || !follows(at, NEXT_L, 5)) return 0
+  at = afterFinite(at + 5)
+  if (at == 0 || !noModifiers(at) || !follows(at + 64, NEXT_SEQN, 8)) return 0
+  at = afterInteger(at + 72)
+  if (at == 0 || load<u8>(at) != CLOSING_BRACE) return 0
+  return keptEvent(event, et, t, keyCode, value, codeIdentity, true, codeKey, type, repeat) ? at + 1 : 0
+}
+
+// @ts-ignore: decorator
+@inline
+function noModifiers(at: usize): bool {
+  const low = (load<u64>(at) ^ NO_MODIFIERS[0]) | (load<u64>(at, 8) ^ NO_MODIFIERS[1]) | (load<u64>(at, 16) ^ NO_MODIFIERS[2])
+  const middle = (load<u64>(at, 24) ^ NO_MODIFIERS[3]) | (load<u64>(at, 32) ^ NO_MODIFIERS[4]) | (load<u64>(at, 40) ^ NO_MODIFIERS[5])
+  return (low | middle | (load<u64>(at, 48) ^ NO_MODIFIERS[6]) | (load<u64>(at, 56) ^ NO_MODIFIERS[7])) == 0
 }
 
 function afterKeyEvent(at: usize, event: usize): usize {
@@ -142,9 +214,23 @@ function afterKeyEvent(at: usize, event: usize): usize {
     else at = name == L ? afterFinite(at) : afterValue(at, 4)
     if (at == 0) return 0
   }
+  if (!hasType || !keptEvent(event, et, t, keyCode, seqn, code, hasCode, key, type, repeat)) return 0
+  if (type == KEYDOWN) {
+    const pressed = load<u8>(event, 20)
+    if ((pressed == V && (control || meta) && !alt) || (pressed == INSERT && shift)) pasted = true
+  }
+  return closed
+}
+
+/** Writes the event, and notes what is asked of all of them; false where it is declined. */
+// @ts-ignore: decorator
+@inline
+function keptEvent(
+  event: usize, et: f64, t: f64, keyCode: f64, seqn: f64, code: i32, hasCode: bool, key: u8, type: u8, repeat: u8,
+): bool {
   const hasKeyCode = !isNaN(keyCode)
   const identity = code != NO_IDENTITY ? code : identityOfKeyCode(keyCode)
-  if (!hasType || !(hasKeyCode || hasCode) || identity == NO_IDENTITY) return 0
+  if (!(hasKeyCode || hasCode) || identity == NO_IDENTITY) return false
   const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
   usesT = usesT || isNaN(et)
   if (isNaN(seqn)) sequenced = false
@@ -152,19 +238,17 @@ function afterKeyEvent(at: usize, event: usize): usize {
     unordered = unordered || seqn < seqnBefore
     seqnBefore = seqn
   }
-  const pressed = byKeyCode != 0 ? byKeyCode : key
   if (type == KEYDOWN) {
     keydowns++
     if (keyCode == COMPOSED_KEY_CODE) composedEvents++
-    if ((pressed == V && (control || meta) && !alt) || (pressed == INSERT && shift)) pasted = true
   }
   store<f64>(event, et)
   store<f64>(event, t, 8)
   store<i32>(event, identity, 16)
-  store<u8>(event, pressed, 20)
+  store<u8>(event, byKeyCode != 0 ? byKeyCode : key, 20)
   store<u8>(event, type, 21)
   store<u8>(event, repeat, 22)
-  return closed
+  return true
 }
 
 /** The type that was read last. */
@@ -184,11 +268,35 @@ export function afterKeyRecords(at: usize): usize {
   records = composedRecords = 0
   for (at = firstItem(at + 1); at != 0; at = nextItem(at)) {
     if (load<u8>(at) != OPEN_BRACE || records == KEY_RECORDS_MAX) return 0
-    at = afterKeyRecord(at + 1, RECORDS + <usize>records * PRESS_BYTES)
+    const record = RECORDS + <usize>records * PRESS_BYTES
+    const end = afterRecordedRecord(at + 1, record)
+    at = end != 0 ? end : afterKeyRecord(at + 1, record)
     if (at == 0) return 0
     records++
   }
   return closed
+}
+
+/** A record as the recorder writes it; 0 for any other, which `afterKeyRecord` takes. */
+function afterRecordedRecord(at: usize, record: usize): usize {
+  if (!follows(at, FIRST_K, 4)) return 0
+  at = afterTextOf(at + 4, 64)
+  if (at == 0 || !follows(at, NEXT_C, 5)) return 0
+  at = afterCode(at + 5)
+  const key = codeKey
+  if (at == 0 || !follows(at, NEXT_KC, 6)) return 0
+  at = afterInteger(at + 6)
+  const keyCode = value
+  if (at == 0 || !follows(at, NEXT_ET, 6)) return 0
+  at = afterDouble(at + 6)
+  const et = value
+  if (at == 0 || !follows(at, NEXT_S, 5)) return 0
+  at = afterDouble(at + 5)
+  const seek = value
+  if (at == 0 || !follows(at, NEXT_H, 5)) return 0
+  at = afterDouble(at + 5)
+  if (at == 0 || load<u8>(at) != CLOSING_BRACE) return 0
+  return keptRecord(record, et, value, seek, keyCode, true, key) ? at + 1 : 0
 }
 
 function afterKeyRecord(at: usize, record: usize): usize {
@@ -225,16 +333,23 @@ function afterKeyRecord(at: usize, record: usize): usize {
     } else at = name == K ? afterTextOf(at, 64) : afterValue(at, 4)
     if (at == 0) return 0
   }
+  return keptRecord(record, et, hold, seek, keyCode, hasCode, key) ? closed : 0
+}
+
+/** Writes the record; false where it is declined. */
+// @ts-ignore: decorator
+@inline
+function keptRecord(record: usize, et: f64, hold: f64, seek: f64, keyCode: f64, hasCode: bool, key: u8): bool {
   const hasKeyCode = !isNaN(keyCode)
-  if (isNaN(et) || isNaN(hold) || !(hasKeyCode || hasCode)) return 0
+  if (isNaN(et) || isNaN(hold) || !(hasKeyCode || hasCode)) return false
   if (records > 0) {
     const before = load<f64>(record - PRESS_BYTES)
-    if (!(et >= before) || abs(et - before - seek) > 1) return 0
+    if (!(et >= before) || abs(et - before - seek) > 1) return false
   }
   if (keyCode == COMPOSED_KEY_CODE) composedRecords++
   const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
   store<f64>(record, et)
   store<f64>(record, et + hold, 8)
   store<u8>(record, byKeyCode != 0 ? byKeyCode : key, 16)
-  return closed
+  return true
 }

@@ -28,7 +28,7 @@ usage: node build/bench/accuracy.js --data <folder> [--json FILE] [--svg FILE] [
   --model   another model file than the shipped one
   --timer   as if the browser's clock had ticked every so many ms, in references and probes alike
   --attacks also report bots and replays: how many get through, how many sincere patterns are taken for one
-  --samples forgeries of each species and replays of each kind for --attacks: 2000 (default); the yardstick wants 10000
+  --samples forgeries of each species and replays of each kind for --attacks: 2000 (default); the bar wants 10000
   --moves   also report how accuracy moves with text length, references and shared text, and how errors fall on people
 
 P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two hands and one   P4 other days' free text

@@ -5,7 +5,7 @@ import { countForgeries, populationOf, victimsOf } from './forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
 import { countSincere, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
 
-/** Percent of each species that may be accepted (yardstick T06). */
+/** Percent of each species that may be accepted (T06 in docs/trust.md). */
 export const FORGERY_BARS: Readonly<Record<Species, number>> = {
   S1: 0,
   S3: 1,

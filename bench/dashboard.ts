@@ -11,6 +11,7 @@ import { startEmbedded } from '../src/storage/postgres/embedded.js'
 import { migrate } from '../src/storage/postgres/migrate.js'
 import { postgresOrganizations } from '../src/storage/postgres/organization.js'
 import { postgresStatistics } from '../src/storage/postgres/statistics.js'
+import { USER_SORTS } from '../src/storage/statistics.js'
 import { quantile } from './drive.js'
 import { fillDatabase } from './filled.js'
 
@@ -90,12 +91,19 @@ try {
     'daily usages': () => series.attempts(O, window, 'day'),
     'blocked users': () => Promise.all([directory.blocked(O, to, page), directory.countBlocked(O, to)]),
     'blocked users history': () => series.blockedUsers(O, window, 'day'),
-    'users table, most attempts': () => statistics.users(O, window, order),
-    'users table, lowest confidence': () =>
-      statistics.users(O, window, { ...order, sort: 'confidence', descending: false }),
-    'users table, by name': () => statistics.users(O, window, { ...order, sort: 'user_ref', descending: false }),
+    ...Object.fromEntries(
+      USER_SORTS.flatMap((sort) =>
+        [true, false].flatMap((descending) =>
+          [0, 10_000].map((skip) => [
+            `users table, by ${sort} ${descending ? 'descending' : 'ascending'}${skip === 0 ? '' : ', page 200'}`,
+            () => statistics.users(O, window, { ...order, sort, descending, skip }),
+          ]),
+        ),
+      ),
+    ),
     'users table, filtered': () => statistics.users(O, window, { ...order, userRefFilter: '777' }),
-    'users table, page 200': () => statistics.users(O, window, { ...order, skip: 10_000 }),
+    'users table, filter that many names pass, page 50': () =>
+      statistics.users(O, window, { ...order, userRefFilter: '7', skip: 2500 }),
     groups: () => directory.groups(O),
     geolocation: () => series.by(O, 'place', window),
     'contextual, device': () => series.indicator(O, 'device', window),

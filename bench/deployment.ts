@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pino from 'pino'
 import { readConfig } from '../src/config.js'
+import { jsonLog } from '../src/log.js'
 import { administration, openStores, type Stores } from '../src/open-stores.js'
 import { packageRoot } from '../src/scoring/artifacts.js'
 import { startEmbedded } from '../src/storage/postgres/embedded.js'
@@ -45,11 +45,9 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/**
- * Connections of a process, and of each of this one's own two pools. PostgreSQL gives 97: three services of two fronts or one, each
- * with the process that watches over them, and a peer with 20 must fit in. The service's default of 10 would not.
- */
-const [POOL, OWN_POOL] = ['8', '3']
+/** Of a server that several services and a peer share, and what each process of theirs takes of it at most. */
+const CONNECTIONS = 200
+const POOL = '10'
 
 /** What is closed at the end, latest first, however the bench ends. */
 type Closing = (() => Promise<void>)[]
@@ -71,7 +69,7 @@ export async function deploy(name: string): Promise<Deployment> {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-bench-'))
     closing.push(async () => rmSync(folder, { recursive: true, force: true }))
-    const embedded = await startEmbedded({ dataFolder: folder })
+    const embedded = await startEmbedded({ dataFolder: folder, connections: CONNECTIONS })
     closing.push(() => embedded.stop())
     const { redisUrl, redisPid } = await redisFor(folder, closing)
     const settings = {
@@ -80,13 +78,11 @@ export async function deploy(name: string): Promise<Deployment> {
       KEYSTRIDE_DATA: folder,
       LOG_LEVEL: 'warn',
       DATABASE_POOL: POOL,
+      // What it can do is measured, not whom it sends away.
+      QUEUE_MS: '60000',
     }
     const opened = async (more: Record<string, string>) => {
-      const stores = await openStores(
-        readConfig({ ...settings, DATABASE_POOL: OWN_POOL, ...more }),
-        pino({ level: 'silent' }),
-        { redis: true },
-      )
+      const stores = await openStores(readConfig({ ...settings, ...more }), jsonLog('silent'), { redis: true })
       closing.push(() => stores.close())
       return stores
     }

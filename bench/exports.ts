@@ -82,7 +82,7 @@ try {
     from (select i, now() - i * interval '2 seconds' as at from generate_series(1, ${options.rows}::int) i) t`
   await sql.end()
 
-  const exports = postgresExports(database, embedded.url)
+  const exports = postgresExports(database)
   const wrappedKeys = postgresWrappedKeys(database)
   const vault = createVault({ keyWrap, wrappedKeyOf: (id) => wrappedKeys.find(id) })
   const now = Date.now()

@@ -2,10 +2,11 @@ import postgres from 'postgres'
 import { NO_ATTEMPTS } from '../src/domain/attempts.js'
 
 /** What an attempt's facts take on disk, about: six indicators with their signals. */
+const TAGS = [{ k: 'app', v: 'web' }]
 const FACTS = JSON.stringify({
   ip: '203.0.113.7',
   mode: 'visible',
-  tags: [{ k: 'app', v: 'web' }],
+  tags: TAGS,
   indicators: Array.from({ length: 5 }, (_, i) => ({
     indicator: `indicator-${i}`,
     weight: 1,
@@ -56,13 +57,13 @@ export async function fillDatabase(url: string, organizationId: string, filling:
     await sql`
       insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
-        confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, facts, facets)
+        confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, facts, tags, facets)
       select ${organizationId}, (lpad(to_hex(ms), 12, '0') || '7' || substr(md5('i' || i), 1, 3) || '8' || substr(md5('i' || i), 4, 15))::uuid,
         to_timestamp(ms / 1000.0), md5('a' || u)::uuid, md5('m' || u)::uuid, 'user-' || u || '@example.com',
         'user-' || u || '@example.com', 'nominative', substr(md5('s' || i), 1, 16),
         case when i % 10 = 0 then 'security_code' else 'biometric' end, r < 0.9,
         case when r < 0.9 then 'auth' when r < 0.95 then 'challenge' else 'block' end, '', r, r, r, md5('p')::uuid, 5, 5,
-        md5('t' || i)::uuid, ${FACTS}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
+        md5('t' || i)::uuid, ${FACTS}, ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
           'place', (i % 60) || '.5 ' || (i % 90) || '.5 FR City', 'browser', 'B' || i % 6, 'os', 'O' || i % 5, 'kind', 'desktop',
           'score.device', 'high', 'score.network', 'low', 'score.time', 'medium')
       from (select i, random() as r, 1 + floor(random() * ${users[1]}::int)::int as u,

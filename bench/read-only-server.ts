@@ -1,8 +1,8 @@
-import pino from 'pino'
 import { z } from 'zod'
 import { loadProvider } from '../src/http/provider.js'
 import { routesFor } from '../src/http/route.js'
 import { serve } from '../src/http/server.js'
+import { jsonLog } from '../src/log.js'
 
 /**
  * The shipped http floor with one route that reads its body and does nothing: the most that any verify could reach.
@@ -13,6 +13,7 @@ const read = routesFor<null>()({
   path: '/read',
   summary: 'Read a body',
   countedAs: 'other',
+  lane: null,
   needsKey: true,
   needsSession: false,
   params: z.object({}),
@@ -31,7 +32,7 @@ const server = await serve({
   authenticate: async () => ({ organizationId: 'o', keyId: '', scopes: ['core'] }),
   degraded: () => null,
   services: null,
-  log: pino({ level: 'error' }),
+  log: jsonLog('error'),
   newRequestId: () => String(requests++),
   onAnswer: () => {},
   host: '127.0.0.1',

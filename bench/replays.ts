@@ -22,7 +22,7 @@ export interface Replaying {
   readonly jitterMs: number
 }
 
-/** Replays with the bar, in percent not stopped (yardstick T05). */
+/** Replays with the bar, in percent not stopped (T05 in docs/trust.md). */
 export const REPLAYS: Readonly<Record<string, Replaying & { readonly bar: number }>> = {
   exact: { shiftMs: 0, scale: [1, 1], jitterMs: 0, bar: 0 },
   'constant shift': { shiftMs: 1_700_000_000_123.4, scale: [1, 1], jitterMs: 0, bar: 1 },

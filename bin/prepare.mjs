@@ -11,7 +11,7 @@ const at = (...parts) => join(root, ...parts)
 
 /** Installs and builds what is missing or older than its sources; throws where a step fails. */
 export function prepare({ force = false } = {}) {
-  if (!existsSync(at('src'))) return
+  if (!existsSync(at('src/main.ts'))) return
   const say = (text) => process.stderr.write(`${text}\n`)
   const ready = () => installed() && Object.keys(STEPS).every(isBuilt)
   if (ready() && !force) return

@@ -4,6 +4,8 @@ import { ADAPTIVE_MAX } from './domain/adaptation.js'
 import { type HostList, hostList } from './domain/alert-host.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './domain/context/signal.js'
+import { burstOf, type KeyRate, NO_RATE } from './domain/key-rate.js'
+import { LOG_LEVELS, type LogLevel } from './log.js'
 
 const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
 export type Role = (typeof ROLES)[number]
@@ -15,6 +17,15 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(z.enum(values)).min(1))
+
+/** As libpq takes it: one server, or several with a comma between. */
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//)
+  .refine((text) => {
+    const [, scheme = '', user = '', hosts = '', rest = ''] = /^(\w+:\/\/)(.*@)?([^@/?#]*)(.*)$/.exec(text) ?? []
+    return hosts.split(',').every((host) => host !== '' && URL.canParse(scheme + user + host + rest))
+  }, 'must be postgres://user:password@host:port/name, or several host:port with a comma between')
 
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
 
@@ -47,20 +58,25 @@ const Environment = z.object({
     .optional()
     .describe('where clients reach the service; builds absolute links'),
   ROLES: listOf(ROLES).optional().describe('what this process serves, comma-separated: core, links, dashboard, jobs'),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/ })
+  DATABASE_URL: databaseUrl
     .optional()
-    .describe('PostgreSQL 14 or newer; unset: an embedded PostgreSQL under KEYSTRIDE_DATA'),
+    .describe(
+      'PostgreSQL 14 or newer, a standby by a further host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
+    ),
   DATABASE_POOL: count(1, 200).default(10).describe('connections to PostgreSQL a process holds at most'),
   DATABASE_PREPARE: z
-    .enum(['true', 'false'])
-    .default('true')
-    .describe('false for a PgBouncer older than 1.21 in transaction mode'),
+    .enum(['auto', 'true', 'false'])
+    .default('auto')
+    .describe(
+      'whether statements stay prepared; auto: not through a pooler; true for PgBouncer 1.21 or newer that keeps them',
+    ),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//)
     .optional()
-    .describe('Redis 7 or newer, one node or a comma-separated cluster; unset: sessions live in PostgreSQL'),
+    .describe(
+      'Redis 7 or newer: one node, or a Redis Cluster by several, comma-separated, or by one with ?cluster=true; unset: sessions live in PostgreSQL',
+    ),
   KEYSTRIDE_DATA: z
     .string()
     .min(1)
@@ -106,13 +122,29 @@ const Environment = z.object({
   SCORING_WORKERS: count(1, 64)
     .optional()
     .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
+  REQUESTS_AT_ONCE: count(4, 10_000)
+    .default(32)
+    .describe('requests a process works on at once; more wait, the most important first'),
+  QUEUE_MS: count(10, 60_000)
+    .default(1000)
+    .describe(
+      'how long a verify may have to wait, in ms: what would wait longer is 503 at once, and other calls sooner',
+    ),
+  KEY_RATE: count(0, 1_000_000)
+    .default(NO_RATE)
+    .describe('requests a second of one API key over all processes, more are 429; 0: as many as it likes'),
+  KEY_BURST: count(1, 1_000_000)
+    .optional()
+    .describe('requests of one API key that may come at once; unset: what may come in two seconds'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(64)
     .describe('memory of each process for profiles that sign in again, in MB: 100 about 9,000 people'),
-  LOG_LEVEL: z
-    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
-    .default('info')
-    .describe('least level to log'),
+  STOP_LEAD_S: count(0, 60)
+    .default(0)
+    .describe(
+      'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
+    ),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
   UWS_PROVIDER: z
     .string()
     .min(1)
@@ -127,7 +159,8 @@ export interface Config {
   readonly roles: readonly Role[]
   readonly databaseUrl: string | null
   readonly databasePool: number
-  readonly databasePrepare: boolean
+  /** Null: it depends on whether a pooler stands between. */
+  readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
   readonly dataFolder: string
   /** Null: the embedded default keeps keys of its own in `dataFolder`. */
@@ -147,8 +180,12 @@ export interface Config {
   readonly alertHosts: HostList
   readonly alertCaFile: string | null
   readonly scoringWorkers: number | null
+  readonly requestsAtOnce: number
+  readonly queueMs: number
+  readonly keyRate: KeyRate
   readonly profileCacheBytes: number
-  readonly logLevel: string
+  readonly stopLeadMs: number
+  readonly logLevel: LogLevel
   readonly uwsProvider: string | null
 }
 
@@ -183,7 +220,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     roles: settings.ROLES ?? ROLES,
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
-    databasePrepare: settings.DATABASE_PREPARE === 'true',
+    databasePrepare: settings.DATABASE_PREPARE === 'auto' ? null : settings.DATABASE_PREPARE === 'true',
     redisUrl: settings.REDIS_URL ?? null,
     dataFolder: settings.KEYSTRIDE_DATA,
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
@@ -202,7 +239,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     alertHosts: settings.ALERT_HOSTS ?? { names: new Set(), domains: [], ranges: [] },
     alertCaFile: settings.ALERT_CA ?? null,
     scoringWorkers: settings.SCORING_WORKERS ?? null,
+    requestsAtOnce: settings.REQUESTS_AT_ONCE,
+    queueMs: settings.QUEUE_MS,
+    keyRate: { perSecond: settings.KEY_RATE, burst: settings.KEY_BURST ?? burstOf(settings.KEY_RATE) },
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
+    stopLeadMs: settings.STOP_LEAD_S * 1000,
     logLevel: settings.LOG_LEVEL,
     uwsProvider: settings.UWS_PROVIDER ?? null,
   }

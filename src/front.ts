@@ -1,4 +1,5 @@
 import type { MetricsJson } from './http/metrics.js'
+import type { RateAccounts } from './storage/rate-account.js'
 
 /** What a front tells its supervisor. */
 export type FromFront =
@@ -7,6 +8,7 @@ export type FromFront =
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
   | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'forgotten'; readonly id: number }
+  | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
 
 /** What a supervisor tells its fronts. */
 export type ToFront =
@@ -14,6 +16,7 @@ export type ToFront =
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
   | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'all-forgot'; readonly id: number }
+  | { readonly kind: 'rate-spent'; readonly id: number; readonly aheadMs: number }
 
 /** This process as one of several fronts. */
 export interface Front {
@@ -24,12 +27,15 @@ export interface Front {
   onSettingsChanged(forget: (organizationId: string) => void): void
   /** Resolves once the other fronts have heard of it, or are too busy to: they see it a second later at the most. */
   settingsChanged(organizationId: string): Promise<void>
+  /** What the keys have asked of all fronts. */
+  readonly rateAccounts: RateAccounts
   /** Runs when the supervisor is gone: nobody would stop this process any more. */
   onOrphaned(stop: () => void): void
 }
 
 const METRICS_MS = 2000
 const FORGET_MS = 200
+const SPEND_MS = 1000
 
 /** Null where this process is the whole service. */
 export function asFront(env: NodeJS.ProcessEnv): Front | null {
@@ -55,6 +61,7 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
   process.on('message', (message: ToFront) => {
     if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
     else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
+    else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
   })
   return {
     serving: () => tell({ kind: 'serving' }),
@@ -74,6 +81,13 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
     },
     async settingsChanged(organizationId) {
       await ask((id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
+    },
+    rateAccounts: {
+      async spend(_, keyId, spentMs) {
+        const aheadMs = await ask((id) => ({ kind: 'spend-rate', id, keyId, spentMs }), SPEND_MS)
+        if (aheadMs === undefined) throw new Error('the supervisor does not answer')
+        return Number(aheadMs)
+      },
     },
     onOrphaned: (stop) => process.on('disconnect', stop),
   }

@@ -1,28 +1,30 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pino, { type Logger } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { DEMO_ORGANIZATION, SCOPES } from './domain/organization.js'
 import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
 import { asFront, type Front } from './front.js'
+import { jsonLog, type Logger } from './log.js'
 import { administration, openStores, type Stores } from './open-stores.js'
 import { serveAll, startScoring } from './serve-all.js'
 import { superviseFronts } from './supervise.js'
 import { version } from './version.js'
 
-/** A service that stops within 5 s, whatever is going on. */
+/** A service that stops within 5 s of its lead, whatever is going on. */
 const STOP_WITHIN_MS = 4_500
 
 /** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfigOrExit(env)
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } })
-  const stopping = stopOnSignal(log)
+  const log = jsonLog(config.logLevel)
   const front = asFront(env)
+  const supervises = config.processes > 1 && front === null
+  // Whoever watches over others stops with them, after their lead.
+  const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
   try {
-    if (config.processes > 1 && front === null) await runFronts(config, log, stopping)
+    if (supervises) await runFronts(config, log, stopping)
     else await serveHere(config, log, stopping, front)
   } catch (error) {
     log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')
@@ -66,12 +68,14 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     }),
   ])
   await requireKeys(stores)
-  const health = watchHealth(stores.checks, (why) =>
-    why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded'),
+  const health = watchHealth(
+    stores.checks,
+    (why) => (why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded')),
+    stores.clock.skewed,
   )
-  const server = await serveAll({ config, stores, scoring, health, log, front })
-  stopping.onStop(() => server.close())
   stopping.onStop(async () => health.stop())
+  const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front })
+  stopping.onStop(() => server.close())
   if (front === null) {
     const demo = stores.embedded ? await demoOrganization(config, stores) : null
     process.stdout.write(`${greeting(config, server.port, demo)}\n`)
@@ -89,13 +93,17 @@ function readConfigOrExit(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Runs what was registered, latest first, at the first signal; a signal that comes again changes nothing. */
-function stopOnSignal(log: Logger) {
+/**
+ * Runs what was registered, latest first, `leadMs` after the first signal; a further SIGINT ends the lead, others change
+ * nothing. What is registered may take `moreMs` longer than a process by itself.
+ */
+function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   const steps: (() => Promise<void>)[] = []
+  let asked = false
   let ended: Promise<void> | undefined
   const stop = (status: number): Promise<void> => {
     ended ??= (async () => {
-      const late = setTimeout(() => process.exit(status || 1), STOP_WITHIN_MS)
+      const late = setTimeout(() => process.exit(status || 1), STOP_WITHIN_MS + moreMs)
       for (const step of steps.reverse()) {
         await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
       }
@@ -107,7 +115,10 @@ function stopOnSignal(log: Logger) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       log.info({ signal }, 'stopping')
-      void stop(0)
+      // A supervisor and its fronts may both be sent SIGTERM, and the fronts another one by it.
+      if (asked && signal === 'SIGINT') void stop(0)
+      else setTimeout(() => void stop(0), leadMs)
+      asked = true
     })
   }
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -118,6 +129,8 @@ function stopOnSignal(log: Logger) {
   }
   return {
     stop,
+    /** A signal has come: nothing new should be sent here. */
+    asked: () => asked,
     onStop: (step: () => Promise<void>) => {
       steps.push(step)
     },

@@ -1,8 +1,10 @@
-import type { Logger } from 'pino'
+import { setTimeout as delay } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import type { Config } from './config.js'
+import { type Clock, createClock } from './flows/clock.js'
 import type { Check } from './flows/health.js'
 import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
+import type { Logger } from './log.js'
 import type { AccountStore } from './storage/account.js'
 import type { AlertStore } from './storage/alerts.js'
 import type { ApiKeyStore } from './storage/api-key.js'
@@ -12,6 +14,7 @@ import type { AuthenticationStore } from './storage/authentication.js'
 import type { CodeHash } from './storage/code-hash.js'
 import { createCodeHash } from './storage/code-hash-argon2.js'
 import type { Directory } from './storage/directory.js'
+import type { ErasureStore } from './storage/erasures.js'
 import type { ExportStore } from './storage/exports.js'
 import type { Geography } from './storage/geography.js'
 import { openGeography } from './storage/geography-files.js'
@@ -35,6 +38,7 @@ import { postgresAuthentications } from './storage/postgres/authentication.js'
 import { connectPostgres } from './storage/postgres/client.js'
 import { postgresDirectory } from './storage/postgres/directory.js'
 import { startEmbedded } from './storage/postgres/embedded.js'
+import { postgresErasures } from './storage/postgres/erasures.js'
 import { postgresExports } from './storage/postgres/exports.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { postgresJobQueue } from './storage/postgres/job-queue.js'
@@ -44,12 +48,14 @@ import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresOutbox } from './storage/postgres/outbox.js'
 import { postgresPendingActions } from './storage/postgres/pending-action.js'
 import { postgresPolicies } from './storage/postgres/policies.js'
+import { poolerBetween } from './storage/postgres/pooler.js'
 import { postgresPreferredLanguages } from './storage/postgres/preferred-language.js'
+import { findPrimary, serversOf } from './storage/postgres/primary.js'
 import { postgresProfiles } from './storage/postgres/profile.js'
 import { postgresProfileLinks } from './storage/postgres/profile-link.js'
 import { postgresRetention } from './storage/postgres/retention.js'
 import { postgresSecurityCodes } from './storage/postgres/security-code.js'
-import { postgresSessions } from './storage/postgres/session.js'
+import { endEverySession, postgresSessions } from './storage/postgres/session.js'
 import { postgresStatistics } from './storage/postgres/statistics.js'
 import { postgresTypingWords } from './storage/postgres/typing-words.js'
 import { postgresUsage } from './storage/postgres/usage.js'
@@ -58,6 +64,7 @@ import { postgresWrappedKeys } from './storage/postgres/wrapped-key.js'
 import type { PreferredLanguageStore } from './storage/preferred-language.js'
 import type { ProfileStore } from './storage/profile.js'
 import type { ProfileLinkStore } from './storage/profile-link.js'
+import type { RateAccounts } from './storage/rate-account.js'
 import type { RetentionStore } from './storage/retention.js'
 import type { SecurityCodeStore } from './storage/security-code.js'
 import type { SessionStore } from './storage/session.js'
@@ -92,10 +99,15 @@ export interface Stores {
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
+  /** Null without Redis. */
+  readonly rateAccounts: RateAccounts | null
+  /** Wherever they are kept. */
+  readonly endEverySession: () => Promise<void>
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
   readonly exports: ExportStore
   readonly retention: RetentionStore
+  readonly erasures: ErasureStore
   readonly userLog: UserLogStore
   readonly vault: Vault
   readonly keyRing: KeyRing
@@ -103,6 +115,8 @@ export interface Stores {
   readonly wrappedKeys: WrappedKeyStore
   /** Where the stores themselves listen. */
   readonly ports: ReadonlySet<number>
+  /** The time, for everything that is stored or compared with what is. */
+  readonly clock: Clock
   /** What health watches. */
   readonly checks: readonly Check[]
   /** The PostgreSQL is our own. */
@@ -111,6 +125,17 @@ export interface Stores {
   readonly migrated: readonly string[]
   close(): Promise<void>
 }
+
+/** Beside the processes' pools: migrations, a console, and the server's own. */
+const FURTHER_CONNECTIONS = 20
+
+/** About five seconds in all, with the patience of a ping itself. */
+const FIRST_PINGS = 20
+const FIRST_PING_EVERY_MS = 50
+
+/** So many that every process that serves, and the one that watches over them, can fill its pool. */
+const connectionsFor = ({ processes, databasePool }: Config): number =>
+  Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
 
 /**
  * Opens every store that the configuration names, the database brought to this version. `redis` false leaves Redis
@@ -128,12 +153,24 @@ export async function openStores(
   try {
     const say = (line: string) => log.info(line)
     const embedded =
-      config.databaseUrl === null ? await startEmbedded({ dataFolder: config.dataFolder, log: say }) : null
+      config.databaseUrl === null
+        ? await startEmbedded({ dataFolder: config.dataFolder, connections: connectionsFor(config), log: say })
+        : null
     if (embedded !== null) closing.push(() => embedded.stop())
     const url = embedded?.url ?? config.databaseUrl ?? ''
-    const migrated = await migrate(url, say)
-    const database = connectPostgres({ url, max: config.databasePool, prepare: config.databasePrepare, log: say })
+    const primary = await primaryOf(url)
+    const migrated = await migrate(primary, say)
+    const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
+    const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: say })
     closing.push(() => database.close())
+    const clock = createClock({
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now(),
+      onSkew: (whose, skewMs, off) =>
+        log.warn({ whose, skewMs }, off ? "a clock is off the database's" : "a clock agrees with the database's again"),
+    })
+    const pingDatabase = clock.led(() => database.ping())
+    await untilHeard(pingDatabase)
     const redis = config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, say)
     if (redis !== null) closing.push(() => redis.close())
 
@@ -162,6 +199,11 @@ export async function openStores(
       outbox: postgresOutbox(database),
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
+      rateAccounts: redis?.rateAccounts ?? null,
+      async endEverySession() {
+        await endEverySession(database)
+        await redis?.endEverySession()
+      },
       invalidPatterns: postgresInvalidPatterns(database),
       securityCodes: postgresSecurityCodes(database),
       codeHash: createCodeHash({
@@ -172,17 +214,19 @@ export async function openStores(
       preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),
       jobQueue: postgresJobQueue(database),
-      exports: postgresExports(database, url),
+      exports: postgresExports(database),
       retention: postgresRetention(database),
+      erasures: postgresErasures(database),
       userLog: postgresUserLog(database),
       vault,
       keyRing,
       keyWrap,
       wrappedKeys,
       ports: portsOf(url, config.redisUrl),
+      clock,
       checks: [
-        { name: 'PostgreSQL', ping: () => database.ping() },
-        ...(redis === null ? [] : [{ name: 'Redis', ping: () => redis.ping() }]),
+        { name: 'PostgreSQL', ping: pingDatabase },
+        ...(redis === null ? [] : [{ name: 'Redis', ping: clock.compared('Redis', () => redis.ping()) }]),
       ],
       embedded: embedded !== null,
       migrated,
@@ -194,23 +238,52 @@ export async function openStores(
   }
 }
 
-/** Ports of the database and of every Redis node. */
+/** Nothing is served by this machine's own clock. The first connection may take longer than any word after it. */
+async function untilHeard(ping: () => Promise<void>): Promise<void> {
+  for (let left = FIRST_PINGS; ; left--) {
+    try {
+      return await ping()
+    } catch (error) {
+      if (left === 0) throw error
+      await delay(FIRST_PING_EVERY_MS)
+    }
+  }
+}
+
+/** Of several servers the one that takes writes. */
+async function primaryOf(url: string): Promise<string> {
+  const [only, ...others] = serversOf(url)
+  if (only !== undefined && others.length === 0) return only
+  const primary = await findPrimary(serversOf(url))
+  if (primary === null) throw new Error('no server of DATABASE_URL takes writes')
+  return primary.url
+}
+
+/** Ports of every database server and of every Redis node. */
 function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
   const nodes = (redisUrl ?? '').split(',').filter((node) => node !== '')
   const portOf = (url: string, usual: number) => Number(new URL(url.trim()).port) || usual
-  return new Set([portOf(databaseUrl, 5432), ...nodes.map((node) => portOf(node, 6379))])
+  const servers = serversOf(databaseUrl).map((server) => portOf(server, 5432))
+  return new Set([...servers, ...nodes.map((node) => portOf(node, 6379))])
 }
 
 /** Loaded only where it is used: the client's modules take 190 ms of a start. */
 async function openRedis(url: string, log: (line: string) => void) {
-  const [{ connectRedis }, { redisSessions }] = await Promise.all([
+  const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }] = await Promise.all([
     import('./storage/redis/client.js'),
     import('./storage/redis/session.js'),
+    import('./storage/redis/rate-account.js'),
   ])
   const redis = await connectRedis({ url, log })
-  return { sessions: redisSessions(redis), ping: () => redis.ping(), close: () => redis.close() }
+  return {
+    sessions: redisSessions(redis),
+    rateAccounts: redisRateAccounts(redis),
+    endEverySession: () => endEverySession(redis),
+    ping: () => redis.ping(),
+    close: () => redis.close(),
+  }
 }
 
 /** Administration on open stores. */
 export const administration = (stores: Stores): OrganizationFlows =>
-  createOrganizationFlows({ ...stores, newId: () => v7(), now: () => Date.now() })
+  createOrganizationFlows({ ...stores, newId: () => v7(), now: stores.clock.now })

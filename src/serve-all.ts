@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from 'pino'
 import type { CoreServices } from './api/core/core-route.js'
 import { coreRoutes } from './api/core/table.js'
 import type { DashboardServices } from './api/dashboard/dashboard-route.js'
@@ -22,6 +21,7 @@ import { createEnroll } from './flows/enroll.js'
 import { createExportFlows } from './flows/exports.js'
 import type { Health } from './flows/health.js'
 import { createInspect } from './flows/inspect.js'
+import { createKeyRates } from './flows/key-rates.js'
 import { createKnownPeople } from './flows/known-people.js'
 import { createLegacyLink } from './flows/legacy-link.js'
 import { createLegacyVerify } from './flows/legacy-verify.js'
@@ -44,6 +44,7 @@ import { createUserActions } from './flows/user-actions.js'
 import { createVerify } from './flows/verify.js'
 import { createVerifyCode } from './flows/verify-code.js'
 import type { Front } from './front.js'
+import { createAdmission, LOOK_MS } from './http/admission.js'
 import { documentEndpoints } from './http/docs-page.js'
 import { createMetrics } from './http/metrics.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
@@ -55,7 +56,8 @@ import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'
 import { createRetention } from './jobs/retention.js'
-import { newId } from './new-id.js'
+import type { Logger } from './log.js'
+import { idsBy } from './new-id.js'
 import type { Stores } from './open-stores.js'
 import { modelFile, packageRoot, wasmFile, workerFile } from './scoring/artifacts.js'
 import { createInlineScoring } from './scoring/inline.js'
@@ -70,6 +72,8 @@ interface Needs {
   readonly stores: Stores
   readonly scoring: Scoring
   readonly health: Health
+  /** The process has been told to stop, and serves what still comes. */
+  readonly stopping: () => boolean
   readonly log: Logger
   /** Null where this process alone serves. */
   readonly front: Front | null
@@ -100,7 +104,9 @@ const DRAIN_MS = 3_000
 const SEND_WITHIN_MS = 10_000
 
 /** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
-export async function serveAll({ config, stores, scoring, health, log, front }: Needs): Promise<Serving> {
+export async function serveAll({ config, stores, scoring, health, stopping, log, front }: Needs): Promise<Serving> {
+  const { now } = stores.clock
+  const newId = idsBy(now)
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const queue = openQueue(stores, log)
   const courier = createCourier({
@@ -109,25 +115,43 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     ca: config.alertCaFile === null ? null : readFileSync(config.alertCaFile, 'utf8'),
     deadlineMs: SEND_WITHIN_MS,
   })
-  const services = servicesOf(config, stores, scoring, health, front, queue, courier)
-  const outages = createOutages({ ...stores, now: () => Date.now() })
+  const services = servicesOf(config, stores, scoring, health, front, queue, courier, newId)
+  const outages = createOutages({ ...stores, now })
   health.listen(outages.turn)
-  const meter = createUsageMeter({ usage: stores.usage, now: () => Date.now() })
+  const meter = createUsageMeter({ usage: stores.usage, now })
   const metrics = createMetrics({ version: version(), provider })
+  let looking: NodeJS.Timeout | undefined
+  const admission = createAdmission({
+    atOnce: config.requestsAtOnce,
+    waitMs: config.queueMs,
+    onRefused: metrics.onRefused,
+    onWork: () => {
+      looking = setInterval(() => {
+        if (!admission.look(performance.now())) clearInterval(looking)
+      }, LOOK_MS)
+    },
+  })
+  const spendRate = createKeyRates({
+    rate: config.keyRate,
+    accounts: stores.rateAccounts ?? front?.rateAccounts ?? null,
+    monotonicMs,
+  })
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
     uws: provider.uws,
     apis,
     plain: [
-      ...probes(health, front?.metrics(metrics) ?? metrics.text),
+      ...probes(health, stopping, front?.metrics(metrics) ?? metrics.text),
       ...(config.roles.includes('links') ? pages(services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
-    authenticate: createAuthenticate({ apiKeys: stores.apiKeys, monotonicMs }),
+    authenticate: createAuthenticate({ apiKeys: stores.apiKeys, spendRate, monotonicMs }),
+    admission,
     degraded: health.degraded,
     services,
     log,
     newRequestId: newId,
+    now,
     onAnswer(answered) {
       metrics.onAnswer(answered)
       meter.note(answered)
@@ -137,13 +161,16 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     exclusivePort: front === null,
   })
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
+  metrics.gauge('keystride_http_requests_waiting', 'Requests that wait for others to end', admission.waiting)
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
+  const skewS = () => stores.clock.skewMs() / 1000
+  metrics.gauge('keystride_clock_skew_seconds', "How far a clock is off the database's, at most", skewS, 'max')
   const jobs = [
     adding(meter, log),
     noteOutages(outages, log),
     ...(config.roles.includes('jobs')
-      ? [...startJobs(stores, log), ...startAlerting({ ...stores, courier, log })]
+      ? [...startJobs(stores, log), ...startAlerting({ ...stores, courier, now, log })]
       : []),
   ]
   if (config.roles.includes('jobs')) workOn(queue, stores)
@@ -152,6 +179,7 @@ export async function serveAll({ config, stores, scoring, health, log, front }: 
     uws: `${provider.name}@${provider.version}`,
     async close() {
       await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
+      clearInterval(looking)
       await Promise.all(jobs.map((job) => job.stop()))
       await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
     },
@@ -176,12 +204,12 @@ function workOn(queue: JobQueue, stores: Stores): void {
   queue.work('find-exports', async (_, signal) => {
     for (const { organizationId, id } of await stores.exports.abandoned())
       await queue.send('export-log', { organization: organizationId, archive: id })
-    while (!signal.aborted && (await stores.exports.forget(Date.now()))) {
+    while (!signal.aborted && (await stores.exports.forget(stores.clock.now()))) {
       // More is left.
     }
   })
   queue.schedule('find-exports', FIND_EXPORTS_EVERY_S)
-  const retain = createRetention({ ...stores, now: () => Date.now() })
+  const retain = createRetention({ ...stores, now: stores.clock.now })
   queue.work('retention', (_, signal) => retain(signal))
   queue.schedule('retention', RETENTION_EVERY_S)
 }
@@ -281,7 +309,9 @@ function servicesOf(
   front: Front | null,
   jobs: JobQueue,
   courier: Courier,
+  newId: () => string,
 ): Services {
+  const { now } = stores.clock
   const needs = {
     ...stores,
     scoring,
@@ -290,7 +320,7 @@ function servicesOf(
     jobs,
     newId,
     newToken,
-    now: () => Date.now(),
+    now,
     randomSeed: () => randomInt(2 ** 32),
     randomDigits: (count: number) => Array.from({ length: count }, () => randomInt(10)).join(''),
     replay: config.replay,
@@ -390,7 +420,7 @@ function dashboardServices(
 const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
   documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
 
-function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoint[] {
+function probes(health: Health, stopping: () => boolean, metricsText: () => Promise<string>): PlainEndpoint[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
   return [
     { method: 'get', path: '/livez', handle: () => text(200, 'live\n') },
@@ -398,7 +428,7 @@ function probes(health: Health, metricsText: () => Promise<string>): PlainEndpoi
       method: 'get',
       path: '/readyz',
       handle() {
-        const why = health.degraded()
+        const why = stopping() ? 'stopping' : health.degraded()
         return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
       },
     },

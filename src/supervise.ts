@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FromFront, ToFront } from './front.js'
 import { metricsTogether } from './http/metrics.js'
+import { rateAccountsHere } from './storage/rate-account.js'
 
 interface SuperviseOptions {
   /** What a front runs: the file that started this process. */
@@ -33,6 +34,7 @@ const FORGET_MS = 150
  */
 export async function superviseFronts({ file, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
   const fronts = new Set<ChildProcess>()
+  const rates = rateAccountsHere(() => performance.now())
   let stopping = false
   let up = false
   const servedOn = await freePort(host, port)
@@ -83,6 +85,10 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
   async function hear(child: ChildProcess, message: FromFront): Promise<void> {
     const answer = (to: ToFront) => child.connected && child.send(to)
     if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText() })
+    if (message.kind === 'spend-rate') {
+      const { id, keyId, spentMs } = message
+      answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })
+    }
     if (message.kind === 'settings-changed') {
       await forgetElsewhere(child, message.organizationId)
       answer({ kind: 'all-forgot', id: message.id })

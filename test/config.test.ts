@@ -57,6 +57,17 @@ describe('the configuration', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://localhost/keystride', ENCRYPTION_KEY: KEY })).toEqual([])
   })
 
+  it('takes several database servers with a comma between, and refuses what is no server', () => {
+    const of = (DATABASE_URL: string) => problemsOf({ DATABASE_URL, ENCRYPTION_KEY: KEY })
+    expect(of('postgres://ann:secret@one:5432,two:5433/keystride?target_session_attrs=read-write')).toEqual([])
+    for (const wrong of [
+      'postgres://ann@one:5432,/keystride',
+      'postgres://ann@one:port,two/keystride',
+      'postgres:///name',
+    ])
+      expect(of(wrong)).toHaveLength(1)
+  })
+
   it('refuses an encryption key that is not 32 bytes', () => {
     expect(problemsOf({ ENCRYPTION_KEY: Buffer.alloc(16, 1).toString('base64') })).toHaveLength(1)
     expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKey).toHaveLength(32)

@@ -12,19 +12,19 @@ interface Floor {
   readonly floors: readonly string[]
   readonly packages: readonly string[]
 }
-const POSTGRES = ['postgres', 'pg', 'pg-boss', 'node-pg-migrate']
+const POSTGRES = ['postgres', 'pg', 'pg-boss']
 const FLOORS: Record<string, Floor> = {
   'src/domain': { floors: ['src/domain'], packages: ['zod'] },
   'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
   'src/storage/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
-  'src/storage/geography-files.ts': { floors: ['src/storage', 'src/domain'], packages: ['maxmind'] },
+  'src/storage/geography-files.ts': { floors: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
   'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
-  'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['redis'] },
+  'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['@redis/client'] },
   'src/scoring': { floors: ['src/scoring', 'src/domain'], packages: ['piscina'] },
   'src/scoring/user-agent.ts': { floors: ['src/scoring', 'src/domain'], packages: ['bowser'] },
   'src/calibration': { floors: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
   'src/flows': { floors: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
-  'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'pino', 'prom-client'] },
+  'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'prom-client'] },
   'src/api': {
     floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage', 'src/web'],
     packages: ['zod'],
@@ -34,8 +34,8 @@ const FLOORS: Record<string, Floor> = {
   'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/recorder': { floors: ['src/recorder'], packages: [] },
-  'src/cli': { floors: ['src'], packages: ['commander', 'pino', 'uuid', 'zod'] },
-  src: { floors: ['src'], packages: ['zod', 'pino', 'uuid'] },
+  'src/cli': { floors: ['src'], packages: ['commander', 'uuid', 'zod'] },
+  src: { floors: ['src'], packages: ['zod', 'uuid'] },
 }
 /** Above storage, flows and api see its interfaces, never a back end. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
@@ -96,7 +96,7 @@ describe('floors', () => {
     expect(forbidden('src/domain/policy.ts', 'node:fs')).not.toBeNull()
     expect(forbidden('src/domain/policy.ts', '../flows/verify.js')).not.toBeNull()
     expect(forbidden('src/flows/verify.ts', '../storage/redis/session.js')).not.toBeNull()
-    expect(forbidden('src/flows/verify.ts', 'redis')).not.toBeNull()
+    expect(forbidden('src/flows/verify.ts', '@redis/client')).not.toBeNull()
     expect(forbidden('src/http/server.ts', '../flows/verify.js')).not.toBeNull()
     expect(forbidden('src/flows/verify.ts', '../storage/session.js')).toBeNull()
   })

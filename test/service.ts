@@ -1,8 +1,8 @@
-import pino from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../src/config.js'
 import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/health.js'
+import { jsonLog } from '../src/log.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll, startScoring } from '../src/serve-all.js'
 import { holdsToContract, type TestedApi } from './contract.js'
@@ -32,7 +32,7 @@ export interface TestService {
   dashboard(method: string, path: string, options?: { body?: unknown; apikey?: string }): Promise<Answer>
   bootstrap(userRef: string): Promise<Answer & { session: string }>
   /** An organization beside the service's own. */
-  another(): Promise<{ organizationId: string; apikey: string }>
+  another(name?: string): Promise<{ organizationId: string; apikey: string }>
   close(): Promise<void>
 }
 
@@ -44,6 +44,9 @@ export const backEnds: readonly { name: string; redisUrl: string | null }[] = [
 
 /** Wraps 32 bytes of nothing in particular: tests keep no secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
+
+/** Nobody is sent away for the sake of a loaded machine: tests of that say how long they wait. */
+const QUEUE_MS = '20000'
 
 /**
  * The whole service in this process on a database of its own, with Redis where a URL is given. Every answer that `call`
@@ -69,15 +72,24 @@ export async function startService(
     SCORING_WORKERS: '1',
     PROCESSES: '1',
     LOG_LEVEL: 'error',
+    QUEUE_MS,
     ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     ...more,
   }
   const config = readConfig(env)
-  const log = pino({ level: config.logLevel })
+  const log = jsonLog(config.logLevel)
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
-  const serving = await serveAll({ config, stores: { ...stores, embedded: demo }, scoring, health, log, front: null })
+  const serving = await serveAll({
+    config,
+    stores: { ...stores, embedded: demo },
+    scoring,
+    health,
+    stopping: () => false,
+    log,
+    front: null,
+  })
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))
   const { apikey } = await flows.issueKey(organizationId, 'test')
@@ -120,8 +132,8 @@ export async function startService(
       const answer = await call('GET', `/users/${encodeURIComponent(userRef)}`)
       return { ...answer, session: answer.headers.get('x-service-session') ?? '' }
     },
-    async another() {
-      const { id } = await flows.create('Another')
+    async another(name = 'Another') {
+      const { id } = await flows.create(name)
       return { organizationId: id, apikey: (await flows.issueKey(id, 'another')).apikey }
     },
     async close() {

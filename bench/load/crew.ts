@@ -12,7 +12,7 @@ export interface Crew {
   /** The people there are after it: somebody may have joined. */
   step(step: Step, onSeen: (seen: SeenMessage, worker: number) => void): Promise<number>
   /** How many could not be removed. */
-  remove(onProgress: () => void): Promise<number>
+  remove(onProgress: () => void, onKept: (last: string) => void): Promise<number>
   /** Begin nothing more, finish what is under way. */
   stop(): void
   close(): Promise<void>
@@ -21,6 +21,7 @@ export interface Crew {
 interface Hears {
   readonly onSeen?: (seen: SeenMessage, worker: number) => void
   readonly onProgress?: () => void
+  readonly onKept?: (last: string) => void
 }
 
 /** The threads of the load generator. A key that becomes unknown on the way ends the work with `CannotTest`. */
@@ -35,7 +36,10 @@ export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
   }
 
   /** One message to each thread, and what they say until all are done. */
-  const together = async (messageOf: (worker: number) => ToWorker, { onSeen, onProgress }: Hears): Promise<number> => {
+  const together = async (
+    messageOf: (worker: number) => ToWorker,
+    { onSeen, onProgress, onKept }: Hears,
+  ): Promise<number> => {
     const each = threads.map(
       (thread, worker) =>
         new Promise<number>((resolve, reject) => {
@@ -47,6 +51,7 @@ export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
           const hear = (message: FromWorker) => {
             if (message.kind === 'seen') onSeen?.(message, worker)
             else if (message.kind === 'progress') onProgress?.()
+            else if (message.kind === 'kept') onKept?.(message.last)
             else if (message.kind === 'done') settle(() => resolve(message.people))
             else
               fail(message.kind === 'failed' ? new Error(message.message) : new CannotTest(unknownKey(settings.core)))
@@ -62,7 +67,7 @@ export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
     enroll: (people, onSeen, onProgress) =>
       together((worker) => ({ kind: 'enroll', people: shareOf(people, worker) }), { onSeen, onProgress }),
     step: (step, onSeen) => together(() => ({ kind: 'step', step }), { onSeen }),
-    remove: (onProgress) => together(() => ({ kind: 'remove' }), { onProgress }),
+    remove: (onProgress, onKept) => together(() => ({ kind: 'remove' }), { onProgress, onKept }),
     stop: () => send({ kind: 'stop' }),
     async close() {
       send({ kind: 'close' })

@@ -62,6 +62,8 @@ export type FromWorker =
     }
   /** One person more is enrolled or removed. */
   | { readonly kind: 'progress' }
+  /** Somebody could not be removed; `last` is what the last of several tries met. */
+  | { readonly kind: 'kept'; readonly last: string }
   /** `people`: this worker's members now. */
   | { readonly kind: 'done'; readonly people: number }
   | { readonly kind: 'unknown-key' }

@@ -201,7 +201,13 @@ function showLive({ options, progress }: RunNeeds, seen: StepSeen, rate: number 
 
 async function removed({ progress, options }: RunNeeds, crew: Crew, all: number): Promise<void> {
   let done = 0
-  const left = await crew.remove(() => progress.bar('deleting the people of the run', ++done, all)).catch(() => 'some')
+  let why = ''
+  const onProgress = () => progress.bar('deleting the people of the run', ++done, all)
+  const onKept = (last: string) => {
+    why = ` (${last})`
+  }
+  const left = await crew.remove(onProgress, onKept).catch(() => 'some')
   progress.end()
-  if (left !== 0) progress.say(`${left} people could not be deleted: they are called load-${options.name}-<number>`)
+  if (left !== 0)
+    progress.say(`${left} people could not be deleted${why}: they are called load-${options.name}-<number>`)
 }

@@ -13,6 +13,9 @@ import { dataCrowd, madeUpCrowd } from './typists.js'
 
 // One thread of the load generator: its share of the people, of the connections and of the arrivals.
 
+const REMOVE_TRIES = 5
+const REMOVE_PAUSE_MS = 1000
+
 // Sound: the crew starts this file with nothing else.
 const crew = workerData as Crew
 const port = parentPort
@@ -70,12 +73,25 @@ async function removeAll(): Promise<void> {
   await inLanes(16, async () => {
     const member = members.pop()
     if (member === undefined) return false
-    const answer = await remove(member, { counted: false, intended: performance.now() })
-    if (!answer?.ok) kept.push(member)
+    const last = await removeOne(member)
+    if (last !== null) {
+      kept.push(member)
+      say({ kind: 'kept', last })
+    }
     say({ kind: 'progress' })
     return true
   })
   members.push(...kept)
+}
+
+/** Null where the person is gone, else what the last try met. A service that is still busy with the load is asked again. */
+async function removeOne(member: Member): Promise<string | null> {
+  for (let tries = 1; ; tries++) {
+    const answer = await remove(member, { counted: false, intended: performance.now() })
+    if (answer?.ok) return null
+    if (tries === REMOVE_TRIES || stopping) return answer === null ? 'no answer' : `status ${answer.status}`
+    await wallClock.sleep(REMOVE_PAUSE_MS)
+  }
 }
 
 /** Somebody who may sign in now, one who is not at it already where there is one; null where everybody is locked. */

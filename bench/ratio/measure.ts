@@ -45,8 +45,8 @@ const IDLE_S = 10
 const [FEW, MANY] = [64, 256]
 /** A turn gets requests for this many times the best rate seen so far: it must not run dry. */
 const SPARE = 1.6
-/** A first round, with nothing to warm up, is not counted: code is compiled, caches fill, rates get known. */
-const FIRST = { rate: 500, seconds: 2 }
+/** A first round is longer and not counted: some thousands of verifies until code is compiled, caches fill, rates get known. */
+const FIRST = { rate: 800, seconds: 8 }
 /** Read and answered by the peer again and again: it knows no replay. */
 const REUSED = 1500
 /** Above this share of other answers than 200 there is something else to measure; a few in a short turn are a hiccup. */

@@ -1,6 +1,6 @@
-import pino from 'pino'
 import { type Config, readConfig } from '../config.js'
 import type { OrganizationFlows } from '../flows/organizations.js'
+import { jsonLog, toDescriptor } from '../log.js'
 import { openStores, type Stores } from '../open-stores.js'
 
 /** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
@@ -41,4 +41,4 @@ export const print = (text: string) => process.stdout.write(`${text}\n`)
 /** Epoch milliseconds as ISO 8601. */
 export const iso = (ms: number) => new Date(ms).toISOString()
 /** Warnings and worse, on standard error. */
-export const quietLog = () => pino({ level: 'warn' }, pino.destination(2))
+export const quietLog = () => jsonLog('warn', toDescriptor(2))

@@ -6,8 +6,10 @@ import { administration, openStores } from '../open-stores.js'
 import { version } from '../version.js'
 import { administerFrom, iso, print, quietLog, run } from './administer.js'
 import { calibrateCommand } from './calibrate.js'
+import { erasuresCommand } from './erasures.js'
 import { explainCommand } from './explain.js'
 import { keyCommand } from './key.js'
+import { limitsCommand } from './limits.js'
 import { memberCommand } from './member.js'
 import { planCommand } from './plan.js'
 import { quotasCommand } from './quotas.js'
@@ -66,6 +68,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
     administer((stores) => work(administration(stores)))
   organization.addCommand(quotasCommand(withFlows))
   organization.addCommand(redirectsCommand(withFlows))
+  organization.addCommand(limitsCommand(withFlows))
 
   program
     .command('config')
@@ -77,6 +80,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
 
   program.addCommand(keyCommand(administer))
   program.addCommand(memberCommand(administer))
+  program.addCommand(erasuresCommand(administer, env))
   program.addCommand(typingPatternCommand())
   program.addCommand(explainCommand(run))
   program.addCommand(calibrateCommand(run))

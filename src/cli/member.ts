@@ -40,12 +40,12 @@ type Work = (stores: Stores, who: Designation, targets: ProfileTargets) => Promi
 
 const show: Work = async (stores, who, targets) => {
   const { account, member } = await createUnlock(stores).show(who)
-  print(table(['', ''], stateRows(account, member, targets, Date.now())).trimStart())
+  print(table(['', ''], stateRows(account, member, targets, stores.clock.now())).trimStart())
 }
 
 const unlock: Work = async (stores, who) => {
   const before = await createUnlock(stores).unlock(who)
-  const now = Date.now()
+  const now = stores.clock.now()
   for (const kind of KINDS) print(`${NAMES[kind]} was ${lockText(before[kind], kind, now)}`)
   print('unlocked')
 }

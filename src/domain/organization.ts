@@ -1,3 +1,5 @@
+import type { KeyRate } from './key-rate.js'
+
 export const LANGUAGE_MODES = ['auto', 'forced'] as const
 /** `auto` follows `Accept-Language`, `forced` does not. */
 export type LanguageMode = (typeof LANGUAGE_MODES)[number]
@@ -14,6 +16,8 @@ export interface Organization {
   readonly wordsVersion: number
   /** Where browsers may be sent at the end of a profile link, origins; empty: anywhere. */
   readonly redirectOrigins: readonly string[]
+  /** Of each of its keys; null: as the deployment has it. */
+  readonly keyRate: KeyRate | null
   readonly createdAt: number
 }
 

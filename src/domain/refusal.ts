@@ -35,6 +35,8 @@ export type RefusalKind =
   | 'typing-words-bound'
   | 'security-code-weak'
   | 'rate-limited'
+  | 'over-rate'
+  | 'overloaded'
   | 'degraded'
   | 'internal'
 

@@ -77,14 +77,6 @@ const Tags = z
   .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
   .max(TAGS_MAX, `too long: ${TAGS_MAX} tags at the most`)
 
-/** The part of a typing pattern that says where it was typed. */
-export const PatternAround = z.object({
-  agent: z.object({ type: z.string() }),
-  tags: Tags.optional(),
-  d: Device.optional(),
-})
-export type PatternAround = z.infer<typeof PatternAround>
-
 /** Accepted recorders: `>=1.0.0 <2.0.0`, a pre-release of 1.0.0 not among them (semver 2.0.0, rule 11). */
 const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
 const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
@@ -122,6 +114,8 @@ export const TypingPattern = z
     'A typing pattern, as the recorder gives it; the command `keystride typing-pattern` prints one of somebody made up',
   )
 export type TypingPattern = z.infer<typeof TypingPattern>
+/** The part of a typing pattern that says where it was typed. */
+export type PatternAround = Pick<TypingPattern, 'tags' | 'd'> & { readonly agent: Pick<TypingPattern['agent'], 'type'> }
 export type KeyEvent = z.infer<typeof KeyEvent>
 export type KeyRecord = z.infer<typeof KeyRecord>
 

@@ -191,8 +191,18 @@ export function answerOf(
 ): VerifyAnswer {
   const { method, account, member, settings, hints } = situation
   const open = action !== 'verified'
+  const at = needs.now()
+  const { biometricStatus, nPatternsRef, nVisible, nSensitive, targetRefPatterns } = profileView(
+    member,
+    needs.targets,
+    at,
+  )
   return {
-    ...profileView(member, needs.targets, needs.now()),
+    biometricStatus,
+    nPatternsRef,
+    nVisible,
+    nSensitive,
+    targetRefPatterns,
     action,
     method,
     account,
@@ -202,6 +212,6 @@ export function answerOf(
     recognizedUser: judged?.recognizedUser ?? false,
     next: open ? windowOf(needs, situation) : null,
     words: open ? suggestedWords(settings, member, hints, needs.randomSeed()) : null,
-    at: needs.now(),
+    at,
   }
 }

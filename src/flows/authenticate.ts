@@ -1,9 +1,11 @@
 import type { ApiKeyStore, KeyHolder } from '../storage/api-key.js'
+import type { SpendRate } from './key-rates.js'
 import { remember } from './remembered.js'
 import { sha256 } from './tokens.js'
 
 interface Needs {
   readonly apiKeys: ApiKeyStore
+  readonly spendRate: SpendRate
   readonly monotonicMs: () => number
 }
 
@@ -12,10 +14,15 @@ const API_KEY = /^ks_[A-Za-z0-9_-]{43}$/
 const KEPT_MS = 800
 
 /**
- * Who an `apikey` header speaks for; null for a missing, unknown or revoked key. Known and unknown hashes are kept for
+ * Who an `apikey` header speaks for; null for a missing, unknown or revoked key. Refuses with `over-rate` one that asks too
+ * often. Known and unknown hashes are kept for
  * `KEPT_MS`. Look-up is by SHA-256, so no secret is compared byte by byte.
  */
-export function createAuthenticate({ apiKeys, monotonicMs }: Needs): (apikey: string) => Promise<KeyHolder | null> {
+export function createAuthenticate({
+  apiKeys,
+  spendRate,
+  monotonicMs,
+}: Needs): (apikey: string) => Promise<KeyHolder | null> {
   const holders = remember((hex) => apiKeys.resolve(Buffer.from(hex, 'hex')), {
     lifetimeMs: KEPT_MS,
     entriesMax: 10_000,
@@ -23,6 +30,8 @@ export function createAuthenticate({ apiKeys, monotonicMs }: Needs): (apikey: st
   })
   return async (apikey) => {
     if (!API_KEY.test(apikey)) return null
-    return holders.get(Buffer.from(sha256(apikey)).toString('hex'))
+    const holder = await holders.get(Buffer.from(sha256(apikey)).toString('hex'))
+    if (holder !== null) spendRate(holder)
+    return holder
   }
 }

@@ -5,7 +5,7 @@ export interface Check {
 }
 
 export interface Health {
-  /** Null when well, else what is out of reach. Reads a flag, touches nothing. */
+  /** Null when well, else what is out of reach. Reads a flag and touches nothing, but while nobody asks the watch is lax. */
   degraded(): string | null
   /** Hears of every turn from now on. */
   listen(onChange: (degraded: string | null) => void): void
@@ -14,23 +14,38 @@ export interface Health {
 
 /**
  * A store is lost when two pings in a row fail: one alone may have been a cut connection that is made anew. The stores'
- * clients give a ping up after some 200 ms, so that a loss shows within 650 ms, under a second.
+ * clients give a ping up after some 200 ms, so that a loss shows within 650 ms, under a second, of the first question.
  */
 const EVERY_MS = 100
+/** While nobody asks: an idle process is not to be kept busy by its own watch. */
+const RESTING_EVERY_MS = 3000
+/** Nobody has asked for so long. */
+const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
 /** For a ping that its client does not bound: two of them still end within a second. */
 const PING_MAX_MS = 400
 
-/** Pings every store again and again and remembers the outcome. `onChange` hears of every turn for better or worse. */
-export function watchHealth(checks: readonly Check[], onChange: (degraded: string | null) => void): Health {
+/**
+ * Pings every store again and again and remembers the outcome: often while somebody asks for it, or a store does not answer.
+ * `onChange` hears of every turn for better or worse. `wrong` says after each ping what else is wrong, null for nothing.
+ */
+export function watchHealth(
+  checks: readonly Check[],
+  onChange: (degraded: string | null) => void,
+  wrong: () => string | null = () => null,
+): Health {
   const lost = new Set<string>()
   const listeners = [onChange]
   let shown: string | null = null
   let stopped = false
-  const timers = new Set<NodeJS.Timeout>()
+  let askedAt = performance.now()
+  /** What is due, by its timer. */
+  const due = new Map<NodeJS.Timeout, () => void>()
+  let resting = 0
 
   const show = () => {
-    const now = lost.size === 0 ? null : `degraded: ${[...lost].sort().join(' and ')} out of reach`
+    const why = lost.size === 0 ? wrong() : `${[...lost].sort().join(' and ')} out of reach`
+    const now = why === null ? null : `degraded: ${why}`
     if (now === shown) return
     shown = now
     for (const listener of listeners) listener(now)
@@ -41,22 +56,40 @@ export function watchHealth(checks: readonly Check[], onChange: (degraded: strin
     if (failed === 0) lost.delete(check.name)
     if (failed >= LOST_AFTER) lost.add(check.name)
     show()
-    const timer = setTimeout(() => {
-      timers.delete(timer)
+    later(check, failed)
+  }
+  const later = (check: Check, failed: number) => {
+    const rests = failed === 0 && performance.now() - askedAt >= RESTS_AFTER_MS
+    const again = () => {
+      due.delete(timer)
+      if (rests) resting -= 1
       void watch(check, failed)
-    }, EVERY_MS)
-    timers.add(timer)
+    }
+    const timer = setTimeout(again, rests ? RESTING_EVERY_MS : EVERY_MS)
+    due.set(timer, again)
+    if (rests) resting += 1
+  }
+  const wake = () => {
+    for (const [timer, again] of [...due]) {
+      clearTimeout(timer)
+      again()
+    }
   }
   for (const check of checks) void watch(check, 0)
 
   return {
-    degraded: () => shown,
+    degraded() {
+      askedAt = performance.now()
+      if (resting > 0) wake()
+      return shown
+    },
     listen(heard) {
       listeners.push(heard)
     },
     stop() {
       stopped = true
-      for (const timer of timers) clearTimeout(timer)
+      for (const timer of due.keys()) clearTimeout(timer)
+      due.clear()
     },
   }
 }

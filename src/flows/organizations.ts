@@ -1,3 +1,4 @@
+import type { KeyRate } from '../domain/key-rate.js'
 import { type Organization, type Quotas, SCOPES, type Scope } from '../domain/organization.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
@@ -35,6 +36,8 @@ export interface OrganizationFlows {
   setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
   /** Replaces the list of origins; false for an unknown organization. Holds everywhere within a second. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
+  /** How often each key of it may ask, null as the deployment has it; false for an unknown organization. Holds within a second. */
+  setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
   /** Stores the hash of `apikey`, a fresh one unless given. */
   issueKey(organizationId: string, label: string, scopes?: readonly Scope[], apikey?: string): Promise<IssuedKey>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
@@ -71,6 +74,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
       return (await needs.organizations.setQuotas(organizationId, quotas)) ? { ...before, quotas } : null
     },
     setRedirectOrigins: (organizationId, origins) => needs.organizations.setRedirectOrigins(organizationId, origins),
+    setKeyRate: (organizationId, rate) => needs.organizations.setKeyRate(organizationId, rate),
     async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey()) {
       const id = needs.newId()
       await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))

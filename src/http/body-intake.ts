@@ -1,5 +1,5 @@
 /** How a body came to its end. */
-export type BodyEnd = 'whole' | 'too-large' | 'late' | 'aborted'
+export type BodyEnd = 'whole' | 'too-large' | 'late' | 'aborted' | 'no-room'
 
 /** Collects one request body. It copies what it is given and never holds more than about twice what has arrived. */
 export interface BodyIntake {
@@ -15,14 +15,24 @@ export interface BodyIntake {
   bytes(): Uint8Array
 }
 
+/** What the bodies of one server hold together while they are not whole. */
+export interface BodyRoom {
+  readonly bytesMax: number
+  held: number
+}
+
 const none = new Uint8Array(0)
 /** First buffer where a body comes in several chunks: the cap of everything but typing patterns. */
 const firstBufferBytes = 16 * 1024
 
-/** An intake that ends as `too-large` at the first byte past `maxBytes`, and as `late` after `deadlineMs`. */
-export function takeBody(maxBytes: number, deadlineMs: number): BodyIntake {
+/**
+ * An intake that ends as `too-large` at the first byte past `maxBytes`, as `late` after `deadlineMs`, and as `no-room` where it would
+ * have to grow and slow bodies together hold too much already.
+ */
+export function takeBody(maxBytes: number, deadlineMs: number, room: BodyRoom): BodyIntake {
   let buffer: Uint8Array = none
   let length = 0
+  let held = 0
   let ended: BodyEnd | null = null
   let tellWaiter: ((how: BodyEnd) => void) | null = null
   const deadline = setTimeout(() => end('late'), deadlineMs)
@@ -30,6 +40,7 @@ export function takeBody(maxBytes: number, deadlineMs: number): BodyIntake {
   function end(how: BodyEnd): void {
     if (ended !== null) return
     ended = how
+    room.held -= held
     clearTimeout(deadline)
     if (how !== 'whole') buffer = none
     tellWaiter?.(how)
@@ -48,9 +59,16 @@ export function takeBody(maxBytes: number, deadlineMs: number): BodyIntake {
     } else if (chunk.byteLength > 0) {
       // Doubling, rather than the declared length at once: memory is given for bytes that came, not for promises.
       if (needed > buffer.byteLength) {
-        const grown = new Uint8Array(Math.min(maxBytes, Math.max(firstBufferBytes, buffer.byteLength * 2, needed)))
+        const size = Math.min(maxBytes, Math.max(firstBufferBytes, buffer.byteLength * 2, needed))
+        if (room.held - held + size > room.bytesMax) {
+          end('no-room')
+          return
+        }
+        const grown = new Uint8Array(size)
         grown.set(buffer.subarray(0, length))
         buffer = grown
+        room.held += size - held
+        held = size
       }
       buffer.set(new Uint8Array(chunk), length)
     }

@@ -10,6 +10,7 @@ import {
 } from 'prom-client'
 import type { Answered } from './needs.js'
 import type { Provider } from './provider.js'
+import { LANES, type Lane } from './route.js'
 
 /** Buckets in seconds: dense where the service's own targets lie (p50 of a few ms, p99 under 100 ms). */
 const latencyBucketsS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -34,7 +35,12 @@ export interface Metrics {
   readonly text: () => Promise<string>
   /** For the server's `onAnswer`. */
   readonly onAnswer: (answered: Answered) => void
+  /** For the admission's `onRefused`. */
+  readonly onRefused: (lane: Lane) => void
 }
+
+/** The event loop's delay is looked at this often: the usual 10 ms alone wake an idle process a hundred times a second. */
+const LOOP_LOOK_MS = 100
 
 /**
  * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
@@ -43,7 +49,7 @@ export interface Metrics {
  */
 export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS })
   const labelNames = ['api', 'route', 'method', 'status_class'] as const
   const requests = new Counter({
     name: 'keystride_http_requests_total',
@@ -58,6 +64,13 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     buckets: latencyBucketsS,
     registers: [registry],
   })
+  const shed = new Counter({
+    name: 'keystride_http_requests_shed_total',
+    help: 'Requests sent away because more was asked than could be done, by lane',
+    labelNames: ['lane'],
+    registers: [registry],
+  })
+  for (const lane of LANES) shed.inc({ lane }, 0)
   info(registry, 'keystride_build_info', 'The running build', { version: needs.version, node: process.versions.node })
   info(registry, 'keystride_uws_provider_info', 'Which uWebSockets.js serves, and whether natively', {
     name: needs.provider.name,
@@ -86,6 +99,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
       requests.inc(labels)
       latency.observe(labels, durationMs / 1000)
     },
+    onRefused: (lane) => shed.inc({ lane }),
   }
 }
 

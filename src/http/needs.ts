@@ -1,4 +1,5 @@
 import type { Scope } from '../domain/organization.js'
+import type { Admission } from './admission.js'
 import type { UwsModule } from './provider.js'
 import type { CountedAs, Route } from './route.js'
 
@@ -55,7 +56,7 @@ export interface Answered {
   readonly aborted: boolean
 }
 
-/** The part of a pino logger that is used; a pino logger fits. */
+/** The part of a logger that is used; `Logger` of src/log.ts fits. */
 export interface RequestLog {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -66,15 +67,22 @@ export interface ServerNeeds<S> {
   readonly uws: UwsModule
   readonly apis: readonly Api<S>[]
   readonly plain: readonly PlainEndpoint[]
-  /** Who a key speaks for; null for an unknown or revoked one. May throw `degraded`. Caching is its own affair. */
+  /**
+   * Who a key speaks for; null for an unknown or revoked one. May throw `degraded`, and `over-rate` where the key asks too
+   * often. Caching is its own affair.
+   */
   readonly authenticate: (
     apikey: string,
   ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly Scope[] } | null>
   /** Why the service is degraded, for its operators' log; null while it is not. Asked once a request: keep it cheap. */
   readonly degraded: () => string | null
+  /** Who goes first where there is more to do than can be done. Absent: everybody begins at once. */
+  readonly admission?: Admission
   readonly services: S
   readonly log: RequestLog
   readonly newRequestId: () => string
+  /** What answers say of the time, epoch ms; this machine's clock unless given. */
+  readonly now?: () => number
   readonly onAnswer: (answered: Answered) => void
   readonly host: string
   /** 0 for any free one. */

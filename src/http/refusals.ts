@@ -54,15 +54,22 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'bot-detected': { status: 422, reason: 'detection-bot' },
   'replay-detected': { status: 422, reason: 'fraud-detected' },
   'rate-limited': { status: 429, reason: 'quota-exceeded' },
+  'over-rate': { status: 429, reason: 'quota-exceeded' },
   internal: { status: 500, reason: 'internal-error' },
   degraded: { status: 503, reason: 'api-failed' },
+  overloaded: { status: 503, reason: 'api-failed' },
 }
 
 /** A body that did not arrive in time. No refusal kind: nothing but the server can say it. */
 export const bodyLate: WireRefusal = { status: 408, reason: 'invalid-data' }
 
 /** Seconds in `Retry-After` where the refusal names none: health is polled every second, so two are enough. */
-export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = { degraded: 2, 'rate-limited': 1 }
+export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = {
+  degraded: 2,
+  overloaded: 1,
+  'rate-limited': 1,
+  'over-rate': 1,
+}
 
 /** The reason of an error a handler returned as a Reply without naming one, such as the 404 onboarding shell. */
 export function reasonForStatus(status: number): Reason | null {

@@ -6,6 +6,11 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Usage class of an endpoint (interface, Usage). */
 export type CountedAs = 'verify' | 'enroll' | 'bootstrap' | 'other'
 
+/** What gives way to what where more is asked than can be done, the most important first. */
+export const LANES = ['verify', 'code', 'bootstrap', 'enroll', 'core', 'dashboard', 'batch'] as const
+/** `code` is whatever hashes a security code; `batch` what takes long by its nature. */
+export type Lane = (typeof LANES)[number]
+
 /** What a handler is given. It never sees the server's own request or response. */
 export interface Exchange<P, Q, B, S> {
   readonly requestId: string
@@ -54,6 +59,10 @@ export interface Route<S> {
   readonly summary: string
   readonly description?: string
   readonly countedAs: CountedAs
+  /** Null: served however much there is to do. */
+  readonly lane: Lane | null
+  /** Where the body decides instead, once it is there. */
+  readonly laneOfBody?: (body: Uint8Array) => Lane
   /** False: answered without an API key, and while degraded (`GET /status`). */
   readonly needsKey: boolean
   readonly needsSession: boolean
@@ -74,20 +83,26 @@ export type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.Z
     ? Uint8Array
     : undefined
 
+/** The usage class is the lane as well, unless it is none in particular: then the lane has to be said. */
+type Counted =
+  | { readonly countedAs: Exclude<CountedAs, 'other'>; readonly lane?: Lane }
+  | { readonly countedAs: 'other'; readonly lane: Lane | null }
+
 type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S> = Omit<
   Route<S>,
-  'params' | 'query' | 'body' | 'handle' | 'deprecated'
-> & {
-  readonly params: P
-  readonly query: Q
-  readonly body: B
-  readonly deprecated?: Deprecated<BodyOf<B>>
-  readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S>) => Promise<Reply>
-}
+  'params' | 'query' | 'body' | 'handle' | 'deprecated' | 'countedAs' | 'lane'
+> &
+  Counted & {
+    readonly params: P
+    readonly query: Q
+    readonly body: B
+    readonly deprecated?: Deprecated<BodyOf<B>>
+    readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S>) => Promise<Reply>
+  }
 
 /** The row maker of an API: types a row's handler from the row's own schemas. */
 export function routesFor<S>() {
   return <P extends z.ZodType, Q extends z.ZodType, const B extends BodyRule>(row: Row<P, Q, B, S>): Route<S> =>
     // Sound: the server hands a handler nothing but the output of the same row's schemas.
-    row as unknown as Route<S>
+    ({ lane: row.countedAs, ...row }) as unknown as Route<S>
 }

@@ -40,8 +40,10 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'bot-detected': 'the typing pattern was made by a machine',
   'replay-detected': 'the typing pattern was sent before',
   'rate-limited': 'too many requests; Retry-After says when to come back',
+  'over-rate': 'the key makes more requests a second than it may; Retry-After says when to come back',
   internal: 'a fault of the service; the message carries the request id to give to support',
   degraded: 'the service is degraded; Retry-After says when to come back',
+  overloaded: 'more is asked of the service than it can do; Retry-After says when to come back',
 }
 
 /** A refusal a row can give, with its look on the wire. */
@@ -53,7 +55,8 @@ export interface RowRefusal extends WireRefusal {
 export function refusalsOf<S>(row: Route<S>): RowRefusal[] {
   const kinds = new Set<RefusalKind>(row.refuses)
   kinds.add('request-malformed').add('internal')
-  if (row.needsKey) kinds.add('key-missing').add('key-scope').add('degraded')
+  if (row.needsKey) kinds.add('key-missing').add('key-scope').add('over-rate').add('degraded')
+  if (row.lane !== null) kinds.add('overloaded')
   if (row.needsSession) kinds.add('session-missing')
   if (row.body.kind !== 'none') kinds.add('body-too-large').add('media-type-unsupported').add('validation-failed')
   if (parametersOf(row).length > 0) kinds.add('validation-failed')

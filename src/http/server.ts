@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
-import { takeBody } from './body-intake.js'
+import { type BodyRoom, takeBody } from './body-intake.js'
 import { deprecationHeaders } from './deprecation.js'
 import { refusalJson, replyJson } from './envelope.js'
 import { parseAround } from './json-around-bytes.js'
@@ -25,6 +25,8 @@ import {
 } from './turn.js'
 
 const bodyDeadlineMs = 10_000
+/** Of bodies that come in pieces, of all connections together: 256 of the largest. */
+const slowBytesMax = 128 * 1024 * 1024
 /**
  * A net under the handlers: every step of theirs is bounded, eight steps of 1.2 s at the worst, so what takes this long is
  * a bug. Less would turn work that is nearly done into refusals where the machine is overloaded.
@@ -43,6 +45,8 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const router = routerOf(needs)
   const deadlineMs = needs.bodyDeadlineMs ?? bodyDeadlineMs
   const replyMs = needs.answerDeadlineMs ?? answerDeadlineMs
+  const room: BodyRoom = { bytesMax: slowBytesMax, held: 0 }
+  const now = needs.now ?? Date.now
   let inFlight = 0
   let draining = false
   let whenIdle: (() => void) | null = null
@@ -64,7 +68,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       intake: null,
       organizationId: null,
       apiKeyId: '',
+      atWork: null,
+      begunAt: 0,
       allow: null,
+      shed: false,
       close: false,
       aborted: false,
       answered: false,
@@ -90,6 +97,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
         if (place.kind !== 'request-malformed') await knownCaller(turn, url)
         throw place
       }
+      if (place.kind === 'row') refuseAtOnce(turn, place.row)
       attachBody(turn, place)
       if (place.kind === 'plain') await conductPlain(turn, place.endpoint)
       else await conductRow(turn, place.api, place.row)
@@ -142,22 +150,35 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (needs.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
   }
 
+  /** Before anything of the body is read, and before the key is looked up. */
+  function refuseAtOnce(turn: Turn<S>, row: Route<S>): void {
+    if (row.needsKey) refuseWhileDegraded()
+    if (row.lane !== null) needs.admission?.refuseFull(row.lane, turn.startedAt)
+  }
+
   function attachBody(turn: Turn<S>, place: Place<S>): void {
     const { declared, chunked } = turn.framing
     if (declared > place.maxBytes || (declared === 0 && !chunked)) return
-    const intake = takeBody(place.maxBytes, deadlineMs)
+    const intake = takeBody(place.maxBytes, deadlineMs, room)
     turn.intake = intake
     turn.res.onData(intake.add)
   }
 
   async function conductRow(turn: Turn<S>, api: Api<S>, row: Route<S>): Promise<void> {
-    if (row.needsKey) {
-      refuseWhileDegraded()
-      await organizationOf(turn, api)
-    }
+    if (row.needsKey) await organizationOf(turn, api)
     if (hasBody(turn.framing)) checkMediaType(turn.headers)
     const bytes = await bodyOf(turn)
     if (bytes === null) return
+    const lane = row.laneOfBody === undefined ? row.lane : row.laneOfBody(bytes)
+    if (lane !== null && needs.admission !== undefined) {
+      if (!needs.admission.enter(lane)) await needs.admission.wait(lane, performance.now())
+      turn.atWork = lane
+      if (turn.aborted) {
+        finish(turn, 0)
+        return
+      }
+      turn.begunAt = performance.now()
+    }
     const body = bodyFor(row.body, bytes)
     if (turn.leaving !== null) turn.leaving.body = body ?? null
     const params = checked(row.params, turn.params, 'path')
@@ -228,6 +249,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const ended = intake.ended() ?? (await intake.whenEnded())
     if (ended === 'whole') return intake.bytes()
     if (ended === 'too-large') throw bodyTooLarge(turn)
+    if (ended === 'no-room') throw new Refusal('overloaded', 'too many bodies arrive at once: try again shortly')
     if (ended === 'aborted') {
       finish(turn, 0)
       return null
@@ -238,12 +260,13 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 
   function answer(turn: Turn<S>, reply: Reply): void {
-    if (reply.file === undefined) send(turn, reply.status, jsonType, replyJson(reply, new Date()), reply.headers)
+    if (reply.file === undefined) send(turn, reply.status, jsonType, replyJson(reply, new Date(now())), reply.headers)
     else send(turn, reply.status, reply.file.contentType, reply.file.bytes, reply.headers)
   }
 
   function refuse(turn: Turn<S>, error: unknown): void {
     const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
+    turn.shed = kind === 'overloaded' || kind === 'over-rate'
     const headers: Record<string, string> = {}
     if (turn.allow !== null && kind === 'method-not-allowed') headers.allow = turn.allow
     const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
@@ -262,7 +285,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 
   function sendRefusal(turn: Turn<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void {
-    send(turn, refusal.status, jsonType, refusalJson(refusal, message, new Date()), headers)
+    send(turn, refusal.status, jsonType, refusalJson(refusal, message, new Date(now())), headers)
   }
 
   /**
@@ -325,19 +348,21 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     turn.answered = true
     turn.intake?.end('aborted')
     inFlight -= 1
+    const now = performance.now()
+    if (turn.atWork !== null) needs.admission?.leave(turn.atWork, turn.begunAt === 0 ? null : now - turn.begunAt)
     const answered: Answered = {
       ...whereOf(turn),
       requestId: turn.requestId,
       method: turn.method,
       status,
-      durationMs: performance.now() - turn.startedAt,
+      durationMs: now - turn.startedAt,
       organizationId: turn.organizationId,
       aborted: turn.aborted,
     }
     try {
       needs.onAnswer(answered)
-      // Refusals are news to an operator, plain answers only to one who asks for them.
-      if (status >= 400) needs.log.info(answered, 'refused')
+      // Refusals are news to an operator, plain answers only to one who asks for them, and a crowd is told by the metrics.
+      if (status >= 400 && !turn.shed) needs.log.info(answered, 'refused')
       else needs.log.debug(answered, 'answered')
     } catch (error) {
       needs.log.error({ requestId: turn.requestId, stack: stackOf(error) }, 'an answer could not be counted')

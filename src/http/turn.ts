@@ -4,7 +4,7 @@ import type { Leaving } from './deprecation.js'
 import type { Answered, Api, PlainEndpoint, ServerNeeds } from './needs.js'
 import type { UwsResponse } from './provider.js'
 import type { BodyFraming } from './request-head.js'
-import type { Route } from './route.js'
+import type { Lane, Route } from './route.js'
 import { type Found, makeRouter, type Router, type Target } from './router.js'
 
 /** Cap of every body but typing patterns (decisions 1). */
@@ -36,8 +36,13 @@ export interface Turn<S> {
   intake: BodyIntake | null
   organizationId: string | null
   apiKeyId: string
+  /** The lane in which it is at work; null before it has begun, or where it needs none. */
+  atWork: Lane | null
+  begunAt: number
   /** The `Allow` header of a 405. */
   allow: string | null
+  /** Sent away for want of room, or by its key's rate: nothing was done of it. */
+  shed: boolean
   /** The connection must not be used again. */
   close: boolean
   aborted: boolean

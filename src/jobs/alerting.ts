@@ -16,12 +16,13 @@ interface Needs {
   readonly outbox: Outbox
   readonly vault: Pick<Vault, 'openSecret'>
   readonly courier: Courier
+  readonly now: () => number
   readonly log: Log
 }
 
 /** An alert is no older than a few seconds; looking costs some milliseconds. */
 const DERIVE_EVERY_MS = 2000
-const DELIVER_EVERY_MS = 1000
+const DELIVER_EVERY_MS = 2000
 const NOTE_EVERY_MS = 2000
 const HOUR_MS = 3600_000
 const DAY_MS = 24 * HOUR_MS
@@ -46,29 +47,29 @@ export const noteOutages = (outages: Outages, log: Log): Job =>
  * of work to one. The deliveries have loops of their own and not the job queue: what waits after a failure is a channel
  * with all that is queued for it, and the queue's back-off, doubling job by job, would come minutes after the channel is back.
  */
-export function startAlerting({ notifications, log, ...needs }: Needs): Job[] {
+export function startAlerting({ notifications, log, now, ...needs }: Needs): Job[] {
   const deliveries = createDeliveries({
     ...needs,
-    now: () => Date.now(),
+    now,
     after: (ms) => delay(ms, false as const, { ref: false }),
     onError: (err) => log.warn({ err }, 'a delivery broke off: it is tried again in a minute'),
   })
   const sending = every({
     work: deliveries.begin,
     everyMs: DELIVER_EVERY_MS,
-    onError: (err) => log.warn({ err }, 'no deliveries were taken: the next second tries again'),
+    onError: (err) => log.warn({ err }, 'no deliveries were taken: the next time will'),
   })
   let sweptAt = Number.NEGATIVE_INFINITY
   return [
     every({
       async work() {
-        const now = Date.now()
-        const sweeps = now - sweptAt >= HOUR_MS
+        const at = now()
+        const sweeps = at - sweptAt >= HOUR_MS
         // Whatever was committed far later than its id was made is found among the attempts of the last day.
-        const more = await notifications.derive(sweeps ? now - DAY_MS : null)
+        const more = await notifications.derive(sweeps ? at - DAY_MS : null)
         if (more || !sweeps) return more
-        sweptAt = now
-        while (await notifications.forget(now - KEPT_MS)) {
+        sweptAt = at
+        while (await notifications.forget(at - KEPT_MS)) {
           // More is left.
         }
         return false

@@ -35,8 +35,8 @@ export interface JobQueueNeeds {
   readonly onLost: (error: unknown) => void
 }
 
-/** How soon a job of another process is seen; own ones are seen at once. Four queries a second and queue at the most cost nothing. */
-const POLL_MS = 1000
+/** After a call that failed. */
+const AGAIN_MS = 1000
 const STOP_WITHIN_MS = 2500
 const MAINTAIN_EVERY_MS = 30_000
 /** A schedule is looked at so often, however rarely it is due: a process that starts late still makes the span. */
@@ -92,7 +92,7 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
   async function settle(call: () => Promise<void>): Promise<void> {
     for (let tries = 1; tries <= SETTLE_TRIES; tries += 1) {
       if ((await reached(call)) || stopped) return
-      await sleep(POLL_MS)
+      await sleep(AGAIN_MS)
     }
   }
 
@@ -116,17 +116,17 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
   async function loop(queue: QueueName, handle: Parameters<JobQueue['work']>[1]): Promise<void> {
     while (!stopped) {
       let job: QueuedJob | null = null
-      await reached(async () => {
+      const well = await reached(async () => {
         job = await jobQueue.take(queue)
       })
-      if (job === null) await sleep(POLL_MS, queue)
+      if (job === null) await sleep(well ? QUEUES[queue].seenWithinS * 1000 : AGAIN_MS, queue)
       else await doOne(queue, job, handle)
     }
   }
 
   async function repeat(work: () => Promise<unknown>, everyMs: number): Promise<void> {
     while (!stopped) {
-      await sleep((await reached(work)) ? everyMs : POLL_MS)
+      await sleep((await reached(work)) ? everyMs : AGAIN_MS)
     }
   }
 

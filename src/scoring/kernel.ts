@@ -1,6 +1,6 @@
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
 import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
-import { PatternAround } from '../domain/typing-pattern.js'
+import type { PatternAround } from '../domain/typing-pattern.js'
 import { patternAround } from './pattern-around.js'
 import type { PatternRead } from './read-pattern.js'
 import { readableSample, sampleBytes } from './sample.js'
@@ -41,7 +41,6 @@ const LAYOUT_VERSION = 5
 const MARK_KEY_BYTES = 32
 const MARK_EXACT_BYTES = 16
 const utf8Encoder = new TextEncoder()
-const utf8Decoder = new TextDecoder('utf-8', { fatal: true })
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
   2: 'a model of another version or shape',
@@ -135,6 +134,13 @@ function instantiate(module: object, model: Uint8Array) {
   return { surface, address, bytes }
 }
 
+/** RESULT, SCANNED, and all of the memory as what text is read from. The memory never grows. */
+function viewsOf(surface: Surface, address: (name: string) => number): [Float64Array, Int32Array, Buffer] {
+  const { buffer } = surface.memory
+  const result = new Float64Array(buffer, address('RESULT'), 8)
+  return [result, new Int32Array(buffer, address('SCANNED'), 12), Buffer.from(buffer)]
+}
+
 /** The canonical key table stands once, in the domain: the scanner is told it. */
 function teachKeys(surface: Surface, address: (name: string) => number, bytes: Uint8Array): void {
   for (const [keyCode, key] of KEYS_BY_KEY_CODE) bytes[address('KEYS_OF_KEY_CODES') + keyCode] = key
@@ -159,7 +165,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
   const compared = address('COMPARED_MAX')
   const preparedAt = address('PREPARED')
   const [bodyAt, bodyBytesMax] = [address('BODY'), address('BODY_BYTES_MAX')]
-  let result = new Float64Array(surface.memory.buffer, address('RESULT'), 8)
+  let [result, scanned, text] = viewsOf(surface, address)
 
   /** Runs one call; on a trap the instance's memory is not trusted again. */
   function guarded<T>(call: () => T): T {
@@ -167,7 +173,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       return call()
     } catch (error) {
       ;({ surface, address, bytes } = instantiate(module, model))
-      result = new Float64Array(surface.memory.buffer, address('RESULT'), 8)
+      ;[result, scanned, text] = viewsOf(surface, address)
       throw error instanceof KernelTrap ? error : new KernelTrap(String(error))
     }
   }
@@ -188,7 +194,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
   }
   /** A value of the body by its place and bytes: the scanner read JSON in valid UTF-8 there. Null of no bytes. */
   function value(at: number, length: number): unknown {
-    return length === 0 ? null : JSON.parse(utf8Decoder.decode(bytes.subarray(bodyAt + at, bodyAt + at + length)))
+    return length === 0 ? null : JSON.parse(text.toString('utf8', bodyAt + at, bodyAt + at + length))
   }
   const view = (at: number, length: number) => new Float32Array(surface.memory.buffer, at, length)
 
@@ -199,7 +205,6 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       bytes.set(body, bodyAt)
       const n = guarded(() => surface.scan(body.length))
       if (n === 0) return null
-      const scanned = new Int32Array(surface.memory.buffer, address('SCANNED'), 12)
       const said = (place: number) => value(scanned[place] ?? 0, scanned[place + 1] ?? 0)
       return {
         ok: true,
@@ -209,9 +214,12 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
         // Sound: the scanner held both to be strings.
         ip: said(2) as string | null,
         memberRef: said(4) as string | null,
-        around: patternAround(
-          PatternAround.parse({ agent: said(6), tags: said(8) ?? undefined, d: said(10) ?? undefined }),
-        ),
+        // Sound: it has held all three to their schemas.
+        around: patternAround({
+          agent: said(6),
+          tags: said(8) ?? undefined,
+          d: said(10) ?? undefined,
+        } as PatternAround),
         times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
       }
     },

@@ -20,7 +20,8 @@ export function patternAround({ agent, tags = [], d }: PatternAround): AroundTyp
   return {
     device: d === undefined ? null : deviceOf(d),
     application: (app || agent.type).slice(0, TEXT_MAX),
-    tags,
+    // What else a tag says is dropped.
+    tags: tags.map(({ k, v }) => ({ k, v })),
   }
 }
 

@@ -66,7 +66,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
   let flushing = false
   let closed = false
   let whenIdle: (() => void) | null = null
-  const watch = setInterval(lookAround, LOOK_MS).unref()
+  let watch: NodeJS.Timeout | null = null
 
   function score(task: ScoringTask): Promise<ScoringResult> {
     if (closed) return Promise.reject(new Error('the scoring pool is closed'))
@@ -101,6 +101,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
       looks: 0,
     }
     running.add(run)
+    watch ??= setInterval(lookAround, LOOK_MS).unref()
     try {
       const given: WorkerBatch = { packed, progress: run.progress }
       // The worker's default export is typed as this; a promise of Piscina's is any.
@@ -144,14 +145,20 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
     suspect.reject(reason)
   }
 
-  /** Ends workers that do not get on. */
+  /** Ends workers that do not get on. Nobody looks while none is at work. */
   function lookAround(): void {
+    if (running.size === 0) rest()
     for (const run of running) {
       const at = Atomics.load(run.progress, 0)
       run.looks = at === run.seenAt ? run.looks + 1 : 0
       run.seenAt = at
       if (run.looks >= (at === 0 ? BOOT_LOOKS_MAX : TASK_LOOKS_MAX)) run.ending.abort('it does not get on')
     }
+  }
+
+  function rest(): void {
+    if (watch !== null) clearInterval(watch)
+    watch = null
   }
 
   return {
@@ -163,7 +170,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
         whenIdle = resolve
         flush()
       })
-      clearInterval(watch)
+      rest()
       await pool.close()
     },
   }

@@ -1,9 +1,11 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { randomPool } from './random-pool.js'
 
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
+const newNonce = randomPool(NONCE_BYTES)
 
 /** What a text is bound to: JSON of an array, so that no two lists of parts are ever the same bytes. */
 export const context = (...parts: (string | number)[]): Uint8Array => Buffer.from(JSON.stringify(parts))
@@ -13,7 +15,7 @@ export const context = (...parts: (string | number)[]): Uint8Array => Buffer.fro
  * not in it, but is needed to open it.
  */
 export function encrypt(key: Uint8Array, bound: Uint8Array, plain: Uint8Array): Uint8Array {
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = newNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(bound)
   return Buffer.concat([Uint8Array.of(VERSION), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }

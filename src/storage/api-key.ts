@@ -1,3 +1,4 @@
+import type { KeyRate } from '../domain/key-rate.js'
 import type { Scope } from '../domain/organization.js'
 
 export interface ApiKeyRecord {
@@ -14,6 +15,8 @@ export interface KeyHolder {
   readonly organizationId: string
   readonly keyId: string
   readonly scopes: readonly Scope[]
+  /** Null: as the deployment has it. */
+  readonly rate: KeyRate | null
 }
 
 /** API keys by their SHA-256; the key itself is never stored. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type AsnResponse, type CityResponse, Reader } from 'maxmind'
+import { type AsnResponse, type CityResponse, Reader } from 'mmdb-lib'
 import { addressRange, addressSet } from '../domain/context/address.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
 import type { Geography } from './geography.js'

@@ -6,13 +6,15 @@ export interface QueueRules {
   readonly retryAfterS: number
   /** A job that takes longer, or whose process died, is given to somebody else; at least 30. */
   readonly expireS: number
+  /** A job that another process sent is seen after this at the latest; own ones are seen at once. */
+  readonly seenWithinS: number
 }
 
 /** Every queue there is; the database gets them when it is migrated. */
 export const QUEUES = {
-  'export-log': { retries: 5, retryAfterS: 1, expireS: 3600 },
-  'find-exports': { retries: 0, retryAfterS: 1, expireS: 60 },
-  retention: { retries: 3, retryAfterS: 60, expireS: 600 },
+  'export-log': { retries: 5, retryAfterS: 1, expireS: 3600, seenWithinS: 2 },
+  'find-exports': { retries: 0, retryAfterS: 1, expireS: 60, seenWithinS: 10 },
+  retention: { retries: 3, retryAfterS: 60, expireS: 600, seenWithinS: 60 },
 } as const satisfies Record<string, QueueRules>
 export type QueueName = keyof typeof QUEUES
 

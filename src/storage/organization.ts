@@ -1,3 +1,4 @@
+import type { KeyRate } from '../domain/key-rate.js'
 import type { Headcount, LanguageMode, Organization, Quotas } from '../domain/organization.js'
 import type { Policy } from '../domain/policy.js'
 import type { Language } from '../domain/typing-words.js'
@@ -44,4 +45,6 @@ export interface OrganizationStore {
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
   /** Administration. False for an unknown organization. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
+  /** Administration. Null: as the deployment has it. False for an unknown organization. */
+  setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freshDatabase } from '../servers/database.js'
@@ -42,8 +42,16 @@ describe.each(backEnds)('erasure on $name', ({ redisUrl }) => {
       await service.call('POST', `${path}/verify`, { session: who.session, body: who.fresh() })
     await service.call('POST', `${path}/verify`, { session: who.session, body: { securityCode: '112358' } })
     expect((await places('canary-4711')).length).toBeGreaterThanOrEqual(3)
+    const [ids] = await database.asSystem(
+      (sql) => sql<{ account: string; member: string }[]>`
+        select a.id as account, m.id as member from keystride.account a
+        join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.id
+        where a.user_ref = 'canary-4711@example.com'`,
+    )
+    const pointers = [ids?.account ?? 'none', ids?.member ?? 'none']
+    for (const id of pointers) expect((await places(id)).length).toBeGreaterThanOrEqual(3)
     await service.call('DELETE', path)
-    expect(await places('canary-4711')).toEqual([])
+    for (const text of ['canary-4711', ...pointers]) expect(await places(text)).toEqual([])
   })
 
   it('of a member leaves only the record of sign-ins and the archived reference', async () => {

@@ -1,8 +1,8 @@
-import pino from 'pino'
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { person, wirePattern } from '../../src/cli/made-up-person.js'
 import { readConfig } from '../../src/config.js'
+import { jsonLog } from '../../src/log.js'
 import { administration, openStores } from '../../src/open-stores.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freshDatabase } from '../servers/database.js'
@@ -498,7 +498,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
 
     /** The same user of another organization, who has tested a pattern there. */
     async function otherOrganization(userRef: string, { who }: Enrolled): Promise<{ patternId: string }> {
-      const stores = await openStores(readConfig(service.env), pino({ level: 'silent' }), { redis: false })
+      const stores = await openStores(readConfig(service.env), jsonLog('silent'), { redis: false })
       const flows = administration(stores)
       const { apikey } = await flows.issueKey((await flows.create(`Other ${uuid()}`)).id, 'other')
       await stores.close()

@@ -415,5 +415,5 @@ describe('parallel codes', () => {
     const compared = three.filter(({ json }) => json.action === 'rejected').length
     const again = await verify(users[off] ?? '', tokens[off] ?? '', OTHER)
     expect(again.json.nextAttempt.remainingCodeAttempts).toBe(2 - compared)
-  })
+  }, 90_000)
 })

@@ -17,6 +17,7 @@ import { ADAPTIVE_MAX, UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { typedBy } from '../scoring/typists.js'
+import { figure, LONG } from '../trust/figure.js'
 
 const read = (file: string) => new Uint8Array(readFileSync(file))
 const kernel = createKernel(read(wasmFile()), read(modelFile()))
@@ -55,8 +56,12 @@ describe('synthetic people', () => {
   it(`who are imitated and led astray in ${STEPS} steps keep impostors out as before, and let their owners in`, () => {
     const { all, rate } = campaign('shipped', STEPS)
     expect(all.filter(({ after }) => after.adaptive.length === ADAPTIVE_MAX).length).toBeGreaterThan(PAIRS.length / 2)
-    expect(rate('impostor', 1)).toBeLessThanOrEqual(2 * Math.max(rate('impostor', 0), 1 / (5 * PAIRS.length)))
-    expect(rate('owner', 1)).toBeGreaterThanOrEqual(rate('owner', 0))
+    const [before, after] = [rate('impostor', 0), rate('impostor', 1)]
+    const [ownBefore, ownAfter] = [rate('owner', 0), rate('owner', 1)]
+    const inPercent = (one: number) => `${(100 * one).toFixed(1)} %`
+    const found = `made-up people, ${STEPS} steps: impostors ${inPercent(before)} to ${inPercent(after)}, owners ${inPercent(ownBefore)} to ${inPercent(ownAfter)}`
+    const held = after <= 2 * Math.max(before, 1 / (5 * PAIRS.length)) && ownAfter >= ownBefore
+    figure('T12', found, 'impostors at most twice, owners no less', held)
   }, 120_000)
 
   it('would be taken over if each accepted pattern replaced the oldest reference', () => {
@@ -85,8 +90,9 @@ describe('people of the open data, none of whom the model was fitted on', () => 
     expect(share(impostors.map((score) => score >= UPDATE_CONFIDENCE))).toBeLessThanOrEqual(0.0015)
   })
 
+  const STEPS = LONG ? 200 : 40
   it.skipIf(skipped)(
-    `are not easier to pass for after 20 poisoned steps, by more than twice${why}`,
+    `are not easier to pass for after ${STEPS} poisoned steps, by more than twice${why}`,
     () => {
       const rules = learner(kernel, 'shipped')
       const random = seededRandom(3)
@@ -98,7 +104,7 @@ describe('people of the open data, none of whom the model was fitted on', () => 
         if (attacker === undefined) return
         const before = enrolledOf(some(victim, 0, 5))
         const [asVictim, asSelf] = [typistOf(some(victim, 0, 10)), typistOf(some(attacker, 0, 10))]
-        const after = poisoned(rules, before, 40, (step) => {
+        const after = poisoned(rules, before, STEPS, (step) => {
           const text = some(step % 2 === 0 ? victim : attacker, 5 + (step % 5), 1)[0] ?? []
           const [from, to] = [asVictim(text, random), asSelf(text, random)]
           return (part) => blended(text, from, to, part)
@@ -111,10 +117,11 @@ describe('people of the open data, none of whom the model was fitted on', () => 
         passes.push(...judged(attacker).map(both))
         owners.push(...judged(victim).map(both))
       })
-      const [before, after] = [0, 1].map((when) => share(passes.map((one) => one[when] === true)))
-      expect(after).toBeLessThanOrEqual(Math.max(2 * (before ?? 0), 0.01))
-      for (const [first, then] of owners) expect(then || !first).toBe(true)
+      const [before = 0, after = 0] = [0, 1].map((when) => share(passes.map((one) => one[when] === true)))
+      const lost = owners.filter(([first, then]) => first && !then).length
+      const found = `people of the open data, ${STEPS} steps: impostors ${(100 * before).toFixed(2)} % to ${(100 * after).toFixed(2)} %, ${lost} of ${owners.length} owners’ passes lost`
+      figure('T12', found, 'twice or 1 % at the most, 0 lost', after <= Math.max(2 * before, 0.01) && lost === 0)
     },
-    120_000,
+    LONG ? 1_200_000 : 120_000,
   )
 })

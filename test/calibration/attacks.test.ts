@@ -8,6 +8,7 @@ import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
 import { SPECIES_NAMES, type Species } from '../../src/calibration/species.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
+import { figure, LONG } from '../trust/figure.js'
 
 const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''
@@ -21,16 +22,18 @@ const population = skipped ? undefined : populationOf(aalto.fitting)
 /** Not kept yet, and why: docs/accuracy.md, Bots and replays. */
 const GAPS: readonly Species[] = ['S6pairLognormal', 'S6spliceOther']
 /** Two forgeries a victim, an eighth of a minute in all; the bench makes as many as it is told. */
-const SAMPLES = 2 * victims.length
-const REPLAYED = 600
+const SAMPLES = (LONG ? 30 : 2) * victims.length
+const REPLAYED = LONG ? 10_000 : 600
 
 describe('the shipped model under attack, on people it was not fitted on', () => {
   it.skipIf(skipped).each(SPECIES_NAMES.filter((species) => !GAPS.includes(species)))(
-    `accepts no more of %s than the yardstick allows${why}`,
+    `accepts no more of %s than its bar allows${why}`,
     (species) => {
       if (population === undefined) return
       const { samples, accepted } = countForgeries(kernel, species, victims, population, SAMPLES)
-      expect((100 * accepted) / samples).toBeLessThanOrEqual(FORGERY_BARS[species])
+      const bar = FORGERY_BARS[species]
+      const percent = (100 * accepted) / samples
+      figure('T06', `${species} ${percent.toFixed(2)} % of ${samples} accepted`, `${species} ${bar} %`, percent <= bar)
     },
   )
 
@@ -47,24 +50,28 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
         pieces(monaco, 50),
       ].map((patterns) => countSincere(kernel, patterns))
       const sum = (of: keyof SincereCount) => counts.reduce((all, count) => all + count[of], 0)
-      expect((100 * sum('called')) / sum('patterns')).toBeLessThanOrEqual(SINCERE_BAR)
-      expect((100 * sum('calledUnknown')) / sum('patterns')).toBeLessThanOrEqual(SINCERE_BAR)
+      const percent = (100 * Math.max(sum('called'), sum('calledUnknown'))) / sum('patterns')
+      const found = `${percent.toFixed(2)} % of ${sum('patterns')} sincere patterns called a machine`
+      figure('T06', found, `${SINCERE_BAR} %`, percent <= SINCERE_BAR)
     },
     120_000,
   )
 
   it.skipIf(skipped).each(Object.entries(REPLAYS))(
-    `stops replays of anything seen, %s, as often as the yardstick asks${why}`,
-    (_, { bar, ...how }) => {
+    `stops replays of anything seen, %s, as often as its bar asks${why}`,
+    (what, { bar, ...how }) => {
       const all = patternsOf(aalto.untouched.slice(0, 100), 50).flat()
       const { ofReference, ofAnything } = countReplays(kernel, all, how, REPLAYED)
       expect(ofReference).toBeLessThanOrEqual(ofAnything)
-      expect((100 * ofAnything) / REPLAYED).toBeLessThanOrEqual(bar)
+      const missed = (100 * ofAnything) / REPLAYED
+      figure('T05', `${what}: ${missed.toFixed(2)} % of ${REPLAYED} not stopped`, `${what}: ${bar} %`, missed <= bar)
     },
   )
 
   it.skipIf(skipped)(`takes at most one sincere pair in 1,000 for a replay${why}`, () => {
-    const { pairs, called } = countPairs(kernel, patternsOf(aalto.untouched.slice(0, 50), 50), 5000)
-    expect((100 * called) / pairs).toBeLessThanOrEqual(PAIRS_BAR)
+    const people = aalto.untouched.slice(0, LONG ? aalto.untouched.length : 50)
+    const { pairs, called } = countPairs(kernel, patternsOf(people, 50), LONG ? 30_000 : 5000)
+    const percent = (100 * called) / pairs
+    figure('T05', `${percent.toFixed(3)} % of ${pairs} sincere pairs mistaken`, `${PAIRS_BAR} %`, percent <= PAIRS_BAR)
   })
 })

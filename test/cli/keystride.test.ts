@@ -16,6 +16,7 @@ describe('keystride', () => {
     [['key', 'issue', '--help']],
     [['key', 'rotate', '--help']],
     [['member', 'unlock', '--help']],
+    [['erasures', 'apply', '--help']],
     [['organization', 'quotas', '--help']],
     [['config', 'check', '--help']],
     [['calibrate', '--help']],
@@ -49,6 +50,19 @@ describe('keystride', () => {
     for (const bad of ['-1', '1.5', 'many', ''])
       expect((await keystride('organization', 'quotas', id, '--accounts', bad)).status).toBe(1)
     expect((await keystride('organization', 'quotas', id, '--mode', 'hard')).stderr).toContain('soft, strict')
+  })
+
+  it('shows and changes how often each key of an organization may ask', async () => {
+    const id = (await keystride('organization', 'create', 'Limits')).stdout.split('\n')[0] ?? ''
+    const limits = (...given: string[]) => keystride('organization', 'limits', id, ...given)
+    expect((await limits('--rate', '50')).stdout).toBe('50 requests a second for each key, 100 at once\n')
+    expect((await limits('--rate', '50', '--burst', '5')).stdout).toContain('5 at once')
+    expect((await limits('--rate', 'default')).stdout).toContain('as the deployment has it')
+    for (const bad of [
+      ['--rate', 'many'],
+      ['--burst', '5'],
+    ])
+      expect([bad, (await limits(...bad)).status]).toEqual([bad, 1])
   })
 
   it('says in one line what is wrong, and ends with status 1', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalHost, type HostList, hostList, mayAlert, neverReached } from '../../src/domain/alert-host.js'
+import { figure } from '../trust/figure.js'
 
 function list(...entries: string[]): HostList {
   const read = hostList(entries)
@@ -75,7 +76,9 @@ describe('addresses that alerts never go to', () => {
 
   it('are refused in every spelling, on a list that allows all addresses and names them', () => {
     expect(payloads.length).toBeGreaterThan(150)
-    expect(payloads.filter((text) => allowed(text, list(...EVERYTHING)))).toEqual([])
+    const everything = list(...EVERYTHING)
+    const passed = payloads.filter((text) => allowed(text, everything))
+    figure('T28', `${passed.length} of ${payloads.length} spellings allowed`, '0', passed.length === 0)
   })
 
   it('are refused in every spelling of any of them', () => {

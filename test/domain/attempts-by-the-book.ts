@@ -10,7 +10,7 @@ const FOR_GOOD = Number.POSITIVE_INFINITY
 /** What happened to a member's attempts, and when (epoch ms). */
 export type Entry =
   | { readonly at: number; readonly what: 'failure' | 'success'; readonly kind: AttemptKind }
-  | { readonly at: number; readonly what: 'reset' | 'new code' | 'unlock' }
+  | { readonly at: number; readonly what: 'reset' | 'new code' | 'unlock' | 'lock' }
 
 export interface Visit {
   readonly attempts: { readonly kind: AttemptKind; fate: 'under way' | 'judged' | 'lost' | 'given back' }[]
@@ -42,9 +42,13 @@ export function lockMs(kind: AttemptKind, inARow: number): number {
   return 0
 }
 
+/** Where a kind's failures were last wiped out; -1 where they never were. */
+const wipedAt = (history: readonly Entry[], kind: AttemptKind) =>
+  history.findLastIndex(({ what }) => what === 'unlock' || (what === 'reset' && kind === 'biometric'))
+
 /** The failures of a kind that no reset or unlock has wiped out, each with its place in a row and in the history. */
 export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
-  const wiped = history.findLastIndex(({ what }) => what === 'unlock' || (what === 'reset' && kind === 'biometric'))
+  const wiped = wipedAt(history, kind)
   const failures: { at: number; inARow: number; place: number }[] = []
   let inARow = 0
   history.forEach((entry, place) => {
@@ -55,9 +59,11 @@ export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
   return failures
 }
 
-/** Shut for good, by the last rung: typing until a reset, a code until there is a new one. */
+/** Shut for good, by the last rung or by somebody: typing until a reset, a code until there is a new one. */
 export function isDead(history: readonly Entry[], kind: AttemptKind): boolean {
   const newCode = kind === 'security_code' ? history.findLastIndex(({ what }) => what === 'new code') : -1
+  const shut = history.findLastIndex(({ what }) => what === 'lock')
+  if (shut > Math.max(newCode, wipedAt(history, kind))) return true
   return failuresOf(history, kind).some(({ inARow, place }) => lockMs(kind, inARow) === FOR_GOOD && place > newCode)
 }
 

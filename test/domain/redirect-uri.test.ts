@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { completedUri, mayRedirect, redirectOrigin, redirectUri } from '../../src/domain/redirect-uri.js'
+import { figure } from '../trust/figure.js'
 
 describe('redirect_uri', () => {
   it.each([
@@ -70,6 +71,66 @@ describe('redirect_uri', () => {
     expect(mayRedirect('http://localhost:3000/', list)).toBe(true)
     for (const other of ['https://example.com.evil.example/', 'https://example.com:444/', 'https://sub.example.com/'])
       expect([other, mayRedirect(other, list)]).toEqual([other, false])
+  })
+
+  it('leads to no place off the list, however it is written', () => {
+    const [good, evil] = ['https://example.com', 'https://evil.example']
+    const list = [good]
+    const controls = Array.from({ length: 33 }, (_, code) => String.fromCharCode(code === 32 ? 127 : code))
+    const payloads = [
+      ...controls.flatMap((one) => [`${one}${evil}`, `https:${one}//evil.example`, `${good}${one}.evil.example`]),
+      ...['@', ':@', '%40', '\\@', ':443@', ';@', '#@', '?@', '.', '%2e', '%00.', '\\.', '%0d%0a', '。', '｡'].flatMap(
+        (one) => [`${good}${one}evil.example`, `${good}${one}evil.example/${good}`],
+      ),
+      ...[
+        '//',
+        '///',
+        '\\\\',
+        '/\\',
+        '\\/',
+        '////',
+        'https:',
+        'https:/',
+        'https:///',
+        'HTTPS:\\\\',
+        '//%09/',
+        '/%2f',
+      ].map((one) => `${one}evil.example`),
+      ...[
+        'javascript:',
+        'data:text/html,',
+        'vbscript:',
+        'file://',
+        'blob:https://example.com/',
+        'ftp://',
+        'ws://',
+        'wss://',
+      ].flatMap((one) => [`${one}evil.example`, `${one.toUpperCase()}evil.example`, `${one}//example.com/%0aalert(1)`]),
+      ...['https://xn--exmple-cua.com', 'https://exаmple.com', 'https://[::ffff:93.184.216.34]', 'https://1572395042'],
+      ...[
+        'https://example',
+        'https://example.com.',
+        'https://example.com:444',
+        'http://example.com',
+        'https://sub.example.com',
+      ],
+      ...[
+        evil,
+        `${evil}?${good}`,
+        `${evil}#${good}`,
+        `${evil}/${good}`,
+        `${evil}\\@example.com`,
+        `https://example.com@${evil}`,
+      ],
+    ]
+    const off = payloads.filter((text) => {
+      const address = redirectUri(text)
+      if (address === null || !mayRedirect(address, list)) return false
+      return new URL(address).origin !== good || !address.startsWith(`${good}/`)
+    })
+    const split = payloads.filter((text) => /[^\x21-\x7e]/.test(completedUri(redirectUri(text) ?? good)))
+    const found = `${off.length} of ${payloads.length} addresses off the list taken, ${split.length} with what ends a header line`
+    figure('T26', found, '0 of 150, 0', payloads.length >= 150 && off.length + split.length === 0)
   })
 
   it('has origins for its list, and nothing but origins', () => {

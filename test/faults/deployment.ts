@@ -1,14 +1,16 @@
-import pino from 'pino'
 import { readConfig } from '../../src/config.js'
+import { jsonLog } from '../../src/log.js'
 import { administration, openStores } from '../../src/open-stores.js'
 
 /** A migrated database with one organization and a key for it: what an operator makes before the first start. */
-export async function deployment(databaseUrl: string): Promise<{ env: Record<string, string>; apikey: string }> {
+export async function deployment(
+  databaseUrl: string,
+): Promise<{ env: Record<string, string>; apikey: string; organizationId: string }> {
   const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
-  const stores = await openStores(readConfig(env), pino({ level: 'silent' }), { redis: false })
+  const stores = await openStores(readConfig(env), jsonLog('silent'), { redis: false })
   const flows = administration(stores)
   const { id } = await flows.create('Faults')
   const { apikey } = await flows.issueKey(id, 'test')
   await stores.close()
-  return { env, apikey }
+  return { env, apikey, organizationId: id }
 }

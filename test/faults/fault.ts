@@ -27,8 +27,20 @@ export interface Fault {
   readonly slow?: boolean
 }
 
-/** One row of what was measured, by column. */
+/** One row of what was measured, by column; `held`: every promise was kept. */
 export type Figures = Record<string, string>
+
+/** Rows as one figure for the table of trust. */
+export const told = (rows: readonly Figures[]): string =>
+  rows
+    .map(({ fault, sessions, held, ...measured }) => {
+      const of = Object.entries(measured).map(([what, found]) => `${what} ${found}`)
+      return `${fault} (${sessions}): ${of.join(', ')}`
+    })
+    .join('; ')
+
+export const allHeld = (rows: readonly Figures[]): boolean =>
+  rows.length > 0 && rows.every(({ held }) => held === 'yes')
 
 const NOK_MS = 1000
 const OK_MS = 2000
@@ -124,6 +136,11 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
   const noise = 2 * slowestStatus
 
   const row: Figures = { fault: name, sessions: victim.name }
+  let held = true
+  const keeps = (kept: boolean, what: string) => {
+    held &&= kept
+    expect.soft(kept, `${name}: ${what}`).toBe(true)
+  }
   if (holdMs > 0) {
     const nok = times.nokAt[i] ?? Number.NaN
     const whileNok = since.filter(({ askedAt, ms }) => askedAt >= nok && askedAt + ms < healingAt)
@@ -134,9 +151,11 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
     row['p99 once NOK'] = inMs(quantile(waited(whileNok), 0.99))
     row['in 50 ms, own clock'] = `${(100 * inTime).toFixed(1)} %`
     row['loop lag p99'] = inMs(after.lagMs)
-    expect.soft(nok - hurtAt, `${name}: NOK`).toBeLessThan(NOK_MS + noise)
-    expect.soft(inTime, `${name}: share of 503s in 50 ms`).toBeGreaterThanOrEqual(0.99)
-    expect.soft(countBy(whileNok, (answer) => `${answer.status}`)).toEqual({ 503: whileNok.length })
+    keeps(nok - hurtAt < NOK_MS + noise, `NOK after ${inMs(nok - hurtAt)}`)
+    keeps(inTime >= 0.99, `${inTime} of the 503s in 50 ms`)
+    const others = whileNok.filter((answer) => answer.status !== 503)
+    keeps(others.length === 0, `${JSON.stringify(others[0])} while NOK`)
+    row['authenticated while NOK'] = String(others.filter(({ json }) => json?.authentication?.authenticated).length)
   }
   const audited = await audit(victim, load)
   row.OK = inMs(Math.max(0, ok - healedAt))
@@ -146,9 +165,10 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
   row['slowest /status'] = inMs(slowestStatus)
   row.enrolments = audited.enrolments
   row.attempts = audited.attempts
-  expect.soft(ok - healedAt, `${name}: OK again`).toBeLessThan(OK_MS + noise)
-  if (slow) expect.soft(p99, `${name}: p99 of every 503`).toBeLessThan(SLOW_P99_MS + noise)
-  expect.soft(slowest, `${name}: slowest`).toBeLessThan(HUNG_MS + noise)
+  keeps(ok - healedAt < OK_MS + noise, `OK again after ${inMs(ok - healedAt)}`)
+  if (slow) keeps(p99 < SLOW_P99_MS + noise, `p99 of every 503 ${inMs(p99)}`)
+  keeps(slowest < HUNG_MS + noise, `slowest ${inMs(slowest)}`)
+  row.held = held ? 'yes' : 'no'
   for (const one of refused) expect(one).toMatchObject({ retryAfter: '2', json: { reason: 'api-failed' } })
   expect(asked.filter((one) => !['OK', 'NOK'].includes(one.status))).toEqual([])
   wellBehaved(victim, since)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 import { startOwnRedis } from './stores.js'
 
 /** A Redis of a test's own that is flushed in one cheap command, as often as every few milliseconds. */
@@ -7,6 +7,8 @@ export interface FlushedRedis {
   readonly url: string
   readonly port: number
   flush(): Promise<void>
+  /** Every key ends in so many ms. */
+  expireAll(inMs: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -23,6 +25,9 @@ export async function startFlushedRedis(): Promise<FlushedRedis> {
     port: own.port,
     async flush() {
       await client.flushAll()
+    },
+    async expireAll(inMs) {
+      for (const key of await client.keys('*')) await client.pExpire(key, inMs)
     },
     async stop() {
       client.destroy()

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { backEnds } from '../service.js'
 import { until } from '../storage/fixtures.js'
+import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
 import { type Victim, wellBehaved } from './fault.js'
 import { type Answer, type Ask, client, newPerson, startLoad } from './load.js'
 import { startProcess } from './service-process.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
-const LONG = process.env.FAULTS === 'long'
 /** Attempts of each session, on both nodes at once. */
 const ATTEMPTS = LONG ? 200 : 24
 const FLAPS = LONG ? 60 : 4
@@ -61,7 +61,7 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     ['PostgreSQL, both ways', () => toPostgres, 'both'],
     ['PostgreSQL, its answers', () => toPostgres, 'down'],
     ['PostgreSQL, what is asked of it', () => toPostgres, 'up'],
-  ] as const)('from %s: together they judge no more than the session has attempts', async (_, line, way) => {
+  ] as const)('from %s: together they judge no more than the session has attempts', async (what, line, way) => {
     const who = newPerson()
     await who.enroll(asks[0])
     const { session } = await asks[0]('bootstrap', 'GET', `/users/${who.userRef}`)
@@ -86,7 +86,8 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     })
     await direct.end()
     const judged = [...during, ...after].filter(({ json }) => ['verified', 'rejected'].includes(json?.action))
-    expect(row?.judged).toBeLessThanOrEqual(3)
+    const sent = during.length + after.length
+    figure('F17', `cut from ${what}: ${row?.judged} judged of ${sent}`, '3 at the most', row?.judged <= 3)
     expect(judged.length).toBeLessThanOrEqual(row?.judged)
     for (const node of nodes) wellBehaved(node, [...during, ...after])
     expect(Math.max(...during.map(({ ms }: Answer) => ms))).toBeLessThan(5000)
@@ -106,11 +107,13 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     }
     const from = performance.now()
     await until(() => serves(1))
-    console.log(
-      `${FLAPS} flaps: well ${Math.round(performance.now() - from)} ms after the last, ${before} MiB before, ${await residentMiB(flapping)} MiB after`,
-    )
+    const wellMs = Math.round(performance.now() - from)
     await load.stop()
-    if (LONG) expect((await residentMiB(flapping)) - before).toBeLessThan(32)
+    const grownMiB = (await residentMiB(flapping)) - before
+    // Memory has not settled within the few seconds of the short form.
+    const held = wellMs <= 5000 && (!LONG || grownMiB < 32)
+    const found = `${FLAPS} flaps: well ${wellMs} ms after the last, ${grownMiB} MiB more`
+    figure('F17', found, LONG ? 'within 5 s, under 32 MiB' : 'within 5 s', held)
     wellBehaved(flapping, load.answers)
   })
 })

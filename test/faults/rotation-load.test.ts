@@ -14,6 +14,7 @@ import { postgresOrganizations } from '../../src/storage/postgres/organization.j
 import { postgresWrappedKeys } from '../../src/storage/postgres/wrapped-key.js'
 import { createVault } from '../../src/storage/vault-aes.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { figure } from '../trust/figure.js'
 
 const READS = Number(process.env.ROTATION_READS ?? 100_000)
 const ORGANIZATIONS = 20
@@ -54,7 +55,7 @@ const ways: readonly { name: string; service: () => KeyRing; command: (n: number
   { name: 'the key file, a new key each time', service: () => keyFile(folder), command: () => keyFile(folder) },
 ]
 
-describe.each(ways)('rotations of $name', ({ service, command }) => {
+describe.each(ways)('rotations of $name', ({ name, service, command }) => {
   it(`fail none of ${READS} reads meanwhile`, async () => {
     const keyWrap = createKeyWrap(service())
     const wrappedKeys = postgresWrappedKeys(serving)
@@ -118,6 +119,8 @@ describe.each(ways)('rotations of $name', ({ service, command }) => {
       `${reads} reads, ${seals} seals, ${unwraps} unwraps, ${rotations} rotations with ${rewraps} data keys: ${failures.length} failures`,
     )
     expect(failures.slice(0, 3)).toEqual([])
+    const found = `${failures.length} of ${reads.toLocaleString('en')} reads failed over ${rotations} rotations of ${name}`
+    figure('T31', found, '0', failures.length === 0)
     expect(rotations).toBeGreaterThan(5)
     expect(unwraps).toBeGreaterThan(READS / READS_A_CACHE)
   }, 300_000)

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawClient, request } from '../http/raw.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { until } from '../storage/fixtures.js'
+import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
 import { countBy, type Victim, wellBehaved } from './fault.js'
 import { type Ask, client, newPerson } from './load.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
-const LONG = process.env.FAULTS === 'long'
 const ABORTS = LONG ? 10_000 : 400
 const THROWS = LONG ? 1000 : 200
 
@@ -93,6 +93,9 @@ describe('clients that go away', { timeout: LONG ? 600_000 : 90_000 }, () => {
     await direct.end()
     expect((await ask('organization', 'GET', '/organization')).status).toBe(200)
     wellBehaved(victim, [])
+    const exits = service.process.exitCode === null ? 0 : 1
+    const left = (await metric('keystride_http_requests_in_flight')) - 1
+    figure('F23', `${ABORTS} aborts: ${exits} exits, ${left} requests left in flight`, '0', exits + left === 0)
   })
 })
 
@@ -114,7 +117,8 @@ describe('a bug in a handler', { timeout: 90_000 }, () => {
       const [requestId = '?'] = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(json.message) ?? []
       expect(log.split(requestId)).toHaveLength(2)
     }
-    expect(service.process.exitCode).toBeNull()
+    const exits = service.process.exitCode === null ? 0 : 1
+    figure('F14', `${THROWS} bugs in handlers: ${exits} exits`, '0', exits === 0)
     expect((await ask('bootstrap', 'GET', '/users/bug-0')).status).toBe(404)
   })
 
@@ -129,7 +133,9 @@ describe('a bug in a handler', { timeout: 90_000 }, () => {
     expect(doomed.output()).toContain('unhandledRejection')
     expect(doomed.output()).toContain('left lying about')
     const next = await startProcess(env)
-    console.log(`start after a crash: ${Math.round(next.startedInMs)} ms`)
+    const ms = Math.round(next.startedInMs)
+    // A promise of an idle machine.
+    if (LONG) figure('F14', `start after a crash: ${ms} ms`, '2 s', ms <= 2000)
     await next.stop()
   })
 })

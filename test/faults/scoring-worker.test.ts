@@ -1,22 +1,23 @@
-import pino from 'pino'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { person } from '../../src/cli/made-up-person.js'
 import { readConfig } from '../../src/config.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { watchHealth } from '../../src/flows/health.js'
+import { jsonLog } from '../../src/log.js'
 import { administration, openStores } from '../../src/open-stores.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createScoringPool } from '../../src/scoring/pool.js'
 import type { Scoring, ScoringTask } from '../../src/scoring/scoring.js'
 import { serveAll } from '../../src/serve-all.js'
 import { freshDatabase } from '../servers/database.js'
+import { figure, LONG } from '../trust/figure.js'
 import { deadlyWorker } from './deadly-worker.js'
 import { table } from './figures.js'
 
 const files = { wasmFile: wasmFile(), modelFile: modelFile() }
 const replayKey = new Uint8Array(32).fill(3)
 /** Kills of each kind. */
-const ROUNDS = process.env.FAULTS === 'long' ? 40 : 3
+const ROUNDS = LONG ? 170 : 3
 
 let sessions = 0
 function pattern(deed?: string) {
@@ -50,6 +51,7 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
   ])('%s is refused alone, the other 20 of its batch are answered, and the pool refills', async (_, deed) => {
     const othersMs: number[] = []
     const itselfMs: number[] = []
+    let wellJudged = 0
     for (let round = 0; round < ROUNDS; round++) {
       const begun = performance.now()
       const killer = pool.score(task(deed)).then(
@@ -65,8 +67,10 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
         return result.ok
       })
       expect(await killer).toBe('refused')
-      expect(await Promise.all(others)).toEqual(Array(20).fill(true))
+      wellJudged += (await Promise.all(others)).filter((ok) => ok).length
     }
+    const of = 20 * ROUNDS
+    figure('F13', `${2 * ROUNDS} kills (${deed}): ${of - wellJudged} of ${of} others failed`, '0', wellJudged === of)
     // Each killed two workers: one with the others behind it, one alone. A starved machine may cost an innocent one.
     expect(messages.length).toBeGreaterThanOrEqual(2 * ROUNDS)
     const worst = (values: number[]) => `${Math.round(Math.max(...values))} ms`
@@ -107,18 +111,19 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
 it('a pattern that kills its worker is a 500 with its request id in the log once, the next time 422; the rest is well', async () => {
   const fresh = await freshDatabase()
   const lines: string[] = []
-  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
+  const log = jsonLog('error', (line) => void lines.push(line))
   const env = { PORT: '0', DATABASE_URL: fresh.url, ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
   const config = readConfig(env)
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = createScoringPool({ ...files, workerFile: deadlyWorker(), workers: 1 })
-  const serving = await serveAll({ config, stores, scoring, health, log, front: null })
+  const serving = await serveAll({ config, stores, scoring, health, stopping: () => false, log, front: null })
   const { id } = await administration(stores).create('Deadly')
   const { apikey } = await administration(stores).issueKey(id, 'test')
   const users = `http://127.0.0.1:${serving.port}/core/users`
   async function enroll(userRef: string, body: unknown) {
-    await fetch(`${users}/${userRef}`, { method: 'POST', headers: { apikey } })
+    // On a crowded machine six at once may be too many for the second that a statement may take.
+    while ((await fetch(`${users}/${userRef}`, { method: 'POST', headers: { apikey } })).status === 503) {}
     const session = (await fetch(`${users}/${userRef}`, { headers: { apikey } })).headers.get('x-service-session') ?? ''
     const answer = await fetch(`${users}/${userRef}/typing-patterns`, {
       method: 'POST',

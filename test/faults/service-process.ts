@@ -44,6 +44,8 @@ export async function startProcess(env: Record<string, string>): Promise<Service
       LOG_LEVEL: 'warn',
       SCORING_WORKERS: '1',
       PROCESSES: '1',
+      // Nobody is sent away for the sake of a loaded machine: tests of that say how long they wait.
+      QUEUE_MS: '20000',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -56,6 +56,8 @@ export interface OwnPostgres {
   readonly port: number
   /** Its processes that serve a connection. */
   backends(): Promise<number[]>
+  /** All that the postmaster has started. */
+  children(): Promise<number[]>
   /** SIGKILL to the postmaster; its children follow. Gives the time of it. */
   kill(): Promise<number>
   /** Starts what was killed, or has died; resolves when it answers. */
@@ -98,6 +100,7 @@ export async function startOwnPostgres(
     url: url.href,
     port,
     backends: async () => (await processes()).filter(({ what }) => what.includes('127.0.0.1(')).map(({ pid }) => pid),
+    children: async () => (await processes()).map(({ pid }) => pid),
     async kill() {
       const at = performance.now()
       server.kill('SIGKILL')

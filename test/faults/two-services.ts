@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import pino from 'pino'
 import { request } from '../../bench/drive.js'
 import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
 import { readConfig } from '../../src/config.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
+import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import { freshDatabase } from '../servers/database.js'
 import { redisIsHere } from './flushed-redis.js'
@@ -62,7 +62,7 @@ export async function startTwo(redisUrl: string | null, more: Record<string, str
     ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
     ...more,
   }
-  const stores = await openStores(readConfig(env), pino({ level: 'silent' }), { redis: true })
+  const stores = await openStores(readConfig(env), jsonLog('silent'), { redis: true })
   const client = new pg.Client({ connectionString: fresh.url })
   await client.connect()
   await client.query('set role keystride_system')

@@ -1,4 +1,3 @@
-import pino from 'pino'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { person } from '../../src/cli/made-up-person.js'
@@ -13,6 +12,7 @@ import { createProfileFlows } from '../../src/flows/profiles.js'
 import { createSettings } from '../../src/flows/settings.js'
 import { newToken } from '../../src/flows/tokens.js'
 import { createVerify } from '../../src/flows/verify.js'
+import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import type { Scoring } from '../../src/scoring/scoring.js'
 import { startScoring } from '../../src/serve-all.js'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { url } = await freshDatabase()
   const key = Buffer.alloc(32, 7).toString('base64')
   const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY: key, SCORING_WORKERS: '1' })
-  const log = pino({ level: 'error' })
+  const log = jsonLog('error')
   stores = await openStores(config, log, { redis: false })
   scoring = await startScoring(config, log)
   organizationId = (await administration(stores).create('Test')).id

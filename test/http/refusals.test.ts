@@ -40,8 +40,10 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'bot-detected': [422, 'detection-bot'],
   'replay-detected': [422, 'fraud-detected'],
   'rate-limited': [429, 'quota-exceeded'],
+  'over-rate': [429, 'quota-exceeded'],
   internal: [500, 'internal-error'],
   degraded: [503, 'api-failed'],
+  overloaded: [503, 'api-failed'],
 }
 
 const refuse = routesFor<Services>()({
@@ -49,6 +51,7 @@ const refuse = routesFor<Services>()({
   path: '/refuse/{kind}',
   summary: 'Refuse as asked',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   // Sound: the keys of the table are the kinds.

@@ -31,7 +31,7 @@ let id: string
 beforeAll(async () => {
   fresh = await freshDatabase()
   database = connectPostgres({ url: fresh.url, max: 4 })
-  exports = postgresExports(database, fresh.url)
+  exports = postgresExports(database)
   const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
   const wrappedKeys = postgresWrappedKeys(database)
   vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })

@@ -87,7 +87,8 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     await page.types(sent)
     const { kevt, k, ...others } = await pattern()
     expect(told(kevt)).toEqual(told(sent))
-    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.2)
+    // Two times that Chromium coarsens to a tenth are two tenths apart at the most, and a rounding of doubles more.
+    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.25)
     expect(k.map((record) => record.k).join('')).toBe(TEXT)
     expect(kevt.map(({ seqn }) => seqn)).toEqual(kevt.map((_, i) => i))
     expect(kevt.every((event) => event.eId === 'words' && !event.r && Math.abs(event.t - Date.now()) < 3_600_000)).toBe(
@@ -120,7 +121,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     await page.types(sent)
     const { kevt } = await pattern()
     expect(told(kevt)).toEqual(told(sent))
-    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.2)
+    expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.25)
   })
 
   it('drops what a held key repeats', async () => {
@@ -252,7 +253,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(masked.kevt.every(({ k, c, kc, l }) => k === '' && /^Masked[123]$/.test(c) && kc === 0 && l === 0)).toBe(
       true,
     )
-    expect(Math.max(...apart(masked.kevt, sent))).toBeLessThan(0.2)
+    expect(Math.max(...apart(masked.kevt, sent))).toBeLessThan(0.25)
   })
 
   it('masks the whole pattern once a password field took part, shown or not', async () => {

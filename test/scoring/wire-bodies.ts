@@ -143,11 +143,43 @@ const recordsOf = (random: Random, typed: readonly Typed[]): Record<string, unkn
   }))
 }
 
+/** Events and records as the recorder writes them: every field, in its order; a modifier is held now and then. */
+const recordedEvents = (random: Random, events: readonly Record<string, unknown>[]) => {
+  const held = () => random() < 0.02
+  return events.map((event, seqn) => ({
+    t: event.t ?? 1_790_000_000_000 + Number(event.et),
+    et: event.et ?? event.t,
+    type: event.type,
+    eId: pick(random, ['words', 'words', '', 'wörter']),
+    k: event.k ?? 'a',
+    c: event.c ?? 'KeyA',
+    kc: event.kc ?? 65,
+    r: event.r ?? false,
+    l: 0,
+    ctrlKey: held(),
+    altKey: held(),
+    shiftKey: held(),
+    metaKey: held(),
+    seqn: event.seqn ?? seqn,
+  }))
+}
+const recordedRecords = (records: readonly Record<string, unknown>[]) =>
+  records.map(({ k = 'a', c = 'KeyA', kc = 65, et, s, h }, i) => ({
+    k,
+    c,
+    kc,
+    et,
+    s: s ?? Number(et) - Number(records[i - 1]?.et ?? et),
+    h,
+  }))
+
 /** A pattern as some client may send it: most are accepted, all are of the wire's kind. */
 export function anyPattern(random: Random): Node {
   const typed = typing(random)
   const lists = pick(random, ['both', 'both', 'kevt', 'kevt', 'k', 'k'])
   const has = (chance: number) => random() < chance
+  const [events, records] = [eventsOf(random, typed), recordsOf(random, typed)]
+  const recorded = has(0.5)
   return json({
     agent: {
       type: 'browser',
@@ -159,8 +191,8 @@ export function anyPattern(random: Random): Node {
     ...(has(0.6) ? { ip: pick(random, ['203.0.113.7', '2001:db8::7', '']) } : {}),
     ...(has(0.2) ? { member_ref: pick(random, ['anna', 'Jörg', 'a b', '😀"\\']) } : {}),
     ...(has(0.2) ? { tags: [{ k: 'app', v: 'test' }] } : {}),
-    ...(lists === 'k' ? {} : { kevt: eventsOf(random, typed) }),
-    ...(lists === 'kevt' ? {} : { k: recordsOf(random, typed) }),
+    ...(lists === 'k' ? {} : { kevt: recorded ? recordedEvents(random, events) : events }),
+    ...(lists === 'kevt' ? {} : { k: recorded ? recordedRecords(records) : records }),
     ...(has(0.2)
       ? {
           m: [

@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { startEmbedded } from '../../src/storage/postgres/embedded.js'
 import { freePort } from '../../src/storage/postgres/embedded-running.js'
 import { migrate } from '../../src/storage/postgres/migrate.js'
+import { startPgbouncer } from './pgbouncer.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,22 +21,28 @@ declare module 'vitest' {
   }
 }
 
-/** Real servers for every test file: `TEST_DATABASE_URL` and `REDIS_URL`, else of our own. */
+/**
+ * Real servers for every test file: `TEST_DATABASE_URL` and `REDIS_URL`, else of our own. `TEST_POOLER=pgbouncer` puts one in
+ * transaction mode before the database.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keystride-test-'))
   const given = process.env.TEST_DATABASE_URL
   const embedded = given === undefined ? await startEmbedded({ dataFolder: folder }) : null
-  const databaseUrl = given ?? embedded?.url ?? ''
+  const serverUrl = given ?? embedded?.url ?? ''
+  const pooler = process.env.TEST_POOLER === 'pgbouncer' ? await startPgbouncer(serverUrl) : null
+  const databaseUrl = pooler === null ? serverUrl : `${pooler.through(serverUrl)}?prepare=false`
   const templateDatabase = `keystride_template_${process.pid}`
-  await administer(databaseUrl, `create database ${templateDatabase}`)
-  await migrate(withDatabase(databaseUrl, templateDatabase))
+  await administer(serverUrl, `create database ${templateDatabase}`)
+  await migrate(withDatabase(serverUrl, templateDatabase))
   const redis = await startRedis()
   project.provide('databaseUrl', databaseUrl)
   project.provide('templateDatabase', templateDatabase)
   project.provide('redisUrl', redis.url)
   return async () => {
     await redis.stop()
-    if (embedded === null) await administer(databaseUrl, `drop database ${templateDatabase} with (force)`)
+    await pooler?.close()
+    if (embedded === null) await administer(serverUrl, `drop database ${templateDatabase} with (force)`)
     await embedded?.stop()
     rmSync(folder, { recursive: true, force: true })
   }

@@ -157,6 +157,19 @@ describe('the replay index', () => {
     expect(outcomes.filter((outcome) => outcome === 'replay')).toHaveLength(19)
   })
 
+  it('lets one of parallel near marks pass, and every one that shares less', async () => {
+    const people = await Promise.all(Array.from({ length: 30 }, (_, i) => person(database, org, `n${i}`)))
+    const [b0 = 0n, b1 = 0n] = freshBands()
+    const outcomes = await Promise.all(
+      people.map((of, i) => {
+        const bands = i < 20 ? [b0, b1, ...freshBands().slice(2)] : [b0, ...freshBands().slice(1)]
+        return store.record(org, attempt(of, { replayMark: mark(randomBytes(16), bands) }))
+      }),
+    )
+    expect(outcomes.slice(0, 20).sort()).toEqual(['recorded', ...Array.from({ length: 19 }, () => 'replay')])
+    expect(outcomes.slice(20)).toEqual(Array.from({ length: 10 }, () => 'recorded'))
+  })
+
   it('knows nothing of another organization', async () => {
     const known = mark()
     await store.record(org, attempt(ada, { replayMark: known }))

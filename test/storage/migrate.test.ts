@@ -18,6 +18,16 @@ describe('migrate', () => {
     expect(await migrate(fresh.url)).toEqual([])
   })
 
+  it('leaves a newer history alone, and refuses one with a gap', async () => {
+    await migrate(fresh.url)
+    const history = postgres(fresh.url, { max: 1, onnotice: () => {} })
+    await history`insert into keystride_history.migration (name, run_on) values ('9999999999999_newer', now())`
+    expect(await migrate(fresh.url)).toEqual([])
+    await history`delete from keystride_history.migration where id = 2`
+    await expect(migrate(fresh.url)).rejects.toThrow(/grown apart/)
+    await history.end()
+  })
+
   it('runs beside itself: each migration is applied by one', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => migrate(fresh.url)))
     const applied = all.flat()

@@ -34,6 +34,7 @@ describe('organizations', () => {
       languageMode: 'auto',
       wordsVersion: 0,
       redirectOrigins: [],
+      keyRate: null,
       createdAt: NOW,
     }
     expect(await store.find(id)).toEqual(stored)
@@ -74,7 +75,12 @@ describe('an API key', () => {
     const [id, sha256] = [uuid(), randomBytes(32)]
     const record = { id, organizationId: org, label: 'shop', scopes: ['core', 'links'] as const, createdAt: NOW }
     await store.add(record, sha256)
-    expect(await store.resolve(sha256)).toEqual({ organizationId: org, keyId: id, scopes: ['core', 'links'] })
+    expect(await store.resolve(sha256)).toEqual({
+      organizationId: org,
+      keyId: id,
+      scopes: ['core', 'links'],
+      rate: null,
+    })
     expect(await store.resolve(randomBytes(32))).toBeNull()
     expect(await store.revoke(other, id, NOW)).toBe(false)
     expect(await store.revoke(org, id, NOW + 1)).toBe(true)

@@ -19,6 +19,7 @@ import { postgresTypingWords } from '../../src/storage/postgres/typing-words.js'
 import { postgresUsage } from '../../src/storage/postgres/usage.js'
 import { postgresUserLog } from '../../src/storage/postgres/user-log.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { figure } from '../trust/figure.js'
 import { attempt, NOW, organization, person, reference, sha256Hex } from './fixtures.js'
 
 let fresh: FreshDatabase
@@ -94,7 +95,7 @@ beforeAll(async () => {
     [{ organizationId: orgA, id: uuid(), api: 'core', method: 'get', route: '/x', status: 200, durationMs: 1 }],
   )
   const window = { from: NOW, to: NOW }
-  const exports = postgresExports(database, fresh.url)
+  const exports = postgresExports(database)
   const archive = { id: uuid(), kind: 'usage', window, createdAt: NOW, expiresAt: Date.now() + 60_000 } as const
   await exports.add(orgA, archive, 1)
   const claim = await exports.claim(orgA, archive.id, randomBytes(32))
@@ -141,7 +142,10 @@ describe('row level security', () => {
   })
 
   it('shows another organization none of them, without any filter', async () => {
-    expect(await database.scoped(orgB, rowsOfA)).toEqual(none())
+    const seen = await database.scoped(orgB, rowsOfA)
+    expect(seen).toEqual(none())
+    const rows = Object.values(seen).reduce((sum, n) => sum + n, 0)
+    figure('T02', `${rows} rows of another one without a filter, over ${tables.length} tables`, '0', rows === 0)
   })
 
   it('shows none where no organization is set', async () => {
@@ -184,6 +188,7 @@ describe('row level security', () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
       `select * from keystride.find_profile_link('\\x00')`,
+      `select * from keystride.find_person('00000000-0000-0000-0000-000000000000', 'ada', null)`,
       `select keystride.record_attempts('[]', 2, 400)`,
       `select keystride.forget_marks(now())`,
       `select keystride.ensure_partitions(1)`,

@@ -1,3 +1,4 @@
+import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { postgresAccounts } from '../../src/storage/postgres/account.js'
@@ -62,6 +63,29 @@ describe('set', () => {
     expect((await store.clear(org, ada.memberId))?.code).toMatchObject({ set: false, version: 3 })
     await store.clear(org, ada.memberId)
     expect(await store.find(org, ada.memberId)).toMatchObject({ hash: null, previousHash: 'b', version: 4 })
+  })
+
+  it('gives a member who was taken off a shared account no code, so that coming back brings none', async () => {
+    const accounts = postgresAccounts(database)
+    const bo = { id: uuid(), memberRef: 'bo', displayName: null, createdAt: NOW }
+    const desk = {
+      id: uuid(),
+      userRef: 'desk',
+      type: 'generic',
+      displayName: null,
+      member: bo,
+      createdAt: NOW,
+    } as const
+    await accounts.create(org, desk)
+    await accounts.archiveMember(org, 'desk', 'bo', NOW)
+    // A call that had found the member before once set the code on what was left of them.
+    expect(await store.find(org, bo.id)).toBeNull()
+    for (const version of [0, 1])
+      expect(await store.set(org, bo.id, version, chosen('a'))).toEqual({ outcome: 'conflict' })
+    expect(await store.clear(org, bo.id)).toBeNull()
+    const move = { kind: 'add', memberRef: 'bo' } as const
+    await accounts.change(org, 'desk', () => ({ settings: {}, move, newMember: { ...bo, id: uuid() } }))
+    expect((await accounts.find(org, 'desk', 'bo'))?.member).toMatchObject({ id: bo.id, code: { set: false } })
   })
 
   it('of two changes at once lets one through', async () => {

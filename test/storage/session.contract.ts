@@ -140,6 +140,9 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     it('is a new one, unused, after its lifetime, its end, and the end of all', async () => {
       const first = await implicit({ lifetimeMs: 60 })
       await store().reserve(org, userRef, first.sha256, 'biometric', 3)
+      // What had failed in an expired one once opened the code in the next, where typing comes first.
+      await store().markTypingFailed(org, userRef, first.sha256)
+      await store().markReported(org, userRef, first.sha256, uuid())
       await until(async () => (await store().find(org, userRef, first.sha256)) === null)
       const ends: ((sha256: string) => Promise<void>)[] = [
         (sha256) => store().end(org, userRef, sha256),
@@ -149,7 +152,8 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const before = new Set([first.sha256])
       for (const end of ends) {
         const session = await implicit()
-        expect([before.has(session.sha256), session.used.biometric]).toEqual([false, 0])
+        expect(before.has(session.sha256)).toBe(false)
+        expect(session).toMatchObject({ used: { biometric: 0, typingFailed: false }, reportedAction: null })
         before.add(session.sha256)
         await store().reserve(org, userRef, session.sha256, 'biometric', 3)
         await end(session.sha256)

@@ -16,7 +16,11 @@ describe('the turnstile', () => {
   let turnstile: Turnstile<number>
   let opened: number
   let retired: number[]
-  let probing: NodeJS.Timeout | undefined
+  /** What the turnstile's own probes wait for, and how many there were. */
+  let well: ReturnType<typeof question>
+  let probes: number
+  /** How late they are answered, once the server is well. */
+  let lateMs: number
   const ask = (what: Promise<unknown>, probe = false) =>
     turnstile
       .pass((_, turn) => turn.exchange(what), { probe })
@@ -24,19 +28,27 @@ describe('the turnstile', () => {
         () => 'served',
         (error) => error.kind,
       )
-  /** From here on the server is well: a probe every 50 ms is answered. */
-  const answering = () => {
-    probing = setInterval(() => void ask(Promise.resolve(), true), 50)
-  }
-
   beforeEach(async () => {
     opened = 0
     retired = []
-    turnstile = createTurnstile({ width: 2, open: () => ++opened, retire: (line) => retired.push(line) })
+    well = question()
+    probes = 0
+    lateMs = 0
+    turnstile = createTurnstile({
+      width: 2,
+      open: () => ++opened,
+      retire: (line) => retired.push(line),
+      probe() {
+        probes++
+        void ask(
+          well.answered.then(() => (lateMs > 0 ? delay(lateMs) : undefined)),
+          true,
+        )
+      },
+    })
     await ask(Promise.resolve(), true)
   })
   afterEach(() => {
-    clearInterval(probing)
     turnstile.stop()
   })
 
@@ -50,25 +62,45 @@ describe('the turnstile', () => {
     expect(verdict).toBe('degraded')
     expect(performance.now() - refusedAt).toBeLessThan(20)
     // A probe still goes out, and its answer opens the way.
+    well.answer()
     one.answer()
     expect(await ask(Promise.resolve(), true)).toBe('served')
     expect(await ask(Promise.resolve())).toBe('served')
   })
 
   it('lets the slow wait on while others are answered, up to their patience', async () => {
-    answering()
+    well.answer()
     const begun = performance.now()
     expect(await ask(question().answered)).toBe('degraded')
     expect(performance.now() - begun).toBeGreaterThan(1100)
   })
 
   it('serves late what takes long while others are answered', async () => {
-    answering()
+    well.answer()
     const one = question()
     const slow = ask(one.answered)
     await delay(500)
     one.answer()
     expect(await slow).toBe('served')
+  })
+
+  it('has the server asked for a sign of life while somebody waits, and not otherwise', async () => {
+    well.answer()
+    await delay(300)
+    expect(probes).toBe(0)
+    const one = question()
+    const slow = ask(one.answered)
+    await delay(600)
+    one.answer()
+    expect(await slow).toBe('served')
+    expect(probes).toBeGreaterThanOrEqual(3)
+    expect(probes).toBeLessThanOrEqual(8)
+  })
+
+  it('lets wait for a server that answers everybody late', async () => {
+    well.answer()
+    lateMs = 80
+    expect(await ask(delay(800))).toBe('served')
   })
 
   it('does not take its own process standing still for silence', async () => {
@@ -95,13 +127,14 @@ describe('the turnstile', () => {
   it('leaves a line that stays dumb for another, on which what waits goes on', async () => {
     void ask(question().answered)
     await until(async () => opened === 2, 10_000)
+    well.answer()
     expect(retired).toEqual([1])
     expect(await ask(Promise.resolve(), true)).toBe('served')
     expect(turnstile.current()).toBe(2)
   })
 
   it('turns away at once what would wait behind too many', async () => {
-    answering()
+    well.answer()
     const one = question()
     const all = Array.from({ length: 2 + 2 * 64 + 5 }, () => ask(one.answered))
     const settled = Promise.all(all)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
+import { figure } from '../trust/figure.js'
 import { handOf } from './hand.js'
 import { customerSite, linkAddress, openPage } from './pages.js'
 
@@ -24,6 +25,8 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
   })
   afterAll(async () => stop())
 
+  const tried = { framings: 0, shown: 0, posts: 0, taken: 0 }
+
   it.each(['iframe', 'iframe sandbox="allow-scripts allow-same-origin"', 'object', 'embed'])(
     'cannot frame the page in <%s>',
     async (element) => {
@@ -36,8 +39,11 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
       await page.goto(site.url)
       expect((await answered).status()).toBe(200)
       await page.waitForLoadState()
-      for (const frame of page.frames().slice(1))
-        expect(await frame.evaluate('document.body?.innerText ?? ""').catch(() => '')).not.toContain('how you type')
+      tried.framings++
+      for (const frame of page.frames().slice(1)) {
+        const text = String(await frame.evaluate('document.body?.innerText ?? ""').catch(() => ''))
+        if (text.includes('how you type')) tried.shown++
+      }
       await page.close()
       await site.close()
     },
@@ -63,7 +69,8 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
       await page.goto(site.url)
       const answered = page.waitForResponse(target)
       await page.evaluate(`document.forms[${i}].submit()`)
-      expect([403, 415]).toContain((await answered).status())
+      tried.posts++
+      if (![403, 415].includes((await answered).status())) tried.taken++
       await page.waitForURL(target)
     }
     await page.goto(site.url)
@@ -75,9 +82,10 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
     const headers = { 'content-type': 'application/json', 'x-link-key': key }
     expect(await script(headers, 'cors')).toBe('refused')
     expect(await script(headers, 'no-cors')).toBe('opaque')
+    tried.posts += 2
     await page.close()
     await site.close()
-    expect((await service.bootstrap('victim')).json).toMatchObject({ nPatternsRef: 0 })
+    tried.taken += (await service.bootstrap('victim')).json.nPatternsRef
   })
 
   it('is told nothing of the key, by no header and no opener', async () => {
@@ -89,5 +97,16 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.has('set-cookie')).toBe(false)
     expect(headers.has('access-control-allow-origin')).toBe(false)
+  })
+
+  it('has got nowhere', () => {
+    const { framings, shown, posts, taken } = tried
+    expect([framings, posts]).toEqual([4, 5])
+    figure(
+      'T27',
+      `${taken} of ${posts} posts taken, ${shown} of ${framings} framings shown`,
+      '0 and 0',
+      taken + shown === 0,
+    )
   })
 })

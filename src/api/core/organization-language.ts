@@ -23,6 +23,7 @@ export const organizationLanguage = coreRoute({
   path: '/organization/language',
   summary: 'Language setting of the organization',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   params: NoParams,
@@ -45,6 +46,7 @@ export const changeOrganizationLanguage = coreRoute({
     'Give at least one of the two; what is left out stays as it is. The answer is the resulting setting. ' +
     'Suggested words follow it within a second. A member’s preferred language and the language query of a call go before it.',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   params: NoParams,

@@ -9,6 +9,7 @@ export const organizationInfo = coreRoute({
   path: '/organization',
   summary: 'The organization of the key and its counters',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   params: NoParams,

@@ -12,6 +12,7 @@ export const preferLanguage = coreRoute({
     'Goes before the language query of a call and before the setting of the organization. null clears it. ' +
     'On a generic account member_ref names the member.',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   params: UserParams,

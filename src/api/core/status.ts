@@ -7,6 +7,7 @@ export const status = coreRoute({
   path: '/status',
   summary: 'Whether the service is well',
   countedAs: 'other',
+  lane: null,
   needsKey: false,
   needsSession: false,
   params: NoParams,

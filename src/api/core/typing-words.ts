@@ -21,7 +21,7 @@ const CORE_WORD_ID = '71ab40f5-ab47-5a61-bf52-0eb77a974a75'
 const Flag = z.enum(['true', 'false'])
 const flag = (text: 'true' | 'false' | undefined) => (text === undefined ? null : text === 'true')
 
-const Row = { countedAs: 'other', needsKey: true, needsSession: false, params: NoParams } as const
+const Row = { countedAs: 'other', lane: 'core', needsKey: true, needsSession: false, params: NoParams } as const
 const IN_FORCE =
   'Suggested words follow the change at once in the process that made it, within a second in every other.'
 

@@ -13,7 +13,7 @@ import {
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
-import { SecurityCodeBody, securityCodeIn } from './security-code-body.js'
+import { laneOfVerify, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField, Words } from './shapes.js'
 
 const NextAttempt = z.object({
@@ -67,6 +67,7 @@ export const verifyUser = coreRoute({
   path: '/users/{userRef}/verify',
   summary: 'Verify a user by a typing pattern or a security code',
   countedAs: 'verify',
+  laneOfBody: laneOfVerify,
   needsKey: true,
   needsSession: true,
   params: UserParams,

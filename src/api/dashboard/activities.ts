@@ -101,6 +101,7 @@ export const dataCounter = dashboardRoute({
 /** The same for several windows in one call. */
 export const dataCounterBatch = dashboardRoute({
   ...Row,
+  lane: 'batch',
   method: 'post',
   path: '/data-counter/batch',
   summary: 'Users, patterns and authentications of several windows',

@@ -78,6 +78,7 @@ export const blockedUsersHistory = dashboardRoute({
 /** The same for several windows in one call. */
 export const blockedUsersBatch = dashboardRoute({
   ...Row,
+  lane: 'batch',
   method: 'post',
   path: '/aggregations/blocked-users/batch',
   summary: 'Blocked attempts and users of several windows',

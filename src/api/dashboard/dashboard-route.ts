@@ -9,7 +9,7 @@ import type { InspectFlows } from '../../flows/inspect.js'
 import type { PolicyFlows } from '../../flows/policies.js'
 import type { Series } from '../../flows/series.js'
 import type { UserActionFlows } from '../../flows/user-actions.js'
-import { type CountedAs, routesFor } from '../../http/route.js'
+import { routesFor } from '../../http/route.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog } from '../../storage/attempt-log.js'
 import type { Directory } from '../../storage/directory.js'
@@ -44,7 +44,8 @@ export const dashboardRoute = routesFor<DashboardServices>()
 
 /** What nearly every row of the dashboard has in common. */
 export const Row = {
-  countedAs: 'other' satisfies CountedAs,
+  countedAs: 'other',
+  lane: 'dashboard',
   needsKey: true,
   needsSession: false,
 } as const

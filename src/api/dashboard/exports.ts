@@ -25,6 +25,7 @@ const Asked = withWindow({
 /** A job writes the archive; this answers at once. */
 export const exportLog = dashboardRoute({
   ...Row,
+  lane: 'batch',
   method: 'post',
   path: '/management/export-log',
   summary: 'Export authentications, requests or the ledger as CSV in a zip',
@@ -72,6 +73,7 @@ export const exportArchives = dashboardRoute({
 /** The archive of the organization's own; of another it is not found. */
 export const downloadArchive = dashboardRoute({
   ...Row,
+  lane: 'batch',
   method: 'post',
   path: '/management/download-archive',
   summary: 'Download an archive that is ready',

@@ -3,8 +3,8 @@ import { NO_ATTEMPTS } from '../../domain/attempts.js'
 import { exceeds } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
 import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } from '../account.js'
-import type { Database, Transaction } from './client.js'
-import { eraseMember, eraseUser } from './erasure.js'
+import type { Database, Statements, Transaction } from './client.js'
+import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 
 export interface AccountRow {
@@ -20,6 +20,10 @@ export interface AccountRow {
 
 /** What the outer join gives where the account has no such member. */
 type NoMemberRow = { [Column in keyof MemberRow]: null }
+type PersonRow = AccountRow & (MemberRow | NoMemberRow)
+
+/** All that a person left behind goes at once, and no sign-in waits for it: on a crowded machine the usual second is short. */
+const REMOVE_MS = 5000
 
 /** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
 export function postgresAccounts(database: Database): AccountStore {
@@ -44,7 +48,13 @@ export function postgresAccounts(database: Database): AccountStore {
       }),
 
     find: (organizationId, userRef, memberRef) =>
-      database.scoped(organizationId, (sql) => find(sql, organizationId, userRef, memberRef)),
+      database.call(async (sql) => {
+        const [row] = await sql<PersonRow[]>`
+          select ${accountColumns(sql)}, ${memberColumns(sql)}
+          from keystride.find_person(${organizationId}, ${userRef}, ${memberRef}) p,
+            lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
+        return toPerson(row)
+      }),
 
     roster: (organizationId, userRef) =>
       database.scoped(organizationId, async (sql) => {
@@ -64,14 +74,21 @@ export function postgresAccounts(database: Database): AccountStore {
         const roster = await lock(sql, organizationId, userRef)
         const member = roster?.members.find((one) => one.memberRef === memberRef)
         if (roster?.account.type !== 'generic' || member === undefined) return null
+        await noteErasure(sql, organizationId, 'member', member.id)
         return eraseMember(sql, organizationId, { userRef, memberId: member.id, at: new Date(at) })
       }),
 
     remove: (organizationId, userRef) =>
-      database.scoped(organizationId, async (sql) => {
-        const roster = await lock(sql, organizationId, userRef)
-        return roster === null ? null : eraseUser(sql, organizationId, roster.account.id, userRef)
-      }),
+      database.scoped(
+        organizationId,
+        async (sql) => {
+          const roster = await lock(sql, organizationId, userRef)
+          if (roster === null) return null
+          await noteErasure(sql, organizationId, 'account', roster.account.id)
+          return eraseUser(sql, organizationId, roster.account.id, userRef)
+        },
+        { statementMs: REMOVE_MS },
+      ),
 
     clearDisplayNames: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
@@ -86,7 +103,7 @@ export function postgresAccounts(database: Database): AccountStore {
   }
 }
 
-export const accountColumns = (sql: Transaction) => sql`
+export const accountColumns = (sql: Statements) => sql`
   a.id as account_id, a.user_ref, a.type, a.display_name as account_display_name, a.member_selection, a.groups, a.tag,
   a.created_at as account_created_at`
 
@@ -96,12 +113,16 @@ async function find(
   userRef: string,
   memberRef: string | null,
 ): Promise<AccountWithMember | null> {
-  const [row] = await sql<(AccountRow & (MemberRow | NoMemberRow))[]>`
+  const [row] = await sql<PersonRow[]>`
     select ${accountColumns(sql)}, ${memberColumns(sql)}
     from keystride.account a left join keystride.member m
       on m.organization_id = a.organization_id and m.account_id = a.id and m.archived_at is null
       and m.member_ref = coalesce(${memberRef}, case a.type when 'nominative' then a.user_ref end)
     where a.organization_id = ${organizationId} and a.user_ref = ${userRef}`
+  return toPerson(row)
+}
+
+function toPerson(row: PersonRow | undefined): AccountWithMember | null {
   if (row === undefined) return null
   return { account: toAccount(row), member: row.id === null ? null : toMember(row) }
 }
@@ -172,7 +193,7 @@ async function leaveOne(
   { account, members: [only] }: Roster,
   newMember: AccountPlan['newMember'],
 ): Promise<void> {
-  // An archived member may hold the reference that the remaining one takes on; its lock lives on as a tombstone.
+  // An archived member may hold the reference that the remaining one takes on; its lock passes over with it.
   await sql`
     delete from keystride.member
     where organization_id = ${organizationId} and account_id = ${account.id} and archived_at is not null`

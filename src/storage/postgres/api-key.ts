@@ -1,6 +1,7 @@
 import type { Scope } from '../../domain/organization.js'
-import type { ApiKeyRecord, ApiKeyStore } from '../api-key.js'
+import type { ApiKeyRecord, ApiKeyStore, KeyHolder } from '../api-key.js'
 import type { Database } from './client.js'
+import { type KeyRateRow, toKeyRate } from './organization.js'
 
 interface ApiKeyRow {
   organization_id: string
@@ -10,6 +11,8 @@ interface ApiKeyRow {
   created_at: Date
   revoked_at: Date | null
 }
+
+type HolderRow = Pick<ApiKeyRow, 'organization_id' | 'id' | 'scopes'> & KeyRateRow
 
 /** API keys in PostgreSQL. `resolve` is one of the few look-ups across organizations, by a function of its own. */
 export function postgresApiKeys(database: Database): ApiKeyStore {
@@ -24,9 +27,9 @@ export function postgresApiKeys(database: Database): ApiKeyStore {
 
     resolve: (sha256) =>
       database.call(async (sql) => {
-        const [row] = await sql<{ organization_id: string; id: string; scopes: Scope[] }[]>`
-          select organization_id, id, scopes from keystride.resolve_api_key(${sha256})`
-        return row === undefined ? null : { organizationId: row.organization_id, keyId: row.id, scopes: row.scopes }
+        const [row] = await sql<HolderRow[]>`
+          select organization_id, id, scopes, key_rate, key_burst from keystride.resolve_api_key(${sha256})`
+        return row === undefined ? null : toHolder(row)
       }),
 
     list: (organizationId) =>
@@ -46,6 +49,13 @@ export function postgresApiKeys(database: Database): ApiKeyStore {
       }),
   }
 }
+
+const toHolder = (row: HolderRow): KeyHolder => ({
+  organizationId: row.organization_id,
+  keyId: row.id,
+  scopes: row.scopes,
+  rate: toKeyRate(row),
+})
 
 function toApiKey(row: ApiKeyRow): ApiKeyRecord {
   return {

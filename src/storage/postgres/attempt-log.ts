@@ -1,8 +1,8 @@
-import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { RecommendedAction } from '../../domain/verdict.js'
 import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../attempt-log.js'
 import { type AuthenticationRow, authenticationColumns, toAuthentication } from './authentication.js'
 import type { Database, Transaction } from './client.js'
+import { fromFactsText } from './facts-row.js'
 import { within } from './statistics.js'
 
 type LoggedRow = AuthenticationRow & { display_name: string | null }
@@ -53,7 +53,7 @@ export function postgresAttemptLog(database: Database): AttemptLog {
     judged: (organizationId, window, before, limit) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<
-          { id: string; user_ref: string; recommended_action: RecommendedAction; facts: AttemptFacts }[]
+          { id: string; user_ref: string; recommended_action: RecommendedAction; facts: string }[]
         >`
           select id, user_ref, recommended_action, facts from keystride.authentication
           where organization_id = ${organizationId} and ${within(sql, window)} and facts is not null
@@ -63,7 +63,7 @@ export function postgresAttemptLog(database: Database): AttemptLog {
           id,
           userRef: user_ref,
           recommendedAction: recommended_action,
-          facts,
+          facts: fromFactsText(facts),
         }))
       }),
 
@@ -101,10 +101,10 @@ export function postgresAttemptLog(database: Database): AttemptLog {
         const of = key === null ? sql`true` : sql`tag ->> 'k' = ${key}`
         const rows = await sql<{ name: string; n: number }[]>`
           select ${named} as name, count(*)::int as n from (
-            select facts -> 'tags' as tags from keystride.authentication
+            select tags from keystride.authentication
             where organization_id = ${organizationId} and ${within(sql, window)} and pattern_id is not null
             order by id desc limit ${among}) latest, jsonb_array_elements(latest.tags) tag
-          where jsonb_typeof(latest.tags) = 'array' and ${of}
+          where ${of}
           group by 1 order by n desc, name limit 500`
         return rows.map(({ name, n }) => ({ name, n }))
       }),
@@ -125,8 +125,7 @@ const label = (sql: Transaction) => sql`
   ) as display_name`
 
 const testedColumns = (sql: Transaction) => sql`
-  pattern_id as id, 'tested' as kind, user_ref, member_ref, facts ->> 'mode' as mode, created_at, id as authentication_id,
-  facts -> 'tags' as tags`
+  pattern_id as id, 'tested' as kind, user_ref, member_ref, facts::json ->> 'mode' as mode, created_at, id as authentication_id, tags`
 
 const toLogged = (row: LoggedRow): LoggedAttempt => ({ ...toAuthentication(row), displayName: row.display_name })
 

@@ -1,9 +1,9 @@
 import type { AccountType } from '../../domain/account.js'
-import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { AttemptKind } from '../../domain/attempts.js'
 import type { RecommendedAction, VerdictReason } from '../../domain/verdict.js'
 import type { Authentication, AuthenticationStore } from '../authentication.js'
 import type { Database, Transaction } from './client.js'
+import { fromFactsText } from './facts-row.js'
 import { groupCommit } from './group-commit.js'
 
 export interface AuthenticationRow {
@@ -27,7 +27,7 @@ export interface AuthenticationRow {
   n_patterns_ref_used: number
   pattern_id: string | null
   sealed: Uint8Array | null
-  facts: AttemptFacts | null
+  facts: string | null
 }
 
 /** Judged attempts in PostgreSQL; `record` shares its commit with the attempts of the same moment. */
@@ -97,6 +97,6 @@ export function toAuthentication(row: AuthenticationRow): Authentication {
     nPatternsRef: row.n_patterns_ref,
     nPatternsRefUsed: row.n_patterns_ref_used,
     pattern: row.pattern_id === null || row.sealed === null ? null : { id: row.pattern_id, sealed: row.sealed },
-    facts: row.facts,
+    facts: row.facts === null ? null : fromFactsText(row.facts),
   }
 }

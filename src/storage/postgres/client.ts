@@ -1,8 +1,11 @@
 import postgres from 'postgres'
+import { findPrimary, serversOf } from './primary.js'
 import { createTurnstile, degraded, type Turn, type TurnOptions } from './turnstile.js'
 
 export type Sql = postgres.Sql
 export type Transaction = postgres.TransactionSql
+/** For fragments of statements in a transaction or out of one. */
+export type Statements = Sql | Transaction
 
 /** Every way into the database. Each rejects with `Refusal('degraded')` where the database is lost, full or too slow. */
 export interface Database {
@@ -12,7 +15,10 @@ export interface Database {
   asSystem<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
   /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
   call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<TurnOptions, 'patienceMs'>): Promise<T>
-  ping(): Promise<void>
+  /** Rejects where nothing can be written; what the server's clock shows, epoch ms. */
+  ping(): Promise<number>
+  /** The server in use now, as a connection string, for connections apart from these. */
+  server(): string
   /** Waits up to 5 s for what is running. */
   close(): Promise<void>
 }
@@ -25,11 +31,14 @@ export interface ScopedOptions {
 }
 
 export interface PostgresOptions {
+  /** One server, or several of which one takes writes at a time: `postgres://user@one:5432,two:5432/name`. */
   readonly url: string
+  /** Which of several to begin with; the first unless given. */
+  readonly primary?: string
   /** Connections at most. */
   readonly max: number
   readonly log?: (line: string) => void
-  /** False for a PgBouncer older than 1.21 in transaction mode. Default true. */
+  /** Whether statements stay prepared; not behind a pooler that does not know them. Unless given as the url says, else true. */
   readonly prepare?: boolean
 }
 
@@ -43,13 +52,15 @@ const SYSTEM_PATIENCE_MS = 3000
  * Connects lazily and reconnects by itself. Nothing is set outside a transaction, so that PgBouncer may hand each
  * transaction another connection. How long work waits, and when it is refused, is the turnstile's affair.
  */
-export function connectPostgres({ url, max, log = () => {}, prepare = true }: PostgresOptions): Database {
+export function connectPostgres({ url, primary, max, log = () => {}, prepare }: PostgresOptions): Database {
+  const servers = serversOf(url)
+  let server = primary ?? servers[0] ?? url
   const turnstile = createTurnstile<Sql>({
     width: max,
     open: () =>
-      postgres(url, {
+      postgres(server, {
         max,
-        prepare,
+        ...(prepare === undefined ? {} : { prepare }),
         connect_timeout: CONNECT_TIMEOUT_S,
         // The library's own back-off grows to 20 s, which would outlast the outage.
         backoff: () => 0.1,
@@ -59,9 +70,32 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
         connection: { application_name: 'keystride' },
       }),
     retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
+    probe: () => void probe().catch(() => {}),
   })
   /** A full disk answers pings: from the first write it refuses, a ping asks for room as well. */
   let full = false
+
+  let seeking = false
+  let closed = false
+  /** The highest that was found. */
+  let timeline = 0
+
+  /**
+   * Looks among several servers for the one that takes writes now. The library's own way with several hosts dials without
+   * a pause while none does, and takes a standby for `read-write` (3.4.9).
+   */
+  async function seek(): Promise<void> {
+    if (servers.length === 1 || seeking) return
+    seeking = true
+    const found = await findPrimary(servers, timeline)
+    seeking = false
+    if (found === null || closed) return
+    timeline = found.timeline
+    if (found.url === server) return
+    server = found.url
+    log(`postgres: ${new URL(server).host} takes the writes now`)
+    turnstile.replace(turnstile.current())
+  }
 
   function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
     return turnstile.pass(async (sql, turn) => {
@@ -70,15 +104,27 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
       } catch (error) {
         if (isBroken(error)) turnstile.replace(sql)
         if (codeOf(error) === DISK_FULL) full = true
+        if (isLost(error) || codeOf(error) === READ_ONLY) void seek()
         throw asRefusal(error)
       }
     }, options)
   }
 
-  async function ping(sql: Sql, turn: Turn): Promise<void> {
-    const [row] = await turn.exchange(sql`select current_setting('transaction_read_only') as read_only`)
+  async function probe(): Promise<number> {
+    try {
+      return await pass(ping, { probe: true })
+    } catch (error) {
+      void seek()
+      throw error
+    }
+  }
+
+  async function ping(sql: Sql, turn: Turn): Promise<number> {
+    const [row] = await turn.exchange(sql<{ read_only: string; now: number }[]>`
+      select current_setting('transaction_read_only') as read_only,
+        extract(epoch from clock_timestamp())::float8 * 1000 as now`)
     if (row?.read_only !== 'off') throw degraded('the database takes no writes')
-    if (!full) return
+    if (!full) return row.now
     try {
       await transact(sql, SYSTEM, turn, takeRoom)
     } catch (error) {
@@ -86,6 +132,7 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
       if (codeOf(error) !== FORBIDDEN) throw error
     }
     full = false
+    return row.now
   }
 
   return {
@@ -96,8 +143,10 @@ export function connectPostgres({ url, max, log = () => {}, prepare = true }: Po
       ),
     asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
     call: (work, options) => pass((sql, turn) => turn.exchange(work(sql)), options),
-    ping: () => pass(ping, { probe: true }),
+    ping: probe,
+    server: () => server,
     close: () => {
+      closed = true
       turnstile.stop()
       return turnstile.current().end({ timeout: CLOSE_TIMEOUT_S })
     },
@@ -193,6 +242,7 @@ const UNREACHABLE = new Set([
 ])
 const DISK_FULL = '53100'
 const FORBIDDEN = '42501'
+const READ_ONLY = '25006'
 /** SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), cancelled or shut down (57), I/O (58). */
 const TRANSIENT = /^(08|25006|40|53|57|58)/
 

@@ -7,6 +7,8 @@ import { type Credentials, isRunning } from './embedded-running.js'
 
 const SECRET_FILE = 'keystride.json'
 const TEMPORARY = 'postgres.making-'
+/** Programs of a killed start may write into its folder for some moments yet: tried again for up to 3 s. */
+const REMOVED = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }
 
 export function readCredentials(folder: string): Credentials {
   return JSON.parse(readFileSync(path.join(folder, SECRET_FILE), 'utf8'))
@@ -55,7 +57,7 @@ function clearAbandoned(root: string): void {
   for (const name of readdirSync(root)) {
     if (!name.startsWith(TEMPORARY)) continue
     const maker = Number(name.slice(TEMPORARY.length))
-    if (maker === process.pid || !isRunning(maker)) rmSync(path.join(root, name), { recursive: true, force: true })
+    if (maker === process.pid || !isRunning(maker)) rmSync(path.join(root, name), REMOVED)
   }
 }
 

@@ -24,14 +24,18 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   /** Made if absent (0700); the database lies in `postgres/` in it. */
   readonly dataFolder: string
+  /** That the server takes at most. Default 60; one that runs already keeps its own. */
+  readonly connections?: number
   readonly log?: (line: string) => void
 }
+
+const CONNECTIONS = 60
 
 /** Crash recovery may take long; this is when a start without any answer is given up. */
 const START_DEADLINE_MS = 5 * 60_000
 const POLL_MS = 10
 /** How soon a dead server is noticed, and how long until the next try where it does not start. */
-const WATCH_MS = 100
+const WATCH_MS = 250
 const RESTART_MS = 1000
 const STOP_STEPS = [
   ['SIGINT', 10_000],
@@ -44,13 +48,17 @@ const STOP_STEPS = [
  * adopts the one that runs on this data folder already. The first start makes the database. A server that dies is started
  * again on its port. On Linux the server shuts down by itself when this process dies. Throws a sentence where it cannot.
  */
-export async function startEmbedded({ dataFolder, log = () => {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
+export async function startEmbedded({
+  dataFolder,
+  connections = CONNECTIONS,
+  log = () => {},
+}: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const root = path.resolve(dataFolder)
   const folder = path.join(root, 'postgres')
   mkdirSync(root, { recursive: true, mode: 0o700 })
   const binaries = findBinaries(root)
   if (!existsSync(path.join(folder, 'PG_VERSION'))) await createCluster(binaries, root, folder, log)
-  const place: Place = { binaries, root, folder, credentials: readCredentials(folder), log }
+  const place: Place = { binaries, root, folder, credentials: readCredentials(folder), connections, log }
   let server = await bringUp(place, null)
   const { port } = server
 
@@ -92,6 +100,7 @@ interface Place {
   readonly root: string
   readonly folder: string
   readonly credentials: Credentials
+  readonly connections: number
   readonly log: (line: string) => void
 }
 
@@ -149,7 +158,7 @@ function adopt({ folder, log }: Place, port: number): Server {
 
 /** Runs a server until it answers; else why not. */
 async function launch(
-  { binaries, root, folder, credentials }: Place,
+  { binaries, root, folder, credentials, connections }: Place,
   port: number,
   deadline: number,
 ): Promise<Server | string> {
@@ -158,7 +167,7 @@ async function launch(
   const [command, ...rest] = launcher(binaries, { diesWithParent: true })([
     binaries.postgres,
     ...['-D', folder],
-    ...settings(port).flatMap((setting) => ['-c', setting]),
+    ...settings(port, connections).flatMap((setting) => ['-c', setting]),
   ])
   const child = spawn(command, rest, {
     stdio: ['ignore', output, output],
@@ -201,7 +210,7 @@ function lastLines(logFile: string): string {
 }
 
 /** Durable, small, and reachable by TCP on this machine only. */
-function settings(port: number): string[] {
+function settings(port: number, connections: number): string[] {
   return [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
@@ -209,7 +218,7 @@ function settings(port: number): string[] {
     'fsync=on',
     'synchronous_commit=on',
     'full_page_writes=on',
-    'max_connections=60',
+    `max_connections=${connections}`,
     'shared_buffers=64MB',
     'max_wal_size=512MB',
     'huge_pages=off',

@@ -1,3 +1,4 @@
+import type { Erasure } from '../erasures.js'
 import type { Transaction } from './client.js'
 import { eraseFromExports } from './exports.js'
 import { noSuccessor, queuedAs } from './member.js'
@@ -57,8 +58,13 @@ export async function eraseMember(
   await sql`
     delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`
   await sql`
-    update keystride.authentication set sealed = null, facts = null
+    update keystride.authentication set sealed = null, facts = null, tags = null
     where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
       and (sealed is not null or facts is not null)`
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
+
+/** In the transaction that erases. It stays when the person is gone: see `ErasureStore`. */
+export const noteErasure = (sql: Transaction, organizationId: string, of: Erasure['of'], id: string) => sql`
+  insert into keystride.erasure (organization_id, id, at, of, person)
+  values (${organizationId}, gen_random_uuid(), clock_timestamp(), ${of}, sha256(uuid_send(${id}::uuid)))`

@@ -19,8 +19,8 @@ const ATTEMPTS_MAX = 5
 /** A piece is a matter of a second; whoever lets this pass is taken for dead. */
 const CLAIM_S = 30
 
-/** Archives in PostgreSQL; `url` is for reading rows, each export on a connection of its own. */
-export function postgresExports(database: Database, url: string): ExportStore {
+/** Archives in PostgreSQL; rows are read by each export on a connection of its own. */
+export function postgresExports(database: Database): ExportStore {
   return {
     add: (organizationId, { id, kind, window, createdAt, expiresAt }, waitingMax) =>
       database.scoped(organizationId, async (sql) => {
@@ -58,7 +58,7 @@ export function postgresExports(database: Database, url: string): ExportStore {
       return claimed
     },
 
-    rows: (organizationId, kind, window) => exportRows(url, organizationId, kind, window),
+    rows: (organizationId, kind, window) => exportRows(database.server(), organizationId, kind, window),
 
     append: (organizationId, claim, n, sealed) =>
       database.scoped(organizationId, async (sql) => {

@@ -12,13 +12,14 @@ type Execute = (text: string, values?: readonly unknown[]) => Promise<{ rows: un
 
 /**
  * Jobs in the schema `pgboss`, through the pool that everything else uses and as the login itself, which owns that schema
- * and sees no row of Keystride's. Nothing listens for notifications and no statement outlives its transaction, so that
- * PgBouncer may stand between. The package takes 50 ms to load: the first call does.
+ * and sees no row of Keystride's. Nothing listens for notifications, and statements stay prepared where the pool's do, so
+ * that PgBouncer may stand between. The package takes 50 ms to load: the first call does.
  */
 export function postgresJobQueue(database: Database): JobQueueStore {
   const execute: Execute = (text, values = []) =>
     database.call(async (sql) => {
-      const rows = await sql.unsafe(text, values.map(asParameter) as string[]) // which takes whatever a type's column takes
+      // Only one statement alone can be prepared. Sound: a parameter may be whatever its column's type takes.
+      const rows = await sql.unsafe(text, values.map(asParameter) as string[], { prepare: values.length > 0 })
       return { rows: [...rows] }
     })
   let opening: Promise<PgBoss> | null = null

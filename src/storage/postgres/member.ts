@@ -2,7 +2,7 @@ import type { Member, PendingAction, Successor } from '../../domain/account.js'
 import type { AttemptCounters } from '../../domain/attempts.js'
 import type { Habits } from '../../domain/context/circumstances.js'
 import type { QueuedAction } from '../../domain/pending-action.js'
-import type { Transaction } from './client.js'
+import type { Statements, Transaction } from './client.js'
 
 /** The columns of keystride.member that make a `Member`. */
 export interface MemberRow {
@@ -42,7 +42,7 @@ export interface MemberRow {
 }
 
 /** The column list of a `MemberRow`, for a statement that names the table `m`. */
-export const memberColumns = (sql: Transaction) => sql`
+export const memberColumns = (sql: Statements) => sql`
   m.id, m.member_ref, m.display_name, m.generation, m.n_visible, m.n_sensitive, m.ever_reset, m.completed_at, m.last_success_at,
   m.preferred_language, m.code_hash is not null as code_set, m.code_temporary, m.code_expires_at, m.code_used,
   m.code_version, m.attempts, m.attempts_version, m.row_version, ${closedForMs(sql)} as patterns_closed_for_ms, m.created_at, m.typed_at,
@@ -51,7 +51,7 @@ export const memberColumns = (sql: Transaction) => sql`
   m.habits`
 
 /** How long patterns of a member `m` are not taken, by the server's clock; 0 where they are. */
-export const closedForMs = (sql: Transaction) => sql`
+export const closedForMs = (sql: Statements) => sql`
   coalesce(greatest(0, extract(epoch from m.patterns_closed_until - clock_timestamp()) * 1000), 0)::float8`
 
 export function toMember(row: MemberRow): Member {

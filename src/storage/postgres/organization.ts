@@ -1,9 +1,16 @@
+import type { KeyRate } from '../../domain/key-rate.js'
 import type { LanguageMode, Organization, Quotas } from '../../domain/organization.js'
 import type { License, OrganizationStore } from '../organization.js'
 import type { Database } from './client.js'
 import { keepKeys } from './wrapped-key.js'
 
-interface OrganizationRow {
+/** Both null, or neither. */
+export interface KeyRateRow {
+  key_rate: number | null
+  key_burst: number | null
+}
+
+interface OrganizationRow extends KeyRateRow {
   organization_id: string
   name: string
   default_language: string
@@ -23,7 +30,10 @@ interface LicenseRow {
   n_users: number
 }
 
-/** Organizations in PostgreSQL. `create`, `list`, `setQuotas` and `setRedirectOrigins` are administration and act as `keystride_system`. */
+/**
+ * Organizations in PostgreSQL. `create`, `list` and what sets quotas, origins and rates
+ * are administration and act as `keystride_system`.
+ */
 export function postgresOrganizations(database: Database): OrganizationStore {
   return {
     create: (organization) =>
@@ -42,7 +52,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     list: () =>
       database.asSystem(async (sql) => {
         const rows = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at
+          select organization_id, name, default_language, language_mode, words_version, redirect_origins, key_rate, key_burst, created_at
           from keystride.organization order by created_at, organization_id`
         return rows.map(toOrganization)
       }),
@@ -50,7 +60,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
     find: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<OrganizationRow[]>`
-          select organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at
+          select organization_id, name, default_language, language_mode, words_version, redirect_origins, key_rate, key_burst, created_at
           from keystride.organization where organization_id = ${organizationId}`
         return row === undefined ? null : toOrganization(row)
       }),
@@ -61,7 +71,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           update keystride.organization set default_language = coalesce(${defaultLanguage}, default_language),
             language_mode = coalesce(${languageMode}, language_mode)
           where organization_id = ${organizationId}
-          returning organization_id, name, default_language, language_mode, words_version, redirect_origins, created_at`
+          returning organization_id, name, default_language, language_mode, words_version, redirect_origins, key_rate, key_burst, created_at`
         return row === undefined ? null : toOrganization(row)
       }),
 
@@ -91,8 +101,19 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           where organization_id = ${organizationId}`
         return count === 1
       }),
+
+    setKeyRate: (organizationId, rate) =>
+      database.asSystem(async (sql) => {
+        const { count } = await sql`
+          update keystride.organization set key_rate = ${rate?.perSecond ?? null}, key_burst = ${rate?.burst ?? null}
+          where organization_id = ${organizationId}`
+        return count === 1
+      }),
   }
 }
+
+export const toKeyRate = ({ key_rate, key_burst }: KeyRateRow): KeyRate | null =>
+  key_rate === null || key_burst === null ? null : { perSecond: key_rate, burst: key_burst }
 
 function toLicense(row: LicenseRow): License {
   return {
@@ -114,6 +135,7 @@ function toOrganization(row: OrganizationRow): Organization {
     languageMode: row.language_mode,
     wordsVersion: row.words_version,
     redirectOrigins: row.redirect_origins,
+    keyRate: toKeyRate(row),
     createdAt: row.created_at.getTime(),
   }
 }

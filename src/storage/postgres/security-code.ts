@@ -16,7 +16,7 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<CodeRow[]>`
           select code_hash, code_previous_hash, code_issued, code_version from keystride.member
-          where organization_id = ${organizationId} and id = ${memberId}`
+          where organization_id = ${organizationId} and id = ${memberId} and archived_at is null`
         if (row === undefined) return null
         return {
           hash: row.code_hash,
@@ -35,7 +35,8 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
             code_used = false, code_set_at = ${new Date(code.setAt)}, code_expires_at = ${expiresAt},
             code_issued = ${JSON.stringify(code.issued)}::text::jsonb, code_version = code_version + 1,
             attempts = jsonb_set(attempts, '{security_code,off}', 'false'), attempts_version = attempts_version + 1
-          where m.organization_id = ${organizationId} and m.id = ${memberId} and m.code_version = ${version}
+          where m.organization_id = ${organizationId} and m.id = ${memberId} and m.archived_at is null
+            and m.code_version = ${version}
           returning ${memberColumns(sql)}`
         return row === undefined ? { outcome: 'conflict' } : { outcome: 'changed', member: toMember(row) }
       }),
@@ -47,7 +48,8 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
             code_previous_hash = coalesce(code_hash, code_previous_hash), code_temporary = false, code_used = false,
             code_set_at = null, code_expires_at = null, code_version = code_version + 1,
             attempts_version = attempts_version + 1
-          where m.organization_id = ${organizationId} and m.id = ${memberId} returning ${memberColumns(sql)}`
+          where m.organization_id = ${organizationId} and m.id = ${memberId} and m.archived_at is null
+          returning ${memberColumns(sql)}`
         return row === undefined ? null : toMember(row)
       }),
   }

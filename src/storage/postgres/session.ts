@@ -12,7 +12,12 @@ interface SessionRow {
 
 /** Expired sessions a mint clears away: more than it adds, so that they cannot pile up. */
 const CLEARED_PER_MINT = 10
-/** A session lives for minutes: a crash of the server may end the newest ones, and each commit saves a flush of the disk. */
+/**
+ * A session lives for minutes: a crash of the server may end the newest ones, and each commit saves a flush of the disk. It
+ * may also forget the newest reservations: of an attempt that is scored longer than the server is down the session's
+ * budget then knows nothing, the member's ladder does. Whatever was recorded before the crash has taken its reservation
+ * to the disk along with it.
+ */
 const EPHEMERAL = { durable: false }
 
 /** Sessions in PostgreSQL, for a deployment without Redis. The server's clock keeps the time. */
@@ -115,6 +120,16 @@ export function postgresSessions(database: Database): SessionStore {
   }
 }
 
+/** Ends every session of every organization. */
+export async function endEverySession(database: Database): Promise<void> {
+  const endSome = () =>
+    database.asSystem(
+      (sql) =>
+        sql`delete from keystride.session where ctid = any (array(select ctid from keystride.session limit 5000))`,
+    )
+  while ((await endSome()).count > 0);
+}
+
 async function clear(sql: Transaction, organizationId: string): Promise<void> {
   await sql`
     delete from keystride.session where (organization_id, user_ref, sha256) in (
@@ -142,6 +157,7 @@ async function mintImplicit(
       sha256 = case when ${alive} then s.sha256 else excluded.sha256 end,
       used_biometric = case when ${alive} then s.used_biometric else 0 end,
       used_security_code = case when ${alive} then s.used_security_code else 0 end,
+      typing_failed = ${alive} and s.typing_failed,
       reported_action = case when ${alive} then s.reported_action end,
       expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
     returning ${columns(sql)}, sha256,

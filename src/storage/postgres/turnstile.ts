@@ -8,6 +8,8 @@ const BEAT_MS = 25
  * answered meanwhile, so load alone never looks like this.
  */
 const SILENCE_MS = 200
+/** Whoever has waited for so long has the server asked for a sign of life, and again each time that it has passed. */
+const ASKS_AFTER_MS = 75
 /** What waits for a lock or in a queue while others are served is given up after this: a statement may take 1 s of it. */
 const PATIENCE_MS = 1200
 /** A connection at one piece of work for this long, the time-outs of two statements and more, is dead. */
@@ -49,6 +51,8 @@ export interface TurnstileNeeds<L> {
   readonly open: () => L
   /** Ends a pool that was replaced. */
   readonly retire: (line: L) => void
+  /** Sends a probe through `pass`; its own affair where that fails. */
+  readonly probe: () => void
 }
 
 interface Line<L> {
@@ -57,6 +61,7 @@ interface Line<L> {
 }
 
 interface Piece<L> {
+  readonly probe: boolean
   readonly askedAt: number
   readonly patienceMs: number
   /** Null while it waits. */
@@ -67,7 +72,7 @@ interface Piece<L> {
   refuse(why: string): void
 }
 
-export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): Turnstile<L> {
+export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: TurnstileNeeds<L>): Turnstile<L> {
   const openLine = (): Line<L> => ({ value: open(), free: width })
   let line = openLine()
   let waiting: Piece<L>[] = []
@@ -76,6 +81,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
   /** When the latest of the answered exchanges was sent; null until a first probe is answered. */
   let heardFrom: number | null = null
   let silent = false
+  let probedAt = 0
   const beats = startBeats(BEAT_MS, lookAround)
 
   function heard(sentAt: number, probe: boolean): void {
@@ -84,11 +90,18 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
     if (beats.now() - sentAt < SILENCE_MS) silent = false
   }
 
-  function lookAround(): void {
+  /** Whether there is anything left to look after. */
+  function lookAround(): boolean {
     const now = beats.now()
     const running = [...pieces].filter((piece) => piece.line === line)
     const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
     silent = heardFrom !== null && Math.min(longestMs, now - heardFrom) >= SILENCE_MS
+    // Of a slow server the next is asked before the last is answered; of a silent one a single one at a time.
+    const isAsked = silent && running.some(({ probe, expired }) => probe && !expired)
+    if (Math.min(now - probedAt, longestMs) >= ASKS_AFTER_MS && !isAsked) {
+      probedAt = now
+      sendProbe()
+    }
     for (const piece of pieces) {
       const age = now - piece.askedAt
       if (age < SILENCE_MS) break
@@ -98,6 +111,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
     }
     waiting = waiting.filter((piece) => !piece.expired)
     if (running.some((piece) => now - piece.startedAt >= Math.max(STUCK_MS, 2 * piece.patienceMs))) replace(line.value)
+    return pieces.size > 0
   }
 
   function next(): void {
@@ -130,6 +144,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
         return got
       }
       const piece: Piece<L> = {
+        probe,
         askedAt: beats.now(),
         patienceMs,
         line: null,
@@ -143,6 +158,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
             pieces.delete(piece)
             on.free += 1
             next()
+            if (pieces.size === 0) beats.rest()
           }
           work(on.value, { expired: () => piece.expired, exchange }).then(
             (result) => {
@@ -161,6 +177,7 @@ export function createTurnstile<L>({ width, open, retire }: TurnstileNeeds<L>): 
           reject(degraded(why))
         },
       }
+      beats.wake()
       pieces.add(piece)
       if (line.free > 0) piece.begin(line)
       else if (probe) waiting.unshift(piece)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { createClient, createCluster, ErrorReply } from 'redis'
+import { createClient, ErrorReply } from '@redis/client'
 import { Refusal } from '../../domain/refusal.js'
 import { startBeats } from '../beats.js'
+import { clusterClient } from './cluster.js'
 
 /** A Lua script, sent by its hash. */
 export interface Script {
@@ -12,10 +13,17 @@ export interface Script {
 export interface Redis {
   /** Runs the script in one round trip (two where the server has not seen it yet). All keys must share a hash tag. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
-  /** Rejects where the server is out of reach, or takes no writes: full, read-only, or unable to save. */
-  ping(): Promise<void>
+  /** For every master in turn: `run` runs a script without keys there. */
+  onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
+  /**
+   * Rejects where the server is out of reach, or takes no writes: full, read-only, or unable to save. What the clock of each
+   * master shows, epoch ms.
+   */
+  ping(): Promise<readonly number[]>
   close(): Promise<void>
 }
+
+export type RunThere = (source: string, args: readonly string[]) => Promise<unknown>
 
 export interface RedisOptions {
   /** `redis://` or `rediss://`; several, separated by commas, or `?cluster=true` mean a Redis Cluster. */
@@ -77,9 +85,8 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
           return client.eval(source, keys, args)
         }),
       ),
-    ping: async () => {
-      await bounded(client.probe())
-    },
+    onEveryMaster: (work) => client.onEveryMaster((run) => work((source, args) => bounded(run(source, args)))),
+    ping: async () => (await bounded(client.probe(PROBE))).map(Number),
     close: async () => {
       patience.stop()
       client.destroy()
@@ -88,67 +95,49 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
 }
 
 /** What one node and a cluster have in common, as far as this service goes. */
-interface Client {
+export interface Client {
   connect(): Promise<unknown>
-  /** INFO of each master. */
+  /** INFO of every node that keeps sessions, or may come to. */
   infos(): Promise<string[]>
   evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
   eval(source: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
-  /** Runs a script that may write, on each master. */
-  probe(): Promise<unknown>
+  onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
+  /** Runs a script without keys on each master; what it gives. */
+  probe(source: string): Promise<unknown[]>
   destroy(): void
 }
 
 /** Touches nothing, but as it does not forswear writing, a server that would refuse a write refuses it (Redis 7, EVAL). */
-const PROBE = '#!lua\nreturn 1'
+const PROBE = `#!lua
+local time = redis.call('time')
+return time[1] * 1000 + math.floor(time[2] / 1000)`
+
+/** How every connection is held, to one node as to each of a cluster. */
+const NODE = {
+  socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: RECONNECT_MS, socketTimeout: SILENCE_MS },
+  disableOfflineQueue: true,
+  commandsQueueMaxLength: QUEUE_MAX,
+  pingInterval: SILENCE_MS / 2,
+  disableClientInfo: true,
+  maintNotifications: 'disabled',
+  // The library's own time-out makes an abort signal a command, which costs more than the command: see `within`.
+  commandOptions: { timeout: 0 },
+} as const
+export type NodeOptions = typeof NODE
 
 function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
-  const node = {
-    socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: RECONNECT_MS, socketTimeout: SILENCE_MS },
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: QUEUE_MAX,
-    pingInterval: SILENCE_MS / 4,
-    disableClientInfo: true,
-    maintNotifications: 'disabled',
-  } as const
-  // The library's own time-out makes an abort signal a command, which costs more than the command: see `within`.
-  const commandOptions = { timeout: 0 }
+  if (cluster) return clusterClient(urls, NODE, onError)
   const given = (keys: readonly string[], args: readonly string[]) => ({ keys: [...keys], arguments: [...args] })
-
-  if (!cluster) {
-    const client = createClient({ ...node, commandOptions, url: urls[0] ?? url })
-    client.on('error', onError)
-    return {
-      connect: () => client.connect(),
-      infos: async () => [await client.info()],
-      evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
-      eval: (source, keys, args) => client.eval(source, given(keys, args)),
-      probe: () => client.eval(PROBE),
-      destroy: () => client.destroy(),
-    }
-  }
-  const { username, password, protocol } = new URL(urls[0] ?? url)
-  const client = createCluster({
-    rootNodes: urls.map((one) => ({ ...node, url: one })),
-    // The nodes that the cluster names itself get these, not what the urls say.
-    defaults: {
-      ...node,
-      ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-      ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-      ...(protocol === 'rediss:' ? { socket: { ...node.socket, tls: true as const } } : {}),
-    },
-    commandOptions,
-    topologyRefreshOnReconnectionAttemptStrategy: 500,
-  })
+  const client = createClient({ ...NODE, url: urls[0] ?? url })
   client.on('error', onError)
-  const masters = () => Promise.all(client.masters.map((master) => client.nodeClient(master)))
   return {
     connect: () => client.connect(),
-    infos: async () => Promise.all((await masters()).map((master) => master.info())),
+    infos: async () => [await client.info()],
     evalSha: (sha1, keys, args) => client.evalSha(sha1, given(keys, args)),
     eval: (source, keys, args) => client.eval(source, given(keys, args)),
-    probe: async () => Promise.all((await masters()).map((master) => master.eval(PROBE))),
+    onEveryMaster: (work) => work((source, args) => client.eval(source, { arguments: [...args] })),
+    probe: async (source) => [await client.eval(source)],
     destroy: () => client.destroy(),
   }
 }
@@ -171,17 +160,19 @@ function whyUnfit(info: string): string | null {
   return `this Redis evicts keys when full (maxmemory-policy ${policy}), which would forget used-up attempts: set maxmemory-policy noeviction`
 }
 
-/** Error replies that mean "not now"; any other one is a bug of ours. */
-const TRANSIENT = /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)/
+/** Error replies that mean "not now"; any other one is a bug of ours. Keys that are not local are on the move (session.ts). */
+const TRANSIENT =
+  /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)|access a non local key/
 
 /** Gives up on commands that take too long: one timer for all, as one of its own costs more than a command. */
 function startPatience() {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
     for (const { since, giveUp } of waiting) {
-      if (beats.now() - since < PATIENCE_MS) return
+      if (beats.now() - since < PATIENCE_MS) break
       giveUp()
     }
+    return waiting.size > 0
   })
   return {
     bound<T>(work: Promise<T>): Promise<T> {
@@ -191,6 +182,7 @@ function startPatience() {
           waiting.delete(command)
           how()
         }
+        beats.wake()
         waiting.add(command)
         work.then(
           (value) => settle(() => resolve(value)),

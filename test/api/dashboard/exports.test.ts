@@ -5,6 +5,7 @@ import { connectPostgres, type Database } from '../../../src/storage/postgres/cl
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { until } from '../../storage/fixtures.js'
+import { figure } from '../../trust/figure.js'
 import { csvRecords, unzipped } from './archive-file.js'
 import { visited } from './inspected.js'
 
@@ -92,6 +93,16 @@ describe('POST /management/export-log', () => {
     const usage = await recordsOf(await exported('usage'))
     expect(usage.records[0]).toEqual([...EXPORT_COLUMNS.usage])
     expect(usage.records.slice(1).map((row) => row[0])).toContain('enroll')
+    const columns = [...Object.values(EXPORT_COLUMNS)].flat()
+    const secret = columns.filter((name) =>
+      /sealed|sample|hash|secret|code$|_code_|apikey|pattern_id|display|timing/.test(name),
+    )
+    figure(
+      'T32',
+      `${secret.length} of ${columns.length} exported columns hold templates, codes or keys`,
+      '0',
+      secret.length === 0,
+    )
   })
 
   it('lets no cell begin a formula, and keeps quotes, commas and line ends', async () => {

@@ -9,6 +9,7 @@ export const feedback = coreRoute({
   summary: 'Take feedback on an authentication, and do nothing with it',
   description: 'Kept for the shape of its answer. It has no successor: its Link leads to this page.',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   deprecated: { ...LEGACY, successor: '/docs' },

@@ -44,6 +44,7 @@ export const userAction = coreRoute({
     'X-Service-Session that authenticated within 5 minutes. A tested pattern keeps its id as a reference, so that ' +
     'UNLINK_PATTERN_ID takes it back; linking it again changes nothing.',
   countedAs: 'other',
+  lane: 'core',
   needsKey: true,
   needsSession: false,
   deprecated: {

@@ -12,7 +12,7 @@ import {
   UserParams,
 } from '../core-route.js'
 import { memberRefIn } from '../member-ref-body.js'
-import { SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
+import { laneOfVerify, SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
 import { enrollPattern } from '../typing-patterns.js'
 import { createUser } from '../users.js'
 import { VerifyReply, verifyReply, verifyUser } from '../verify.js'
@@ -29,6 +29,7 @@ export const userVerify = coreRoute({
     'user that is not there and enrolls typing patterns, with action enroll, until the profile is complete; a security ' +
     'code creates nobody.',
   countedAs: 'verify',
+  laneOfBody: laneOfVerify,
   needsKey: true,
   needsSession: false,
   deprecated: { ...LEGACY, successor: '/users/{userRef}/verify' },

@@ -1,0 +1,56 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
+import type { OrganizationFlows } from '../flows/organizations.js'
+import { print } from './administer.js'
+import { uuid } from './arguments.js'
+
+type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
+
+interface Options {
+  readonly rate?: number | 'default'
+  readonly burst?: number
+}
+
+const MOST = 1_000_000
+
+/** `keystride organization limits`: how often each API key of an organization may ask. */
+export function limitsCommand(administer: Administer): Command {
+  return new Command('limits')
+    .description('show how often each API key of an organization may ask; with options, change it')
+    .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+    .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is what KEY_RATE says', rate)
+    .option('--burst <n>', 'so many may come at once; unless given, what may come in two seconds', burst)
+    .action((organizationId: string, options: Options) =>
+      administer(async (flows) => {
+        const changed = rateOf(options)
+        if (changed !== undefined) await flows.setKeyRate(organizationId, changed)
+        const organization = (await flows.list()).find(({ id }) => id === organizationId)
+        if (organization === undefined) throw new Error('there is no organization of that id')
+        print(told(organization.keyRate))
+      }),
+    )
+}
+
+/** Undefined where nothing is to be changed. */
+function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | undefined {
+  const isRate = typeof perSecond === 'number' && perSecond !== NO_RATE
+  if (atOnce !== undefined && !isRate) throw new Error('--burst goes with a --rate above 0')
+  if (perSecond === undefined) return undefined
+  return perSecond === 'default' ? null : { perSecond, burst: atOnce ?? burstOf(perSecond) }
+}
+
+function told(keyRate: KeyRate | null): string {
+  if (keyRate === null) return 'as the deployment has it (KEY_RATE, KEY_BURST)'
+  const { perSecond, burst: atOnce } = keyRate
+  return perSecond === NO_RATE ? 'unlimited' : `${perSecond} requests a second for each key, ${atOnce} at once`
+}
+
+const rate = (text: string): number | 'default' => (text === 'default' ? text : whole(text, 0))
+const burst = (text: string): number => whole(text, 1)
+
+function whole(text: string, least: number): number {
+  const n = Number(text)
+  if (text.trim() === '' || !Number.isSafeInteger(n) || n < least || n > MOST)
+    throw new InvalidArgumentError(`wanted a whole number from ${least} to ${MOST}`)
+  return n
+}

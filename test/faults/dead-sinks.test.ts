@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres } from '../../src/storage/postgres/client.js'
+import { certificate } from '../servers/certificate.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { muteSink, smtpSink } from '../servers/sinks.js'
+import { until } from '../storage/fixtures.js'
+import { figure, LONG } from '../trust/figure.js'
+import { deployment } from './deployment.js'
+import { type Answer, client, startLoad } from './load.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
+
+const DEAD_MS = LONG ? 600_000 : 4000
+const RETURN_MS = 60_000
+
+let fresh: FreshDatabase
+let service: ServiceProcess
+let apikey: string
+const folder = mkdtempSync(join(tmpdir(), 'keystride-sinks-'))
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  const made = await deployment(fresh.url)
+  apikey = made.apikey
+  writeFileSync(join(folder, 'ca.pem'), certificate)
+  service = await startProcess({ ...made.env, ALERT_HOSTS: 'localhost', ALERT_CA: join(folder, 'ca.pem') })
+})
+afterAll(async () => {
+  await service.stop()
+  await fresh.drop()
+  rmSync(folder, { recursive: true })
+})
+
+/** People whose code is guessed wrong three times each, until told to stop: each guess is an alert. */
+async function guessOnAndOn(name: string, over: () => boolean): Promise<Answer[]> {
+  const answers: Answer[] = []
+  const raw = client(service.core, apikey)
+  const ask: typeof raw = Object.assign(async (...call: Parameters<typeof raw>) => {
+    const answer = await raw(...call)
+    answers.push(answer)
+    return answer
+  }, raw)
+  for (let n = 0; !over(); n++) {
+    const path = `/users/${name}-${n}`
+    await ask('create', 'POST', path)
+    const { session } = await ask('bootstrap', 'GET', path)
+    await ask('code', 'PUT', `${path}/security-code`, { session, body: { securityCode: '749205' } })
+    for (let guess = 0; guess < 3; guess++)
+      await ask('guess', 'POST', `${path}/verify`, { session, body: { securityCode: '111999' } })
+  }
+  raw.end()
+  return answers
+}
+
+const failed = ({ status }: Answer) => status === 0 || status === 429 || status >= 500
+
+describe('channels that are dead under load', () => {
+  it(
+    `for ${DEAD_MS / 1000} s fail no request, and every alert goes out once within a minute of their return`,
+    async () => {
+      const dashboard = client(service.core.replace('/core', '/dashboard'), apikey)
+      const [gone, mute] = [await smtpSink(), await muteSink()]
+      await gone.close()
+      const mail = { host: 'localhost', port: gone.port, tls: 'starttls', sender: 'k@corp.example' }
+      const settings: [path: string, body: unknown][] = [
+        ['/alert/email', { ...mail, recipients: ['sec@corp.example'] }],
+        // One that takes connections and says nothing is worse than one that is gone.
+        ['/alert/syslog', { host: 'localhost', port: mute.port, transport: 'tls' }],
+        ['/alert', { blocked: { email: true, syslog: true } }],
+      ]
+      for (const [path, body] of settings) expect((await dashboard('set', 'POST', path, { body })).status).toBe(200)
+      dashboard.end()
+
+      const load = await startLoad(service.core, apikey, { enrolling: 1, signingIn: 1 })
+      let over = false
+      const guesses = [guessOnAndOn('ann', () => over), guessOnAndOn('ben', () => over)]
+      await delay(DEAD_MS)
+      await until(async () => mute.connections() > 0, 20_000)
+      const back = await smtpSink({}, gone.port)
+      const backAt = performance.now()
+      // What comes after the return goes out as well.
+      await delay(1000)
+      over = true
+      const answers = (await Promise.all(guesses)).flat()
+      await load.stop()
+      const all = [...answers, ...load.answers]
+      const failures = all.filter(failed)
+      figure(
+        'F22',
+        `${failures.length} of ${all.length} calls failed, sinks dead for ${DEAD_MS / 1000} s`,
+        '0',
+        failures.length === 0,
+      )
+
+      const database = connectPostgres({ url: fresh.url, max: 1 })
+      const [row] = await database.asSystem(
+        (sql) => sql<{ n: number }[]>`
+        select count(*)::int as n from keystride.authentication where recommended_action = 'block'`,
+      )
+      await database.close()
+      const guessed = answers.filter(({ what, json }) => what === 'guess' && json.action === 'rejected').length
+      expect(guessed).toBeGreaterThan(LONG ? 1000 : 10)
+      expect(row?.n).toBeGreaterThanOrEqual(guessed)
+
+      const alerts = () => back.received.filter(({ raw }) => raw.includes('Kind: blocked'))
+      await until(async () => alerts().length >= (row?.n ?? 0), RETURN_MS - (performance.now() - backAt))
+      // Long enough for a second delivery to be taken.
+      await delay(2500)
+      expect(alerts().length).toBe(row?.n)
+      const deliveries = alerts().map(({ raw }) => /X-Keystride-Delivery: (\S+)/.exec(raw)?.[1])
+      const once = new Set(deliveries).size
+      figure(
+        'F22',
+        `${once} of ${row?.n} alerts delivered, once each, within 60 s of the return`,
+        'all',
+        once === row?.n,
+      )
+      await back.close()
+      await mute.close()
+    },
+    RETURN_MS + DEAD_MS + 60_000,
+  )
+})

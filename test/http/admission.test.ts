@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest'
+import { coreRoutes } from '../../src/api/core/table.js'
+import { dashboardRoutes } from '../../src/api/dashboard/table.js'
+import { linkRoutes } from '../../src/api/links/table.js'
+import { type Admission, createAdmission } from '../../src/http/admission.js'
+import { LANES, type Lane } from '../../src/http/route.js'
+import { ask, rawClient, request } from './raw.js'
+import { goodKey, type Running, start, stop } from './table.js'
+
+/** Everything there is to begin, begun; and each lane taken to take so long. */
+function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
+  const one = createAdmission({ atOnce, waitMs })
+  for (const lane of LANES) {
+    for (let n = 0; n < 200; n++) {
+      one.enter(lane)
+      one.leave(lane, tookMs)
+    }
+  }
+  for (let n = 0; n < atOnce; n++) expect(one.enter('verify')).toBe(true)
+  return one
+}
+
+/** What becomes of each that waits, in the order in which it comes. */
+function crowd(one: Admission) {
+  const told: string[] = []
+  return {
+    told,
+    async comes(lane: Lane, name: string = lane, now = 0): Promise<void> {
+      if (one.enter(lane)) told.push(`${name} begins`)
+      else
+        one.wait(lane, now).then(
+          () => told.push(`${name} begins`),
+          ({ kind }) => told.push(`${name} ${kind}`),
+        )
+      await settled()
+    },
+  }
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('admission', () => {
+  it('lets so many begin at once, and then the most important of those that wait', async () => {
+    const one = busy(2, 1)
+    const { told, comes } = crowd(one)
+    for (const lane of [...LANES].reverse()) await comes(lane)
+    expect([told, one.waiting()]).toEqual([[], LANES.length])
+    // One turn alone is handed on: what it was taken for is what ends next.
+    let ended: Lane = 'verify'
+    for (const lane of LANES) {
+      one.leave(ended, 1)
+      await settled()
+      ended = lane
+    }
+    expect(told).toEqual(LANES.map((lane) => `${lane} begins`))
+  })
+
+  it('leaves turns to the rest, however much of one lane comes', () => {
+    const one = createAdmission({ atOnce: 32, waitMs: 1000 })
+    const held = (lane: Lane) => {
+      let n = 0
+      while (one.enter(lane)) n += 1
+      return n
+    }
+    expect([held('code'), held('dashboard'), held('batch')]).toEqual([8, 6, 4])
+    expect(held('verify')).toBe(14)
+  })
+
+  it('sends away at once what would wait too long, the less important sooner', async () => {
+    // Each takes 100 ms and four are at work: a place in the queue is 25 ms.
+    const one = busy(4, 100)
+    const waits: Partial<Record<Lane, number>> = {}
+    for (const lane of ['core', 'enroll', 'bootstrap', 'verify'] as const) {
+      const { told, comes } = crowd(one)
+      let n = 0
+      while (told.length === 0 && n < 100) await comes(lane, lane, n++)
+      expect(told).toEqual([`${lane} overloaded`])
+      waits[lane] = n - 1
+    }
+    const { core = 0, enroll = 0, bootstrap = 0, verify = 0 } = waits
+    // A queue of 500 ms at work in which core may wait; whoever goes before it does not see it.
+    expect(core).toBeGreaterThanOrEqual(18)
+    expect(core).toBeLessThanOrEqual(20)
+    expect(enroll).toBeGreaterThan(core)
+    expect(bootstrap).toBeGreaterThan(enroll)
+    expect(verify).toBeGreaterThan(bootstrap)
+  })
+
+  it('keeps the queue short from then on, until nobody was sent away for two seconds', async () => {
+    const one = busy(4, 100)
+    const waiting = async (now: number) => {
+      const before = one.waiting()
+      const { told, comes } = crowd(one)
+      for (let n = 0; told.length === 0 && n < 100; n++) await comes('verify', 'verify', now)
+      return one.waiting() - before
+    }
+    expect(await waiting(0)).toBeGreaterThan(30)
+    expect(await waiting(1000)).toBe(0)
+    // 39 of them end, and the queue is empty.
+    while (one.waiting() > 0) one.leave('verify', 100)
+    expect(await waiting(2000)).toBeLessThanOrEqual(4)
+    while (one.waiting() > 0) one.leave('verify', 100)
+    expect(await waiting(4001)).toBeGreaterThan(30)
+  })
+
+  it('has the latest of the least important give way where the queue is full', async () => {
+    const one = busy(4, 0.1)
+    const { told, comes } = crowd(one)
+    for (let n = 0; n < 254; n++) await comes('core', `core ${n}`)
+    await comes('batch')
+    await comes('enroll')
+    expect(one.waiting()).toBe(256)
+    await comes('dashboard')
+    expect(told).toEqual(['batch overloaded'])
+    await comes('batch')
+    await comes('verify')
+    await comes('verify')
+    expect(told).toEqual(['batch overloaded', 'batch overloaded', 'dashboard overloaded', 'core 253 overloaded'])
+    expect(one.waiting()).toBe(256)
+  })
+
+  it('refuses codes as too many codes, and nothing else for their sake', async () => {
+    const one = createAdmission({ atOnce: 8, waitMs: 100 })
+    for (let n = 0; n < 200; n++) {
+      one.enter('code')
+      one.leave('code', 40)
+    }
+    const { told, comes } = crowd(one)
+    for (let n = 0; n < 10; n++) await comes('code')
+    expect(told).toContain('code rate-limited')
+    for (const lane of ['verify', 'core', 'bootstrap'] as const) expect(one.enter(lane)).toBe(true)
+  })
+
+  it('sends away what has waited in vain', async () => {
+    const refused: Lane[] = []
+    const one = createAdmission({ atOnce: 1, waitMs: 20, onRefused: (lane) => refused.push(lane) })
+    expect(one.enter('verify')).toBe(true)
+    const { told, comes } = crowd(one)
+    await comes('verify', 'verify', 1000)
+    one.look(1040)
+    await settled()
+    expect(told).toEqual([])
+    one.look(1041)
+    await settled()
+    expect([told, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
+  })
+
+  it('is not looked after while nothing is at work', () => {
+    let heard = 0
+    const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })
+    expect(one.look(0)).toBe(false)
+    one.enter('verify')
+    expect([heard, one.look(50)]).toEqual([1, true])
+    one.leave('verify', 1)
+    one.enter('verify')
+    one.leave('verify', 1)
+    expect([heard, one.look(100)]).toEqual([1, false])
+    one.enter('verify')
+    expect(heard).toBe(2)
+  })
+
+  it('takes a late event loop for waiting', async () => {
+    const one = busy(4, 1, 100)
+    const { told, comes } = crowd(one)
+    for (let now = 0; now < 3000; now += 300) one.look(now)
+    // Half as many as are at work may wait all the same.
+    for (const name of ['first', 'second', 'third']) await comes('verify', name)
+    expect(told).toEqual(['third overloaded'])
+    one.leave('verify', 1)
+    await settled()
+    expect(told).toEqual(['third overloaded', 'first begins'])
+  })
+})
+
+describe('a crowded server', () => {
+  const key = `apikey: ${goodKey}`
+  async function crowded(run: (running: Running, one: Admission) => Promise<void>): Promise<void> {
+    const one = createAdmission({ atOnce: 2, waitMs: 1000 })
+    const running = await start({ admission: one })
+    try {
+      await run(running, one)
+    } finally {
+      running.gate.open()
+      await stop(running)
+    }
+  }
+  /** Resolves at the next turn of the event loop at which `holds` does. */
+  const when = async (holds: () => boolean) => {
+    while (!holds()) await settled()
+  }
+
+  it('answers 503 with Retry-After before it reads a body or knows the key, and goes on serving what needs no turn', async () => {
+    await crowded(async (running, one) => {
+      const { port } = running.server
+      const held = await rawClient(port)
+      await held.send(request('GET /core/held', [key]))
+      await when(() => running.server.inFlight() === 1)
+      // What ends now is said to have taken a minute, so the next turn is as far away.
+      for (let n = 0; n < 200; n++) {
+        one.leave('core', 60_000)
+        one.enter('core')
+      }
+      const waits = await rawClient(port)
+      await waits.send(request('GET /core/held', [key]))
+      await when(() => one.waiting() === 1)
+      const client = await rawClient(port)
+      await client.send(`PUT /core/words HTTP/1.1\r\nHost: x\r\napikey: nobody's\r\nContent-Length: 20\r\n\r\n`)
+      const [refused] = await client.answers(1)
+      expect(refused?.status).toBe(503)
+      expect(JSON.parse(refused?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
+      expect(refused?.headers.get('retry-after')).toBe('5')
+      // The connection is good for the next request once the body has come.
+      await client.send(`{"word":"0123456789"}`.slice(0, 20) + request('GET /core/status'))
+      expect((await client.answers(2))[1]?.status).toBe(200)
+      expect((await ask(port, request('GET /livez')))?.status).toBe(200)
+      // A crowd fills no log.
+      expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
+      for (const { socket } of [client, held, waits]) socket.destroy()
+    })
+  })
+
+  it('begins what waits when another ends, and nothing whose client has gone', async () => {
+    await crowded(async (running, one) => {
+      const { port } = running.server
+      const send = async () => {
+        const client = await rawClient(port)
+        await client.send(request('GET /core/held', [key]))
+        return client
+      }
+      const first = await send()
+      await when(() => running.server.inFlight() === 1)
+      const gone = await send()
+      await when(() => one.waiting() === 1)
+      const next = await send()
+      await when(() => one.waiting() === 2)
+      gone.socket.resetAndDestroy()
+      await gone.ended
+      await ask(port, request('GET /core/status'))
+      running.gate.open()
+      expect((await first.answers(1))[0]?.status).toBe(200)
+      expect((await next.answers(1))[0]?.status).toBe(200)
+      const held = running.answers.filter(({ route }) => route === '/held')
+      expect(held.map(({ status, aborted }) => [status, aborted])).toEqual([
+        [200, false],
+        [0, true],
+        [200, false],
+      ])
+      expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
+      for (const { socket } of [first, next]) socket.destroy()
+    })
+  })
+})
+
+describe('the lanes of the route tables', () => {
+  it('are known ones on every row; only the status is served without a turn', () => {
+    const rows = [...coreRoutes, ...linkRoutes, ...dashboardRoutes] as { path: string; lane: Lane | null }[]
+    expect(rows.filter(({ lane }) => lane !== null && !LANES.includes(lane))).toEqual([])
+    expect(rows.filter(({ lane }) => lane === null).map(({ path }) => path)).toEqual(['/status'])
+    const lanes = new Set(rows.map(({ lane }) => lane))
+    expect(LANES.filter((lane) => !lanes.has(lane))).toEqual([])
+  })
+
+  it('put security codes beside typing, whichever row takes them', () => {
+    const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+    const verifying = [...coreRoutes].filter(({ countedAs }) => countedAs === 'verify')
+    expect(verifying).toHaveLength(2)
+    for (const { laneOfBody } of verifying) {
+      expect(laneOfBody?.(bytes({ securityCode: '123456' }))).toBe('code')
+      expect(laneOfBody?.(bytes({ kevt: [] }))).toBe('verify')
+    }
+  })
+})

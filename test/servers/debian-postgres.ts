@@ -1,0 +1,131 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { findBinaries, handOver, launcher } from '../../src/storage/postgres/embedded-binaries.js'
+import { answers, freePort } from '../../src/storage/postgres/embedded-running.js'
+import { until } from '../storage/fixtures.js'
+
+/** A server of Debian's PostgreSQL. */
+export interface DebianServer {
+  readonly port: number
+  readonly url: string
+  /** SIGKILL to the postmaster; its children follow. */
+  kill(): Promise<void>
+  /** Starts what was killed, as what it was. */
+  restart(): Promise<void>
+  /** To the postmaster and to all that it has started. */
+  signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>
+  run(statement: string): Promise<Record<string, unknown>[]>
+}
+
+/** A folder of databases, and Debian's programs run in it as somebody who may run them. */
+export interface DebianPostgres {
+  /** Makes an empty folder in it; its path. */
+  folder(name: string): string
+  run(program: string, ...args: string[]): Promise<void>
+  /** An empty database cluster in a new folder; its path. */
+  initialize(name: string): Promise<string>
+  /** Resolves once it answers. `settings` as `name=value`. */
+  serve(data: string, ...settings: string[]): Promise<DebianServer>
+  remove(): void
+}
+
+/** Debian's programs, the newest; the embedded ones have no pg_basebackup. */
+const programs = () => {
+  const place = '/usr/lib/postgresql'
+  const versions = existsSync(place) ? readdirSync(place).sort((a, b) => Number(b) - Number(a)) : []
+  return versions.map((version) => join(place, version, 'bin')).find((bin) => existsSync(join(bin, 'pg_basebackup')))
+}
+
+/** Null where there are such programs; else why their tests are skipped. Throws instead under `REQUIRE_STANDBY=1`. */
+export function whyNoStandby(): string | null {
+  if (programs() !== undefined) return null
+  const line = "NO STANDBY: fail-over of PostgreSQL is SKIPPED (install Debian's postgresql)"
+  if (process.env.REQUIRE_STANDBY === '1') throw new Error(line)
+  return line
+}
+
+export function debianPostgres(): DebianPostgres {
+  const bin = programs() ?? ''
+  const root = mkdtempSync(join(tmpdir(), 'keystride-debian-'))
+  const binaries = findBinaries(root)
+  const environment = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+  const command = (program: string, args: readonly string[], diesWithParent = false) =>
+    launcher(binaries, { diesWithParent })([join(bin, program), ...args])
+  const run = async (program: string, ...args: string[]) => {
+    const [file, ...rest] = command(program, args)
+    await promisify(execFile)(file, rest, { env: environment })
+  }
+  const folder = (name: string) => {
+    const made = join(root, name)
+    mkdirSync(made, { mode: 0o700 })
+    handOver(binaries, made)
+    return made
+  }
+  return {
+    folder,
+    run,
+    async initialize(name) {
+      const data = folder(name)
+      await run('initdb', '-D', data, '-U', 'keystride', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync')
+      return data
+    },
+    async serve(data, ...settings) {
+      const port = await freePort()
+      const fixed = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60']
+      const args = ['-D', data, ...[...fixed, ...settings].flatMap((setting) => ['-c', setting])]
+      return serverOf(port, command('postgres', args, true), environment)
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+async function serverOf(
+  port: number,
+  [file, ...args]: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv,
+): Promise<DebianServer> {
+  let child: ChildProcess | undefined
+  const gone = () => child === undefined || child.exitCode !== null || child.signalCode !== null
+  const url = `postgres://keystride@127.0.0.1:${port}/postgres`
+  const start = async () => {
+    // Children of a killed server hold its memory for a moment, and the next one refuses to start until then.
+    await until(async () => {
+      if (gone()) child = spawn(file, args, { stdio: 'ignore', env })
+      return answers(url)
+    }, 30_000)
+  }
+  await start()
+  return {
+    port,
+    url,
+    restart: start,
+    async kill() {
+      if (child === undefined || gone()) return
+      child.kill('SIGCONT')
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+    async signalAll(name) {
+      child?.kill(name)
+      const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(child?.pid)]).stdout.toString()
+      for (const pid of children
+        .split('\n')
+        .map(Number)
+        .filter((one) => one > 0))
+        process.kill(pid, name)
+    },
+    async run(statement) {
+      const client = new pg.Client({ connectionString: url })
+      client.on('error', () => {})
+      await client.connect()
+      const { rows } = await client.query(statement)
+      await client.end()
+      return rows
+    },
+  }
+}

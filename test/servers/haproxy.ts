@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { until } from '../storage/fixtures.js'
+
+/** A haproxy before two processes, set up as docs/scaling.md says. */
+export interface Haproxy {
+  readonly port: number
+  /** How many of the two it sends requests to. */
+  up(): Promise<number>
+  close(): Promise<void>
+}
+
+/** Debian puts it where only root looks. */
+const program = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0)
+
+/** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_HAPROXY=1`. */
+export function whyNoHaproxy(): string | null {
+  if (program !== undefined) return null
+  const line = "NO HAPROXY: rolling restarts behind it are SKIPPED (install Debian's haproxy)"
+  if (process.env.REQUIRE_HAPROXY === '1') throw new Error(line)
+  return line
+}
+
+const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
+
+/** The page's configuration with ports of this machine, and a socket to ask it by. */
+function configuration(port: number, servers: readonly [number, number], socket: string): string {
+  const text = /```haproxy\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
+  const local = text
+    .replace('bind :8080', `bind 127.0.0.1:${port}`)
+    .replace('10.0.0.1:8080', `127.0.0.1:${servers[0]}`)
+    .replace('10.0.0.2:8080', `127.0.0.1:${servers[1]}`)
+    .replace('global\n', `global\n  stats socket ${socket}\n`)
+  if (local.includes('10.0.0.') || !local.includes(`:${port}\n`) || !local.includes(socket))
+    throw new Error('docs/scaling.md has another haproxy.cfg than this expects')
+  return local
+}
+
+export async function startHaproxy(servers: readonly [number, number]): Promise<Haproxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-haproxy-'))
+  const port = await freePort()
+  const [file, socket] = [join(folder, 'haproxy.cfg'), join(folder, 'asked')]
+  writeFileSync(file, configuration(port, servers, socket))
+  const child: ChildProcess = spawn(program ?? '', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`haproxy ended: ${said}`)
+  })
+  gone.catch(() => {})
+  const haproxy: Haproxy = {
+    port,
+    up: async () => (await askedBy(socket)).split('\n').filter((row) => /^keystride,(one|two),.*,UP,/.test(row)).length,
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await gone.catch(() => {})
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  try {
+    await Promise.race([gone, until(async () => (await haproxy.up().catch(() => 0)) === 2, 20_000)])
+  } catch (error) {
+    await haproxy.close()
+    throw error
+  }
+  return haproxy
+}
+
+async function askedBy(path: string): Promise<string> {
+  const socket = connect(path)
+  // It answers nobody who has said goodbye.
+  socket.write('show stat\n')
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answers, freePort } from '../../src/storage/postgres/embedded-running.js'
+import { until } from '../storage/fixtures.js'
+
+/** A PgBouncer in transaction mode before every database of one server. */
+export interface Pgbouncer {
+  /** The same connection string, through it. */
+  through(url: string): string
+  kill(): Promise<void>
+  /** Starts what was killed; resolves once it answers. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Debian puts it where only root looks. */
+const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)
+/** From 1.21 on it can keep prepared statements, which these tests do without. */
+const keepsStatements = () => {
+  const [, minor] = /PgBouncer 1\.(\d+)/.exec(spawnSync(program ?? '', ['--version']).stdout.toString()) ?? []
+  return minor === undefined || Number(minor) >= 21
+}
+
+/** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_PGBOUNCER=1`. */
+export function whyNoPgbouncer(): string | null {
+  if (program !== undefined) return null
+  const line = 'NO PGBOUNCER: every test behind it is SKIPPED (put pgbouncer on PATH)'
+  if (process.env.REQUIRE_PGBOUNCER === '1') throw new Error(line)
+  return line
+}
+
+/** Fewer connections to the server than a service asks for, each handed out in turn: no transaction finds what another left. */
+const POOL = 6
+
+export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
+  const server = new URL(serverUrl)
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-pgbouncer-'))
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const users = join(folder, 'users.txt')
+  writeFileSync(users, `"${server.username}" "${decodeURIComponent(server.password)}"\n`)
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'scram-sha-256',
+    auth_file: users,
+    pool_mode: 'transaction',
+    default_pool_size: POOL,
+    server_round_robin: 1,
+    max_client_conn: 500,
+    server_login_retry: 1,
+    // Every database has a pool of its own, and a test one or two of these.
+    server_idle_timeout: 2,
+    ...(keepsStatements() ? { max_prepared_statements: 0 } : {}),
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  const file = join(folder, 'pgbouncer.ini')
+  const databases = ['[databases]', `* = host=${server.hostname} port=${server.port}`]
+  writeFileSync(file, [...databases, '[pgbouncer]', ...lines, ''].join('\n'))
+  // It refuses to run as root.
+  const args = process.getuid?.() === 0 ? ['-u', 'nobody', file] : [file]
+  const through = (url: string) => {
+    const pooled = new URL(url)
+    pooled.host = `127.0.0.1:${port}`
+    return pooled.href
+  }
+  let child: ChildProcess
+  const pooler: Pgbouncer = {
+    through,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+    async restart() {
+      child = spawn(program ?? '', args, { stdio: 'ignore' })
+      await until(() => answers(through(serverUrl)))
+    },
+    async close() {
+      await pooler.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await pooler.restart()
+  return pooler
+}

@@ -1,0 +1,278 @@
+import type { Member } from '../../src/domain/account.js'
+import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { Refusal } from '../../src/domain/refusal.js'
+import type { AccountStore } from '../../src/storage/account.js'
+import type { AuthenticationStore } from '../../src/storage/authentication.js'
+import type { AddOutcome, ProfileStore } from '../../src/storage/profile.js'
+import type { SessionStore } from '../../src/storage/session.js'
+import { TARGETS } from './service.js'
+import { keyOf, live } from './stores/tables.js'
+import type { Planted } from './world.js'
+
+/** Ten that any such simulator must find, and after them one for each invariant that none of these breaks. */
+export const PLANTED: readonly Planted[] = [
+  {
+    name: 'a naive counter: what was read is written back, whatever was written in between',
+    by: 'I2',
+    stores: ({ authentications }, { tables }) => ({
+      authentications: {
+        ...authentications,
+        record(organizationId, { rowVersion: _, ...attempt }) {
+          const row = tables.members.get(keyOf(organizationId, attempt.authentication.memberId))
+          const { attemptsVersion = 0, generation = 0 } = row?.member ?? {}
+          return authentications.record(organizationId, { ...attempt, attemptsVersion, generation })
+        },
+      },
+    }),
+  },
+  {
+    name: 'a new code resets the failures of codes',
+    by: 'I2',
+    stores: ({ securityCodes }, { tables }) => ({
+      securityCodes: {
+        ...securityCodes,
+        set(organizationId, memberId, version, code) {
+          const outcome = securityCodes.set(organizationId, memberId, version, code)
+          const row = live(tables, organizationId, memberId)
+          if (outcome.outcome === 'conflict' || row === null) return outcome
+          const attempts = { ...row.member.attempts, security_code: NO_ATTEMPTS.security_code }
+          row.member = { ...row.member, attempts }
+          return { ...outcome, member: row.member }
+        },
+      },
+    }),
+  },
+  {
+    name: 'an expiry that is not atomic: a session is minted, and given its end by a second call',
+    by: 'sessions',
+    seenAs: ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        async mint(organizationId, session) {
+          await sessions.mint(organizationId, { ...session, lifetimeMs: Number.POSITIVE_INFINITY })
+          await sessions.mint(organizationId, session)
+        },
+      },
+    }),
+  },
+  {
+    name: 'GET consumes a link',
+    by: 'I7',
+    flows: ({ linkPage }, { tables }) => ({
+      linkPage: {
+        ...linkPage,
+        async open(key, hints) {
+          const page = await linkPage.open(key, hints)
+          for (const [place, { kind }] of tables.links) if (kind === page.kind) tables.links.delete(place)
+          return page
+        },
+      },
+    }),
+  },
+  {
+    name: 'a success resets both kinds',
+    by: 'I2',
+    stores: ({ authentications }) => ({
+      authentications: {
+        ...authentications,
+        record(organizationId, attempt) {
+          const { biometric, security_code } = attempt.counters
+          const both = { biometric: { ...biometric, streak: 0 }, security_code: { ...security_code, streak: 0 } }
+          const counters = attempt.authentication.authenticated ? both : attempt.counters
+          return authentications.record(organizationId, { ...attempt, counters })
+        },
+      },
+    }),
+  },
+  {
+    name: 'a flush is zero: counters that are not in the fast store are taken for none',
+    by: 'I2',
+    stores({ accounts, authentications }, { flushes }) {
+      const heldSince = new Map<string, number>()
+      return {
+        accounts: {
+          ...accounts,
+          find(organizationId, userRef, memberRef) {
+            const found = accounts.find(organizationId, userRef, memberRef)
+            const since = heldSince.get(found?.member?.id ?? '') ?? flushes()
+            if (found === null || found.member === null || since === flushes()) return found
+            return { ...found, member: { ...found.member, attempts: NO_ATTEMPTS } }
+          },
+        },
+        authentications: {
+          ...authentications,
+          record(organizationId, attempt) {
+            heldSince.set(attempt.authentication.memberId, flushes())
+            return authentications.record(organizationId, attempt)
+          },
+        },
+      }
+    },
+  },
+  {
+    name: 'an organization filter is missing',
+    by: 'I9',
+    stores: ({ accounts }) => ({
+      accounts: {
+        ...accounts,
+        find: (organizationId, userRef, memberRef) =>
+          accounts.find(organizationId, userRef, memberRef) ??
+          accounts.find(organizationId === 'acme' ? 'zeta' : 'acme', userRef, memberRef),
+      },
+    }),
+  },
+  {
+    name: 'an attempt is refunded when its record times out',
+    by: 'I1',
+    seenAs({ sessions, authentications }) {
+      const places = new Map<string, Parameters<SessionStore['release']>>()
+      const reserve: SessionStore['reserve'] = (organizationId, userRef, sha256, kind, budget) => {
+        places.set(sha256.slice(0, 16), [organizationId, userRef, sha256, kind])
+        return sessions.reserve(organizationId, userRef, sha256, kind, budget)
+      }
+      const record: AuthenticationStore['record'] = (organizationId, attempt) =>
+        authentications.record(organizationId, attempt).catch(async (error: unknown) => {
+          const place = places.get(attempt.authentication.sessionId)
+          if (place !== undefined) await sessions.release(...place)
+          throw error
+        })
+      return { sessions: { ...sessions, reserve }, authentications: { ...authentications, record } }
+    },
+  },
+  {
+    name: 'a link is completed twice: whether it lives is asked before the transaction, which does not end it',
+    by: 'I7',
+    stores: ({ profiles }) => {
+      const unlinked = <Rules extends { readonly linkId?: string | null }>(rules: Rules) => ({ ...rules, linkId: null })
+      return {
+        profiles: {
+          ...profiles,
+          add: (organizationId, reference, rules) => profiles.add(organizationId, reference, unlinked(rules)),
+          addToSuccessor: (organizationId, reference, rules) =>
+            profiles.addToSuccessor(organizationId, reference, unlinked(rules)),
+        },
+      }
+    },
+  },
+  {
+    name: 'the status is off by one',
+    by: 'I6',
+    targets: { ...TARGETS, targetRefPatterns: TARGETS.targetRefPatterns - 1 },
+  },
+  {
+    name: 'a lock ends a minute early',
+    by: 'I3',
+    stores: ({ accounts }) => ({
+      accounts: {
+        ...accounts,
+        find(organizationId, userRef, memberRef) {
+          const found = accounts.find(organizationId, userRef, memberRef)
+          if (found === null || found.member === null) return found
+          const { biometric, security_code } = found.member.attempts
+          const early = <Kind extends { closedUntil: number }>(kind: Kind) => ({
+            ...kind,
+            closedUntil: kind.closedUntil - 60_000,
+          })
+          const attempts = { biometric: early(biometric), security_code: early(security_code) }
+          return { ...found, member: { ...found.member, attempts } }
+        },
+      },
+    }),
+  },
+  {
+    name: 'a pattern is acknowledged whose store has not answered',
+    by: 'I4',
+    seenAs({ accounts, profiles }) {
+      const members = new Map<string, Member>()
+      const find: AccountStore['find'] = async (organizationId, userRef, memberRef) => {
+        const found = await accounts.find(organizationId, userRef, memberRef)
+        if (found !== null && found.member !== null) members.set(found.member.id, found.member)
+        return found
+      }
+      const add: ProfileStore['add'] = (organizationId, reference, rules) =>
+        profiles.add(organizationId, reference, rules).catch((error: unknown): AddOutcome => {
+          const member = members.get(reference.memberId)
+          if (member === undefined) throw error
+          return { outcome: 'added', member, completes: false }
+        })
+      return { accounts: { ...accounts, find }, profiles: { ...profiles, add } }
+    },
+  },
+  {
+    name: 'a removed reference is counted on',
+    by: 'I5',
+    stores: ({ profiles }, { tables }) => ({
+      profiles: {
+        ...profiles,
+        removeOne(organizationId, memberId, patternId) {
+          const row = live(tables, organizationId, memberId)
+          if (row === null || !row.references.some(({ id }) => id === patternId)) return null
+          row.references = row.references.filter(({ id }) => id !== patternId)
+          return row.member
+        },
+      },
+    }),
+  },
+  {
+    name: 'a sign-in is answered before its record is committed',
+    by: 'I10',
+    seenAs: ({ authentications }) => ({
+      authentications: {
+        ...authentications,
+        async record(organizationId, attempt) {
+          authentications.record(organizationId, attempt).catch((error: unknown) => {
+            if (!(error instanceof Refusal)) throw error
+          })
+          return 'recorded'
+        },
+      },
+    }),
+  },
+  {
+    name: 'a temporary code is shown again to whoever asks again',
+    by: 'I11',
+    flows({ securityCodes }) {
+      const given = new Map<string, string>()
+      return {
+        securityCodes: {
+          ...securityCodes,
+          async issue(who, token) {
+            const place = `${who.organizationId} ${who.userRef} ${who.memberRef}`
+            const code = given.get(place) ?? (await securityCodes.issue(who, token))
+            given.set(place, code)
+            return code
+          },
+        },
+      }
+    },
+  },
+  {
+    name: 'a reset leaves the sessions alone',
+    by: 'sessions',
+    seenAs: ({ sessions }) => ({ sessions: { ...sessions, endAll: async () => {} } }),
+  },
+  {
+    name: 'a verdict on references of before is recorded',
+    by: 'verdict',
+    stores: ({ authentications }, { tables }) => ({
+      authentications: {
+        ...authentications,
+        record(organizationId, { rowVersion: _, ...attempt }) {
+          const row = tables.members.get(keyOf(organizationId, attempt.authentication.memberId))
+          const attemptsVersion = row?.member.attemptsVersion ?? 0
+          return authentications.record(organizationId, { ...attempt, attemptsVersion })
+        },
+      },
+    }),
+  },
+  {
+    name: 'what a success teaches is not stored',
+    by: 'belief',
+    stores: ({ authentications }) => ({
+      authentications: {
+        ...authentications,
+        record: (organizationId, attempt) => authentications.record(organizationId, { ...attempt, habits: null }),
+      },
+    }),
+  },
+]

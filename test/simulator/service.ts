@@ -1,0 +1,223 @@
+import type { ProfileTargets } from '../../src/domain/biometric-status.js'
+import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
+import { createAccountFlows } from '../../src/flows/accounts.js'
+import { createBootstrap } from '../../src/flows/bootstrap.js'
+import { createEnroll } from '../../src/flows/enroll.js'
+import { createKnownPeople, PERSON_BYTES } from '../../src/flows/known-people.js'
+import { createLegacyLink } from '../../src/flows/legacy-link.js'
+import { createLegacyVerify } from '../../src/flows/legacy-verify.js'
+import { createLinkPage } from '../../src/flows/link-page.js'
+import { createPendingActionFlows } from '../../src/flows/pending-action.js'
+import { createProfileLinkFlows } from '../../src/flows/profile-links.js'
+import { createProfileFlows } from '../../src/flows/profiles.js'
+import { createSecurityCodeFlows } from '../../src/flows/security-code.js'
+import { createSettings } from '../../src/flows/settings.js'
+import { createUnlock } from '../../src/flows/unlock.js'
+import { createUserActions } from '../../src/flows/user-actions.js'
+import { createVerify } from '../../src/flows/verify.js'
+import { createVerifyCode } from '../../src/flows/verify-code.js'
+import type { AccountStore } from '../../src/storage/account.js'
+import type { AttemptLockStore } from '../../src/storage/attempt-lock.js'
+import type { AuthenticationStore } from '../../src/storage/authentication.js'
+import type { CodeHash } from '../../src/storage/code-hash.js'
+import type { InvalidPatternStore } from '../../src/storage/invalid-patterns.js'
+import type { OrganizationStore } from '../../src/storage/organization.js'
+import type { PendingActionStore } from '../../src/storage/pending-action.js'
+import type { PolicyStore } from '../../src/storage/policies.js'
+import type { ProfileStore } from '../../src/storage/profile.js'
+import type { ProfileLinkStore } from '../../src/storage/profile-link.js'
+import type { SecurityCodeStore } from '../../src/storage/security-code.js'
+import type { SessionStore } from '../../src/storage/session.js'
+import type { TypingWordStore } from '../../src/storage/typing-words.js'
+import type { UserLogStore } from '../../src/storage/user-log.js'
+import type { Vault } from '../../src/storage/vault.js'
+import type { Scheduler } from './scheduler.js'
+import { memoryAccounts } from './stores/account.js'
+import { memoryAuthentications } from './stores/authentication.js'
+import {
+  memoryAttemptLocks,
+  memoryInvalidPatterns,
+  memoryPendingActions,
+  memorySecurityCodes,
+} from './stores/member-stores.js'
+import { memoryProfiles } from './stores/profile.js'
+import { memoryProfileLinks } from './stores/profile-link.js'
+import type { MemorySessions } from './stores/session.js'
+import type { Immediate, Tables } from './stores/tables.js'
+import { standInScoring } from './typists.js'
+
+/** What the flows are given of the stores. */
+export interface Stores {
+  readonly accounts: AccountStore
+  readonly profiles: ProfileStore
+  readonly profileLinks: ProfileLinkStore
+  readonly pendingActions: PendingActionStore
+  readonly authentications: AuthenticationStore
+  readonly attemptLocks: AttemptLockStore
+  readonly invalidPatterns: InvalidPatternStore
+  readonly securityCodes: SecurityCodeStore
+  readonly sessions: SessionStore
+  readonly organizations: Pick<OrganizationStore, 'find'>
+  readonly policies: Pick<PolicyStore, 'list'>
+  readonly typingWords: Pick<TypingWordStore, 'list'>
+  readonly userLog: UserLogStore
+}
+export type MemoryStores = { readonly [Name in keyof Stores]: Immediate<Stores[Name]> }
+
+/** A profile is complete, and full, sooner than by default: more happens in fewer steps. */
+export const TARGETS: ProfileTargets = { targetRefPatterns: 2, fullRefPatterns: 4 }
+/** Of codes so long no two are equal by chance, and a text that holds one is easily told. */
+export const CODE_LENGTH = 12
+
+export const ORGANIZATIONS = ['acme', 'zeta']
+const fallbackOf: Readonly<Record<string, Policy['security_code_fallback']>> = {
+  acme: { ...DEFAULT_POLICY.security_code_fallback, code_length: CODE_LENGTH },
+  zeta: {
+    ...DEFAULT_POLICY.security_code_fallback,
+    code_length: CODE_LENGTH,
+    max_biometric_attempts: 2,
+    max_code_attempts: 2,
+    require_biometric_first: true,
+  },
+}
+export const policyOf = (organizationId: string): Policy => ({
+  ...DEFAULT_POLICY,
+  security_code_fallback: fallbackOf[organizationId] ?? DEFAULT_POLICY.security_code_fallback,
+})
+
+export function memoryStores(tables: Tables, sessions: MemorySessions): MemoryStores {
+  const { flush: _, loseLatest: __, durable: ___, of: ____, oldest: _____, ...sessionStore } = sessions
+  return {
+    accounts: memoryAccounts(tables),
+    profiles: memoryProfiles(tables),
+    profileLinks: memoryProfileLinks(tables),
+    pendingActions: memoryPendingActions(tables),
+    authentications: memoryAuthentications(tables),
+    attemptLocks: memoryAttemptLocks(tables),
+    invalidPatterns: memoryInvalidPatterns(tables),
+    securityCodes: memorySecurityCodes(tables),
+    sessions: sessionStore,
+    ...fixedSettings(),
+    // Nothing here looks at what is recorded of an administrator's acts.
+    userLog: {
+      record: () => {},
+      recordDone: () => {},
+      actions: () => ({ entries: [], count: 0 }),
+      entries: () => ({ entries: [], count: 0 }),
+    },
+  }
+}
+
+const fixedSettings = (): Pick<MemoryStores, 'organizations' | 'policies' | 'typingWords'> => ({
+  organizations: {
+    find: (id) => ({
+      id,
+      name: id,
+      defaultLanguage: 'en',
+      languageMode: 'auto',
+      wordsVersion: 0,
+      redirectOrigins: [],
+      keyRate: null,
+      createdAt: 0,
+    }),
+  },
+  policies: {
+    list: (organizationId) => [
+      {
+        id: `policy of ${organizationId}`,
+        policy: policyOf(organizationId),
+        groups: [],
+        isDefault: true,
+        isShadow: false,
+        createdAt: 0,
+        updatedAt: null,
+        archivedAt: null,
+      },
+    ],
+  },
+  typingWords: { list: () => [] },
+})
+
+interface Needs {
+  readonly scheduler: Scheduler
+  readonly stores: MemoryStores
+  /** What a planted bug makes of the stores as this process sees them. */
+  readonly seenAs: (stores: Stores) => Stores
+  readonly targets: ProfileTargets
+  readonly vault: Vault
+  readonly codeHash: CodeHash
+  /** Names never given before. */
+  readonly fresh: (kind: string) => string
+  readonly randomDigits: (count: number) => string
+}
+
+/** People a process remembers at a time: fewer than there are. */
+const REMEMBERED = 2
+/** Few words: suggesting them is not what is looked at. */
+const WORDS = ['typing', 'rhythm', 'letter', 'number', 'window', 'garden', 'bridge', 'summer', 'winter', 'silver']
+const POOLS = { en: WORDS, fr: WORDS, de: WORDS, es: WORDS, it: WORDS, pt: WORDS, nl: WORDS }
+
+/** The shipped flows as one process has them, all that it remembers being its own. */
+export function startProcess(needs: Needs, process: number) {
+  const { scheduler, stores, fresh } = needs
+  const through = <Name extends keyof Stores>(name: Name): Stores[Name] =>
+    scheduler.through<Stores[Name]>(process, name, stores[name])
+  const seen = needs.seenAs({
+    accounts: through('accounts'),
+    profiles: through('profiles'),
+    profileLinks: through('profileLinks'),
+    pendingActions: through('pendingActions'),
+    authentications: through('authentications'),
+    attemptLocks: through('attemptLocks'),
+    invalidPatterns: through('invalidPatterns'),
+    securityCodes: through('securityCodes'),
+    sessions: through('sessions'),
+    organizations: through('organizations'),
+    policies: through('policies'),
+    typingWords: through('typingWords'),
+    userLog: through('userLog'),
+  })
+  const memory = createSettings({ ...seen, monotonicMs: scheduler.now })
+  const given = {
+    ...seen,
+    scoring: standInScoring,
+    vault: needs.vault,
+    codeHash: needs.codeHash,
+    people: createKnownPeople(REMEMBERED * (PERSON_BYTES + 100)),
+    settingsOf: async (organizationId: string) => ({ ...(await memory.settingsOf(organizationId)), words: POOLS }),
+    targets: needs.targets,
+    newId: () => fresh('id'),
+    newToken: () => fresh('token'),
+    now: scheduler.now,
+    randomSeed: () => 1,
+    randomDigits: needs.randomDigits,
+    replay: 'reject' as const,
+    adaptation: true,
+    geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
+    contextIndicators: [],
+  }
+  const securityCodes = createSecurityCodeFlows(given)
+  const accounts = createAccountFlows({ ...given, securityCodes })
+  const enroll = createEnroll(given)
+  const verify = createVerify(given)
+  const verifyCode = createVerifyCode(given)
+  const profileFlows = createProfileFlows(given)
+  const pendingActionFlows = createPendingActionFlows(given)
+  return {
+    bootstrap: createBootstrap(given),
+    accounts,
+    enroll,
+    verify,
+    verifyCode,
+    securityCodes,
+    profiles: profileFlows,
+    pendingActions: pendingActionFlows,
+    profileLinks: createProfileLinkFlows({ ...given, createAccount: accounts.create }),
+    linkPage: createLinkPage(given),
+    legacyVerify: createLegacyVerify({ ...given, create: accounts.create, enroll, verify, verifyCode }),
+    legacyLink: createLegacyLink({ ...given, enroll }),
+    unlock: createUnlock(given),
+    userActions: createUserActions({ ...given, profileFlows, pendingActionFlows }),
+  }
+}
+export type Flows = ReturnType<typeof startProcess>

@@ -1,0 +1,198 @@
+import { seededRandom } from '../../src/calibration/random.js'
+import type { Invariant, Violation } from './invariants.js'
+import { createJournal, type Journal } from './journal.js'
+import { createClients, type Request } from './requests.js'
+import { createScheduler, type Random, randomOn, type Scheduler } from './scheduler.js'
+import { openWorld, type Planted, type World } from './world.js'
+
+/** Chances out of 1 a step. */
+interface Faults {
+  /** A process dies, and with it all that it remembers; of its calls some have done their work. */
+  readonly crash: number
+  /** A call is refused in the store's own way: it has done nothing, or has done its work, or will do it late. */
+  readonly timeOut: number
+  /** The sessions are gone. */
+  readonly flush: number
+}
+
+export interface Settings {
+  readonly seed: number
+  readonly steps: number
+  readonly planted?: Planted
+  /** Left out, to see whether a failure wants them: kinds of faults, and calls beside each other. */
+  readonly without?: readonly (keyof Faults | 'company')[]
+  /** Nothing else is looked at. */
+  readonly only?: Invariant
+}
+
+export interface Outcome {
+  readonly seed: number
+  /** Steps taken. */
+  readonly steps: number
+  readonly violation: Violation | null
+  /** The latest events, oldest first; none where everything held. */
+  readonly last: readonly string[]
+  /** How often calls of each kind were answered, each kind of refusal was given, each fault met, each state reached. */
+  readonly counts: ReadonlyMap<string, number>
+}
+
+const PROCESSES = 2
+/** Steps between two changes of what people are about, and two looks at the whole state. */
+const MOOD_STEPS = 400
+
+/**
+ * Plays one seed until something does not hold, or the steps are over. A step is what the scheduler does at one await: a
+ * store's answer, a fault, a new call. The same settings play the same, anywhere.
+ */
+export async function simulate({ seed, steps, planted, without = [], only }: Settings): Promise<Outcome> {
+  const random = randomOn(seededRandom(seed))
+  const weather = weatherOf(random, without)
+  const journal = createJournal()
+  const scheduler = createScheduler(random, journal)
+  let violation: Violation | null = null
+  const violated = (found: Violation) => {
+    if (only === undefined || found.invariant === only) violation ??= found
+  }
+  const world = openWorld({ random, scheduler, journal, planted, inDatabase: weather.inDatabase, violated })
+  const service = serve({ random, scheduler, journal, world, violated, ...weather })
+  await inTurns(() => {
+    world.oracle.onStep()
+    if (scheduler.step() >= steps || violation !== null) return false
+    scheduler.begin()
+    if (scheduler.step() % MOOD_STEPS === 1) {
+      service.turn()
+      world.oracle.audit()
+    }
+    service.act()
+    return true
+  })
+  if (violation === null) world.oracle.audit()
+  const last = violation === null ? [] : journal.last()
+  return { seed, steps: scheduler.step(), violation, last, counts: journal.counts }
+}
+
+interface Weather {
+  readonly faults: Faults
+  /** Calls under way at a time, at the most. */
+  readonly atOnce: number
+  readonly inDatabase: boolean
+}
+
+function weatherOf(random: Random, without: NonNullable<Settings['without']>): Weather {
+  // Of four seeds one meets no fault, and gets the further for it.
+  const level = random.pick([0, 0.5, 1, 3])
+  const chance = (fault: keyof Faults, share: number) => (without.includes(fault) ? 0 : share * level)
+  const atOnce = 1 + random.below(8)
+  return {
+    faults: { crash: chance('crash', 0.002), timeOut: chance('timeOut', 0.02), flush: chance('flush', 0.001) },
+    atOnce: without.includes('company') ? 1 : atOnce,
+    inDatabase: random.chance(0.3),
+  }
+}
+
+interface Parts extends Weather {
+  readonly random: Random
+  readonly scheduler: Scheduler
+  readonly journal: Journal
+  readonly world: World
+  readonly violated: (violation: Violation) => void
+}
+
+/** The processes, the calls that are under way in them, and the faults that they meet. */
+function serve({ random, scheduler, journal, world, violated, faults, atOnce, inDatabase }: Parts) {
+  const { oracle, tables, codeOf } = world
+  const processes = Array.from({ length: PROCESSES }, (_, process) => world.start(process))
+  const clients = createClients({ random, scheduler, tables, codeOf })
+  const underWay = new Set<Request>()
+  const tell = (process: number, what: string, fate = '', ...args: unknown[]) =>
+    journal.log(scheduler.step(), scheduler.now(), { process, what, fate, args })
+
+  function answered(request: Request, answer: { sessionToken?: string; action?: string }): void {
+    journal.count(request.kind)
+    tell(request.process, request.kind, 'answer', answer)
+    if (answer.action === 'refused') clients.usedUp(request)
+    if (answer.sessionToken !== undefined) oracle.given(answer.sessionToken, request)
+    oracle.answered(request, answer)
+  }
+  function refused(request: Request, error: unknown): void {
+    const { kind = 'bug', message } = error as { kind?: string; message?: string }
+    journal.count(kind)
+    tell(request.process, request.kind, 'no', message)
+    clients.missed(request, kind)
+    oracle.refused(request, error)
+  }
+  function begin(): void {
+    const pauseMs = clients.pause()
+    if (pauseMs > 0) {
+      scheduler.leap(pauseMs)
+      return
+    }
+    const request = clients.next(PROCESSES)
+    const flows = processes[request?.process ?? 0]
+    if (request === null || flows === undefined) return
+    underWay.add(request)
+    tell(request.process, request.kind, 'begins', request.who, request.token, request.code)
+    request
+      .run(flows)
+      .then(
+        (answer) => answered(request, answer),
+        (error: unknown) => refused(request, error),
+      )
+      .catch((error: unknown) => violated({ invariant: 'bug', found: `of the simulation: ${(error as Error).stack}` }))
+      .finally(() => underWay.delete(request))
+  }
+  /** Nobody hears of its calls any more. */
+  function lose(process: number): void {
+    scheduler.lose(process)
+    for (const request of underWay) if (request.process === process) underWay.delete(request)
+  }
+  function crash(process: number): void {
+    tell(process, 'the process dies')
+    lose(process)
+    processes[process] = world.start(process)
+  }
+  /** A database that dies takes along what is under way: nothing is judged while it is down. */
+  function flush(): void {
+    tell(-1, inDatabase ? 'the database dies' : 'the sessions are flushed')
+    if (inDatabase) for (let process = 0; process < PROCESSES; process++) lose(process)
+    world.loseSessions()
+  }
+
+  return {
+    /** From now on people are about something else. */
+    turn: clients.turn,
+    /** One step. */
+    act(): void {
+      if (scheduler.lateOne()) return
+      const roll = random.next()
+      const room = underWay.size < atOnce
+      if (roll < faults.crash) crash(random.below(PROCESSES))
+      else if (roll < faults.crash + faults.flush) flush()
+      else if (room && (scheduler.waiting() === 0 || random.chance(0.2))) begin()
+      else if (scheduler.waiting() > 0) scheduler.deliver(faults.timeOut)
+    },
+  }
+}
+
+/** Turns of the event loop are given to others once in so many steps. */
+const STEPS_A_TURN = 500
+
+/**
+ * Takes one step after the other until there is none, each when all that the one before has set going waits for a store
+ * again: a tick that a microtask asks for comes when no microtask is left. That costs a tenth of a turn of the event loop.
+ */
+function inTurns(step: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let taken = 0
+    const take = () => {
+      try {
+        if (!step()) return resolve()
+      } catch (error) {
+        return reject(error)
+      }
+      if (++taken % STEPS_A_TURN === 0) setImmediate(take)
+      else void Promise.resolve().then(() => process.nextTick(take))
+    }
+    take()
+  })
+}

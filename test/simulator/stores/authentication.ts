@@ -1,0 +1,65 @@
+import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
+import type { Authentication, AuthenticationStore } from '../../../src/storage/authentication.js'
+import { enterMark, type Immediate, keyOf, resembles, type Tables, update } from './tables.js'
+
+const DAY_MS = 24 * 3_600_000
+
+export function memoryAuthentications(tables: Tables): Immediate<AuthenticationStore> {
+  const of = (organizationId: string, userRef: string): readonly Authentication[] =>
+    tables.authentications.get(keyOf(organizationId, userRef)) ?? []
+  const byId = (a: Authentication, b: Authentication) => (a.id < b.id ? 1 : -1)
+  return {
+    record(organizationId, attempt) {
+      const { authentication, counters, habits, replayMark } = attempt
+      const { memberId, authenticated, method, createdAt, userRef } = authentication
+      const row = tables.members.get(keyOf(organizationId, memberId))
+      if (row === undefined) return 'absent'
+      const { member: before, codeHash } = row
+      const { attemptsVersion, generation, rowVersion } = before
+      if (attemptsVersion !== attempt.attemptsVersion || generation !== attempt.generation) return 'conflict'
+      if (attempt.rowVersion !== undefined && attempt.rowVersion !== rowVersion) return 'conflict'
+      if (replayMark !== null) {
+        const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
+        if (resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return 'replay'
+        if (!enterMark(tables, organizationId, replayMark, { memberId, seenAt: createdAt }, oldest)) return 'replay'
+      }
+      const typed = authenticated && method === 'biometric'
+      const usesUp = authenticated && method === 'security_code' && before.code.temporary
+      update(tables, row, {
+        attempts: counters,
+        attemptsVersion: attemptsVersion + 1,
+        ...(habits === null ? {} : { habits }),
+        ...(authenticated ? { lastSuccessAt: createdAt } : {}),
+        ...(typed ? { lastTypedAt: createdAt } : {}),
+        ...(usesUp ? { code: { ...before.code, used: true } } : {}),
+      })
+      const place = keyOf(organizationId, userRef)
+      const list = tables.authentications.get(place)
+      if (list === undefined) tables.authentications.set(place, [authentication])
+      else list.push(authentication)
+      tables.watch({ what: 'attempt', row, before, codeHash, attempt })
+      return 'recorded'
+    },
+    find(organizationId, id) {
+      for (const [place, list] of tables.authentications) {
+        const found = place.startsWith(`${organizationId} `) ? list.find((one) => one.id === id) : undefined
+        if (found !== undefined) return found
+      }
+      return null
+    },
+    typedInSession(organizationId, { userRef, memberId, sessionId, since }) {
+      const typed = of(organizationId, userRef).filter(
+        (one) =>
+          one.createdAt >= since &&
+          one.sessionId === sessionId &&
+          one.memberId === memberId &&
+          one.method === 'biometric' &&
+          one.authenticated,
+      )
+      return typed.sort(byId)[0]?.createdAt ?? null
+    },
+    findByPattern: (organizationId, userRef, patternId) =>
+      of(organizationId, userRef).find(({ pattern }) => pattern?.id === patternId) ?? null,
+    list: (organizationId, userRef, limit) => [...of(organizationId, userRef)].sort(byId).slice(0, limit),
+  }
+}

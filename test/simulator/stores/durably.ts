@@ -1,0 +1,24 @@
+import type { MemoryStores } from '../service.js'
+
+const READS = ['find', 'roster', 'references', 'list', 'typedInSession', 'findByPattern']
+
+type Methods = Record<string, (...args: unknown[]) => unknown>
+
+/** The stores, telling of each commit that waits for the disk: it takes along all that was committed before. */
+export function durably(stores: MemoryStores, durable: () => void): MemoryStores {
+  const then =
+    <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      const result = work(...args)
+      durable()
+      return result
+    }
+  const told = (store: object) => {
+    const methods = Object.entries(store as Methods) // which a store is
+    return Object.fromEntries(methods.map(([name, work]) => [name, READS.includes(name) ? work : then(work)]))
+  }
+  // Sound: the same methods under the same names.
+  const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, told(store)])) as MemoryStores
+  const { sessions, invalidPatterns } = stores
+  return { ...made, invalidPatterns, sessions: { ...sessions, end: then(sessions.end), endAll: then(sessions.endAll) } }
+}

@@ -1,0 +1,96 @@
+import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { INVALID_PATTERNS_MAX, INVALID_PATTERNS_WINDOW_MS } from '../../../src/domain/invalid-patterns.js'
+import { pendingAfter } from '../../../src/domain/pending-action.js'
+import type { AttemptLockStore } from '../../../src/storage/attempt-lock.js'
+import type { InvalidPatternStore } from '../../../src/storage/invalid-patterns.js'
+import type { PendingActionStore } from '../../../src/storage/pending-action.js'
+import type { SecurityCodeStore } from '../../../src/storage/security-code.js'
+import { type Immediate, keyOf, live, type MemberRow, type Tables, update } from './tables.js'
+
+export function memorySecurityCodes(tables: Tables): Immediate<SecurityCodeStore> {
+  const rowOf = (organizationId: string, memberId: string) => live(tables, organizationId, memberId)
+  const replace = (row: MemberRow, hash: string | null) =>
+    Object.assign(row, { codePreviousHash: row.codeHash ?? row.codePreviousHash, codeHash: hash })
+  return {
+    find(organizationId, memberId) {
+      const row = rowOf(organizationId, memberId)
+      if (row === null) return null
+      const { codeHash: hash, codePreviousHash: previousHash, codeIssued: issued, member } = row
+      return { hash, previousHash, issued, version: member.code.version }
+    },
+    set(organizationId, memberId, version, { hash, expiresAt, issued }) {
+      const row = rowOf(organizationId, memberId)
+      if (row === null || row.member.code.version !== version) return { outcome: 'conflict' }
+      replace(row, hash).codeIssued = issued
+      const { attempts, attemptsVersion } = row.member
+      const member = update(tables, row, {
+        code: { set: true, temporary: expiresAt !== null, expiresAt, used: false, version: version + 1 },
+        attempts: { ...attempts, security_code: { ...attempts.security_code, off: false } },
+        attemptsVersion: attemptsVersion + 1,
+      })
+      tables.watch({ what: 'new code', row })
+      return { outcome: 'changed', member }
+    },
+    clear(organizationId, memberId) {
+      const row = rowOf(organizationId, memberId)
+      if (row === null) return null
+      replace(row, null)
+      const { code, attemptsVersion } = row.member
+      return update(tables, row, {
+        code: { set: false, temporary: false, expiresAt: null, used: false, version: code.version + 1 },
+        attemptsVersion: attemptsVersion + 1,
+      })
+    },
+  }
+}
+
+export function memoryAttemptLocks(tables: Tables): Immediate<AttemptLockStore> {
+  return {
+    clear(organizationId, memberId) {
+      const row = tables.members.get(keyOf(organizationId, memberId))
+      if (row === undefined) return null
+      const { attempts, attemptsVersion } = row.member
+      update(tables, row, { attempts: NO_ATTEMPTS, attemptsVersion: attemptsVersion + 1 })
+      tables.watch({ what: 'unlock', row })
+      return attempts
+    },
+    close(organizationId, memberId) {
+      const row = tables.members.get(keyOf(organizationId, memberId))
+      if (row === undefined) return false
+      const { attempts, attemptsVersion } = row.member
+      const shut = {
+        biometric: { ...attempts.biometric, off: true },
+        security_code: { ...attempts.security_code, off: true },
+      }
+      update(tables, row, { attempts: shut, attemptsVersion: attemptsVersion + 1 })
+      tables.watch({ what: 'lock', row })
+      return true
+    },
+  }
+}
+
+export function memoryInvalidPatterns(tables: Tables): Immediate<InvalidPatternStore> {
+  return {
+    count(organizationId, memberId) {
+      const row = tables.members.get(keyOf(organizationId, memberId))
+      const now = tables.now()
+      if (row === undefined) return 0
+      if (row.patternsClosedUntil !== null && row.patternsClosedUntil > now) return row.patternsClosedUntil - now
+      const latest = [...row.invalidPatterns, now].filter((at) => at > now - INVALID_PATTERNS_WINDOW_MS)
+      row.invalidPatterns = latest
+      row.patternsClosedUntil =
+        latest.length >= INVALID_PATTERNS_MAX ? (latest[0] ?? now) + INVALID_PATTERNS_WINDOW_MS : null
+      update(tables, row, {})
+      return 0
+    },
+  }
+}
+
+export function memoryPendingActions(tables: Tables): Immediate<PendingActionStore> {
+  return {
+    change(organizationId, memberId, event, at) {
+      const row = live(tables, organizationId, memberId)
+      return row === null ? null : update(tables, row, { pending: pendingAfter(row.member.pending, event, at) })
+    },
+  }
+}

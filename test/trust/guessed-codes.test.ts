@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { seededRandom } from '../../src/calibration/random.js'
+import { afterFailure, attemptWindow, NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { figure } from './figure.js'
+
+const MEMBERS = 1_000
+const SESSIONS = 40
+const GUESSES = 5
+const CODES = 1_000_000
+const HOUR_MS = 3_600_000
+
+/** By the shipped rules alone, with a clock of its own: what a guesser gets compared who comes back for weeks. */
+it('somebody who tries all codes of a member gets few compared, and the right one is no use while locked', () => {
+  const random = seededRandom(8)
+  let [tried, compared, hits, inRow, inDay, openedByRight] = [0, 0, 0, 0, 0, 0]
+  for (let member = 0; member < MEMBERS; member++) {
+    const right = Math.floor(random() * CODES)
+    let counters = NO_ATTEMPTS
+    const times: number[] = []
+    let now = 0
+    for (let session = 0; session < SESSIONS; session++) {
+      // The most patient guesser: waits for a lock to end more often than not.
+      const wait = counters.security_code.closedUntil - now
+      now += random() < 0.7 ? Math.max(1000, wait) : random() * 6 * HOUR_MS
+      let used = 0
+      for (let guess = 0; guess < GUESSES; guess++, now += 1000) {
+        tried++
+        const { codeOpen } = attemptWindow({
+          policy: DEFAULT_POLICY,
+          session: { biometric: 0, security_code: used, typingFailed: false },
+          counters,
+          profileReady: true,
+          codeUsable: true,
+          now,
+        })
+        if (!codeOpen) {
+          // Whoever knows the right one now learns no more than who guesses.
+          if (counters.security_code.closedUntil <= now && !counters.security_code.off && used < 3) openedByRight++
+          continue
+        }
+        used++
+        compared++
+        times.push(now)
+        if (Math.floor(random() * CODES) === right) hits++
+        counters = afterFailure(counters, 'security_code', now)
+      }
+    }
+    inRow = Math.max(inRow, times.length)
+    for (const [i, at] of times.entries())
+      inDay = Math.max(inDay, times.slice(i).filter((time) => time < at + 24 * HOUR_MS).length)
+  }
+  expect(openedByRight).toBe(0)
+  expect(compared).toBeGreaterThan(5 * MEMBERS)
+  const share = compared / MEMBERS / CODES
+  const found = `${MEMBERS} members, ${tried.toLocaleString('en')} guesses: ${inRow} compared in a row and ${inDay} in 24 h at the most, ${hits} hits, chance ${share.toExponential(2)} a member`
+  figure('T08', found, '10, 20, 3.5e-5', inRow <= 10 && inDay <= 20 && share <= 3 * 1.15e-5)
+})

@@ -1,0 +1,29 @@
+/** Looks for many byte strings at once; each of four bytes at the least. */
+export interface Needles {
+  /** Names of those that stand in the bytes. */
+  foundIn(bytes: Uint8Array): Set<string>
+}
+
+/** By the first four bytes of each: one look-up a position, however many needles there are. */
+export function needlesOf(all: ReadonlyMap<string, Buffer>): Needles {
+  const byHead = new Map<number, { name: string; needle: Buffer }[]>()
+  const mayBegin = new Uint8Array(1 << 16)
+  for (const [name, needle] of all) {
+    if (needle.length < 4) throw new Error(`${name} is too short to look for`)
+    const head = needle.readUInt32LE(0)
+    mayBegin[head & 0xffff] = 1
+    byHead.set(head, [...(byHead.get(head) ?? []), { name, needle }])
+  }
+  return {
+    foundIn(given) {
+      const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+      const found = new Set<string>()
+      for (let at = 0; at + 4 <= bytes.length; at++) {
+        if (mayBegin[(bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)] === 0) continue
+        for (const { name, needle } of byHead.get(bytes.readUInt32LE(at)) ?? [])
+          if (needle.compare(bytes, at, Math.min(at + needle.length, bytes.length)) === 0) found.add(name)
+      }
+      return found
+    },
+  }
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAuthenticate } from '../../src/flows/authenticate.js'
+import { newApiKey } from '../../src/flows/organizations.js'
+import { newToken, sha256, sha256Hex } from '../../src/flows/tokens.js'
+import { idsBy } from '../../src/new-id.js'
+import { createCodeHash } from '../../src/storage/code-hash-argon2.js'
+import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresSessions } from '../../src/storage/postgres/session.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { NOW, organization } from '../storage/fixtures.js'
+import { figure, LONG } from './figure.js'
+import { T_MOST, toldText, welch } from './welch.js'
+
+const newId = idsBy(Date.now)
+const SAMPLES = LONG ? 100_000 : 3_000
+/** A comparison takes 23 ms on purpose, so that a hundred thousand of a class would take an hour and more. */
+const CODES = LONG ? 5_000 : 30
+const BAR = `|t| < ${T_MOST}`
+
+let fresh: FreshDatabase
+let database: Database
+let organizationId: string
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 1 })
+  organizationId = await organization(database)
+})
+afterAll(async () => {
+  await database.close()
+  await fresh.drop()
+})
+
+/** The same text but for one character. */
+const wrongAt = (text: string, at: number) => {
+  const other = text[at] === 'A' ? 'B' : 'A'
+  return text.slice(0, at) + other + text.slice(at + 1)
+}
+
+describe('time', { timeout: 1_800_000 }, () => {
+  it('does not tell how much of an API key is right', async () => {
+    const apiKeys = postgresApiKeys(database)
+    const key = newApiKey()
+    await apiKeys.add({ id: newId(), organizationId, label: '', scopes: ['core'], createdAt: NOW }, sha256(key))
+    // Each look goes to the store: nothing is remembered for longer than no time.
+    let now = 0
+    const authenticate = createAuthenticate({ apiKeys, spendRate: () => {}, monotonicMs: () => (now += 10_000) })
+    expect(await authenticate(key)).not.toBeNull()
+    const [early, late] = [wrongAt(key, 3), wrongAt(key, key.length - 2)]
+    const told = await welch([() => authenticate(early), () => authenticate(late)], SAMPLES)
+    figure('T16', toldText('key wrong at the first or a late character', told), BAR, Math.abs(told.t) < T_MOST)
+  })
+
+  it('does not tell how much of a session id is right', async () => {
+    const sessions = postgresSessions(database)
+    const token = newToken()
+    await sessions.mint(organizationId, { sha256: sha256Hex(token), userRef: 'ada', memberRef: 'ada', lifetimeMs: 1e9 })
+    const find = (text: string) => sessions.find(organizationId, 'ada', sha256Hex(text))
+    expect(await find(token)).not.toBeNull()
+    const [early, late] = [wrongAt(token, 0), wrongAt(token, token.length - 2)]
+    const told = await welch([() => find(early), () => find(late)], SAMPLES)
+    figure('T16', toldText('session wrong at the first or a late character', told), BAR, Math.abs(told.t) < T_MOST)
+  })
+
+  it('does not tell whether there is a security code', async () => {
+    const pepper = randomBytes(32)
+    const codes = createCodeHash({ pepperOf: async () => pepper })
+    const owner = { organizationId, memberId: newId() }
+    const kept = await codes.hash(owner, '749205')
+    expect(await codes.matches(owner, '749205', kept)).toBe(true)
+    const told = await welch(
+      [() => codes.matches(owner, '480653', kept), () => codes.matches(owner, '480653', null)],
+      CODES,
+    )
+    figure('T16', toldText('code wrong or none set', told), BAR, Math.abs(told.t) < T_MOST)
+  })
+
+  it('is told apart where there is a difference of a tenth', async () => {
+    const spin = (turns: number) => () => {
+      let sum = 0
+      for (let i = 0; i < turns; i++) sum += Math.sqrt(i)
+      return sum
+    }
+    const { t } = await welch([spin(20_000), spin(22_000)], 3_000)
+    expect(Math.abs(t)).toBeGreaterThan(T_MOST)
+  })
+})

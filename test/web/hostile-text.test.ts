@@ -1,0 +1,158 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { figure, LONG } from '../trust/figure.js'
+import { linkAddress } from './pages.js'
+
+const COUNT = LONG ? 200 : 17
+
+/** Out of wherever a text may stand. */
+// biome-ignore format: many short cases, some to a line
+const WAYS_OUT = ['', '"', "'", '">', "'>", '</title>', '</script>', '</textarea>', '</style>', '</template>', '-->', ']]>', '\\', '`']
+/** What would show that a text is taken for more than text. */
+const DEEDS = [
+  '<script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '<svg onload=alert(1)>',
+  '<svg><script>alert(1)</script></svg>',
+  '<iframe srcdoc="<script>parent.alert(1)</script>">',
+  '<details open ontoggle=alert(1)>x</details>',
+  '<body onload=alert(1)>',
+  '<input autofocus onfocus=alert(1)>',
+  ' autofocus onfocus=alert(1) x=',
+  '<a id=typed href="javascript:alert(1)">x</a>',
+  '<meta http-equiv=refresh content="0;url=javascript:alert(1)">',
+  '<base href="//evil.example/">',
+  '<style>*{background:url(//evil.example/x)}</style>',
+  '<object data="javascript:alert(1)"></object>',
+  ';alert(1)//',
+  '<%= alert(1) %>',
+  "{{constructor.constructor('alert(1)')()}}",
+]
+/** Their numbers have no common divisor, so that this meets every pair. */
+const texts = Array.from({ length: COUNT }, (_, i) => `${WAYS_OUT[i % WAYS_OUT.length]}${DEEDS[i % DEEDS.length]}`)
+
+describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let page: Page
+  let stop: () => Promise<void>
+  const met = { views: 0, dialogs: 0, stopped: [] as string[], elsewhere: [] as string[] }
+
+  beforeAll(async () => {
+    const fresh = await freshDatabase()
+    service = await startService(fresh.url, { demo: true })
+    browser = await launch()
+    const context = await browser.newContext({ locale: 'en-GB' })
+    page = await context.newPage()
+    watch(page, met)
+    stop = async () => {
+      await context.close()
+      await browser.close()
+      await service.close()
+      await fresh.drop()
+    }
+  })
+  afterAll(async () => stop())
+
+  function watch(page: Page, seen: Pick<typeof met, 'dialogs' | 'stopped' | 'elsewhere'>): void {
+    page.on('dialog', (dialog) => {
+      seen.dialogs++
+      void dialog.dismiss()
+    })
+    page.on('console', (message) => {
+      if (/content security policy|refused to/i.test(message.text())) seen.stopped.push(message.text())
+    })
+    page.on('request', (request) => {
+      const { host } = new URL(request.url())
+      if (host === 'evil.example') seen.elsewhere.push(host)
+    })
+  }
+  const view = async (address: string) => {
+    const answer = await page.goto(address)
+    met.views++
+    return answer
+  }
+  const dashboard = () => service.core.replace(/core$/, 'dashboard')
+  /** What the page shows, without what only lays it out. */
+  const shown = async () => ((await page.evaluate('document.body.innerText')) as string).replace(/\s+/g, ' ')
+  const asShown = (text: string) => text.replace(/\s+/g, ' ').trim()
+
+  it('would be seen: to run, to be stopped, to ask elsewhere', async () => {
+    const seen = { dialogs: 0, stopped: [] as string[], elsewhere: [] as string[] }
+    const bare = await browser.newPage()
+    watch(bare, seen)
+    await bare.setContent('<p><script>alert(1)</script><img src="http://evil.example/"></p>')
+    expect([seen.dialogs, seen.elsewhere.length]).toEqual([1, 1])
+    await bare.goto(`${service.core}/docs`)
+    await bare.evaluate("document.body.append(Object.assign(document.createElement('style'), { textContent: 'p {}' }))")
+    await expect.poll(() => seen.stopped.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    const inserted = bare.evaluate("document.body.insertAdjacentHTML('beforeend', '<p>')")
+    await expect(inserted).rejects.toThrow('TrustedHTML')
+    await bare.close()
+  })
+
+  it('stands on the page of a link as it is', async () => {
+    for (const text of texts) {
+      const { apikey } = await service.another(text)
+      const { json } = await service.callLinks('POST', '/api/links/create-profile/ann', { headers: { apikey } })
+      await view(linkAddress(service, json.key))
+      await page.locator('#words li').first().waitFor()
+      expect(await shown()).toContain(asShown(text))
+      expect(await page.title()).toContain(asShown(text))
+    }
+  })
+
+  it('is shown as text by the reference page, sent or answered', async () => {
+    await view(`${dashboard()}/docs`)
+    await page.getByLabel(/^API key/).fill(service.apikey)
+    const article = page.locator('#getUsersByUserRef')
+    await article.locator('summary').click()
+    const send = async (userRef: string) => {
+      await article.getByLabel(/^userRef/).fill(userRef)
+      await article.getByRole('button', { name: 'Send', exact: true }).click()
+      await article.locator('.status', { hasText: /^\d{3} .*\d+ ms$/ }).waitFor()
+      met.views++
+      return article.locator('.send > div').innerText()
+    }
+    for (const [i, text] of texts.entries()) {
+      const body = { user_display_name: text }
+      expect((await service.call('POST', `/users/person-${i}`, { body })).status).toBe(201)
+      expect(await send(`person-${i}`)).toContain(JSON.stringify(text).slice(1, -1))
+      await send(text)
+    }
+  })
+
+  it('is data in every answer that a browser opens', async () => {
+    await page.context().setExtraHTTPHeaders({ apikey: service.apikey })
+    const lists = ['users', 'users-refs/person', 'authentications', 'patterns/tags', 'logs', 'aggregations/users']
+    for (const list of lists) {
+      const answer = await view(`${dashboard()}/${list}`)
+      expect(answer?.headers()['content-type']).toMatch(/^application\/json/)
+    }
+    for (const [i, text] of texts.entries()) {
+      const answer = await view(`${dashboard()}/users/person-${i}`)
+      expect(await answer?.text()).toContain(JSON.stringify(text).slice(1, -1))
+      await view(`${service.core}/users/${encodeURIComponent(text)}`)
+    }
+    await page.context().setExtraHTTPHeaders({})
+  })
+
+  it('does nothing in an address', async () => {
+    for (const text of texts) {
+      const said = encodeURIComponent(text)
+      await view(`${service.auth}/b/${said}`)
+      await view(`${service.core}/${said}?x=${said}`)
+      await view(`${service.core}/docs?x=${said}#${said}`)
+      await view(`${service.auth}/try?x=${said}#${said}`)
+    }
+  })
+
+  it('ran nowhere', () => {
+    const { views, dialogs, stopped, elsewhere } = met
+    const found = `${COUNT} texts in ${views} views: ${dialogs} dialogs, ${stopped.length} stopped by the policy alone, ${elsewhere.length} requests to elsewhere`
+    figure('T30', found, '0, 0, 0', views >= 8 * COUNT && dialogs + stopped.length + elsewhere.length === 0)
+  })
+})
