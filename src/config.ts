@@ -63,7 +63,9 @@ const Environment = z.object({
     .describe(
       'PostgreSQL 14 or newer, a standby by a further host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
     ),
-  DATABASE_POOL: count(1, 200).default(10).describe('connections to PostgreSQL a process holds at most'),
+  DATABASE_POOL: count(2, 200)
+    .default(10)
+    .describe('connections to PostgreSQL a process holds at most, one of them for signs of life'),
   DATABASE_PREPARE: z
     .enum(['auto', 'true', 'false'])
     .default('auto')

@@ -41,7 +41,7 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
     .option('--codes <share>', 'sign-ins that end with a security code', share(1), 0.02)
     .option('--newcomers <share>', 'sign-ins of somebody who enrolls first', share(1), 0.01)
     .option('--spare <n>', 'processes more than needed, so that one may die or be updated', whole(0), 1)
-    .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(1), 10)
+    .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(2), 10)
     .addOption(
       new Option('--costs <file>', 'costs measured on your machine: npm run bench:path -- --costs FILE').default(
         undefined,

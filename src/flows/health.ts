@@ -14,7 +14,7 @@ export interface Health {
 
 /**
  * A store is lost when two pings in a row fail: one alone may have been a cut connection that is made anew. The stores'
- * clients give a ping up after some 200 ms, so that a loss shows within 650 ms, under a second, of the first question.
+ * clients give a ping up after some 300 ms, so that a loss shows within 850 ms, under a second, of the first question.
  */
 const EVERY_MS = 100
 /** While nobody asks: an idle process is not to be kept busy by its own watch. */

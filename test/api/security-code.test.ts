@@ -13,7 +13,7 @@ let database: Database
 beforeAll(async () => {
   const { url } = await freshDatabase()
   service = await startService(url)
-  database = connectPostgres({ url, max: 1 })
+  database = connectPostgres({ url, max: 2 })
 })
 afterAll(async () => {
   await service.close()

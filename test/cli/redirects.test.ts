@@ -9,7 +9,7 @@ let keystride: Keystride
 let org: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  const database = connectPostgres({ url: fresh.url, max: 1 })
+  const database = connectPostgres({ url: fresh.url, max: 2 })
   keystride = keystrideWith({ DATABASE_URL: fresh.url, ENCRYPTION_KEY: Buffer.alloc(32, 3).toString('base64') })
   org = await organization(database)
   await database.close()

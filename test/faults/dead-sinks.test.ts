@@ -94,7 +94,7 @@ describe('channels that are dead under load', () => {
         failures.length === 0,
       )
 
-      const database = connectPostgres({ url: fresh.url, max: 1 })
+      const database = connectPostgres({ url: fresh.url, max: 2 })
       const [row] = await database.asSystem(
         (sql) => sql<{ n: number }[]>`
         select count(*)::int as n from keystride.authentication where recommended_action = 'block'`,

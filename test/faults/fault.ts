@@ -243,7 +243,7 @@ export function wellBehaved({ name, service }: Victim, given: readonly Answer[])
 
 /** Holds what was acknowledged against what the database has, and waits until no connection is in use. */
 export async function audit(victim: Victim, load: Load): Promise<{ enrolments: string; attempts: string }> {
-  const database = connectPostgres({ url: victim.databaseUrl(), max: 1 })
+  const database = connectPostgres({ url: victim.databaseUrl(), max: 2 })
   const members = await database.asSystem(
     (sql) => sql<{ user_ref: string; counted: number; stored: number }[]>`
       select a.user_ref, m.n_visible + m.n_sensitive as counted, (

@@ -44,7 +44,7 @@ describe('migrate', () => {
 
   it('makes the months ahead, and the default partition catches the rest', async () => {
     await migrate(fresh.url)
-    const database = connectPostgres({ url: fresh.url, max: 1 })
+    const database = connectPostgres({ url: fresh.url, max: 2 })
     const names = await database.asSystem(
       (sql) => sql`
       select c.relname from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 describe('the database client', () => {
   it('refuses as degraded where nothing listens', async () => {
-    const nowhere = connectPostgres({ url: `postgres://a:b@127.0.0.1:${await freePort()}/c`, max: 1 })
+    const nowhere = connectPostgres({ url: `postgres://a:b@127.0.0.1:${await freePort()}/c`, max: 2 })
     await expect(nowhere.ping()).rejects.toMatchObject({ kind: 'degraded' })
     await expect(nowhere.scoped(org, (sql) => sql`select 1`)).rejects.toMatchObject({ kind: 'degraded' })
     await nowhere.close()
@@ -33,7 +33,7 @@ describe('the database client', () => {
 
   // Once broken: a rollback sent into the closed socket ended the process, and connections cut while writing hung for good.
   it('refuses as degraded when its connections are cut, however often, and serves again by itself', async () => {
-    const other = connectPostgres({ url: fresh.url, max: 1 })
+    const other = connectPostgres({ url: fresh.url, max: 2 })
     const cut = () =>
       other.call(
         (sql) => sql`

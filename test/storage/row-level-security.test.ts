@@ -174,7 +174,7 @@ describe('row level security', () => {
   })
 
   it('leaves no role behind on the connection', async () => {
-    const one = connectPostgres({ url: fresh.url, max: 1 })
+    const one = connectPostgres({ url: fresh.url, max: 2 })
     await one.scoped(orgA, (sql) => sql`select 1`)
     await expect(one.scoped(orgA, (sql) => sql`select nonsense`)).rejects.toThrow('nonsense')
     const [row] = await one.call(

@@ -24,7 +24,7 @@ let database: Database
 let organizationId: string
 beforeAll(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 1 })
+  database = connectPostgres({ url: fresh.url, max: 2 })
   organizationId = await organization(database)
 })
 afterAll(async () => {

@@ -35,7 +35,7 @@ export interface PostgresOptions {
   readonly url: string
   /** Which of several to begin with; the first unless given. */
   readonly primary?: string
-  /** Connections at most. */
+  /** Connections at most: 2 or more, one of which is kept for signs of life. */
   readonly max: number
   readonly log?: (line: string) => void
   /** Whether statements stay prepared; not behind a pooler that does not know them. Unless given as the url says, else true. */
@@ -56,7 +56,7 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
   const servers = serversOf(url)
   let server = primary ?? servers[0] ?? url
   const turnstile = createTurnstile<Sql>({
-    width: max,
+    width: max - 1,
     open: () =>
       postgres(server, {
         max,

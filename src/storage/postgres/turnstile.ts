@@ -3,11 +3,11 @@ import { startBeats } from '../beats.js'
 
 const BEAT_MS = 25
 /**
- * Nothing that was asked in these 200 ms has been answered: the database is gone or too slow for everybody. Under load
- * one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms), yet others are
- * answered meanwhile, so load alone never looks like this.
+ * Nothing that was asked in these 300 ms has been answered, signs of life included: the database is gone. Under load, or
+ * where a commit waits for a slow disk, one call may wait far longer (p99 of a whole verify at 64 connections on two shared
+ * cores: 460 ms), yet a sign of life asks for a few instructions of the server and for no disk.
  */
-const SILENCE_MS = 200
+const SILENCE_MS = 300
 /** Whoever has waited for so long has the server asked for a sign of life, and again each time that it has passed. */
 const ASKS_AFTER_MS = 75
 /** What waits for a lock or in a queue while others are served is given up after this: a statement may take 1 s of it. */
@@ -26,7 +26,7 @@ export interface Turn {
 }
 
 export interface TurnOptions {
-  /** A probe goes first, is never turned away, and gives silence its yardstick. */
+  /** A probe is a sign of life asked for: it never waits for a turn, is never turned away, and gives silence its yardstick. */
   readonly probe?: boolean
   /** Milliseconds it may take; 1,200 unless given. */
   readonly patienceMs?: number
@@ -46,7 +46,7 @@ export interface Turnstile<L> {
 }
 
 export interface TurnstileNeeds<L> {
-  /** Calls at once. */
+  /** Calls at once, besides probes: a pool needs one connection more than this. */
   readonly width: number
   readonly open: () => L
   /** Ends a pool that was replaced. */
@@ -153,10 +153,10 @@ export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: Tu
         begin(on) {
           piece.startedAt = beats.now()
           piece.line = on
-          on.free -= 1
+          if (!probe) on.free -= 1
           const done = () => {
             pieces.delete(piece)
-            on.free += 1
+            if (!probe) on.free += 1
             next()
             if (pieces.size === 0) beats.rest()
           }
@@ -179,8 +179,7 @@ export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: Tu
       }
       beats.wake()
       pieces.add(piece)
-      if (line.free > 0) piece.begin(line)
-      else if (probe) waiting.unshift(piece)
+      if (probe || line.free > 0) piece.begin(line)
       else waiting.push(piece)
     })
   }
