@@ -5,6 +5,7 @@ import { type Clock, createClock } from './flows/clock.js'
 import type { Check } from './flows/health.js'
 import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
 import type { Logger } from './log.js'
+import { codeHashThreadFile } from './scoring/artifacts.js'
 import type { AccountStore } from './storage/account.js'
 import type { AlertStore } from './storage/alerts.js'
 import type { ApiKeyStore } from './storage/api-key.js'
@@ -181,6 +182,12 @@ export async function openStores(
     const keyWrap = createKeyWrap(keyRing)
     const wrappedKeys = postgresWrappedKeys(database)
     const vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
+    const codeHash = createCodeHash({
+      pepperOf: (organizationId) => vault.codePepper(organizationId),
+      threadFile: codeHashThreadFile(),
+      ...(config.processes > 1 ? { atOnce: 1 } : {}),
+    })
+    closing.push(() => codeHash.close())
     return {
       organizations: postgresOrganizations(database),
       apiKeys: postgresApiKeys(database),
@@ -206,10 +213,7 @@ export async function openStores(
       },
       invalidPatterns: postgresInvalidPatterns(database),
       securityCodes: postgresSecurityCodes(database),
-      codeHash: createCodeHash({
-        pepperOf: (organizationId) => vault.codePepper(organizationId),
-        ...(config.processes > 1 ? { atOnce: 1 } : {}),
-      }),
+      codeHash,
       typingWords: postgresTypingWords(database),
       preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),

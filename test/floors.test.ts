@@ -16,7 +16,8 @@ const POSTGRES = ['postgres', 'pg', 'pg-boss']
 const FLOORS: Record<string, Floor> = {
   'src/domain': { floors: ['src/domain'], packages: ['zod'] },
   'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
-  'src/storage/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
+  'src/storage/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['piscina'] },
+  'src/storage/code-hash-thread.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
   'src/storage/geography-files.ts': { floors: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
   'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
   'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['@redis/client'] },

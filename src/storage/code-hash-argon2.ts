@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
+import { Piscina } from 'piscina'
 import { Refusal } from '../domain/refusal.js'
 import type { CodeHash, CodeOwner } from './code-hash.js'
+import type { HashTask } from './code-hash-task.js'
 
 /** argon2id as OWASP's Password Storage Cheat Sheet has it at the least: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -16,16 +17,26 @@ const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 interface Needs {
   /** 32 bytes of the organization that lie in no database unencrypted. */
   pepperOf(organizationId: string): Promise<Uint8Array>
+  /** The compiled `code-hash-thread.ts`. */
+  readonly threadFile: string
   /** Hashes at once, where this process is one of several on its machine. */
   readonly atOnce?: number
 }
+/** A thread without work ends after so long: where nobody uses codes there is none. */
+const IDLE_MS = 60_000
 
 /**
  * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone lets
- * nobody try the few codes there are.
+ * nobody try the few codes there are. Computed on threads of a lower priority than everything else here.
  */
-export function createCodeHash({ pepperOf, atOnce = AT_ONCE_MAX }: Needs): CodeHash {
+export function createCodeHash({
+  pepperOf,
+  threadFile,
+  atOnce = AT_ONCE_MAX,
+}: Needs): CodeHash & { close(): Promise<void> } {
   const inTurn = limited(atOnce, WAITING_MAX)
+  const threads = new Piscina({ filename: threadFile, minThreads: 0, maxThreads: atOnce, idleTimeout: IDLE_MS })
+  const compute = (task: HashTask) => threads.run(task)
   // As text: the package's verify reads bytes as UTF-8. The pepper comes first, so that nobody holds a turn and waits for it.
   const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
     createHmac('sha256', await pepperOf(organizationId))
@@ -34,12 +45,13 @@ export function createCodeHash({ pepperOf, atOnce = AT_ONCE_MAX }: Needs): CodeH
   return {
     async hash(owner, code) {
       const text = await peppered(owner, code)
-      return inTurn(() => hash(text, COST))
+      return inTurn(() => compute({ text, cost: COST, kept: null }) as Promise<string>)
     },
     async matches(owner, code, kept) {
       const text = await peppered(owner, code)
-      return inTurn(async () => (await verify(kept ?? NOBODYS, text)) && kept !== null)
+      return inTurn(async () => (await compute({ text, cost: COST, kept: kept ?? NOBODYS })) === true && kept !== null)
     },
+    close: () => threads.destroy(),
   }
 }
 

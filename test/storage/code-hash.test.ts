@@ -1,9 +1,19 @@
-import { describe, expect, it } from 'vitest'
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { afterAll, describe, expect, it } from 'vitest'
+import { codeHashThreadFile } from '../../src/scoring/artifacts.js'
 import { createCodeHash, limited } from '../../src/storage/code-hash-argon2.js'
 
 const ada = { organizationId: 'o', memberId: 'ada' }
-const peppers = (fill: number) => ({ pepperOf: async () => new Uint8Array(32).fill(fill) })
-const codeHash = createCodeHash(peppers(7))
+const made: ReturnType<typeof createCodeHash>[] = []
+const codeHashOf = (pepperOf: () => Promise<Uint8Array>) => {
+  const codeHash = createCodeHash({ pepperOf, threadFile: codeHashThreadFile() })
+  made.push(codeHash)
+  return codeHash
+}
+const peppers = (fill: number) => async () => new Uint8Array(32).fill(fill)
+const codeHash = codeHashOf(peppers(7))
+afterAll(() => Promise.all(made.map((one) => one.close())))
 
 describe('code hash', () => {
   it('is argon2id at 19 MiB, 2 passes, 1 lane, salted, and matches its code only', async () => {
@@ -18,8 +28,19 @@ describe('code hash', () => {
     const kept = await codeHash.hash(ada, '749205')
     expect(await codeHash.matches({ ...ada, memberId: 'bob' }, '749205', kept)).toBe(false)
     expect(await codeHash.matches({ ...ada, organizationId: 'p' }, '749205', kept)).toBe(false)
-    const other = createCodeHash(peppers(8))
+    const other = codeHashOf(peppers(8))
     expect(await other.matches(ada, '749205', kept)).toBe(false)
+  })
+
+  it('takes priority from its own threads alone', async () => {
+    await codeHash.hash(ada, '749205')
+    const nice = (thread: string) =>
+      Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    if (process.platform !== 'linux') return
+    const priorities = readdirSync('/proc/self/task').map(nice)
+    expect(nice(String(process.pid))).toBe(getPriority())
+    expect(Math.min(...priorities)).toBe(getPriority())
+    expect(Math.max(...priorities)).toBe(Math.min(19, getPriority() + 10))
   })
 
   it('asks for the pepper of the organization, and computes nothing where there is none', async () => {
@@ -29,7 +50,9 @@ describe('code hash', () => {
         asked.push(organizationId)
         return Promise.reject(new Error('no pepper'))
       },
+      threadFile: codeHashThreadFile(),
     })
+    made.push(bare)
     await expect(bare.matches(ada, '749205', null)).rejects.toThrow('no pepper')
     await expect(bare.hash(ada, '749205')).rejects.toThrow('no pepper')
     expect(asked).toEqual(['o', 'o'])

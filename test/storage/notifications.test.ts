@@ -36,8 +36,15 @@ async function derive(since: number | null = null) {
   for (let n = 0; await notifications().derive(since); n++) if (n > 50) throw new Error('it does not end')
 }
 
+let lastAt = 0
+/** A millisecond of its own for each attempt: the list is by time, and within one the ids of this test are in no order. */
+const oneAfterAnother = () => {
+  lastAt = Math.max(Date.now(), lastAt + 1)
+  return lastAt
+}
+
 /** A failed attempt; `version` counts the attempts of the person before it. */
-async function fail(who: Person, version: number, changes: Partial<Authentication> = {}, at = Date.now()) {
+async function fail(who: Person, version: number, changes: Partial<Authentication> = {}, at = oneAfterAnother()) {
   const made = attempt(who, { attemptsVersion: version, generation: 0 })
   const authentication: Authentication = {
     ...made.authentication,
@@ -52,7 +59,8 @@ async function fail(who: Person, version: number, changes: Partial<Authenticatio
   expect(outcome).toBe('recorded')
   return authentication.id
 }
-const failCode = (who: Person, version = 0, at = Date.now()) => fail(who, version, { method: 'security_code' }, at)
+const failCode = (who: Person, version = 0, at = oneAfterAnother()) =>
+  fail(who, version, { method: 'security_code' }, at)
 
 /** So many blocked attempts of one person, all at once. */
 async function manyBlocked(who: Person, n: number) {

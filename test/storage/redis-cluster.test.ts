@@ -139,5 +139,5 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     await master.restart()
     await cluster.whole()
     await redis.ping()
-  })
+  }, 90_000)
 })

@@ -4,6 +4,7 @@ import { createAuthenticate } from '../../src/flows/authenticate.js'
 import { newApiKey } from '../../src/flows/organizations.js'
 import { newToken, sha256, sha256Hex } from '../../src/flows/tokens.js'
 import { idsBy } from '../../src/new-id.js'
+import { codeHashThreadFile } from '../../src/scoring/artifacts.js'
 import { createCodeHash } from '../../src/storage/code-hash-argon2.js'
 import { postgresApiKeys } from '../../src/storage/postgres/api-key.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
@@ -65,7 +66,7 @@ describe('time', { timeout: 1_800_000 }, () => {
 
   it('does not tell whether there is a security code', async () => {
     const pepper = randomBytes(32)
-    const codes = createCodeHash({ pepperOf: async () => pepper })
+    const codes = createCodeHash({ pepperOf: async () => pepper, threadFile: codeHashThreadFile() })
     const owner = { organizationId, memberId: newId() }
     const kept = await codes.hash(owner, '749205')
     expect(await codes.matches(owner, '749205', kept)).toBe(true)
@@ -73,6 +74,7 @@ describe('time', { timeout: 1_800_000 }, () => {
       [() => codes.matches(owner, '480653', kept), () => codes.matches(owner, '480653', null)],
       CODES,
     )
+    await codes.close()
     figure('T16', toldText('code wrong or none set', told), BAR, Math.abs(told.t) < T_MOST)
   })
 
