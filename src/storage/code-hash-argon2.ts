@@ -22,8 +22,11 @@ interface Needs {
   /** Hashes at once, where this process is one of several on its machine. */
   readonly atOnce?: number
 }
+
 /** A thread without work ends after so long: where nobody uses codes there is none. */
 const IDLE_MS = 60_000
+/** Typing waits for milliseconds, a code for its hash anyway: where both want a core, typing gets nine tenths (Linux). */
+const NICER = 10
 
 /**
  * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone lets
@@ -35,7 +38,13 @@ export function createCodeHash({
   atOnce = AT_ONCE_MAX,
 }: Needs): CodeHash & { close(): Promise<void> } {
   const inTurn = limited(atOnce, WAITING_MAX)
-  const threads = new Piscina({ filename: threadFile, minThreads: 0, maxThreads: atOnce, idleTimeout: IDLE_MS })
+  const threads = new Piscina({
+    filename: threadFile,
+    minThreads: 0,
+    maxThreads: atOnce,
+    idleTimeout: IDLE_MS,
+    niceIncrement: NICER,
+  })
   const compute = (task: HashTask) => threads.run(task)
   // As text: the package's verify reads bytes as UTF-8. The pepper comes first, so that nobody holds a turn and waits for it.
   const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
