@@ -59,12 +59,14 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
     if (!open.delete(connection) || heard.length === total) return
     const at = free.indexOf(connection)
     if (at >= 0) free.splice(at, 1)
-    void ready(portOf.get(connection) ?? 0)
+    ready(portOf.get(connection) ?? 0).catch(fail)
   }
 
   let done: () => void = () => {}
-  const finished = new Promise<void>((resolve) => {
+  let fail: (error: unknown) => void = () => {}
+  const finished = new Promise<void>((resolve, reject) => {
     done = resolve
+    fail = reject
   })
   function note(kind: string, dueAt: number, status: number, body: string): void {
     heard.push({ kind, dueAt: dueAt - begun, ms: performance.now() - dueAt, status, body })
@@ -72,7 +74,15 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
   }
 
   function send(connection: Connection, dueAt: number): void {
-    const { kind, bytes } = next()
+    let asking: Asking
+    try {
+      asking = next()
+    } catch (error) {
+      // Thrown out of a socket's own callback it would be nobody's, and the loop would wait for ever.
+      fail(error)
+      return
+    }
+    const { kind, bytes } = asking
     connection.onLost(() => {
       if (!open.has(connection)) return
       note(kind, dueAt, 0, '')
@@ -94,9 +104,12 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
       else send(connection, dueAt)
     }
   }, 2)
-  await finished
-  clearInterval(timer)
-  for (const connection of open) connection.close()
+  try {
+    await finished
+  } finally {
+    clearInterval(timer)
+    for (const connection of open) connection.close()
+  }
   return heard
 }
 

@@ -1,12 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../storage/fixtures.js'
-import { figure } from '../trust/figure.js'
+import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
-import { allHeld, suffer, told, type Victim } from './fault.js'
+import { allHeld, audit, suffer, told, type Victim, wellBehaved } from './fault.js'
+import { quantile } from './figures.js'
+import { startLoad } from './load.js'
 import { startProcess } from './service-process.js'
 import { type OwnPostgres, startOwnPostgres } from './stores.js'
+
+const SLOW_MS = LONG ? 30_000 : 5000
 
 /** Null where strace may look into other processes; else why the test is skipped. Throws instead under `REQUIRE_STRACE=1`. */
 function whyNoStrace(): string | null {
@@ -30,6 +35,47 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
   afterAll(async () => {
     await victim?.service.stop()
     await server?.close()
+  })
+
+  it('takes 200 ms to bring its log to the disk serves all the same, later', async () => {
+    const load = await startLoad(victim.service.core, victim.apikey)
+    await delay(500)
+    const pids = (await server.children()).flatMap((pid) => ['-p', String(pid)])
+    const slow = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:delay_exit=200000']
+    const tracer = spawn('strace', [...slow, ...pids], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    tracer.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+    const delayed = () => said.split('(DELAYED)').length - 1
+    await until(async () => delayed() > 0, 20_000)
+    const since = performance.now()
+    await delay(SLOW_MS)
+    const [till, syncs] = [performance.now(), delayed()]
+    tracer.kill('SIGINT')
+    await once(tracer, 'exit')
+    await delay(500)
+    await load.stop()
+    const slowed = load.answers.filter(({ askedAt, ms }) => askedAt >= since && askedAt + ms <= till)
+    const refused = slowed.filter(({ status }) => status === 503)
+    const audited = await audit(victim, load)
+    wellBehaved(victim, load.answers)
+    const p99 = Math.round(
+      quantile(
+        slowed.map(({ ms }) => ms),
+        0.99,
+      ),
+    )
+    expect(syncs).toBeGreaterThan(SLOW_MS / 1000)
+    expect(slowed.length).toBeGreaterThan(20)
+    const slowest = Math.round(Math.max(...slowed.map(({ ms }) => ms)))
+    const served = `fdatasync + 200 ms, ${syncs} of them: ${refused.length} of ${slowed.length} refused`
+    figure(
+      'F11',
+      `${served}, p99 of all ${p99} ms, slowest ${slowest} ms, enrolments ${audited.enrolments}, attempts ${audited.attempts}`,
+      'hardly any refused, none hung for 2 s; p99 1300 ms on a free machine',
+      refused.length <= slowed.length / 10 && slowest < 2000 && (!LONG || p99 < 1300),
+    )
   })
 
   it('cannot bring its log to the disk, panics and recovers, has everything that was acknowledged', async () => {
