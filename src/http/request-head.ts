@@ -14,22 +14,32 @@ export interface HeaderCopy {
   readonly headers: Map<string, string>
   /** Takes one header; for a request's `forEach`. */
   readonly take: (name: string, value: string) => void
-  /** A header that came twice and must not; null where none did. */
-  readonly repeated: () => string | null
+  /** The refusal of a header that came twice and must not, or holds a control character; null where all are well. */
+  readonly fault: () => Refusal | null
 }
 
 /** Copies headers out of the server's memory. Of other repeated headers the first is kept. */
 export function copyHeaders(): HeaderCopy {
   const headers = new Map<string, string>()
-  let repeated: string | null = null
+  let fault: Refusal | null = null
   return {
     headers,
     take(name, value) {
+      if (hasControl(value)) fault = malformed('a header holds a control character')
       if (!headers.has(name)) headers.set(name, value)
-      else if (single.has(name)) repeated = name
+      else if (single.has(name)) fault = malformed(`the header ${name} is given more than once`)
     },
-    repeated: () => repeated,
+    fault: () => fault,
   }
+}
+
+/** The server below takes DEL, and another provider may take more of what HTTP forbids; a tab is allowed. */
+function hasControl(value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if ((code < 0x20 && code !== 0x09) || code === 0x7f) return true
+  }
+  return false
 }
 
 /**
@@ -64,11 +74,6 @@ export function checkMediaType(headers: ReadonlyMap<string, string>): void {
   const semicolon = type.indexOf(';')
   const bare = (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase()
   if (bare !== 'application/json') throw new Refusal('media-type-unsupported', 'Content-Type must be application/json')
-}
-
-/** The refusal of a header that came twice. */
-export function repeatedHeader(name: string): Refusal {
-  return malformed(`the header ${name} is given more than once`)
 }
 
 function malformed(message: string): Refusal {

@@ -8,15 +8,15 @@ import { checked, parseJson } from './json-body.js'
 import type { Answered, Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
-import { checkMediaType, copyHeaders, framingOf, repeatedHeader } from './request-head.js'
+import { checkMediaType, copyHeaders, framingOf } from './request-head.js'
 import { queryOf, segmentsOf } from './request-line.js'
 import type { BodyRule, Reply, Route } from './route.js'
 import {
   allowOf,
   bodyBytesMax,
   bodyTooLarge,
+  endsConnection,
   hasBody,
-  leavesTooMuch,
   leavingOf,
   type Place,
   routerOf,
@@ -38,8 +38,8 @@ const noBytes = new Uint8Array(0)
 /**
  * Serves the APIs and plain endpoints on one listener; the one place that touches uWebSockets. Rejects where the address
  * cannot be listened on. Facts of the library that shape it: a request is gone after the first await; a response without
- * onAborted ends the process; and after an answer that closes, it goes on to parse what the client sent behind, unless
- * the answer is written after the parser has returned (see `send`).
+ * onAborted ends the process; and after an answer it goes on to parse what the client sent behind, even where the answer
+ * closes, unless it is written after the parser has returned (see `send`).
  */
 export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const router = routerOf(needs)
@@ -49,6 +49,8 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const now = needs.now ?? Date.now
   let inFlight = 0
   let draining = false
+  let round = 0
+  let roundEnds = false
   let whenIdle: (() => void) | null = null
 
   function accept(res: UwsResponse, req: UwsRequest): void {
@@ -73,6 +75,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       allow: null,
       shed: false,
       close: false,
+      round: thisRound(),
       aborted: false,
       answered: false,
       finished: false,
@@ -85,14 +88,26 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       // Answered but not written yet: nobody is left to write it.
       if (turn.answered) finish(turn, 0)
     })
-    void conduct(turn, url, copy.repeated())
+    void conduct(turn, url, copy.fault())
+  }
+
+  /** Numbers the turns of the event loop in which something is parsed: in a later one the parser has returned. */
+  function thisRound(): number {
+    if (!roundEnds) {
+      roundEnds = true
+      setImmediate(() => {
+        roundEnds = false
+        round += 1
+      })
+    }
+    return round
   }
 
   /** The one try and catch of a request. Synchronous up to the body's onData, which must be attached before it returns. */
-  async function conduct(turn: Turn<S>, url: string, repeated: string | null): Promise<void> {
+  async function conduct(turn: Turn<S>, url: string, fault: Refusal | null): Promise<void> {
     try {
       const place = findPlace(turn, url)
-      readHead(turn, repeated)
+      readHead(turn, fault)
       if (place instanceof Refusal) {
         if (place.kind !== 'request-malformed') await knownCaller(turn, url)
         throw place
@@ -111,10 +126,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     }
   }
 
-  function readHead(turn: Turn<S>, repeated: string | null): void {
+  function readHead(turn: Turn<S>, fault: Refusal | null): void {
     // Whatever is wrong here leaves open where the next request begins.
     turn.close = true
-    if (repeated !== null) throw repeatedHeader(repeated)
+    if (fault !== null) throw fault
     turn.framing = framingOf(turn.headers)
     turn.close = false
   }
@@ -161,7 +176,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (declared > place.maxBytes || (declared === 0 && !chunked)) return
     const intake = takeBody(place.maxBytes, deadlineMs, room)
     turn.intake = intake
-    turn.res.onData(intake.add)
+    turn.res.onData((chunk, isLast) => {
+      turn.round = thisRound()
+      intake.add(chunk, isLast)
+    })
   }
 
   async function conductRow(turn: Turn<S>, api: Api<S>, row: Route<S>): Promise<void> {
@@ -289,9 +307,9 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 
   /**
-   * Ends the turn with an answer. One that closes is written in a turn of the event loop of its own: while the library
-   * parses, it would hand us the request behind this one and keep the connection, a smuggled request included; left
-   * unanswered until the parser returns, it closes the connection at a pipelined request instead.
+   * Ends the turn with an answer, once the parser has returned: while it parses, it would hand us the request behind this
+   * one, a smuggled one included. It drops what is behind a header without a name, a length for example, and we cannot see
+   * that. Left unanswered until it returns, it closes the connection at a pipelined request instead.
    */
   function send(
     turn: Turn<S>,
@@ -308,9 +326,9 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       finish(turn, status)
       return
     }
-    const close = turn.close || draining || turn.method === 'head' || leavesTooMuch(turn)
+    const close = turn.close || draining || turn.method === 'head' || endsConnection(turn)
     turn.intake?.end('aborted')
-    if (close) setImmediate(() => write(turn, status, contentType, body, all, true))
+    if (close || turn.round === round) setImmediate(() => write(turn, status, contentType, body, all, close))
     else write(turn, status, contentType, body, all, false)
   }
 

@@ -45,6 +45,8 @@ export interface Turn<S> {
   shed: boolean
   /** The connection must not be used again. */
   close: boolean
+  /** The round of the event loop in which its last bytes were parsed. */
+  round: number
   aborted: boolean
   answered: boolean
   finished: boolean
@@ -95,11 +97,13 @@ export function hasBody(framing: BodyFraming): boolean {
   return framing.chunked || framing.declared > 0
 }
 
-/** Whether more of the body may still come than is worth reading for the sake of the connection. */
-export function leavesTooMuch<S>(turn: Turn<S>): boolean {
+/**
+ * Whether the connection ends with the body: more of it may still come than is worth reading, or it came in chunks. The
+ * library reads those laxly (any two bytes end a chunk, and the last one), so where they end, another reader may see more.
+ */
+export function endsConnection<S>(turn: Turn<S>): boolean {
   const { declared, chunked } = turn.framing
-  if (turn.intake?.ended() === 'whole') return false
-  return chunked || declared > droppedBytesMax
+  return chunked || (declared > droppedBytesMax && turn.intake?.ended() !== 'whole')
 }
 
 /** What is said of a turn in metrics and logs: templates, never what the client sent. */

@@ -22,31 +22,33 @@ const program = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, 
 /** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_HAPROXY=1`. */
 export function whyNoHaproxy(): string | null {
   if (program !== undefined) return null
-  const line = "NO HAPROXY: rolling restarts behind it are SKIPPED (install Debian's haproxy)"
+  const line = "NO HAPROXY: rolling restarts and hidden requests behind it are SKIPPED (install Debian's haproxy)"
   if (process.env.REQUIRE_HAPROXY === '1') throw new Error(line)
   return line
 }
 
 const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
 
-/** The page's configuration with ports of this machine, and a socket to ask it by. */
-function configuration(port: number, servers: readonly [number, number], socket: string): string {
+/** The page's configuration with ports of this machine, and a socket to ask it by; `more` goes into its backend. */
+function configuration(port: number, servers: readonly [number, number], socket: string, more: string): string {
   const text = /```haproxy\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
   const local = text
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replace('10.0.0.1:8080', `127.0.0.1:${servers[0]}`)
     .replace('10.0.0.2:8080', `127.0.0.1:${servers[1]}`)
     .replace('global\n', `global\n  stats socket ${socket}\n`)
-  if (local.includes('10.0.0.') || !local.includes(`:${port}\n`) || !local.includes(socket))
+    .replace('backend keystride\n', `backend keystride\n  ${more}\n`)
+  if (local.includes('10.0.0.') || !local.includes(`:${port}\n`) || !local.includes(socket) || !local.includes(more))
     throw new Error('docs/scaling.md has another haproxy.cfg than this expects')
   return local
 }
 
-export async function startHaproxy(servers: readonly [number, number]): Promise<Haproxy> {
+/** `more`: a line of the backend beside the page's. */
+export async function startHaproxy(servers: readonly [number, number], more = ''): Promise<Haproxy> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-haproxy-'))
   const port = await freePort()
   const [file, socket] = [join(folder, 'haproxy.cfg'), join(folder, 'asked')]
-  writeFileSync(file, configuration(port, servers, socket))
+  writeFileSync(file, configuration(port, servers, socket, more))
   const child: ChildProcess = spawn(program ?? '', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr?.on('data', (chunk: Buffer) => {

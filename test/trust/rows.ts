@@ -113,7 +113,9 @@ export const ROWS: readonly Row[] = [
   {
     id: 'T19',
     what: 'A request hides in another one',
-    must: '0 second answers and 0 successes over a corpus of 60 malformed requests',
+    must: '0 second answers, 0 successes and 0 exits over a corpus of 60 malformed requests; 0 of 10,000 pairs out of step behind nginx and haproxy',
+    notShown:
+      'Not among the successes: the library takes some misspelt chunks for right ones, and we end the connection with their answer. Directly before the older one a header line without a name hides those behind it; proxies refuse such lines.',
   },
   {
     id: 'T20',

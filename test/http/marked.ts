@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { routesFor } from '../../src/http/route.js'
+import { goodKey, type Running, type Services, start } from './table.js'
+
+/** What the server has taken for a request and answered well. */
+export interface Served {
+  /** The person it asked for: each request of a test names another one. */
+  readonly mark: string
+  /** True where a proxy in front has passed it on as a request of its own: it then says whom it speaks for. */
+  readonly passedOn: boolean
+}
+
+export interface Marked {
+  readonly running: Running
+  readonly served: Served[]
+}
+
+/** Starts a server that takes any body, answers every request with its mark, and keeps what it has served. */
+export async function startMarked(): Promise<Marked> {
+  const served: Served[] = []
+  const route = routesFor<Services>()
+  const nothing = z.object({})
+  const common = {
+    path: '/users/{userRef}',
+    summary: 'Say the mark',
+    countedAs: 'bootstrap',
+    needsKey: true,
+    needsSession: false,
+    params: z.object({ userRef: z.string() }),
+    query: nothing,
+    replies: { 200: z.object({ userRef: z.string() }) },
+    refuses: [],
+  } as const
+  const say = (userRef: string, header: (name: string) => string | undefined) => {
+    served.push({ mark: userRef, passedOn: header('x-forwarded-for') !== undefined })
+    return Promise.resolve({ status: 200, payload: { userRef } })
+  }
+  const routes = [
+    route({
+      ...common,
+      method: 'get',
+      body: { kind: 'none' },
+      handle: ({ params, header }) => say(params.userRef, header),
+    }),
+    route({
+      ...common,
+      method: 'put',
+      body: { kind: 'bytes', maxBytes: 64 * 1024, documents: nothing },
+      handle: ({ params, header }) => say(params.userRef, header),
+    }),
+  ]
+  const ok = () => ({ status: 200, contentType: 'text/plain', body: 'ok' })
+  const running = await start({
+    apis: [{ basePath: '/core', scope: 'core', title: 'Core', routes }],
+    plain: [{ method: 'get', path: '/readyz', handle: ok }],
+    // Of a body that never comes a test should not wait for long.
+    bodyDeadlineMs: 150,
+  })
+  return { running, served }
+}
+
+/** The key of every request to a marked server. */
+export const key = `apikey: ${goodKey}`

@@ -1,0 +1,107 @@
+import { connect } from 'node:net'
+import type { Case } from '../http/corpus.js'
+import type { Served } from '../http/marked.js'
+import { type RawClient, rawClient, request } from '../http/raw.js'
+
+/** Of so many connections at once: what one leaves behind in the proxy's pool, another one's request would meet. */
+const AT_ONCE = 16
+/** So long a connection on which nothing comes is waited for: a proxy may wait for more of a body that never comes. */
+const PATIENCE_MS = 400
+
+export interface PairsNeeds {
+  readonly port: number
+  readonly pairs: number
+  readonly corpus: readonly Case[]
+  readonly key: string
+  /** What the server behind has served, all along. */
+  readonly served: readonly Served[]
+}
+
+export interface PairsPlayed {
+  readonly pairs: number
+  /** Pairs with an answer that is another request's, or in another order. */
+  readonly outOfStep: number
+  /** Hidden requests that came to the server without the proxy's knowledge. */
+  readonly hiddenServed: number
+  /** Honest requests on connections of their own, one beside each pair, that did not get their own answer. */
+  readonly strangersFailed: number
+  /** Honest requests that were answered behind one of the corpus. */
+  readonly behind: number
+  /** Requests of the corpus that the proxy passed on and the server took. */
+  readonly passedOn: number
+}
+
+/** Sends pairs in one segment each, a stranger's request beside each, over a proxy's port. */
+export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds): Promise<PairsPlayed> {
+  let [next, outOfStep, strangersFailed, behind] = [0, 0, 0, 0]
+  const get = (mark: string, ...headers: string[]) => request(`GET /core/users/${mark}`, [key, ...headers])
+  async function work(): Promise<void> {
+    const stranger = await strangerAt(port)
+    for (let n = next++; n < pairs; n = next++) {
+      const text = corpus[n % corpus.length]?.text(get(`hidden-${n}`)) ?? ''
+      const [answers, own] = await Promise.all([
+        allSaid(port, text + get(`honest-${n}`, 'Connection: close')),
+        stranger.ask(get(`stranger-${n}`)),
+      ])
+      const marks = marksIn(answers)
+      // What the proxy takes for a request of its own may be answered as one: both read alike.
+      const known = served.some(({ mark, passedOn }) => passedOn && mark === `hidden-${n}`)
+      const order = ['attack', ...(known ? [`hidden-${n}`] : []), `honest-${n}`]
+      if (!inOrder(marks, order)) outOfStep += 1
+      if (marks.includes(`honest-${n}`)) behind += 1
+      if (marksIn(own).join() !== `stranger-${n}`) strangersFailed += 1
+    }
+    stranger.leave()
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const hiddenServed = served.filter(({ mark, passedOn }) => mark.startsWith('hidden-') && !passedOn).length
+  const passedOn = served.filter(({ mark }) => mark === 'attack').length
+  return { pairs: Math.min(next, pairs), outOfStep, hiddenServed, strangersFailed, behind, passedOn }
+}
+
+const marksIn = (text: string) => [...text.matchAll(/"userRef":"([^"]*)"/g)].map(([, mark = '']) => mark)
+
+/** Whether each of `marks` stands in `order`, once and not before an earlier one. */
+function inOrder(marks: readonly string[], order: readonly string[]): boolean {
+  let from = 0
+  for (const mark of marks) {
+    const at = order.indexOf(mark, from)
+    if (at < 0) return false
+    from = at + 1
+  }
+  return true
+}
+
+/** All that comes back until the connection ends, or nothing has come for a while. */
+async function allSaid(port: number, text: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  let said = ''
+  socket.on('data', (part: Buffer) => {
+    said += part.toString('latin1')
+  })
+  socket.on('error', () => {})
+  socket.setTimeout(PATIENCE_MS, () => socket.destroy())
+  socket.write(text)
+  await new Promise((resolve) => socket.once('close', resolve))
+  return said
+}
+
+/** Somebody with a connection to the proxy that is kept, and made anew where it was closed between two requests. */
+async function strangerAt(port: number): Promise<{ ask(text: string): Promise<string>; leave(): void }> {
+  let client: RawClient = await rawClient(port)
+  let answered = 0
+  return {
+    async ask(text) {
+      if (client.socket.destroyed || client.socket.readableEnded) {
+        client = await rawClient(port)
+        answered = 0
+      }
+      await client.send(text)
+      const answers = await client.answers(answered + 1)
+      const own = answers.slice(answered)
+      answered = answers.length
+      return own.map((answer) => answer.text).join('')
+    },
+    leave: () => client.socket.destroy(),
+  }
+}
