@@ -2,17 +2,18 @@
 // `npm run test:trust`: runs the tests that show a row of the table of trust, and tells the table. --help says more.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fromTests } from './from-tests.mjs'
 import { prepare } from './prepare.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 prepare()
-const { ROWS } = await fromTests('rows')
-const { HELP, optionsOf } = await fromTests('options')
-const { page, results, rowsShownBy, told } = await fromTests('table')
+const { ROWS } = await fromTests('trust/rows')
+const { HELP, optionsOf } = await fromTests('trust/options')
+const { page, results, rowsShownBy, told } = await fromTests('trust/table')
 
 const options = asked()
 const rows = options.rows.length === 0 ? ROWS : ROWS.filter(({ id }) => options.rows.includes(id))
@@ -50,17 +51,6 @@ function asked() {
     process.stderr.write(`${error.message}\n\n${HELP}\n`)
     process.exit(2)
   }
-}
-
-/** A module of test/trust that imports nothing at run time. */
-async function fromTests(name) {
-  const { default: ts } = await import('typescript')
-  const source = readFileSync(join(root, 'test/trust', `${name}.ts`), 'utf8')
-  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
-  const target = join(root, 'build/trust', `${name}.js`)
-  mkdirSync(dirname(target), { recursive: true })
-  writeFileSync(target, ts.transpileModule(source, { compilerOptions }).outputText)
-  return import(target)
 }
 
 function testFiles() {

@@ -31,6 +31,10 @@ const MODULES = 'node_modules/'
 /** The name of the package at a path of the lockfile. */
 export const nameAt = (path: string): string => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 
+/** Whether production goes without it. `devOptional` is what is optional there, and needed by a development package as well. */
+export const isOptional = ({ optional, devOptional }: LockedPackage): boolean =>
+  optional === true || devOptional === true
+
 /** What `npm ci --omit=dev` may install, on whatever platform, by path: all that nobody but a developer needs is left out. */
 export const productionTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
   Object.entries(lock.packages).filter(([path, entry]) => path !== '' && entry.dev !== true)
@@ -88,7 +92,7 @@ function componentOf(
     'bom-ref': ref,
     ...(second === undefined ? { name } : { group: first, name: second }),
     version: entry.version,
-    scope: entry.optional === true ? 'optional' : 'required',
+    scope: isOptional(entry) ? 'optional' : 'required',
     hashes: (entry.integrity ?? '').split(' ').map((integrity) => {
       const [algorithm = '', base64 = ''] = integrity.split('-')
       const alg = algorithm.toUpperCase().replace('SHA', 'SHA-')

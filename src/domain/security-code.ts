@@ -136,13 +136,12 @@ const LINES = bothWays(['123', '456', '789', '147', '258', '369', '159', '357', 
 const RINGS = bothWays(['12369874', '1397', '2684'])
 
 function keypadShape(code: string): boolean {
-  return RINGS.some((ring) => (ring + ring + ring + ring).includes(code)) || inLines(code, true)
+  return RINGS.some((ring) => (ring + ring + ring + ring).includes(code)) || inLines(code)
 }
 
 /** Whether the digits fall into whole lines; the last one may be cut off after its second key. */
-function inLines(digits: string, first = false): boolean {
-  if (digits === '') return true
-  if (!first && digits.length >= 2 && LINES.some((line) => line.startsWith(digits))) return true
+function inLines(digits: string): boolean {
+  if (digits.length >= 2 && LINES.some((line) => line.startsWith(digits))) return true
   return LINES.some((line) => digits.startsWith(line) && inLines(digits.slice(line.length)))
 }
 

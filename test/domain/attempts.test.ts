@@ -33,6 +33,7 @@ describe('the ladder of typing failures', () => {
     [9, 30 * SECOND],
     [10, 15 * MINUTE],
     [15, HOUR],
+    [49, HOUR],
     [50, Number.POSITIVE_INFINITY],
   ])('after %i failures in a row closes typing for %d ms', (n, closedMs) => {
     const { counters, now } = failures(n, 'biometric')
@@ -51,6 +52,7 @@ describe('the ladder of code failures', () => {
     [2, 0],
     [3, 15 * MINUTE],
     [6, HOUR],
+    [9, HOUR],
     [10, Number.POSITIVE_INFINITY],
   ])('after %i failures in a row closes the code for %d ms', (n, closedMs) => {
     const { counters, now } = failures(n, 'security_code')
@@ -69,6 +71,17 @@ describe('a day of failures', () => {
     }
     counters = afterFailure(counters, 'biometric', now)
     expect(closedForMs(counters, 'biometric', now)).toBe(DAY - 18 * HOUR)
+  })
+})
+
+describe('what is open', () => {
+  it('has no end of a lock: below the first rung, and where twenty failures took a day', () => {
+    expect(failures(4, 'biometric').counters.biometric.closedUntil).toBe(0)
+    let counters = NO_ATTEMPTS
+    for (let i = 0; i < 20; i++)
+      counters = afterSuccess(afterFailure(counters, 'biometric', (i * DAY) / 19), 'biometric')
+    expect(counters.biometric.recentFailures).toHaveLength(20)
+    expect(counters.biometric.closedUntil).toBe(0)
   })
 })
 

@@ -12,8 +12,8 @@ const inputs = (kind: LinkTask['kind'], of: LinkInputs['member'], aim: LinkTask[
 })
 const aim = (kind: LinkTask['kind'], n: number) => linkAim(kind, inputs(kind, member(n)))
 const expired = member(5, { completedAt: NOW - PROFILE_LIFETIME_MS - 1 })
-const collecting = (owner: string, nVisible: number) => ({
-  successor: { owner, sampleFormat: SAMPLE_FORMAT, nVisible, nSensitive: 0 },
+const collecting = (owner: string, nVisible: number, nSensitive = 0) => ({
+  successor: { owner, sampleFormat: SAMPLE_FORMAT, nVisible, nSensitive },
 })
 
 describe('a profile link', () => {
@@ -50,7 +50,7 @@ describe('a profile link', () => {
   it('to reset collects by itself, whatever the profile: what another link or enrollment has collected is not its own', () => {
     for (const of of [member(0), member(3), member(10), expired])
       expect(linkPlace(inputs('reset-profile', of))).toEqual({ kind: 'successor', owner: 'link:one', asReset: true })
-    const own = inputs('reset-profile', member(10, collecting('link:one', 4)))
+    const own = inputs('reset-profile', member(10, collecting('link:one', 3, 1)))
     expect(linkProgress(own)).toEqual({ nPatterns: 4, targetPatterns: 5 })
     const other = inputs('reset-profile', member(10, collecting('link:two', 4)))
     expect(linkProgress(other)).toEqual({ nPatterns: 0, targetPatterns: 5 })

@@ -13,6 +13,7 @@ describe('redirect_uri', () => {
     ['http://localhost:3000/x', 'http://localhost:3000/x'],
     ['http://127.0.0.1/x', 'http://127.0.0.1/x'],
     ['http://127.1/x', 'http://127.0.0.1/x'],
+    ['http://127.10.200.30/x', 'http://127.10.200.30/x'],
     ['http://[::1]:3000/', 'http://[::1]:3000/'],
   ])('takes %s', (given, kept) => {
     expect(redirectUri(given)).toBe(kept)
@@ -23,6 +24,8 @@ describe('redirect_uri', () => {
     'JaVaScRiPt://example.com/%0aalert(1)',
     'data:text/html,x',
     'ftp://example.com/',
+    'ftp://localhost/https://example.com/',
+    'javascript://localhost/https://example.com/%0aalert(1)',
     'file:///etc/passwd',
     'blob:https://example.com/1',
     'http://example.com/',
@@ -55,13 +58,25 @@ describe('redirect_uri', () => {
     'https://example.com:99999/',
     'https://example.com:x/',
     'https://%2e/',
+    'https://exam%70le.com/',
     'https://',
     'https://?x',
     '',
     'https://[::1',
     `https://example.com/${'a'.repeat(2048)}`,
+    'http://xlocalhost/',
+    'http://localhostx/',
   ])('refuses %j', (given) => {
     expect(redirectUri(given)).toBeNull()
+  })
+
+  it('has 2,048 characters at the most, as it came and as it is kept', () => {
+    const long = (address: string, length: number) => address + 'a'.repeat(length - address.length)
+    expect(redirectUri(long('https://example.com/', 2048))).toHaveLength(2048)
+    expect(redirectUri(long('https://example.com/', 2049))).toBeNull()
+    expect(redirectUri(long('https://example.com:443/', 2049))).toBeNull()
+    expect(redirectUri(long('https://example.com?', 2047))).toHaveLength(2048)
+    expect(redirectUri(long('https://example.com?', 2048))).toBeNull()
   })
 
   it('goes anywhere without a list, and with one to its origins alone: scheme, host and port', () => {

@@ -8,6 +8,7 @@ import {
   codeUsable,
   ISSUED_PER_HOUR,
   pickCode,
+  TEMPORARY_CODE_MS,
   weakness,
 } from '../../src/domain/security-code.js'
 
@@ -35,8 +36,18 @@ describe('weakness', () => {
     'must not repeat a block of digits': ['123123', '407407', '4071407140', '4074074', '48214821'],
     'must not read the same backwards': ['123321', '407704', '40704'],
     'must not begin or end with a year': ['1984', '2031', '198407', '741999', '20268413'],
-    'must not be a date': ['3112', '1231', '240783', '072483', '830724', '290296', '24071783'.slice(0, 4)],
-    'must not follow a shape on the keypad': ['147258', '258025', '159357', '2580', '0852', '753951', '789456', '1397'],
+    'must not be a date': ['3112', '1231', '240783', '072483', '830724', '290296', '2407', '832407', '010183'],
+    'must not follow a shape on the keypad': [
+      '147258',
+      '258025',
+      '159357',
+      '2580',
+      '0852',
+      '753951',
+      '789456',
+      '1397',
+      '2684',
+    ],
     'is one of the most common codes': ['142536', '5683', '314159', '778899'],
   }
   for (const [rule, codes] of Object.entries(weak)) {
@@ -49,10 +60,21 @@ describe('weakness', () => {
     for (const date of ['24071983', '07241983', '19830724', '19832407']) expect(judge(date), date).not.toBeNull()
     expect(judge('310483')).toBeNull()
     expect(judge('324583')).toBeNull()
+    for (const code of ['0012', '24074120', '41200724']) expect(judge(code), code).toBeNull()
+  })
+
+  it('takes a date for one only where it is the whole code', () => {
+    for (const code of ['24075', '2407835']) expect(judge(code), code).toBeNull()
+  })
+
+  it('follows a ring of keys from any of them, either way and round again', () => {
+    for (const code of ['987412', '478963', '8426', '874123698741'])
+      expect(judge(code), code).toBe('must not follow a shape on the keypad')
   })
 
   it('leaves alone what only looks like a shape', () => {
-    for (const code of ['147269', '258094', '749205', '483061', '7492', '90517']) expect(judge(code), code).toBeNull()
+    for (const code of ['147269', '258094', '749205', '483061', '7492', '90517', '1475', '3828'])
+      expect(judge(code), code).toBeNull()
   })
 
   it('refuses digits of the userRef: a run of four within the code, or the code within it', () => {
@@ -97,6 +119,10 @@ describe('pickCode', () => {
 
 describe('codeUsable', () => {
   const temporary: CodeState = { set: true, temporary: true, expiresAt: NOW, used: false, version: 1 }
+
+  it('lets a temporary code live for a day', () => {
+    expect(TEMPORARY_CODE_MS).toBe(24 * HOUR)
+  })
 
   it('holds for a chosen code, and for a temporary one until its end or its use', () => {
     expect(codeUsable({ ...temporary, temporary: false, expiresAt: null }, NOW)).toBe(true)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { normalizeUserRef } from '../../src/domain/user-ref.js'
+import { normalizeUserRef, UserRef } from '../../src/domain/user-ref.js'
 
 describe('a user reference', () => {
   it.each([
@@ -14,6 +14,20 @@ describe('a user reference', () => {
     '%j is refused',
     (given) => expect(normalizeUserRef(given)).toBeNull(),
   )
+
+  it('is normalized on the wire, or refused with what it may hold', () => {
+    expect(UserRef.parse('  Ann Lee@Example.com ')).toBe('ann-lee@example.com')
+    const { error } = UserRef.safeParse('a/b')
+    expect(error?.issues.map(({ code, message }) => [code, message])).toEqual([
+      ['custom', expect.stringContaining('letters, digits, spaces and . _ @ + -')],
+    ])
+    expect(error?.message).not.toContain('a/b')
+  })
+
+  it('takes 128 characters, and no more', () => {
+    expect(normalizeUserRef('x'.repeat(128))).toBe('x'.repeat(128))
+    expect(normalizeUserRef(` ${'x'.repeat(128)} `)).toBe('x'.repeat(128))
+  })
 
   it('stays as it is once normalized', () => {
     fc.assert(

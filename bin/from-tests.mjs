@@ -1,0 +1,16 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/** A module of test/ that imports nothing at run time, by its name without ending (`trust/rows`). */
+export async function fromTests(name) {
+  const { default: ts } = await import('typescript')
+  const source = readFileSync(join(root, 'test', `${name}.ts`), 'utf8')
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
+  const target = join(root, 'build', `${name}.js`)
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, ts.transpileModule(source, { compilerOptions }).outputText)
+  return import(target)
+}

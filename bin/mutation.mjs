@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// `npm run test:mutation`: puts small bugs into the rules, one at a time, and tells how many of them a test notices. Fails
+// below the bar. Arguments: some of the files alone; `--write` makes docs/mutation.md of all.
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fromTests } from './from-tests.mjs'
+import { prepare } from './prepare.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+process.chdir(root)
+prepare()
+const { holds, MUTATED, page, scores, told } = await fromTests('mutation/scores')
+
+const given = process.argv.slice(2)
+const write = given.includes('--write')
+const asked = given.filter((one) => one !== '--write')
+const unknown = asked.filter((file) => !MUTATED.includes(file))
+if (unknown.length > 0 || (write && asked.length > 0)) {
+  process.stderr.write(`usage: npm run test:mutation -- [--write | FILE ...]\nfiles:\n  ${MUTATED.join('\n  ')}\n`)
+  process.exit(2)
+}
+const files = asked.length === 0 ? MUTATED : asked
+
+const begun = performance.now()
+const { Stryker } = await import('@stryker-mutator/core')
+const mutants = await new Stryker({
+  mutate: files,
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner'],
+  vitest: { configFile: 'test/mutation/vitest.config.ts' },
+  concurrency: availableParallelism(),
+  // A busy machine is no endless loop.
+  timeoutMS: 20_000,
+  ignorePatterns: ['*', '!src/**', '!test/**', '!package.json', '!tsconfig.json'],
+  tempDirName: 'coverage/mutation/sandbox',
+  cleanTempDir: 'always',
+  reporters: ['progress-append-only', 'clear-text', 'html'],
+  clearTextReporter: { allowColor: process.stdout.isTTY === true, reportTests: false, reportScoreTable: false },
+  htmlReporter: { fileName: 'coverage/mutation/report.html' },
+  warnings: { slow: false },
+}).runMutationTest()
+const seconds = (performance.now() - begun) / 1000
+
+const table = scores(files, mutants)
+process.stdout.write(`\n${told(table)}\n`)
+if (write) {
+  const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
+  const date = new Date().toISOString().slice(0, 10)
+  writeFileSync(join(root, 'docs/mutation.md'), page(table, { date, machine, seconds }))
+}
+process.exit(holds(table) ? 0 : 1)
