@@ -162,6 +162,7 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
   })
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   metrics.gauge('keystride_http_requests_waiting', 'Requests that wait for others to end', admission.waiting)
+  metrics.gauge('keystride_scoring_memory_bytes', 'Memory of a scoring kernel, fixed', scoring.memoryBytes, 'max')
   const degraded = () => (health.degraded() === null ? 0 : 1)
   metrics.gauge('keystride_degraded', '1 while a store is out of reach, else 0', degraded, 'max')
   const skewS = () => stores.clock.skewMs() / 1000

@@ -9,6 +9,7 @@ export function createInlineScoring({ wasmFile, modelFile }: WorkerFiles): Scori
   const kernel = createKernel(new Uint8Array(readFileSync(wasmFile)), new Uint8Array(readFileSync(modelFile)))
   return {
     score: async (task) => scoreTask(kernel, task),
+    memoryBytes: kernel.memoryBytes,
     close: async () => {},
   }
 }

@@ -62,6 +62,8 @@ export interface KernelScore {
 
 export interface Kernel {
   readonly referencesMax: number
+  /** What the instance in use occupies: fixed when it was compiled. */
+  memoryBytes(): number
   /**
    * Reads a request body as `readByContract` does; null where it declines, which the contract may still accept. Copies what
    * it is given; `times` is a view that the next scan overwrites.
@@ -200,6 +202,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
 
   return {
     referencesMax,
+    memoryBytes: () => surface.memory.buffer.byteLength,
     scan(body) {
       if (body.length > bodyBytesMax) return null
       bytes.set(body, bodyAt)

@@ -36,7 +36,7 @@ interface Waiting {
 
 /** A batch on its way through a worker. */
 interface Running {
-  /** Set by the worker: the task it is at, counted from 1; 0 before the first. */
+  /** Set by the worker: the task it is at, counted from 1 (0 before the first), and its kernel's memory. */
   readonly progress: Int32Array
   readonly ending: AbortController
   seenAt: number
@@ -63,6 +63,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
   let waiting: Waiting[] = []
   const running = new Set<Running>()
   const poisons = new Set<string>()
+  let memoryBytes = 0
   let flushing = false
   let closed = false
   let whenIdle: (() => void) | null = null
@@ -95,7 +96,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
   async function send(batch: readonly Waiting[]): Promise<void> {
     const packed = packTasks(batch.map(({ task }) => task))
     const run: Running = {
-      progress: new Int32Array(new SharedArrayBuffer(4)),
+      progress: new Int32Array(new SharedArrayBuffer(8)),
       ending: new AbortController(),
       seenAt: 0,
       looks: 0,
@@ -109,6 +110,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
         transferList: [packed],
         signal: run.ending.signal,
       })) as readonly WorkerAnswer[]
+      memoryBytes = Math.max(memoryBytes, Atomics.load(run.progress, 1))
       for (const [i, one] of batch.entries()) settle(one, answers[i])
     } catch (error) {
       const reason = error instanceof Error ? error : new Error(String(error))
@@ -163,6 +165,7 @@ export function createScoringPool({ workerFile, wasmFile, modelFile, workers, lo
 
   return {
     score,
+    memoryBytes: () => memoryBytes,
     async close() {
       closed = true
       // What was asked for is answered first.

@@ -63,5 +63,7 @@ export type ScoringResult =
 
 export interface Scoring {
   score(task: ScoringTask): Promise<ScoringResult>
+  /** Memory of one scoring kernel; of several the largest that was seen. It does not grow. */
+  memoryBytes(): number
   close(): Promise<void>
 }

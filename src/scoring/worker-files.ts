@@ -10,7 +10,10 @@ export interface WorkerFiles {
 export interface WorkerBatch {
   /** Tasks as packTasks makes them; the worker's from here on. */
   readonly packed: ArrayBuffer
-  /** One shared number: the task it is at, counted from 1, so that its last one is known when it dies. */
+  /**
+   * Two shared numbers. The task it is at, counted from 1, so that its last one is known when it dies; and what its kernel's
+   * memory was at the end.
+   */
   readonly progress: Int32Array
 }
 

@@ -12,7 +12,7 @@ const kernel = createKernel(new Uint8Array(readFileSync(files.wasmFile)), new Ui
 
 /** Piscina's entry: an answer for each task of the batch, in order. Holds no store client and no timer. */
 export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAnswer[] {
-  return unpackTasks(packed).map((task, i) => {
+  const answers = unpackTasks(packed).map((task, i): WorkerAnswer => {
     Atomics.store(progress, 0, i + 1)
     try {
       return scoreTwice(task)
@@ -20,6 +20,8 @@ export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAns
       return { ok: null, stack: error instanceof Error ? (error.stack ?? error.message) : String(error) }
     }
   })
+  Atomics.store(progress, 1, kernel.memoryBytes())
+  return answers
 }
 
 /** A trap may be the doing of what an earlier task left behind: the kernel that comes after it is a fresh one. */

@@ -49,7 +49,7 @@ export default ({ packed, progress }) =>
     const deed = /"k":"deed","v":"([a-z-]+)"/.exec(Buffer.from(task.body).toString())?.[1]
     traps = 0
     deeds[deed]?.()
-    const alone = scoreBatch({ packed: packTasks([task]), progress: new Int32Array(1) })
+    const alone = scoreBatch({ packed: packTasks([task]), progress: new Int32Array(2) })
     return alone
   })
 `,

@@ -86,6 +86,7 @@ export const standInScoring: Scoring = {
     }
     return { ok: true, reading }
   },
+  memoryBytes: () => 0,
   close: async () => {},
 }
 

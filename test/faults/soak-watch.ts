@@ -1,0 +1,180 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createClient } from '@redis/client'
+import postgres from 'postgres'
+import { until } from '../storage/fixtures.js'
+import { client } from './load.js'
+import type { SoakDeployment } from './soak-faults.js'
+
+/** From when to when, as performance.now() counts. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** Again and again until it is stopped. */
+function again(everyMs: number, work: () => Promise<void>): () => Promise<void> {
+  let over = false
+  const running = (async () => {
+    while (!over) {
+      await work()
+      await delay(everyMs)
+    }
+  })()
+  return async () => {
+    over = true
+    await running
+  }
+}
+
+export interface StatusWatch {
+  /** The slowest answer since it was last asked for, ms: what a busy machine adds. */
+  slowest(): number
+  /** Resolves once every service has said OK to somebody who asked after that moment. */
+  allOk(since: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export function watchStatus({ ports }: SoakDeployment): StatusWatch {
+  let slowest = 0
+  const okAt = ports.map(() => 0)
+  const stops = ports.map((port, i) => {
+    const ask = client(`http://127.0.0.1:${port}/core`, '')
+    const stop = again(50, async () => {
+      const { status, json, askedAt, ms } = await ask('status', 'GET', '/status')
+      if (status === 200) slowest = Math.max(slowest, ms)
+      if (json?.status === 'OK') okAt[i] = askedAt
+    })
+    return async () => {
+      await stop()
+      ask.end()
+    }
+  })
+  return {
+    slowest() {
+      const found = slowest
+      slowest = 0
+      return found
+    },
+    allOk: (since) => until(async () => okAt.every((at) => at > since), 60_000),
+    async stop() {
+      await Promise.all(stops.map((stop) => stop()))
+    },
+  }
+}
+
+/** A commit and a ping of Redis take a millisecond or two; the service gives Redis 150 ms, and a silent database 300. */
+const LATE_MS = 75
+
+export interface StoreWatch {
+  /** When a store answered late, or not at all, to somebody who asks it past the service. */
+  readonly late: readonly Span[]
+  /** When this process stood still, and with it the lines that pass through it. */
+  readonly stalls: readonly Span[]
+  stop(): Promise<void>
+}
+
+/** What other work on the machine does to the stores: a disk or a processor that is not to be had. */
+export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): Promise<StoreWatch> {
+  const late: Span[] = []
+  const sql = postgres(databaseUrl, { max: 1, backoff: () => 0.1, onnotice: () => {} })
+  await sql`create table public.beat (at timestamptz)`
+  await sql`insert into public.beat values (now())`
+  const redis = createClient({
+    socket: { host: '127.0.0.1', port: redisPort, reconnectStrategy: () => 50 },
+    disableOfflineQueue: true,
+  })
+  redis.on('error', () => {})
+  await redis.connect()
+  const timed = async (work: () => PromiseLike<unknown>) => {
+    const from = performance.now()
+    const well = await Promise.resolve(work()).then(
+      () => true,
+      () => false,
+    )
+    const to = performance.now()
+    if (!well || to - from > LATE_MS) late.push({ from, to })
+  }
+  const stalls: Span[] = []
+  let lookedAt = performance.now()
+  const looking = setInterval(() => {
+    const now = performance.now()
+    if (now - lookedAt > LATE_MS) stalls.push({ from: lookedAt, to: now })
+    lookedAt = now
+  }, 20)
+  const beats = [() => sql`update public.beat set at = now()`, () => redis.ping()].map((work) =>
+    again(50, () => timed(work)),
+  )
+  return {
+    late,
+    stalls,
+    async stop() {
+      clearInterval(looking)
+      await Promise.all(beats.map((stop) => stop()))
+      redis.destroy()
+      await sql.end({ timeout: 1 })
+    },
+  }
+}
+
+/** One look at the process that lasts. */
+export interface Grown {
+  readonly at: number
+  readonly rssMiB: number
+  /** Of one scoring kernel. */
+  readonly wasmBytes: number
+}
+
+export interface GrowthWatch {
+  readonly seen: readonly Grown[]
+  stop(): Promise<void>
+}
+
+export function watchGrowth({ ports }: SoakDeployment): GrowthWatch {
+  const seen: Grown[] = []
+  const stop = again(1000, async () => {
+    const text = await (await fetch(`http://127.0.0.1:${ports[1]}/metrics`)).text()
+    const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    seen.push({
+      at: performance.now(),
+      rssMiB: metric('process_resident_memory_bytes') / 2 ** 20,
+      wasmBytes: metric('keystride_scoring_memory_bytes'),
+    })
+  })
+  return { seen, stop }
+}
+
+export interface OpenFiles {
+  /** Files and sockets, but for connections to the database. */
+  readonly others: number
+  readonly toDatabase: number
+}
+
+/** What a process holds open. */
+export function openFiles(pid: number | undefined, databasePort: number): OpenFiles {
+  const place = `/proc/${pid}`
+  const remote = databasePort.toString(16).toUpperCase().padStart(4, '0')
+  const sockets = readFileSync(`${place}/net/tcp`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , to = '']) => to.endsWith(`:${remote}`))
+    .map((fields) => `socket:[${fields[9]}]`)
+  const held = readdirSync(`${place}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`${place}/fd/${fd}`)]
+    } catch {
+      // It was closed since it was listed.
+      return []
+    }
+  })
+  const toDatabase = held.filter((file) => sockets.includes(file)).length
+  return { others: held.length - toDatabase, toDatabase }
+}
+
+/** The slope of the line through the points that leaves the least squares; NaN of fewer than two. */
+export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [x, y] = [mean(points.map((point) => point[0])), mean(points.map((point) => point[1]))]
+  const over = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0)
+  return over / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0)
+}
