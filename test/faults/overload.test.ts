@@ -10,18 +10,23 @@ import { openStores } from '../../src/open-stores.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
+import { quantile } from './figures.js'
 import { type Asking, closedLoop, type Heard, ofStatus, openLoop, p99Of } from './open-loop.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
-const PEOPLE = LONG ? 512 : 64
-const OVERLOAD_S = LONG ? 120 : 4
-const BASE_S = LONG ? 15 : 2
-const WARM_UP_S = LONG ? 10 : 3
-const BURST_S = LONG ? 5 : 1
+const PEOPLE = 512
+/** A shared machine may be half as fast a minute later: what is compared takes turns, and medians are taken. */
+const ROUNDS = 6
+const OVERLOAD_S = 20
+const BASE_S = 8
+const WARM_UP_S = 10
+const BURST_S = 5
+/** It may be faster than it was. */
+const SPARE = 2
 /** The policy's most. */
 const A_SESSION = 10
 /** While a burst may still use the whole patience. */
-const SETTLING_MS = LONG ? 5000 : 1500
+const SETTLING_MS = 5000
 
 let fresh: FreshDatabase
 let service: ServiceProcess
@@ -103,93 +108,118 @@ const rss = () => metric('process_resident_memory_bytes')
 const perSecond = (heard: readonly Heard[], from: number, to: number) =>
   heard.filter(({ dueAt, ms }) => dueAt + ms >= from && dueAt + ms < to).length / ((to - from) / 1000)
 
-describe.runIf(LONG)('more than the service can do', { timeout: LONG ? 600_000 : 120_000 }, () => {
+/** The middle one, of an odd or even number. */
+const median = (values: readonly number[]): number => quantile(values, 0.5)
+const times = (value: number) => `x ${value.toFixed(1)}`
+
+/** What is compared: what it can do, before and after; a calm load before and after; twice as much as it can do. */
+interface Round {
+  readonly capacity: number
+  readonly base: readonly Heard[]
+  readonly heard: readonly Heard[]
+  readonly after: readonly Heard[]
+}
+
+describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () => {
+  // With twice as many connections as it works on, so that it is never short of work.
+  const able = () => closedLoop(port, 64, BASE_S, next)
+  const settled = (all: readonly Heard[]) => all.filter(({ dueAt }) => dueAt >= SETTLING_MS)
+  const others = [`/core/users/${userRef(0)}`, '/core/organization', '/dashboard/users?limit=1']
+  let n = 0
+  /** Of each tenth request another one, of less importance. */
+  function mixed(): Asking {
+    n += 1
+    const path = others[n % 30 === 10 ? 0 : n % 30 === 20 ? 1 : 2] ?? ''
+    return n % 10 === 0 ? { kind: path, bytes: request('GET', path, { apikey }, '') } : next()
+  }
+
+  async function oneRound(): Promise<Round> {
+    await mint(Math.ceil((SPARE * capacity * BASE_S) / A_SESSION))
+    const before = await able()
+    await mint(Math.ceil((before * (2 * OVERLOAD_S + (1.4 + SPARE) * BASE_S)) / A_SESSION))
+    const base = await offer({ perSecond: 0.7 * before, seconds: BASE_S, next })
+    const heard = await offer({ perSecond: 2 * before, seconds: OVERLOAD_S, next: mixed })
+    const after = await offer({ perSecond: 0.7 * before, seconds: BASE_S, next })
+    return { capacity: (before + (await able())) / 2, base, heard, after }
+  }
+
   it('is sent away at once, what it can do goes on, and it is as before afterwards', async () => {
-    await mint(LONG ? 4000 : 600)
-    // Until its code is compiled; and with twice as many as it works on, so that it is never short of work.
+    await mint(4000)
+    // Until its code is compiled.
     await closedLoop(port, 64, WARM_UP_S, next)
-    capacity = await closedLoop(port, 64, BASE_S, next)
-    const offers = capacity * (2 * OVERLOAD_S + 1.4 * BASE_S + 10 * BURST_S)
-    await mint(Math.ceil(offers / A_SESSION) + 64)
-    const base = await offer({ perSecond: 0.7 * capacity, seconds: BASE_S, next })
+    capacity = await able()
     const before = await rss()
-
-    // Of each tenth request another one, of less importance.
-    let n = 0
-    const others = [`/core/users/${userRef(0)}`, '/core/organization', '/dashboard/users?limit=1']
-    const mixed = (): Asking => {
-      n += 1
-      const path = others[n % 30 === 10 ? 0 : n % 30 === 20 ? 1 : 2] ?? ''
-      return n % 10 === 0 ? { kind: path, bytes: request('GET', path, { apikey }, '') } : next()
+    const rounds: Round[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.push(await oneRound())
+      capacity = median(rounds.map((one) => one.capacity))
     }
-    const heard = await offer({ perSecond: 2 * capacity, seconds: OVERLOAD_S, next: mixed })
-    const after = await offer({ perSecond: 0.7 * capacity, seconds: BASE_S, next })
+    await mint(Math.ceil((10 * capacity * BURST_S) / A_SESSION))
     const burst = await offer({ perSecond: 10 * capacity, seconds: BURST_S, next })
-    const grown = (await rss()) - before
+    const grown = ((await rss()) - before) / 2 ** 20
 
-    const served = ofStatus(heard, 200)
-    const sentAway = ofStatus(heard, 503)
-    const settled = (all: readonly Heard[]) => all.filter(({ dueAt }) => dueAt >= SETTLING_MS)
-    const goodput = perSecond(served, SETTLING_MS, 1000 * OVERLOAD_S) / capacity
-    const lost = [...heard, ...after, ...burst].filter(({ status }) => status !== 200 && status !== 503)
-    const slower = p99Of(settled(served)) / p99Of(base)
-    const back = p99Of(after.filter(({ dueAt }) => dueAt >= Math.min(5000, 500 * BASE_S))) / p99Of(base)
+    const [lateMs, tillMs] = [SETTLING_MS, 1000 * OVERLOAD_S]
+    const of = (figureOf: (round: Round) => number) => median(rounds.map(figureOf))
+    const goodput = of(({ capacity, heard }) => perSecond(ofStatus(heard, 200), lateMs, tillMs) / capacity)
+    const slower = of(({ base, heard }) => p99Of(settled(ofStatus(heard, 200))) / p99Of(base))
+    const back = of(({ base, after }) => p99Of(settled(after)) / p99Of(base))
+    const sentAway = rounds.flatMap(({ heard }) => settled(ofStatus(heard, 503)))
+    const all = [...rounds.flatMap(({ heard, after }) => [...heard, ...after]), ...burst]
+    const lost = all.filter(({ status }) => status !== 200 && status !== 503)
     console.log(
-      `capacity ${capacity.toFixed(0)}/s, goodput ${goodput.toFixed(2)} of it at twice that; p99 ${p99Of(base).toFixed(0)} ms at 0.7, ` +
-        `admitted ${p99Of(settled(served)).toFixed(0)} ms, sent away in ${p99Of(settled(sentAway)).toFixed(0)} ms, afterwards x ${back.toFixed(1)}; ` +
-        `RSS +${(grown / 2 ** 20).toFixed(0)} MiB`,
+      `capacity ${rounds.map((one) => one.capacity.toFixed(0)).join(', ')}/s; p99 at 0.7 of it ${of(({ base }) => p99Of(base)).toFixed(0)} ms, ` +
+        `sent away in ${p99Of(sentAway).toFixed(0)} ms (p99)`,
     )
     for (const { body } of sentAway.slice(0, 100))
       expect(JSON.parse(body)).toMatchObject({ success: false, reason: 'api-failed' })
-    // A shared machine may halve what is left from one second to the next: only over minutes do these say anything.
-    if (LONG) figure('F18', `goodput ${goodput.toFixed(2)} C at 2 C`, '0.9 C or more', goodput >= 0.9)
-    figure(
-      'F18',
-      `${lost.length} of ${heard.length + after.length + burst.length} lost or otherwise`,
-      '0',
-      lost.length === 0,
-    )
-    figure('F18', `RSS +${(grown / 2 ** 20).toFixed(0)} MiB`, '+256 MiB at the most', grown <= 256 * 2 ** 20)
-    if (LONG) {
-      figure('F18', `p99 of the admitted x ${slower.toFixed(1)} of that at 0.7 C`, 'x 2 at the most', slower <= 2)
-      figure('F18', `p99 x ${back.toFixed(1)} five seconds after`, 'as before: x 1.5 at the most', back <= 1.5)
+    const share = (kind: string) => {
+      const asked = rounds.flatMap(({ heard }) => settled(heard)).filter((one) => one.kind === kind)
+      return ofStatus(asked, 200).length / asked.length
     }
-    const share = (kind: string) =>
-      ofStatus(settled(heard), 200).filter((one) => one.kind === kind).length /
-      Math.max(1, settled(heard).filter((one) => one.kind === kind).length)
-    const [verify, ...rest] = ['verify', ...others].map(share)
-    if (LONG) for (const less of rest) expect(less).toBeLessThanOrEqual(verify ?? 0)
-    // Ten times as much as it can do, if not twice.
-    expect(ofStatus([...heard, ...burst], 503).length).toBeGreaterThan(0)
+    const [verify = 0, ...rest] = ['verify', ...others].map(share)
+    for (const less of rest) expect(less).toBeLessThanOrEqual(verify)
+    expect(ofStatus(burst, 503).length).toBeGreaterThan(0)
     expect(await metric('keystride_http_requests_waiting')).toBe(0)
     expect(await metric('keystride_http_requests_shed_total\\{lane="verify"\\}')).toBeGreaterThan(0)
     expect(service.process.exitCode).toBeNull()
+    figure('F18', `${lost.length} of ${all.length} lost or otherwise`, '0', lost.length === 0)
+    figure('F18', `RSS +${grown.toFixed(0)} MiB`, '+256 MiB at the most', grown <= 256)
+    figure('F18', `p99 ${times(back)} five seconds after`, 'as before: x 1.5 at the most', back <= 1.5)
+    figure('F18', `goodput ${goodput.toFixed(2)} C at 2 C`, '0.9 C or more', goodput >= 0.9)
+    figure('F18', `p99 of the admitted ${times(slower)} of that at 0.7 C`, 'x 2 at the most', slower <= 2)
   })
 
-  it.runIf(LONG)('keeps a flood of security codes from the typing', async () => {
+  it('keeps a flood of security codes from the typing', async () => {
     const [calm, codes] = [0.3 * capacity, 500]
-    await mint(Math.ceil((2 * calm * BASE_S) / A_SESSION) + 64)
-    const base = await offer({ perSecond: calm, seconds: BASE_S, next })
-    const headers = { apikey, 'content-type': 'application/json', 'x-service-session': lastSession() }
-    const code = request('POST', `/core/users/${userRef(0)}/verify`, headers, '{"securityCode":"918273"}')
-    let owed = 0
-    const mixed = (): Asking => {
-      owed += calm / (calm + codes)
-      if (owed < 1) return { kind: 'code', bytes: code }
-      owed -= 1
-      return next()
+    const ratios: number[] = []
+    const typing: Heard[] = []
+    const flood: Heard[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      await mint(Math.ceil((2 * calm * BASE_S) / A_SESSION) + 64)
+      const base = await offer({ perSecond: calm, seconds: BASE_S, next })
+      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': lastSession() }
+      const code = request('POST', `/core/users/${userRef(0)}/verify`, headers, '{"securityCode":"918273"}')
+      let owed = 0
+      const withCodes = (): Asking => {
+        owed += calm / (calm + codes)
+        if (owed < 1) return { kind: 'code', bytes: code }
+        owed -= 1
+        return next()
+      }
+      const heard = await offer({ perSecond: calm + codes, seconds: BASE_S, next: withCodes })
+      const beside = heard.filter(({ kind }) => kind === 'verify')
+      ratios.push(p99Of(beside) / p99Of(base))
+      typing.push(...beside)
+      flood.push(...heard.filter(({ kind }) => kind === 'code'))
     }
-    const heard = await offer({ perSecond: calm + codes, seconds: BASE_S, next: mixed })
-    const typing = heard.filter(({ kind }) => kind === 'verify')
-    const flood = heard.filter(({ kind }) => kind === 'code')
-    const slower = p99Of(typing) / p99Of(base)
     const failed = typing.length - ofStatus(typing, 200).length
+    const slower = median(ratios)
     console.log(
       `${codes} codes a second, ${((100 * ofStatus(flood, 429).length) / flood.length).toFixed(0)} % of them 429: ` +
-        `p99 of typing ${p99Of(base).toFixed(0)} ms x ${slower.toFixed(1)}`,
+        `p99 of typing ${ratios.map(times).join(', ')}`,
     )
     expect(flood.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
     figure('F19', `${failed} of ${typing.length} verifies failed beside ${codes} codes a second`, '0', failed === 0)
-    figure('F19', `p99 of verify x ${slower.toFixed(1)}`, 'x 1.5 at the most', slower <= 1.5)
+    figure('F19', `p99 of verify ${times(slower)}`, 'x 1.5 at the most', slower <= 1.5)
   })
 })
