@@ -141,10 +141,11 @@ const isWhole = (nOfN: string): boolean => {
 }
 
 /** p99 of the warm seconds in which nothing was hurt, of their last third and of the first. */
-function p99OfThirds({ begun, tookMs, troubles }: Soaked): { early: number; late: number } {
+function p99OfThirds({ begun, tookMs, troubles, rushes }: Soaked): { early: number; late: number } {
+  const disturbed: readonly Span[] = [...troubles, ...rushes]
   const calm = tookMs.filter((_, second) => {
     const from = begun + 1000 * second
-    return 1000 * second >= WARM_UP_MS && !troubles.some((one) => one.from < from + 1000 && from < one.to)
+    return 1000 * second >= WARM_UP_MS && !disturbed.some((one) => one.from < from + 1000 && from < one.to)
   })
   const third = Math.floor(calm.length / 3)
   const p99 = (of: readonly (readonly number[])[]) => quantile(of.flat(), 0.99)

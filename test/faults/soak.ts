@@ -48,6 +48,8 @@ export interface Soaked {
   /** ms from when each verify of typing was due, by whole seconds since the beginning. */
   readonly tookMs: readonly (readonly number[])[]
   readonly troubles: readonly Trouble[]
+  /** When the soak itself made a queue. */
+  readonly rushes: readonly Span[]
   /** When Redis went, and came back empty. */
   readonly forgotten: readonly Span[]
   /** When the stores answered late to others, too. */
@@ -90,10 +92,13 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     if (!people.ready()) throw new Error('the people were not enrolled in time')
     const perSecond = plan.perSecond > 0 ? plan.perSecond : SHARE_OF_CAPACITY * (await capacityOf(load))
     say(`${perSecond.toFixed(0)} requests a second, ${faults} faults, seed ${seed}`)
+    const rushes: Span[] = []
     const files = async () => {
+      const from = performance.now()
       // Every pool of connections and of threads is as full as it gets, at the load that there is.
       await load.rush(RUSH, people.beginner)
       await load.rush(RUSH, people.coder)
+      rushes.push({ from, to: performance.now() + RECOVERY_MS })
       return openFiles(on.services[1].process.pid, on.server.port)
     }
 
@@ -149,6 +154,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
       ...{ begun, ended, perSecond, answers, failures: heard.failures, tookMs: heard.tookMs },
       ...{
         troubles,
+        rushes,
         forgotten,
         storesLate: stores.late,
         linesLate: stores.stalls,
