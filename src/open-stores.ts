@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import type { Config } from './config.js'
@@ -185,7 +186,7 @@ export async function openStores(
     const codeHash = createCodeHash({
       pepperOf: (organizationId) => vault.codePepper(organizationId),
       threadFile: codeHashThreadFile(),
-      ...(config.processes > 1 ? { atOnce: 1 } : {}),
+      atOnce: config.processes > 1 ? 1 : Math.max(1, availableParallelism() - 1),
     })
     closing.push(() => codeHash.close())
     return {

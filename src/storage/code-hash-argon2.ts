@@ -8,7 +8,7 @@ import type { HashTask } from './code-hash-task.js'
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** A hash takes a core for about 23 ms: two at once leave the others to the typing. */
 const AT_ONCE_MAX = 2
-/** Two cores compute 80 hashes a second, so the last one waits 0.8 s. */
+/** A core computes 40 hashes a second, so the last one waits 1.6 s, or half of it where there are two at once. */
 const WAITING_MAX = 64
 const RETRY_AFTER_S = 1
 /** A hash of no code under `COST`: the salt and the digest are zeros, which HMAC never meets. */
@@ -19,7 +19,7 @@ interface Needs {
   pepperOf(organizationId: string): Promise<Uint8Array>
   /** The compiled `code-hash-thread.ts`. */
   readonly threadFile: string
-  /** Hashes at once, where this process is one of several on its machine. */
+  /** Hashes at once, two at the most: fewer where this process is one of several on its machine, or has few cores. */
   readonly atOnce?: number
 }
 
@@ -37,11 +37,12 @@ export function createCodeHash({
   threadFile,
   atOnce = AT_ONCE_MAX,
 }: Needs): CodeHash & { close(): Promise<void> } {
-  const inTurn = limited(atOnce, WAITING_MAX)
+  const threadsMax = Math.min(AT_ONCE_MAX, atOnce)
+  const inTurn = limited(threadsMax, WAITING_MAX)
   const threads = new Piscina({
     filename: threadFile,
     minThreads: 0,
-    maxThreads: atOnce,
+    maxThreads: threadsMax,
     idleTimeout: IDLE_MS,
     niceIncrement: NICER,
   })
