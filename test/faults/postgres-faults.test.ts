@@ -83,7 +83,7 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
   it('halted for 5 s', async () => {
     await faulty({
       name: 'SIGSTOP 5 s',
-      slow: true,
+      slowMs: 400,
       holdMs: 4500,
       hurt: () => server.signalAll('SIGSTOP'),
       heal: () => server.signalAll('SIGCONT'),
@@ -91,12 +91,12 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
   })
 
   it('slow by 500 ms', async () => {
-    const rows = await faulty({ name: '+500 ms', slow: true, hurt: () => proxy.delay(500), heal: () => proxy.pass() })
+    const rows = await faulty({ name: '+500 ms', slowMs: 400, hurt: () => proxy.delay(500), heal: () => proxy.pass() })
     figure('F11', told(rows), KILLED, allHeld(rows))
   })
 
   it.each(['both', 'up', 'down'] as const)('behind a line that has stalled (%s)', async (way) => {
-    await faulty({ name: `stalled ${way}`, slow: true, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
+    await faulty({ name: `stalled ${way}`, slowMs: 400, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
   })
 
   it('locked from end to end for 2 s', async () => {

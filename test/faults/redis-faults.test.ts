@@ -107,7 +107,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     const rows = await faulty({
       name: 'SIGSTOP 5 s',
       holdMs: 4500,
-      slow: true,
+      slowMs: 250,
       hurt: () => redis.signal('SIGSTOP'),
       heal: () => redis.signal('SIGCONT'),
     })
@@ -115,14 +115,14 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
   })
 
   it('slow by 200 ms', async () => {
-    const rows = await faulty({ name: '+200 ms', slow: true, hurt: () => proxy.delay(200), heal: () => proxy.pass() })
+    const rows = await faulty({ name: '+200 ms', slowMs: 250, hurt: () => proxy.delay(200), heal: () => proxy.pass() })
     figure('F04', told(rows), SLOW, allHeld(rows))
   })
 
   it.each(LONG ? (['both', 'up', 'down'] as const) : (['down'] as const))(
     'behind a line that has stalled (%s)',
     async (way) => {
-      await faulty({ name: `stalled ${way}`, slow: true, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
+      await faulty({ name: `stalled ${way}`, slowMs: 250, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
     },
   )
 
