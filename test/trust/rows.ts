@@ -236,7 +236,6 @@ export const ROWS: readonly Row[] = [
     id: 'F10',
     what: 'The disk of PostgreSQL is full',
     must: '0 acknowledged writes lost once there is room again',
-    longOnly: true,
   },
   { id: 'F11', what: 'PostgreSQL is slow', must: '503 within 1.3 s (p99), no connection left in use' },
   { id: 'F12', what: 'fsync fails', must: 'every acknowledged write there' },
