@@ -46,6 +46,8 @@ export function createCodeHash({
     idleTimeout: IDLE_MS,
     niceIncrement: NICER,
   })
+  // A thread that breaks while idle is replaced; unheard, the event would end the process.
+  threads.on('error', () => {})
   const compute = (task: HashTask) => threads.run(task)
   // As text: the package's verify reads bytes as UTF-8. The pepper comes first, so that nobody holds a turn and waits for it.
   const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
