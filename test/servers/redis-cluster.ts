@@ -32,10 +32,7 @@ export interface RedisCluster {
   close(): Promise<void>
 }
 
-/**
- * A master that is silent this long is replaced. The usual 15 s would only make the tests longer; a busy machine may hold a
- * sound node up for a second, and one that is replaced while a slot moves loses what was said of the move.
- */
+/** A master that is silent this long is replaced. The usual 15 s would only make the tests longer. */
 const NODE_TIMEOUT_MS = 3000
 
 export const clusterIsPossible = () =>

@@ -186,9 +186,16 @@ const END = script(`${ENDING}
   return 1`)
 
 const END_ALL = script(`${ENDING}
-  for _, sha256 in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do
+  local index = redis.call('zrange', KEYS[1], 0, -1)
+  local members = {}
+  -- All are looked at before one ends: what is refused has ended none.
+  for _, sha256 in ipairs(index) do
     local member = redis.call('hget', ARGV[1] .. sha256, 'm')
     if not member and away(KEYS[1], sha256) then return AWAY end
+    members[sha256] = member
+  end
+  for _, sha256 in ipairs(index) do
+    local member = members[sha256]
     if sha256 ~= ARGV[4] and (ARGV[3] == '' or not member or member == '' or member == ARGV[3]) then
       finish(KEYS[1], ARGV[1], ARGV[2], sha256, member)
     end
