@@ -64,10 +64,13 @@ const RULES: Readonly<Record<Lane, Rule>> = {
 const WAITING_MAX = 256
 /**
  * While more comes than can be done a queue does nothing but make everybody late. So from the first request that is sent
- * away until none was for so long nobody is let wait for more than a tenth; a burst alone may use the whole patience.
+ * away until none was for so long nobody is let wait for more than a fortieth. A burst alone may use the whole patience:
+ * where turns were free at half of the latest looks nothing is strained, or one hiccup would bring the next refusal.
  */
 const STRAINED_MS = 2000
-const STRAINED_SHARE = 1 / 10
+const STRAINED_SHARE = 1 / 40
+/** Each look counts an eighth. */
+const LOOK_WEIGHT = 1 / 8
 /** What a lane's requests take: each new one counts a sixteenth. */
 const NEW_WEIGHT = 1 / 16
 /** Before the first has ended. */
@@ -129,6 +132,8 @@ export function createAdmission({
   let waiting = 0
   let lateMs = 0
   let lookedAt: number | null = null
+  /** The share of looks that found no turn free. */
+  let taken = 0
   let resting = true
 
   // Sound: there is one for each lane.
@@ -151,7 +156,7 @@ export function createAdmission({
     const ownWaitMs = lateMs + ((state.queue.length + 1) * state.tookMs) / state.atOnceMax
     const ahead = aheadOf(state)
     const waitMs = atOnce < atOnceMax ? 0 : lateMs + (ahead.workMs + state.tookMs) / atOnceMax
-    const since = now - STRAINED_MS
+    const since = taken > 1 / 2 ? now - STRAINED_MS : now
     const isBehindStrain = isStrainedSince(state.place - 1, since)
     const isFull =
       state.queue.length >= state.waitingMax ||
@@ -161,7 +166,8 @@ export function createAdmission({
       (isBehindStrain || ahead.count >= atOnceMax / 2) &&
       waitMs > state.patienceMs * (isBehindStrain || state.strainedAt > since ? STRAINED_SHARE : 1)
     if (isFull) state.fullAt = now
-    if (isStrained) state.strainedAt = now
+    // Of a lane that may have every turn the own queue is everybody's.
+    if (isStrained || (isFull && state.atOnceMax === atOnceMax)) state.strainedAt = now
     const isCrowded =
       waiting >= WAITING_MAX && !lanes.some(({ place, queue }) => place > state.place && queue.length > 0)
     return isFull || isStrained || isCrowded ? overloaded(state.lane, Math.max(ownWaitMs, waitMs)) : null
@@ -210,11 +216,13 @@ export function createAdmission({
     if (atOnce === 0) {
       resting = true
       lateMs = 0
+      taken = 0
       lookedAt = null
       return false
     }
     lateMs = (lateMs + Math.max(0, now - (lookedAt ?? now) - LOOK_MS)) / 2
     lookedAt = now
+    taken += (Number(atOnce >= atOnceMax) - taken) * LOOK_WEIGHT
     if (waiting > 0) sendAway(now)
     return true
   }

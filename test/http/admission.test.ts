@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { coreRoutes } from '../../src/api/core/table.js'
 import { dashboardRoutes } from '../../src/api/dashboard/table.js'
 import { linkRoutes } from '../../src/api/links/table.js'
-import { type Admission, createAdmission } from '../../src/http/admission.js'
+import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
 import { LANES, type Lane } from '../../src/http/route.js'
 import { ask, rawClient, request } from './raw.js'
 import { goodKey, type Running, start, stop } from './table.js'
@@ -85,21 +85,53 @@ describe('admission', () => {
     expect(verify).toBeGreaterThan(bootstrap)
   })
 
-  it('keeps the queue short from then on, until nobody was sent away for two seconds', async () => {
-    const one = busy(4, 100)
-    const waiting = async (now: number) => {
+  describe('once somebody was sent away', () => {
+    /** How many may wait at this time. */
+    async function room(one: Admission, now: number): Promise<number> {
       const before = one.waiting()
       const { told, comes } = crowd(one)
-      for (let n = 0; told.length === 0 && n < 100; n++) await comes('verify', 'verify', now)
+      for (let n = 0; told.length === 0 && n < 300; n++) await comes('verify', 'verify', now)
       return one.waiting() - before
     }
-    expect(await waiting(0)).toBeGreaterThan(30)
-    expect(await waiting(1000)).toBe(0)
-    // 39 of them end, and the queue is empty.
-    while (one.waiting() > 0) one.leave('verify', 100)
-    expect(await waiting(2000)).toBeLessThanOrEqual(4)
-    while (one.waiting() > 0) one.leave('verify', 100)
-    expect(await waiting(4001)).toBeGreaterThan(30)
+    /** All that waits begins and ends; as many as before are at work. */
+    function drain(one: Admission, tookMs: number): void {
+      while (one.waiting() > 0) one.leave('verify', tookMs)
+    }
+    function lookOn(one: Admission, from: number, to: number): void {
+      for (let now = from; now <= to; now += LOOK_MS) one.look(now)
+    }
+
+    it('keeps the queue short, until nobody was for two seconds', async () => {
+      const one = busy(4, 100)
+      expect(await room(one, 0)).toBeGreaterThan(30)
+      lookOn(one, 0, 1000)
+      expect(await room(one, 1000)).toBe(0)
+      drain(one, 100)
+      lookOn(one, 1050, 2000)
+      expect(await room(one, 2000)).toBeLessThanOrEqual(4)
+      drain(one, 100)
+      lookOn(one, 2050, 4000)
+      expect(await room(one, 4001)).toBeGreaterThan(30)
+    })
+
+    it('does so as well where it was for the length of the queue', async () => {
+      const one = busy(4, 10)
+      expect(await room(one, 0)).toBe(256)
+      drain(one, 10)
+      lookOn(one, 0, 1000)
+      expect(await room(one, 1000)).toBeLessThanOrEqual(10)
+    })
+
+    it('lets a burst wait again as soon as turns are free half of the time', async () => {
+      const one = busy(4, 100)
+      expect(await room(one, 0)).toBeGreaterThan(30)
+      drain(one, 100)
+      lookOn(one, 0, 1000)
+      one.leave('verify', 100)
+      lookOn(one, 1050, 1400)
+      one.enter('verify')
+      expect(await room(one, 1400)).toBeGreaterThan(30)
+    })
   })
 
   it('has the latest of the least important give way where the queue is full', async () => {
