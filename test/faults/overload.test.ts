@@ -19,7 +19,7 @@ const PEOPLE = 512
 const ROUNDS = 8
 const OVERLOAD_S = 14
 const BASE_S = 8
-/** Codes take more and shorter turns: a slow moment of the machine is as long as the difference that is looked for. */
+/** Codes take more and shorter turns. */
 const FLOODS = 12
 const FLOOD_S = 5
 const WARM_UP_S = 10
@@ -115,6 +115,12 @@ const perSecond = (heard: readonly Heard[], from: number, to: number) =>
 const median = (values: readonly number[]): number => quantile(values, 0.5)
 const times = (value: number) => `x ${value.toFixed(1)}`
 
+/** Of each second: what the machine itself holds up is a second now and then, so the median second is without. */
+const p99OfSeconds = (heard: readonly Heard[]): number[] =>
+  Array.from({ length: FLOOD_S }, (_, second) =>
+    p99Of(heard.filter(({ dueAt }) => Math.floor(dueAt / 1000) === second)),
+  )
+
 /** What is compared: what it can do, before and after; a calm load before and after; twice as much as it can do. */
 interface Round {
   readonly capacity: number
@@ -202,7 +208,8 @@ describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () 
   it('keeps a flood of security codes from the typing', async () => {
     if (capacity === 0) await warmUp()
     const [calm, codes] = [0.3 * capacity, 500]
-    const ratios: number[] = []
+    const alone: number[] = []
+    const besideCodes: number[] = []
     const typing: Heard[] = []
     const flood: Heard[] = []
     for (let round = 0; round < FLOODS; round++) {
@@ -219,18 +226,20 @@ describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () 
       }
       const heard = await offer({ perSecond: calm + codes, seconds: FLOOD_S, next: withCodes })
       const beside = heard.filter(({ kind }) => kind === 'verify')
-      ratios.push(p99Of(beside) / p99Of(base))
+      alone.push(...p99OfSeconds(base))
+      besideCodes.push(...p99OfSeconds(beside))
       typing.push(...beside)
       flood.push(...heard.filter(({ kind }) => kind === 'code'))
     }
     const failed = typing.length - ofStatus(typing, 200).length
-    const slower = median(ratios)
+    const [aloneMs, besideMs] = [median(alone), median(besideCodes)]
+    const slower = besideMs / aloneMs
     console.log(
       `${codes} codes a second, ${((100 * ofStatus(flood, 429).length) / flood.length).toFixed(0)} % of them 429: ` +
-        `p99 of typing ${ratios.map(times).join(', ')}`,
+        `p99 of typing in the median second ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside them`,
     )
     expect(flood.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
     figure('F19', `${failed} of ${typing.length} verifies failed beside ${codes} codes a second`, '0', failed === 0)
-    figure('F19', `p99 of verify ${times(slower)}`, 'x 1.5 at the most', slower <= 1.5)
+    figure('F19', `p99 of verify in the median second ${times(slower)}`, 'x 1.5 at the most', slower <= 1.5)
   })
 })
