@@ -4,7 +4,8 @@ import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/health.js'
 import { jsonLog } from '../src/log.js'
 import { administration, openStores } from '../src/open-stores.js'
-import { serveAll, startScoring } from '../src/serve-all.js'
+import { serveAll } from '../src/serve-all.js'
+import { startScoring } from '../src/start-scoring.js'
 import { holdsToContract, type TestedApi } from './contract.js'
 
 export interface Answer {

@@ -91,11 +91,11 @@ export function page(rows: readonly Row[], table: readonly Result[], run: Run, b
     return [row.id, cell(row.what), cell(row.must), ...(counted ?? ['not counted yet', 'not shown', '', ''])]
   })
   const held = lines.filter(([, , , , verdict]) => verdict === 'holds').length
-  const open = lines.filter(([, , , , verdict]) => verdict === 'not shown').length
+  const missed = lines.filter(([, , , , verdict]) => verdict === 'FAILS').length
   return `# What holds under attack and fault
 
 Each row is an attack (T) or a fault (F), what must hold at full length, and what was counted. ${held} of ${lines.length} rows hold;
-${open} are not counted here yet, or no test shows them.
+${missed} miss their bar, ${lines.length - held - missed} are not counted here yet or no test shows them.
 
 \`npm run test:trust -- --write\` makes this page, with \`--rows\` of some rows alone; each says when it was counted, and in which
 form. The short form counts fewer of the same and is part of \`npm test\`; \`--long\` counts them all. 0 of n found means, with

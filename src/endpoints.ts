@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
+import { tryEndpoints } from './api/links/try-it.js'
+import type { Config } from './config.js'
+import { DEMO_ORGANIZATION } from './domain/organization.js'
+import type { Health } from './flows/health.js'
+import { newToken } from './flows/tokens.js'
+import { createTryIt } from './flows/try-it.js'
+import { documentEndpoints } from './http/docs-page.js'
+import type { Api, PlainEndpoint } from './http/needs.js'
+import type { Stores } from './open-stores.js'
+import { packageRoot } from './scoring/artifacts.js'
+import { traceOf } from './scoring/trace.js'
+import { openedOnce, type Services } from './services.js'
+import { version } from './version.js'
+
+/** The hosted pages and what they load; the page to try things on where the database is our own. */
+export function pages(services: Services, stores: Stores): PlainEndpoint[] {
+  const own = [linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  if (!stores.embedded) return own
+  const scorer = openedOnce()
+  let demo: Promise<string | null> | null = null
+  const tryIt = createTryIt({
+    ...services,
+    profiles: stores.profiles,
+    vault: stores.vault,
+    newToken,
+    explain: (probe, references) => traceOf(scorer(), { probe, references }).explanation,
+    async demoOrganizationId() {
+      demo ??= stores.organizations.list().then((all) => all.find(({ name }) => name === DEMO_ORGANIZATION)?.id ?? null)
+      const id = await demo
+      if (id === null) demo = null
+      return id
+    },
+  })
+  return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+}
+
+/** What pages run, as it was built. */
+const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
+
+const browserModules = (): Record<`${string}.js`, string> => ({
+  'recorder.js': built('recorder/recorder.js'),
+  'typing.js': built('web/typing.js'),
+  'link.js': built('web/link.js'),
+  'try.js': built('web/try.js'),
+})
+
+/** An API's documents and what they load. */
+export const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
+  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
+
+/** What load balancers and monitors ask. */
+export function probes(health: Health, stopping: () => boolean, metricsText: () => Promise<string>): PlainEndpoint[] {
+  const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
+  return [
+    { method: 'get', path: '/livez', handle: () => text(200, 'live\n') },
+    {
+      method: 'get',
+      path: '/readyz',
+      handle() {
+        const why = stopping() ? 'stopping' : health.degraded()
+        return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
+      },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      handle: async () => ({
+        status: 200,
+        contentType: 'text/plain; version=0.0.4; charset=utf-8',
+        body: await metricsText(),
+      }),
+    },
+  ]
+}
