@@ -54,7 +54,7 @@ export const adding = (meter: UsageMeter, log: Logger): Job =>
     onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
   })
 
-/** Begins what is done from time to time, once for a whole deployment. */
+/** Begins what is done from time to time, by whichever processes have the role `jobs`. */
 export const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
   every({
     work: () => statistics.countAttempts(),
