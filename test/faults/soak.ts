@@ -12,7 +12,7 @@ import {
   watchStatus,
   watchStores,
 } from './soak-watch.js'
-import { type SteadyLoad, steadyLoad, type Told } from './steady-load.js'
+import { steadyLoad, type Told } from './steady-load.js'
 
 export interface SoakPlan {
   readonly seed: number
@@ -24,7 +24,7 @@ export interface SoakPlan {
   readonly lanes: number
   /** Who sign in. */
   readonly signers: number
-  /** Requests a second; 0: such a share of the capacity that is measured first. */
+  /** Requests a second; 0: such a share of the capacity, which is measured first and after the warm-up. */
   readonly perSecond: number
   /** What a busy machine adds to a recovery is not held against the service. */
   readonly lenient: boolean
@@ -68,6 +68,8 @@ export interface Soaked {
 export const RECOVERY_MS = 2000
 const SHARE_OF_CAPACITY = 0.7
 const CAPACITY_S = 20
+/** Until its code is compiled. */
+const COMPILED_S = 20
 const ENROLLED_WITHIN_S = 120
 /** More at once than any pool of connections is wide. */
 const RUSH = 96
@@ -90,9 +92,21 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
   try {
     await load.saturate(ENROLLED_WITHIN_S, people.ready)
     if (!people.ready()) throw new Error('the people were not enrolled in time')
-    const perSecond = plan.perSecond > 0 ? plan.perSecond : SHARE_OF_CAPACITY * (await capacityOf(load))
-    say(`${perSecond.toFixed(0)} requests a second, ${faults} faults, seed ${seed}`)
     const rushes: Span[] = []
+    let perSecond = plan.perSecond
+    /** Asks for as much as it can do, and from then on for a share of it. */
+    const findRate = async () => {
+      if (plan.perSecond > 0) return
+      const from = performance.now()
+      load.rate(0)
+      perSecond = SHARE_OF_CAPACITY * (await load.saturate(CAPACITY_S))
+      load.rate(perSecond)
+      rushes.push({ from, to: performance.now() + RECOVERY_MS })
+      say(`${perSecond.toFixed(0)} requests a second`)
+    }
+    if (plan.perSecond === 0) await load.saturate(COMPILED_S)
+    await findRate()
+    say(`${faults} faults, seed ${seed}`)
     const files = async () => {
       const from = performance.now()
       // Every pool of connections and of threads is as full as it gets, at the load that there is.
@@ -115,7 +129,11 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     const order = inSeededOrder(soakFaults(on, random, people.choose), random)
     for (let n = 0; n < faults; n++) {
       await delay(Math.max(RECOVERY_MS, begun + (n + 0.5) * everyMs - performance.now()))
-      if (filesBefore === null && performance.now() - begun >= warmUpMs) filesBefore = await files()
+      if (filesBefore === null && performance.now() - begun >= warmUpMs) {
+        // Restarted processes and grown tables do less than fresh ones.
+        await findRate()
+        filesBefore = await files()
+      }
       const fault = order.next().value
       const before = heard.failures.length
       status.slowest()
@@ -172,13 +190,6 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
 /** A pool of connections may be less full at one time than at another, never fuller than it is wide. */
 export const haveGrown = (before: OpenFiles, after: OpenFiles): boolean =>
   Math.abs(after.others - before.others) > FILES_MAX || after.toDatabase > POOL
-
-/** Requests a second that are answered when each waits for nothing but the one before. */
-async function capacityOf(load: SteadyLoad): Promise<number> {
-  // Until its code is compiled.
-  await load.saturate(CAPACITY_S)
-  return load.saturate(CAPACITY_S)
-}
 
 /** What of the answers is kept: those of hours are millions. */
 function books() {

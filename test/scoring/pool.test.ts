@@ -93,6 +93,21 @@ describe('scoring pool', () => {
     expect(answer).toMatchObject({ ok: true, reading: { nReferencesUsed: 0, confidence: null } })
   })
 
+  it('on the caller own thread lets the event loop go round within a crowd', async () => {
+    const tasks = Array.from({ length: 30 }, (_, i) => taskOf(1, i))
+    let rounds = 0
+    let done = false
+    const goRound = () => {
+      rounds += 1
+      if (!done) setImmediate(goRound)
+    }
+    setImmediate(goRound)
+    const scored = await Promise.all(tasks.map((task) => inline.score(task)))
+    done = true
+    expect(scored.every(({ ok }) => ok)).toBe(true)
+    expect(rounds).toBeGreaterThanOrEqual(3)
+  })
+
   it('answers what was asked for before it was closed, and nothing after', async () => {
     const closing = createScoringPool({ ...files, workerFile: workerFile(), workers: 1 })
     const asked = closing.score(taskOf(1, 0))

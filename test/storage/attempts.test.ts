@@ -170,6 +170,21 @@ describe('the replay index', () => {
     expect(outcomes.slice(20)).toEqual(Array.from({ length: 10 }, () => 'recorded'))
   })
 
+  it('lets one of near marks pass that come while others are being committed', async () => {
+    const people = await Promise.all(Array.from({ length: 32 }, (_, i) => person(database, org, `w${i}`)))
+    const [b0 = 0n, b1 = 0n] = freshBands()
+    const waves: Promise<string>[] = []
+    for (let wave = 0; wave < 4; wave++) {
+      for (const of of people.slice(8 * wave, 8 * wave + 8)) {
+        const bands = [b0, b1, ...freshBands().slice(2)]
+        waves.push(store.record(org, attempt(of, { replayMark: mark(randomBytes(16), bands) })))
+      }
+      // The wave's commit is under way, and the next wave is worth one of its own.
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect((await Promise.all(waves)).sort()).toEqual(['recorded', ...Array.from({ length: 31 }, () => 'replay')])
+  })
+
   it('knows nothing of another organization', async () => {
     const known = mark()
     await store.record(org, attempt(ada, { replayMark: known }))

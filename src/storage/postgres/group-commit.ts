@@ -1,14 +1,10 @@
-import { attemptEvents } from '../../domain/attempt-events.js'
-import { facetsOf } from '../../domain/attempt-facts.js'
 import { Refusal } from '../../domain/refusal.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../domain/replay.js'
-import type { AttemptToRecord, AuthenticationStore, RecordOutcome } from '../authentication.js'
+import type { AuthenticationStore, RecordOutcome } from '../authentication.js'
+import { type Owned, parametersOf, RECORD_ATTEMPTS } from './attempt-columns.js'
 import type { Database } from './client.js'
-import { toFactsText } from './facts-row.js'
 
-interface Waiting {
-  readonly organizationId: string
-  readonly attempt: AttemptToRecord
+interface Waiting extends Owned {
   resolve(outcome: RecordOutcome): void
   reject(error: unknown): void
 }
@@ -17,6 +13,9 @@ interface Waiting {
 const BATCH_MAX = 64
 /** A commit waits for no more than so many: past them one more saves little, and the front would stand still meanwhile. */
 const WORTH_WAITING_FOR = 16
+/** While one commit is under way another is worth its flush from so many on: the front goes on meanwhile. */
+const WORTH_ANOTHER = 8
+const COMMITS_AT_ONCE = 2
 
 /**
  * Makes `record`: what arrives while a commit is under way shares the next one, so an idle service adds no wait and a
@@ -25,19 +24,20 @@ const WORTH_WAITING_FOR = 16
  */
 export function groupCommit(database: Database): AuthenticationStore['record'] {
   const queue: Waiting[] = []
-  let flushing = false
+  const underWay = new Set<Waiting>()
+  let commits = 0
 
   async function flush(): Promise<void> {
-    flushing = true
-    while (queue.length > 0) {
+    commits += 1
+    for (;;) {
       await gather()
-      const { batch, alike } = takeBatch(queue.splice(0, BATCH_MAX))
-      const recorded = await settle(batch)
-      for (const { waiting, like } of alike)
-        if (recorded.has(like)) waiting.resolve('replay')
-        else queue.push(waiting)
+      const batch = takeBatch(queue, underWay)
+      if (batch.length === 0) break
+      for (const waiting of batch) underWay.add(waiting)
+      await settle(batch)
+      for (const waiting of batch) underWay.delete(waiting)
     }
-    flushing = false
+    commits -= 1
   }
 
   /** No timer: as long as each turn of the event loop brings more, it belongs to the same commit. */
@@ -48,121 +48,79 @@ export function groupCommit(database: Database): AuthenticationStore['record'] {
     }
   }
 
-  /** Tells those of the batch, and gives which were recorded. */
-  async function settle(batch: Waiting[]): Promise<ReadonlySet<Waiting>> {
-    const recorded = new Set<Waiting>()
+  /** Tells those of the batch what became of them. */
+  async function settle(batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await write(database, batch)
-      for (const [i, waiting] of batch.entries()) {
-        const outcome = outcomes[i]
-        if (outcome === 'recorded') recorded.add(waiting)
-        if (outcome === undefined) waiting.reject(new Error('record_attempts told no outcome'))
-        else waiting.resolve(outcome)
-      }
+      // One of them is what they are: an outcome for each.
+      for (const [i, waiting] of batch.entries()) waiting.resolve(outcomes[i] as RecordOutcome)
     } catch (error) {
       if (batch.length === 1 || error instanceof Refusal) for (const waiting of batch) waiting.reject(error)
-      else for (const waiting of batch) for (const one of await settle([waiting])) recorded.add(one)
+      else for (const waiting of batch) await settle([waiting])
     }
-    return recorded
   }
 
   return (organizationId, attempt) =>
     new Promise((resolve, reject) => {
       queue.push({ organizationId, attempt, resolve, reject })
-      if (!flushing) void flush()
+      if (commits === 0 || (commits < COMMITS_AT_ONCE && queue.length >= WORTH_ANOTHER)) void flush()
     })
 }
 
-interface Batch {
-  readonly batch: Waiting[]
-  /** Whose mark resembles one of the batch: replays, if that one is recorded. */
-  readonly alike: readonly { readonly waiting: Waiting; readonly like: Waiting }[]
-}
-
-/** One statement looks marks up as they were before it, so it is given none that resemble each other. */
-function takeBatch(taken: readonly Waiting[]): Batch {
+/**
+ * Takes from the queue what one statement may hold: it looks marks up as they were before it, so it is given none that
+ * resemble each other or one under way. The others stay for a commit after that, which finds them to be replays.
+ */
+function takeBatch(queue: Waiting[], underWay: ReadonlySet<Waiting>): Waiting[] {
   const batch: Waiting[] = []
-  const alike: { waiting: Waiting; like: Waiting }[] = []
-  const holders = new Map<bigint, Waiting[]>()
-  for (const waiting of taken) {
-    const bands = new Set(waiting.attempt.replayMark?.bands)
-    const like = resembled(waiting, bands, holders)
-    if (like !== null) {
-      alike.push({ waiting, like })
+  const later: Waiting[] = []
+  const holders: Holders = new Map()
+  for (const waiting of underWay) hold(holders, waiting)
+  let taken = 0
+  for (const waiting of queue) {
+    if (batch.length === BATCH_MAX) break
+    taken += 1
+    if (resemblesAny(waiting, holders)) {
+      later.push(waiting)
       continue
     }
     batch.push(waiting)
-    for (const band of bands) {
-      const others = holders.get(band)
-      if (others === undefined) holders.set(band, [waiting])
-      else others.push(waiting)
-    }
+    hold(holders, waiting)
   }
-  return { batch, alike }
+  queue.splice(0, taken, ...later)
+  return batch
 }
 
-function resembled(
-  { organizationId }: Waiting,
-  bands: ReadonlySet<bigint>,
-  holders: ReadonlyMap<bigint, readonly Waiting[]>,
-): Waiting | null {
+/** By a band, the attempts whose mark has it. */
+type Holders = Map<bigint, Waiting[]>
+
+function hold(holders: Holders, waiting: Waiting): void {
+  for (const band of waiting.attempt.replayMark?.bands ?? []) {
+    const others = holders.get(band)
+    if (others === undefined) holders.set(band, [waiting])
+    else others.push(waiting)
+  }
+}
+
+function resemblesAny({ organizationId, attempt }: Waiting, holders: Holders): boolean {
   const shared = new Map<Waiting, number>()
-  for (const band of bands)
+  for (const band of new Set(attempt.replayMark?.bands))
     for (const other of holders.get(band) ?? []) {
       if (other.organizationId !== organizationId) continue
       const n = (shared.get(other) ?? 0) + 1
-      if (n >= REPLAY_BANDS_SHARED) return other
+      if (n >= REPLAY_BANDS_SHARED) return true
       shared.set(other, n)
     }
-  return null
+  return false
 }
 
 function write(database: Database, batch: readonly Waiting[]): Promise<RecordOutcome[]> {
-  const attempts = JSON.stringify(batch.map(toRecord))
+  const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
   return database.call(async (sql) => {
-    const [row] = await sql<{ outcomes: RecordOutcome[] }[]>`
-      select keystride.record_attempts(${attempts}::text::json, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS})
-        as outcomes`
-    return row?.outcomes ?? []
+    const [row] = await sql.unsafe<{ outcomes: Record<number, RecordOutcome> }[]>(RECORD_ATTEMPTS, parameters, {
+      prepare: true,
+    })
+    if (row === undefined) throw new Error('record_attempts told no outcome')
+    return batch.map((_, i) => row.outcomes[i + 1] ?? 'absent')
   })
-}
-
-/** One attempt as keystride.record_attempts reads it; `ordinal` counts from 1. */
-function toRecord({ organizationId, attempt }: Waiting, i: number) {
-  const { authentication: a, replayMark } = attempt
-  return {
-    ordinal: i + 1,
-    organization_id: organizationId,
-    id: a.id,
-    created_at: new Date(a.createdAt).toISOString(),
-    account_id: a.accountId,
-    member_id: a.memberId,
-    user_ref: a.userRef,
-    member_ref: a.memberRef,
-    account_type: a.accountType,
-    session_id: a.sessionId,
-    method: a.method,
-    authenticated: a.authenticated,
-    recommended_action: a.recommendedAction,
-    reason: a.reason,
-    confidence: a.confidence,
-    confidence_biometrics: a.confidenceBiometrics,
-    confidence_context: a.confidenceContext,
-    policy_id: a.policyId,
-    n_patterns_ref: a.nPatternsRef,
-    n_patterns_ref_used: a.nPatternsRefUsed,
-    pattern_id: a.pattern?.id ?? null,
-    sealed: a.pattern === null ? null : Buffer.from(a.pattern.sealed).toString('base64'),
-    facts: a.facts === null ? null : toFactsText(a.facts),
-    tags: a.facts === null || a.facts.tags.length === 0 ? null : a.facts.tags,
-    facets: a.facts === null ? null : facetsOf(a.facts, a),
-    events: attemptEvents(a, attempt.counters),
-    counters: attempt.counters,
-    habits: attempt.habits,
-    attempts_version: attempt.attemptsVersion,
-    generation: attempt.generation,
-    row_version: attempt.rowVersion ?? null,
-    exact: replayMark === null ? null : `\\x${Buffer.from(replayMark.exact).toString('hex')}`,
-    bands: replayMark === null ? null : replayMark.bands.map(String),
-  }
 }

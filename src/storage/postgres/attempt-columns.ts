@@ -1,0 +1,86 @@
+import { attemptEvents } from '../../domain/attempt-events.js'
+import { facetsOf } from '../../domain/attempt-facts.js'
+import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../domain/replay.js'
+import type { AttemptToRecord } from '../authentication.js'
+import { toFactsText } from './facts-row.js'
+
+/** An attempt and whose it is. */
+export interface Owned {
+  readonly organizationId: string
+  readonly attempt: AttemptToRecord
+}
+
+/** Of one attempt, its element of an array as PostgreSQL reads it; null stands for itself. */
+type Element = (owned: Owned) => string | number | boolean | null
+
+/**
+ * The arrays that keystride.record_attempts takes, by the names of its parameters. Elements that stand bare are uuids,
+ * numbers, booleans and base64; whatever may hold another character is quoted.
+ */
+const COLUMNS: Readonly<Record<string, Element>> = {
+  organization_ids: ({ organizationId }) => organizationId,
+  account_ids: ({ attempt }) => attempt.authentication.accountId,
+  member_ids: ({ attempt }) => attempt.authentication.memberId,
+  attempts_versions: ({ attempt }) => attempt.attemptsVersion,
+  generations: ({ attempt }) => attempt.generation,
+  row_versions: ({ attempt }) => attempt.rowVersion ?? null,
+  exacts: ({ attempt }) => (attempt.replayMark === null ? null : bytea(attempt.replayMark.exact)),
+  bands: ({ attempt }) => attempt.replayMark?.bands.join() ?? NO_BANDS,
+  ids: ({ attempt }) => attempt.authentication.id,
+  created_ms: ({ attempt }) => attempt.authentication.createdAt,
+  user_refs: ({ attempt }) => quoted(attempt.authentication.userRef),
+  member_refs: ({ attempt }) => quoted(attempt.authentication.memberRef),
+  account_types: ({ attempt }) => quoted(attempt.authentication.accountType),
+  session_ids: ({ attempt }) => quoted(attempt.authentication.sessionId),
+  methods: ({ attempt }) => quoted(attempt.authentication.method),
+  authenticated: ({ attempt }) => attempt.authentication.authenticated,
+  recommended_actions: ({ attempt }) => quoted(attempt.authentication.recommendedAction),
+  reasons: ({ attempt }) => quoted(attempt.authentication.reason),
+  confidences: ({ attempt }) => attempt.authentication.confidence,
+  confidences_biometrics: ({ attempt }) => attempt.authentication.confidenceBiometrics,
+  confidences_context: ({ attempt }) => attempt.authentication.confidenceContext,
+  policy_ids: ({ attempt }) => attempt.authentication.policyId,
+  n_patterns_ref: ({ attempt }) => attempt.authentication.nPatternsRef,
+  n_patterns_ref_used: ({ attempt }) => attempt.authentication.nPatternsRefUsed,
+  pattern_ids: ({ attempt }) => attempt.authentication.pattern?.id ?? null,
+  sealed: ({ attempt: { authentication: a } }) => (a.pattern === null ? null : base64(a.pattern.sealed)),
+  facts: ({ attempt: { authentication: a } }) => (a.facts === null ? null : quotedJson(toFactsText(a.facts))),
+  tags: ({ attempt: { authentication: a } }) =>
+    a.facts === null || a.facts.tags.length === 0 ? null : json(a.facts.tags),
+  facets: ({ attempt: { authentication: a } }) => (a.facts === null ? null : json(facetsOf(a.facts, a))),
+  events: ({ attempt }) => json(attemptEvents(attempt.authentication, attempt.counters)),
+  counters: ({ attempt }) => json(attempt.counters),
+  habits: ({ attempt }) => json(attempt.habits),
+}
+
+const NO_BANDS = Array<number>(REPLAY_BANDS).fill(0).join()
+/** Two marks that share `REPLAY_BANDS_SHARED` bands share one of so many. */
+const BANDS_ASKED = REPLAY_BANDS - REPLAY_BANDS_SHARED + 1
+
+const columns = Object.entries(COLUMNS)
+const named = [...columns.map(([name]) => name), 'asked_bands', 'bands_shared', 'memory_days']
+
+/** `parametersOf` of a batch, and then the limits of a replay: bands shared, days remembered. */
+export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
+  .map((name, i) => `${name} => $${i + 1}`)
+  .join(', ')}) as outcomes`
+
+export function parametersOf(batch: readonly Owned[]): string[] {
+  const asked = batch.flatMap(({ attempt }) => attempt.replayMark?.bands.slice(0, BANDS_ASKED) ?? [])
+  return [
+    ...columns.map(([, element]) => `{${batch.map((owned) => element(owned) ?? 'null').join()}}`),
+    `{${asked.join()}}`,
+  ]
+}
+
+const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('base64')
+
+const bytea = (bytes: Uint8Array): string => `"\\\\x${Buffer.from(bytes).toString('hex')}"`
+
+const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** JSON has no character that JSON.stringify would write otherwise than with a backslash before it. */
+const quotedJson = (text: string): string => JSON.stringify(text)
+
+const json = (value: unknown): string | null => (value === null ? null : quotedJson(JSON.stringify(value)))
