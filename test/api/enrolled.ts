@@ -40,7 +40,7 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
 }
 
 /** Typing of somebody else, new each time, and far slower than anybody enrolled here. */
-export const stranger = () => {
+export const stranger = (tempo = 2) => {
   const seed = 500_000 + seeds++
-  return person(seed).types(text(seed), seed, { tempo: 2 })
+  return person(seed).types(text(seed), seed, { tempo })
 }

@@ -26,8 +26,8 @@ interface Offer {
 }
 
 /**
- * Requests fall due at even distances for so many seconds, whatever became of those before, each on the first connection
- * that is free. Resolves once all are answered. One that is lost is replaced.
+ * Requests fall due at even distances for so many seconds, whatever became of those before, each on the connection
+ * that has been free longest. Resolves once all are answered. One that is lost is replaced.
  */
 export async function openLoop({ ports, connections, perSecond, seconds, next }: Offer): Promise<Heard[]> {
   const heard: Heard[] = []
@@ -99,7 +99,8 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
   const timer = setInterval(() => {
     for (; due < total && begun + (1000 * due) / perSecond <= performance.now(); due++) {
       const dueAt = begun + (1000 * due) / perSecond
-      const connection = free.pop()
+      // The one that has rested longest: what rests for ten seconds is closed, perhaps while a request is on its way.
+      const connection = free.shift()
       if (connection === undefined) waiting.push(dueAt)
       else send(connection, dueAt)
     }

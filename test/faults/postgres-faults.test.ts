@@ -61,9 +61,11 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
       name: 'backend kill -9',
       holdMs: 0,
       async hurt() {
-        const [backend] = await server.backends()
+        const backends = await server.backends()
         const at = performance.now()
-        process.kill(backend ?? 0, 'SIGKILL')
+        process.kill(backends[0] ?? 0, 'SIGKILL')
+        // Until the postmaster knows of it, and has ended the others, it goes on taking connections.
+        await until(async () => !(await server.backends()).some((pid) => backends.includes(pid)))
         return at
       },
       heal: () => until(server.accepts),
