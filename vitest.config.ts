@@ -10,7 +10,7 @@ export default defineConfig({
     retry: {
       count: 1,
       condition:
-        /try again later: the|timed out in \d+ms|NOK within 1 s|: (NOK after|OK again after|p99 of every 503|slowest) /,
+        /try again later: the|timed out in \d+ms|NOK within 1 s|: (NOK after|OK again after|p99 of every 503|slowest) |of the 503s in 50 ms/,
     },
     hookTimeout: 60_000,
     pool: 'forks',
