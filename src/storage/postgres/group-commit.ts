@@ -52,7 +52,7 @@ export function groupCommit(database: Database): AuthenticationStore['record'] {
   async function settle(batch: readonly Waiting[]): Promise<void> {
     try {
       const outcomes = await write(database, batch)
-      // One of them is what they are: an outcome for each.
+      // Sound: write gives as many as it was given.
       for (const [i, waiting] of batch.entries()) waiting.resolve(outcomes[i] as RecordOutcome)
     } catch (error) {
       if (batch.length === 1 || error instanceof Refusal) for (const waiting of batch) waiting.reject(error)
