@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { codeHashThreadFile } from '../../src/scoring/artifacts.js'
-import { createCodeHash, limited } from '../../src/storage/code-hash-argon2.js'
+import { createCodeHash, limited, restOf } from '../../src/storage/code-hash-argon2.js'
 
 const ada = { organizationId: 'o', memberId: 'ada' }
 const made: ReturnType<typeof createCodeHash>[] = []
@@ -102,5 +102,26 @@ describe('limited', () => {
     const [failed, after] = [inTurn(() => Promise.reject(new Error('no'))), inTurn(async () => 1)]
     await expect(failed).rejects.toThrow('no')
     expect(await after).toBe(1)
+  })
+
+  it('answers at once, and leaves the place empty for as long as it is told', async () => {
+    const rests: number[] = []
+    const inTurn = limited(1, 1, (workedMs) => {
+      rests.push(workedMs)
+      return 200
+    })
+    const begun = performance.now()
+    const first = inTurn(async () => performance.now())
+    const second = inTurn(async () => performance.now())
+    expect((await first) - begun).toBeLessThan(150)
+    await expect(inTurn(async () => 0)).rejects.toMatchObject({ kind: 'rate-limited' })
+    expect((await second) - begun).toBeGreaterThanOrEqual(199)
+    expect(rests).toHaveLength(2)
+  })
+})
+
+describe('rest after a hash', () => {
+  it('is three times as long as the hash where the process is busy, none where it is idle', () => {
+    expect([0, 0.1875, 0.375, 1].map((busy) => restOf(() => busy)(20))).toEqual([0, 30, 60, 60])
   })
 })
