@@ -56,6 +56,7 @@ const RULES: Readonly<Record<Lane, Rule>> = {
   bootstrap: { share: 3 / 4, patience: 0.8, ownPatience: 2 },
   enroll: { share: 3 / 4, patience: 0.6, ownPatience: 2 },
   core: { share: 1 / 2, patience: 0.5, ownPatience: 2 },
+  page: { share: 1 / 4, patience: 0.5, ownPatience: 2 },
   dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5 },
   batch: { share: 1 / 8, patience: 0.2, ownPatience: 10 },
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../domain/organization.js'
 import type { Admission } from './admission.js'
 import type { UwsModule } from './provider.js'
-import type { CountedAs, Route } from './route.js'
+import type { CountedAs, Lane, Route } from './route.js'
 
 /** One API: its rows under a base path, and the scope a key needs for them. */
 export interface Api<S> {
@@ -35,6 +35,10 @@ export interface PlainEndpoint {
   readonly path: string
   /** Cap of the body; 16 KiB unless given. */
   readonly maxBytes?: number
+  /** Where it waits its turn; absent: it takes none. */
+  readonly lane?: Lane
+  /** What is said where that lane is full; the envelope's 503 unless given. */
+  readonly whenOverloaded?: (request: PlainRequest) => PlainAnswer
   readonly handle: (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>
 }
 

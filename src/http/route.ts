@@ -7,8 +7,8 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type CountedAs = 'verify' | 'enroll' | 'bootstrap' | 'other'
 
 /** What gives way to what where more is asked than can be done, the most important first. */
-export const LANES = ['verify', 'code', 'bootstrap', 'enroll', 'core', 'dashboard', 'batch'] as const
-/** `code` is whatever hashes a security code; `batch` what takes long by its nature. */
+export const LANES = ['verify', 'code', 'bootstrap', 'enroll', 'core', 'page', 'dashboard', 'batch'] as const
+/** `code` is whatever hashes a security code; `page` what hosted pages ask without an API key; `batch` what takes long by its nature. */
 export type Lane = (typeof LANES)[number]
 
 /** What a handler is given. It never sees the server's own request or response. */

@@ -10,7 +10,7 @@ import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
 import { checkMediaType, copyHeaders, framingOf } from './request-head.js'
 import { queryOf, segmentsOf } from './request-line.js'
-import type { BodyRule, Reply, Route } from './route.js'
+import type { BodyRule, Lane, Reply, Route } from './route.js'
 import {
   allowOf,
   bodyBytesMax,
@@ -188,15 +188,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const bytes = await bodyOf(turn)
     if (bytes === null) return
     const lane = row.laneOfBody === undefined ? row.lane : row.laneOfBody(bytes)
-    if (lane !== null && needs.admission !== undefined) {
-      if (!needs.admission.enter(lane)) await needs.admission.wait(lane, performance.now())
-      turn.atWork = lane
-      if (turn.aborted) {
-        finish(turn, 0)
-        return
-      }
-      turn.begunAt = performance.now()
-    }
+    if (lane !== null && !(await begin(turn, lane))) return
     const body = bodyFor(row.body, bytes)
     if (turn.leaving !== null) turn.leaving.body = body ?? null
     const params = checked(row.params, turn.params, 'path')
@@ -218,6 +210,19 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       services: needs.services,
     })
     answer(turn, await inTime(handling))
+  }
+
+  /** Waits for its turn; false where the client has gone meanwhile. */
+  async function begin(turn: Turn<S>, lane: Lane): Promise<boolean> {
+    if (needs.admission === undefined) return true
+    if (!needs.admission.enter(lane)) await needs.admission.wait(lane, performance.now())
+    turn.atWork = lane
+    if (turn.aborted) {
+      finish(turn, 0)
+      return false
+    }
+    turn.begunAt = performance.now()
+    return true
   }
 
   /** The handler may go on unseen, and what it does may be done: the outcome is unknown to the caller. */
@@ -245,16 +250,26 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 
   async function conductPlain(turn: Turn<S>, endpoint: PlainEndpoint): Promise<void> {
-    const bytes = await bodyOf(turn)
-    if (bytes === null) return
-    const given = await endpoint.handle({
+    const request = {
       requestId: turn.requestId,
       params: turn.params,
       query: queryOf(turn.rawQuery),
-      header: (name) => turn.headers.get(name),
-      body: bytes,
-    })
-    send(turn, given.status, given.contentType, given.body, given.headers)
+      header: (name: string) => turn.headers.get(name),
+      body: noBytes,
+    }
+    const { lane, whenOverloaded } = endpoint
+    try {
+      if (lane !== undefined) needs.admission?.refuseFull(lane, turn.startedAt)
+      const bytes = await bodyOf(turn)
+      if (bytes === null || (lane !== undefined && !(await begin(turn, lane)))) return
+      const given = await endpoint.handle({ ...request, body: bytes })
+      send(turn, given.status, given.contentType, given.body, given.headers)
+    } catch (error) {
+      if (whenOverloaded === undefined || !(error instanceof Refusal) || error.kind !== 'overloaded') throw error
+      turn.shed = true
+      const given = whenOverloaded(request)
+      send(turn, given.status, given.contentType, given.body, given.headers)
+    }
   }
 
   /** The body's bytes, none where there is no body; null where the turn has ended (client gone, body late). */

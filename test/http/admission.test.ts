@@ -3,9 +3,10 @@ import { coreRoutes } from '../../src/api/core/table.js'
 import { dashboardRoutes } from '../../src/api/dashboard/table.js'
 import { linkRoutes } from '../../src/api/links/table.js'
 import { type Admission, createAdmission, LOOK_MS } from '../../src/http/admission.js'
+import type { PlainEndpoint } from '../../src/http/needs.js'
 import { LANES, type Lane } from '../../src/http/route.js'
 import { ask, rawClient, request } from './raw.js'
-import { goodKey, type Running, start, stop } from './table.js'
+import { goodKey, makeGate, type Running, start, stop } from './table.js'
 
 /** Everything there is to begin, begun; and each lane taken to take so long. */
 function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
@@ -205,9 +206,12 @@ describe('admission', () => {
 
 describe('a crowded server', () => {
   const key = `apikey: ${goodKey}`
-  async function crowded(run: (running: Running, one: Admission) => Promise<void>): Promise<void> {
+  async function crowded(
+    run: (running: Running, one: Admission) => Promise<void>,
+    plain: readonly PlainEndpoint[] | undefined = undefined,
+  ): Promise<void> {
     const one = createAdmission({ atOnce: 2, waitMs: 1000 })
-    const running = await start({ admission: one })
+    const running = await start({ admission: one, ...(plain === undefined ? {} : { plain }) })
     try {
       await run(running, one)
     } finally {
@@ -248,6 +252,56 @@ describe('a crowded server', () => {
       expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
       for (const { socket } of [client, held, waits]) socket.destroy()
     })
+  })
+
+  it('lets pages wait their turn, and tells of it in their own words, while a sign-in goes on', async () => {
+    const { opened, open } = makeGate()
+    const said = (status: number, body: string) => ({ status, contentType: 'text/html', body })
+    const handle = async () => {
+      await opened
+      return said(200, 'here')
+    }
+    const pages: PlainEndpoint[] = [
+      {
+        method: 'get',
+        path: '/page',
+        lane: 'page',
+        handle,
+        whenOverloaded: ({ query }) => said(503, `${query.in} later`),
+      },
+      { method: 'post', path: '/act', lane: 'page', handle },
+      { method: 'get', path: '/livez', handle: () => said(200, 'live') },
+    ]
+    await crowded(async (running, one) => {
+      const { port } = running.server
+      const send = async (text: string) => {
+        const client = await rawClient(port)
+        await client.send(text)
+        return client
+      }
+      const first = await send(request('GET /page'))
+      await when(() => running.server.inFlight() === 1)
+      for (let n = 0; n < 200; n++) {
+        one.leave('page', 60_000)
+        one.enter('page')
+      }
+      const waits = await send(request('GET /page'))
+      await when(() => one.waiting() === 1)
+      const shown = await ask(port, request('GET /page?in=much'))
+      expect([shown?.status, shown?.text]).toEqual([503, 'much later'])
+      const act = await ask(port, 'POST /act HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}')
+      expect(act?.status).toBe(503)
+      expect(act?.headers.get('retry-after')).toBe('5')
+      expect(JSON.parse(act?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
+      expect((await ask(port, request('GET /livez')))?.text).toBe('live')
+      expect((await ask(port, request('GET /core/users/ada', [key])))?.status).toBe(200)
+      expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
+      open()
+      expect((await first.answers(1))[0]?.text).toBe('here')
+      expect((await waits.answers(1))[0]?.text).toBe('here')
+      expect([one.waiting(), running.server.inFlight()]).toEqual([0, 0])
+      for (const { socket } of [first, waits]) socket.destroy()
+    }, pages)
   })
 
   it('begins what waits when another ends, and nothing whose client has gone', async () => {

@@ -20,6 +20,8 @@ export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
   return {
     method: 'get',
     path: '/auth/b/{key}',
+    lane: 'page',
+    whenOverloaded: unavailable,
     async handle(request) {
       if (services.degraded() !== null) return unavailable(request)
       try {

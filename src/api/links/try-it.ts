@@ -16,6 +16,7 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[]
     method: 'post',
     path: `/auth/try/${name}`,
     maxBytes: PATTERN_BYTES_MAX,
+    lane: 'page',
     async handle(request) {
       refuseCrossSite(request.header, linksUrl)
       return json(await act(request.header('x-try-key') ?? '', request))

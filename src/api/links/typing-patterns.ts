@@ -12,6 +12,7 @@ export const typeByLink = linkRoute({
   summary: "Add one typing pattern by a link's key, as the hosted page does",
   description: "The header X-Link-Key carries the link's key. The pattern that completes the profile ends the link.",
   countedAs: 'enroll',
+  lane: 'page',
   needsKey: false,
   needsSession: false,
   params: NoParams,
