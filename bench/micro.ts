@@ -8,6 +8,8 @@ import { scoreTask } from '../src/scoring/score.js'
 import { machine } from './machine.js'
 import { inTurn } from './micro/scan-over-parse.js'
 import { benchOptions, runBench } from './options.js'
+import { type PatternBody, pressesOf } from './peers/pattern.js'
+import { createScorer } from './peers/scoring/scorer.js'
 import { bodyOf } from './ratio/people.js'
 
 const HELP = `What the parts of one attempt cost a scoring thread, with what they stand in for beside them.
@@ -43,6 +45,9 @@ await runBench('micro', () => {
   if (!read.ok) throw new Error(read.message)
   kernel.score(probe, references)
   const template = { bytes: kernel.keep(references.length), n: references.length }
+  const scorer = createScorer(readFileSync(modelFile()))
+  const presses = pressesOf(JSON.parse(body.toString()) as PatternBody) ?? []
+  const readBefore = scorer.readTemplate(template.bytes)
   const us = inTurn(
     {
       'scan (WASM)': () => kernel.scan(body),
@@ -54,6 +59,8 @@ await runBench('micro', () => {
       'replay mark (WASM)': () => kernel.mark(read.times, replayKey),
       'score against the references (WASM)': () => kernel.score(probe, references),
       'score against the template kept of them': () => kernel.scoreKept(probe, template.bytes),
+      'the same in JavaScript': () => scorer.score(presses, scorer.readTemplate(template.bytes)),
+      'the same in JavaScript, template read before': () => scorer.score(presses, readBefore),
       'a whole attempt, references read': () => scoreTask(kernel, { body, references, replayKey }),
       'a whole attempt, template kept': () => scoreTask(kernel, { body, references: [], template, replayKey }),
       'a whole attempt with 3 adaptive references': () => scoreTask(kernel, { body, references, adaptive, replayKey }),

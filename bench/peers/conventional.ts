@@ -10,6 +10,8 @@ import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded-running.js'
 import { PATTERN, type PatternBody, pressesOf } from './pattern.js'
+import { createScorer, type Scorer } from './scoring/scorer.js'
+import type { Template } from './scoring/template.js'
 
 /**
  * Verify as a good team would build it from the usual parts: fastify in cluster mode, one worker a core; the body parsed
@@ -18,8 +20,9 @@ import { PATTERN, type PatternBody, pressesOf } from './pattern.js'
  * through a compiled serializer.
  *
  * It is spared much of what keystride's verify does: no replay index, no bot verdict, no context signals, no lock, no member
- * counters in PostgreSQL, no encryption, no row level security, no invalidation of what is cached. Where it scores, it calls
- * the same WebAssembly kernel against the same kept template: the same work, done faster than in JavaScript.
+ * counters in PostgreSQL, no encryption, no row level security, no invalidation of what is cached. It scores in JavaScript
+ * (`scoring/`), what the kernel scores and to the same result. A person's template is made by the kernel, and read, once, when
+ * it is first asked for: off the hot path, so that an attempt here has less to compute than one that starts at kept bytes.
  *
  * Settings: PROCESSES, DATABASE_URL, REDIS_URL, APIKEY. Prints its port.
  */
@@ -41,7 +44,7 @@ async function primary(): Promise<void> {
 }
 
 interface Profile {
-  readonly template: Uint8Array
+  readonly template: Template
   readonly references: number
 }
 
@@ -51,7 +54,8 @@ async function worker(): Promise<void> {
   const redis = new Redis(REDIS_URL, { enableAutoPipelining: true })
   const pool = new pg.Pool({ connectionString: DATABASE_URL, max: POOL_MAX, min: POOL_MAX })
   pool.on('error', () => {})
-  const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
+  const model = readFileSync(modelFile())
+  const making: Making = { kernel: createKernel(readFileSync(wasmFile()), model), scorer: createScorer(model) }
   const profiles = new Map<string, Profile>()
   const keyHash = sha256(APIKEY)
 
@@ -77,10 +81,10 @@ async function worker(): Promise<void> {
       if (owner !== userRef) return reply.code(400).send({ success: false })
       const presses = pressesOf(request.body)
       if (presses === null) return reply.code(422).send({ success: false })
-      const profile = profiles.get(userRef) ?? (await loadProfile(pool, kernel, profiles, userRef))
+      const profile = profiles.get(userRef) ?? (await loadProfile(pool, making, profiles, userRef))
       const sample = encodeSample(presses, request.body.agent.mode)
-      const { confidence, botLikelihood } = kernel.scoreKept(sample, profile.template)
-      const authenticated = (confidence ?? 0) >= 0.5 && botLikelihood <= 0.5
+      const { confidence, botLikelihood } = making.scorer.score(presses, profile.template)
+      const authenticated = confidence >= 0.5 && botLikelihood <= 0.5
       const id = randomUUID()
       await pool.query({
         name: 'insert-attempt',
@@ -94,7 +98,7 @@ async function worker(): Promise<void> {
         action: authenticated ? 'verified' : 'rejected',
         id,
         authenticated,
-        confidence: confidence ?? 0,
+        confidence,
         nPatternsRef: profile.references,
       }
     },
@@ -102,9 +106,14 @@ async function worker(): Promise<void> {
   await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })
 }
 
+interface Making {
+  readonly kernel: Kernel
+  readonly scorer: Scorer
+}
+
 async function loadProfile(
   pool: pg.Pool,
-  kernel: Kernel,
+  { kernel, scorer }: Making,
   profiles: Map<string, Profile>,
   userRef: string,
 ): Promise<Profile> {
@@ -116,7 +125,8 @@ async function loadProfile(
   const [first] = references
   if (first === undefined) throw new Error(`nobody is enrolled as ${userRef}`)
   kernel.score(first, references)
-  const profile = { template: kernel.keep(references.length), references: references.length }
+  const template = scorer.readTemplate(kernel.keep(references.length))
+  const profile = { template, references: references.length }
   profiles.set(userRef, profile)
   return profile
 }

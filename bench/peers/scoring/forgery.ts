@@ -1,0 +1,235 @@
+import { probePairs } from './alignment.js'
+import type { Pattern } from './pattern.js'
+import { log32 } from './single.js'
+import { HABITS, type Template } from './template.js'
+import { NONE } from './threads.js'
+
+const { fround } = Math
+
+/** What a pattern beside the references tells, by place in its habits (`assembly/forgery.ts` says more of each). */
+export const SHARED_PRESSES = 0
+export const BESIDE_ROOT = 1
+export const BOTH_SAME = 2
+const HOLD_SAME = 3
+const FLIGHT_SAME = 4
+const KEY_HOLD_SAME = 5
+export const KEY_FLIGHT_SAME = 6
+export const HOLD_ROOT = 7
+export const FLIGHT_ROOT = 8
+const KEY_ROOT = 9
+export const HOLD_FAR = 10
+export const FLIGHT_FAR = 11
+export const HOLD_OFFSET = 12
+export const FLIGHT_OFFSET = 13
+export const DEPENDENCE = 14
+export const DEPENDENCES = 10
+
+/** Presses that one press is held against, of its pair and of its key. */
+const CHAIN_MAX = 16
+const KEY_CHAIN_MAX = 8
+const SAME = fround(0.004)
+const SAME_LOG = fround(0.002)
+const FLOOR = fround(0.03)
+const CAP = 3
+
+/** Fills the habits of a probe beside a template's references, after `align`. */
+export function examineHabits(probe: Pattern, template: Template, habits: Float32Array): void {
+  besideKeys(probe, template, habits)
+  besidePairs(probe, template, habits)
+  habits[DEPENDENCE + 3] = expectedness(probe, 0)
+  habits[DEPENDENCE + 4] = expectedness(probe, 2)
+  overlaps(probe, habits)
+}
+
+const sqrt32 = (x: number): number => fround(Math.sqrt(x))
+const capped = (x: number): number => (x > CAP ? CAP : x < -CAP ? -CAP : x)
+
+/** Each press beside the references' presses of the same key. */
+function besideKeys(
+  { n, stride, keys, raw, z }: Pattern,
+  { references, threads }: Template,
+  habits: Float32Array,
+): void {
+  const [rows] = references
+  if (rows === undefined) return
+  const { lastOfKey, beforeOfKey } = threads
+  let beside = 0
+  let holdSame = 0
+  let flightSame = 0
+  let shared = 0
+  let root = 0
+  for (let i = 0; i < n; i++) {
+    const hold = z[i] ?? 0
+    const flight = i > 0 ? (raw[stride + i] ?? 0) : -1
+    let count = 0
+    let holds = 0
+    let e = lastOfKey[keys[i] ?? 0] ?? NONE
+    for (; e !== NONE && count < KEY_CHAIN_MAX; e = beforeOfKey[e] ?? NONE) {
+      const other = rows.z[e] ?? 0
+      holds = fround(holds + other)
+      count++
+      if (Math.abs(fround(other - hold)) < SAME) holdSame++
+      // No logarithm of a time within bounds is 0, which stands at a first press.
+      const otherFlight = rows.raw[rows.stride + e] ?? 0
+      if (otherFlight !== 0 && Math.abs(fround(otherFlight - flight)) < SAME_LOG) flightSame++
+    }
+    if (count === 0) continue
+    shared++
+    beside += count
+    root = fround(root + sqrt32(Math.min(CAP, Math.abs(fround(hold - fround(holds / count))))))
+  }
+  habits[KEY_HOLD_SAME] = holdSame / Math.max(beside, 1)
+  habits[KEY_FLIGHT_SAME] = flightSame / Math.max(beside, 1)
+  habits[KEY_ROOT] = root / Math.max(shared, 1)
+}
+
+/** Each press beside the references' presses of the same key after the same key. */
+function besidePairs({ n, stride, z }: Pattern, { references, threads }: Template, habits: Float32Array): void {
+  const [rows] = references
+  if (rows === undefined) return
+  const { lastOfPair, beforeOfPair } = threads
+  let shared = 0
+  let beside = 0
+  let besideRoot = 0
+  let bothSame = 0
+  let holdSame = 0
+  let flightSame = 0
+  let holdRoot = 0
+  let flightRoot = 0
+  let holdFar = 0
+  let flightFar = 0
+  let holdSum = 0
+  let flightSum = 0
+  let holdSquares = 0
+  let flightSquares = 0
+  let flightCubes = 0
+  let joints = 0
+  let holdHold = 0
+  let flightFlight = 0
+  let holdFlight = 0
+  let holdBefore = 0
+  let flightBefore = 0
+  let joined = false
+  for (let i = 1; i < n; i++) {
+    const hold = z[i] ?? 0
+    const flight = z[stride + i] ?? 0
+    let count = 0
+    let holds = 0
+    let flights = 0
+    let e = lastOfPair[probePairs[i] ?? 0] ?? NONE
+    for (; e !== NONE && count < CHAIN_MAX; e = beforeOfPair[e] ?? NONE) {
+      const otherHold = rows.z[e] ?? 0
+      const otherFlight = rows.z[rows.stride + e] ?? 0
+      const dh = Math.abs(fround(otherHold - hold))
+      const df = Math.abs(fround(otherFlight - flight))
+      holds = fround(holds + otherHold)
+      flights = fround(flights + otherFlight)
+      count++
+      besideRoot = fround(besideRoot + sqrt32(Math.min(CAP, fround(dh + df))))
+      if (dh < SAME) {
+        holdSame++
+        if (df < SAME) bothSame++
+      }
+      if (df < SAME) flightSame++
+    }
+    beside += count
+    if (count === 0) {
+      joined = false
+      continue
+    }
+    shared++
+    const scale = sqrt32(fround(count / (count + 1)))
+    const h = capped(fround(fround(hold - fround(holds / count)) * scale))
+    const f = capped(fround(fround(flight - fround(flights / count)) * scale))
+    const ff = fround(f * f)
+    holdRoot = fround(holdRoot + sqrt32(Math.abs(h)))
+    flightRoot = fround(flightRoot + sqrt32(Math.abs(f)))
+    holdFar = fround(holdFar + Math.abs(h))
+    flightFar = fround(flightFar + Math.abs(f))
+    holdSum = fround(holdSum + h)
+    flightSum = fround(flightSum + f)
+    holdSquares = fround(holdSquares + fround(h * h))
+    flightSquares = fround(flightSquares + ff)
+    flightCubes = fround(flightCubes + fround(ff * f))
+    if (joined) {
+      joints++
+      holdHold = fround(holdHold + fround(h * holdBefore))
+      flightFlight = fround(flightFlight + fround(f * flightBefore))
+      holdFlight = fround(holdFlight + fround(holdBefore * f))
+    }
+    joined = true
+    holdBefore = h
+    flightBefore = f
+  }
+  const per = fround(1 / Math.max(shared, 1))
+  const perBeside = fround(1 / Math.max(beside, 1))
+  const perJoint = fround(1 / Math.max(joints, 1))
+  const holdMean = fround(holdFar * per)
+  const flightMean = fround(flightFar * per)
+  const flightSquare = fround(flightSquares * per)
+  const over = (above: number, below: number) => above / Math.max(fround(below), FLOOR)
+  habits[SHARED_PRESSES] = shared
+  habits[BESIDE_ROOT] = besideRoot * perBeside
+  habits[BOTH_SAME] = bothSame * perBeside
+  habits[HOLD_SAME] = holdSame * perBeside
+  habits[FLIGHT_SAME] = flightSame * perBeside
+  habits[HOLD_ROOT] = holdRoot * per
+  habits[FLIGHT_ROOT] = flightRoot * per
+  habits[HOLD_FAR] = log32(fround(FLOOR + holdMean))
+  habits[FLIGHT_FAR] = log32(fround(FLOOR + flightMean))
+  habits[HOLD_OFFSET] = holdSum * per
+  habits[FLIGHT_OFFSET] = flightSum * per
+  habits[DEPENDENCE] = holdHold * perJoint
+  habits[DEPENDENCE + 1] = flightFlight * perJoint
+  habits[DEPENDENCE + 2] = holdFlight * perJoint
+  habits[DEPENDENCE + 7] = over(fround(holdSquares * per), holdMean * holdMean)
+  habits[DEPENDENCE + 8] = over(flightSquare, flightMean * flightMean)
+  habits[DEPENDENCE + 9] = over(fround(flightCubes * per), flightSquare * sqrt32(flightSquare))
+}
+
+/** Shares of presses that come before the last release, and of releases that come before the last one's. */
+function overlaps({ n, stride, raw }: Pattern, habits: Float32Array): void {
+  let over = 0
+  let crossed = 0
+  for (let i = 1; i < n; i++) {
+    if ((raw[2 * stride + i] ?? 0) < 0) over++
+    if ((raw[3 * stride + i] ?? 0) < 0) crossed++
+  }
+  habits[DEPENDENCE + 5] = over / (n - 1)
+  habits[DEPENDENCE + 6] = crossed / (n - 1)
+}
+
+/** Correlation of the times with what the population expects of them. */
+function expectedness({ n, stride, raw, z }: Pattern, kind: number): number {
+  const from = kind === 0 ? 0 : 1
+  let a = 0
+  let b = 0
+  let aa = 0
+  let bb = 0
+  let ab = 0
+  for (let i = kind * stride + from; i < kind * stride + n; i++) {
+    const value = raw[i] ?? 0
+    const expected = value - (z[i] ?? 0)
+    a += value
+    b += expected
+    aa += value * value
+    bb += expected * expected
+    ab += value * expected
+  }
+  const count = n - from
+  const norm = (aa - (a * a) / count) * (bb - (b * b) / count)
+  return norm > 1e-12 ? (ab - (a * b) / count) / Math.sqrt(norm) : 0
+}
+
+/** A habit less its mean over the references: of the probe, or of the reference of that number, itself left out. */
+export function habitAboveOwn(habits: Float32Array, at: number, which: number, template: Template): number {
+  const { habits: all, references } = template
+  let sum = 0
+  let others = 0
+  for (let r = 0; r < references.length; r++) {
+    if (habits === all && at === r * HABITS) continue
+    sum = fround(sum + (all[r * HABITS + which] ?? 0))
+    others++
+  }
+  return others > 0 ? fround((habits[at + which] ?? 0) - fround(sum / others)) : 0
+}
