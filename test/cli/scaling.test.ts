@@ -33,7 +33,7 @@ describe('docs/scaling.md', () => {
     const digits = (value = Number.NaN) => Math.round(value).toLocaleString('en')
     const two = (value: number) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0)).replace(/\.0$/, '')
     const BUSY = 0.7
-    const rows = [100, 1000, 5000, 30_000].map((rate) => {
+    const rows = [100, 1000, 5000, 30_000, 150_000].map((rate) => {
       const plan = planned(rate)
       const masters = Math.ceil((rate * (plan['Redis, a sign-in'] ?? 0)) / 1e6 / BUSY)
       const connections = plan['connections to PostgreSQL'] ?? 0
