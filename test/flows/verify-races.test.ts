@@ -16,6 +16,7 @@ import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import type { Scoring } from '../../src/scoring/scoring.js'
 import { startScoring } from '../../src/start-scoring.js'
+import type { KnownPattern } from '../../src/storage/authentication.js'
 import { text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { mark } from '../storage/fixtures.js'
@@ -44,7 +45,7 @@ afterAll(async () => {
 
 /** The flows of a process on these stores, some of them in the test's hands. */
 function flowsOn(
-  changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }> = {},
+  changes: Partial<Pick<Stores, 'profiles' | 'authentications'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }> = {},
 ) {
   const needs = {
     ...stores,
@@ -86,6 +87,7 @@ async function enrolled() {
   let next = 0
   const one = {
     who,
+    typist,
     accountId: account.id,
     memberId: member?.id ?? '',
     patternIds: [] as string[],
@@ -325,5 +327,44 @@ describe('a process that remembers a person', () => {
       Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
     )
     expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
+  })
+})
+
+describe('an attempt whose mark is like a known one', () => {
+  /** Stores on which every mark is like one of this pattern's, until that is cleared. */
+  const likeOne = (pattern: KnownPattern['pattern']): Stores['authentications'] => {
+    const exact = mark().exact
+    return {
+      ...stores.authentications,
+      resembling: async () => [{ exact, pattern }],
+      record: async (of, attempt) => {
+        const cleared = attempt.replayMark?.cleared?.some((one) => Buffer.compare(one, exact) === 0) ?? true
+        return cleared ? stores.authentications.record(of, attempt) : 'replay'
+      },
+    }
+  }
+
+  it('signs in where the known pattern is another typing', async () => {
+    const one = await enrolled()
+    const [body, other] = [50, 51].map((n) => bytes(one.typist.types(text(50), n)))
+    if (body === undefined || other === undefined) throw new Error('two typings of the same words')
+    const read = await scoring.score({ body: other, references: [], replayKey: new Uint8Array(32) })
+    if (!read.ok) throw new Error(read.message)
+    const { accountId, memberId } = one
+    const binding = { accountId, memberId, patternId: v7(), generation: 0 }
+    const sealed = await stores.vault.seal(organizationId, binding, read.reading.sample)
+    const flows = flowsOn({ authentications: likeOne({ binding, sealed }) })
+    const { authentication } = await flows.verify(one.who, await one.session(), body, HINTS)
+    expect(authentication?.reason).not.toBe('fraud-detected')
+    expect(authentication?.confidenceBiometrics).toBeGreaterThan(0.5)
+    expect(await one.records()).toBe(1)
+  })
+
+  it('is a replay where the known pattern is not there any more', async () => {
+    const one = await enrolled()
+    const flows = flowsOn({ authentications: likeOne(null) })
+    const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer.authentication).toMatchObject({ recommendedAction: 'block', reason: 'fraud-detected' })
+    expect(await one.records()).toBe(1)
   })
 })
