@@ -7,7 +7,6 @@ import type { Circumstances } from '../domain/context/circumstances.js'
 import { type ContextJudgement, judgeContext } from '../domain/context/context.js'
 import type { ContextIndicator } from '../domain/context/signal.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
-import type { ReplayMark } from '../domain/replay.js'
 import { verdict } from '../domain/verdict.js'
 import { whatIf } from '../domain/what-if.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../scoring/scoring.js'
@@ -247,7 +246,7 @@ function judgeOf(
 ): { readonly judge: Judge<JudgedTyping>; readonly isReplay: IsReplay<JudgedTyping> } {
   const patternId = needs.newId()
   let compared = first
-  let cleared: ReplayMark['cleared'] = []
+  let cleared: readonly Uint8Array[] = []
   const judge: Judge<JudgedTyping> = async (situation, seenBefore) => {
     if (!profileReady(needs, situation)) return 'enroll'
     if (windowOfReserved(needs, situation).mode !== 'biometric') return 'refused'

@@ -76,10 +76,13 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     figure('T05', `${percent.toFixed(3)} % of ${pairs} sincere pairs mistaken`, `${PAIRS_BAR} %`, percent <= PAIRS_BAR)
   })
 
-  it.skipIf(skipped)(`takes no typing of a passphrase for another, though their marks are alike now and then${why}`, () => {
-    const typings = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')].map(withinBounds)
-    const { pairs, resembling, called } = countPairs(kernel, typings, 30_000)
-    expect(resembling).toBeGreaterThan(0)
-    figure('T05', `${called} of ${pairs} pairs of the same passphrase mistaken`, '0', called === 0)
-  })
+  it.skipIf(skipped)(
+    `takes no typing of a passphrase for another, though their marks are alike now and then${why}`,
+    () => {
+      const typings = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')].map(withinBounds)
+      const { pairs, resembling, called } = countPairs(kernel, typings, 30_000)
+      expect(resembling).toBeGreaterThan(0)
+      figure('T05', `${called} of ${pairs} pairs of the same passphrase mistaken`, '0', called === 0)
+    },
+  )
 })

@@ -4,6 +4,7 @@ import { person } from '../../src/cli/made-up-person.js'
 import { readConfig } from '../../src/config.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from '../../src/domain/biometric-status.js'
 import { Refusal } from '../../src/domain/refusal.js'
+import { REPLAY_NEAR_MS } from '../../src/domain/replay.js'
 import { createAccountFlows } from '../../src/flows/accounts.js'
 import { createBootstrap } from '../../src/flows/bootstrap.js'
 import { createEnroll } from '../../src/flows/enroll.js'
@@ -45,7 +46,9 @@ afterAll(async () => {
 
 /** The flows of a process on these stores, some of them in the test's hands. */
 function flowsOn(
-  changes: Partial<Pick<Stores, 'profiles' | 'authentications'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }> = {},
+  changes: Partial<
+    Pick<Stores, 'profiles' | 'authentications'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }
+  > = {},
 ) {
   const needs = {
     ...stores,
@@ -346,13 +349,23 @@ describe('an attempt whose mark is like a known one', () => {
 
   it('signs in where the known pattern is another typing', async () => {
     const one = await enrolled()
-    const [body, other] = [50, 51].map((n) => bytes(one.typist.types(text(50), n)))
-    if (body === undefined || other === undefined) throw new Error('two typings of the same words')
-    const read = await scoring.score({ body: other, references: [], replayKey: new Uint8Array(32) })
-    if (!read.ok) throw new Error(read.message)
+    const typed = (session: number) => bytes(one.typist.types(text(50), session))
+    const read = async (body: Uint8Array, references: readonly Uint8Array[]) => {
+      const found = await scoring.score({ body, references, replayKey: new Uint8Array(32) })
+      if (!found.ok) throw new Error(found.message)
+      return found.reading
+    }
+    const body = typed(50)
+    // Not so much faster or slower that it might be the same one stretched.
+    let [session, distanceMs] = [50, Number.NaN]
+    let sample: Uint8Array = new Uint8Array()
+    while (!(distanceMs >= REPLAY_NEAR_MS && Number.isFinite(distanceMs))) {
+      sample = (await read(typed(++session), [])).sample
+      distanceMs = (await read(body, [sample])).replayDistanceMs
+    }
     const { accountId, memberId } = one
     const binding = { accountId, memberId, patternId: v7(), generation: 0 }
-    const sealed = await stores.vault.seal(organizationId, binding, read.reading.sample)
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
     const flows = flowsOn({ authentications: likeOne({ binding, sealed }) })
     const { authentication } = await flows.verify(one.who, await one.session(), body, HINTS)
     expect(authentication?.reason).not.toBe('fraud-detected')

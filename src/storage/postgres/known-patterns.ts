@@ -1,6 +1,6 @@
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../domain/replay.js'
 import type { AuthenticationStore, KnownPattern } from '../authentication.js'
-import { bigintArray, type Database, dateOf, type Transaction } from './client.js'
+import { bigintArray, type Database, type Transaction } from './client.js'
 import { attemptOfPattern } from './pattern-attempt.js'
 
 interface MarkRow {
@@ -36,7 +36,7 @@ export const resembling =
 
 const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, most: number) => sql<MarkRow[]>`
   select exact, pattern_id, generation, member_id from keystride.own_marks_like(
-    ${exact}, ${bigintArray(bands)}, ${REPLAY_BANDS_SHARED}, ${dateOf(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
+    ${exact}, ${bigintArray(bands)}, ${REPLAY_BANDS_SHARED}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
 
 async function samplesOf(sql: Transaction, organizationId: string, ids: readonly string[]): Promise<SampleRow[]> {
   if (ids.length === 0) return []

@@ -12,7 +12,7 @@ create function keystride.claim_mark(
   organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz,
   reject boolean, bands_shared int, memory_days int, pattern uuid, pattern_generation int
 ) returns boolean
-language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   oldest timestamptz := at - make_interval(days => memory_days);
@@ -46,7 +46,7 @@ $$;
 -- its own the caller could not go by the index: the operator on bands may not look past the row's policy.
 create function keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_shared int, after timestamptz, most int)
 returns table (exact bytea, pattern_id uuid, generation int, member_id uuid)
-language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
   select m.exact, m.pattern_id, m.generation, m.member_id
     from (select * from keystride.replay_mark known where known.bands && mark_bands offset 0) m
