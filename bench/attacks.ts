@@ -1,9 +1,9 @@
 import { loadPeople, splitPeople } from '../src/calibration/dataset.js'
 import { SPECIES_NAMES, type Species } from '../src/calibration/species.js'
 import type { Kernel } from '../src/scoring/kernel.js'
-import { countForgeries, populationOf, victimsOf } from './forgeries.js'
+import { countForgeries, populationOf, victimsOf, within } from './forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
-import { countSincere, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
+import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
 
 /** Percent of each species that may be accepted (T06 in docs/trust.md). */
 export const FORGERY_BARS: Readonly<Record<Species, number>> = {
@@ -52,6 +52,7 @@ const line = (...cells: readonly string[]): string =>
     .trimEnd()
 const cell = (count: number, of: number): string =>
   `${((100 * count) / of).toFixed(2)} [${upperPercent(count, of).toFixed(2)}]`
+export const withinBounds = (sessions: Patterns): Patterns => sessions.filter((session) => within(session))
 const judged = (count: number, of: number, bar: number): string => ((100 * count) / of <= bar ? '' : 'missed')
 
 /**
@@ -104,9 +105,14 @@ export function attackFigures(
     const { samples: n, ofReference, ofAnything } = countReplays(kernel, patterns.flat(), how, samples)
     lines.push(line(name, cell(ofReference, n), cell(ofAnything, n), `${bar}`, `${n}`, judged(ofAnything, n, bar)))
   }
-  onProgress('sincere pairs')
-  const { pairs, called } = countPairs(kernel, patterns, PAIRS)
-  const verdict = judged(called, pairs, PAIRS_BAR)
-  lines.push(line('sincere pairs called a replay', cell(called, pairs), '', `${PAIRS_BAR}`, `${pairs}`, verdict))
+  lines.push('', line('sincere pairs', 'called a replay', 'marks alike', 'bar', 'pairs'))
+  for (const [name, of] of [
+    ['Aalto, untouched, 50 presses', patterns],
+    ['NISLAB, the same passphrase', [...passphrases(nislab, 'h2'), ...passphrases(nislab, 'h1')].map(withinBounds)],
+  ] as const) {
+    onProgress(`sincere pairs: ${name}`)
+    const { pairs: n, resembling, called } = countPairs(kernel, of, PAIRS)
+    lines.push(line(name, cell(called, n), cell(resembling, n), `${PAIRS_BAR}`, `${n}`, judged(called, n, PAIRS_BAR)))
+  }
   return lines
 }

@@ -1,6 +1,6 @@
 import type { Person, Session } from '../src/calibration/dataset.js'
 import { seededRandom } from '../src/calibration/random.js'
-import { REPLAY_BANDS_SHARED, type ReplayMark } from '../src/domain/replay.js'
+import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../src/domain/replay.js'
 import type { Kernel } from '../src/scoring/kernel.js'
 import { pressTimes } from '../src/scoring/read-pattern.js'
 import { REPLAY_DISTANCE_MS, sampleOf, within } from './forgeries.js'
@@ -38,9 +38,12 @@ export const patternsOf = (people: readonly Person[], pressesMax: number): Sessi
   )
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i])
-/** As the store decides: the very same times, or enough bands. */
-const known = (a: ReplayMark, b: ReplayMark): boolean =>
-  same(a.exact, b.exact) || a.bands.filter((band, i) => band === b.bands[i]).length >= REPLAY_BANDS_SHARED
+/** As the index has it: enough bands are shared. */
+const resemble = (a: ReplayMark, b: ReplayMark): boolean =>
+  a.bands.filter((band, i) => band === b.bands[i]).length >= REPLAY_BANDS_SHARED
+/** As a verify decides: the very same times, or those that resemble each other and are near. */
+const known = (a: ReplayMark, b: ReplayMark, distanceMs: number): boolean =>
+  same(a.exact, b.exact) || (resemble(a, b) && (distanceMs < REPLAY_NEAR_MS || !Number.isFinite(distanceMs)))
 
 /** `samples` replays of the patterns, each in turn. */
 export function countReplays(kernel: Kernel, all: readonly Session[], how: Replaying, samples: number): ReplayCount {
@@ -57,17 +60,18 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
       releaseMs: moved(releaseMs),
     }))
     const { botLikelihood, replayDistanceMs } = kernel.score(sampleOf(replay), [sampleOf(session)])
-    if (botLikelihood > 0.5 || known(kernel.mark(pressTimes(session), KEY), kernel.mark(pressTimes(replay), KEY)))
-      continue
+    const [mark, again] = [session, replay].map((one) => kernel.mark(pressTimes(one), KEY))
+    if (mark === undefined || again === undefined) continue
+    if (botLikelihood > 0.5 || known(mark, again, replayDistanceMs)) continue
     ofAnything++
     if (replayDistanceMs >= REPLAY_DISTANCE_MS) ofReference++
   }
   return { samples, ofReference, ofAnything }
 }
 
-/** Pairs of one person's sincere patterns, and how many of them are taken for each other. */
+/** Pairs of one person's sincere patterns; how many resemble each other by their marks, and how many are taken for each other. */
 export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
-  let [pairs, called] = [0, 0]
+  let [pairs, resembling, called] = [0, 0, 0]
   for (const sessions of people) {
     const marks = sessions.map((session) => kernel.mark(pressTimes(session), KEY))
     sessions.forEach((session, i) => {
@@ -76,10 +80,12 @@ export function countPairs(kernel: Kernel, people: readonly (readonly Session[])
         if (a === undefined || b === undefined) continue
         kernel.read(0, sampleOf(session))
         kernel.read(1, sampleOf(sessions[j] ?? session))
+        const { replayDistanceMs } = kernel.scoreRead(1)
         pairs++
-        if (known(a, b) || kernel.scoreRead(1).replayDistanceMs < REPLAY_DISTANCE_MS) called++
+        if (resemble(a, b)) resembling++
+        if (known(a, b, replayDistanceMs) || replayDistanceMs < REPLAY_DISTANCE_MS) called++
       }
     })
   }
-  return { pairs, called }
+  return { pairs, resembling, called }
 }

@@ -1,7 +1,7 @@
 import { type Asking, type AskingNeeds, type Member, type Turn, words } from './asking.js'
 import { patternBody } from './pattern-body.js'
 
-/** People are now and then taken for machines while they enroll, and type once more. */
+/** People are now and then taken for machines or replays while they enroll, and type once more. */
 const TRIES = 40
 
 /** Accounts that come and go: the people enrolled before a run, and those who join in it. */
@@ -46,6 +46,7 @@ export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count
         if (answer === null || !answer.ok) return null
         if (answer.status === 200) stored++
         else if (answer.json.reason === 'detection-bot') count(turn, 'enrolling_called_bots')
+        else if (answer.json.reason === 'fraud-detected') count(turn, 'enrolling_called_replays')
         else if (!sound(turn, 'enroll', { [`refused: ${answer.json.reason}`]: true })) return null
         if (words(answer.json).length > 0) typed = words(answer.json)
       }

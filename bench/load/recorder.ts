@@ -26,6 +26,7 @@ export const COUNTS = [
   'members_locked',
   'people_enrolled',
   'enrolling_called_bots',
+  'enrolling_called_replays',
   'nobody_free',
 ] as const
 export type Count = (typeof COUNTS)[number]

@@ -86,6 +86,7 @@ export const StepReport = z.object({
     members_locked: count,
     people_enrolled: count,
     enrolling_called_bots: count,
+    enrolling_called_replays: count,
   }),
   health: Health,
   passed: z.boolean().nullable().describe('whether a step of a ramp held its bounds; null outside a ramp'),

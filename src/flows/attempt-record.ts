@@ -55,6 +55,9 @@ export interface Judged {
  */
 export type Judge<J extends Judged> = (situation: Situation, seenBefore: boolean) => Promise<J | 'enroll' | 'refused'>
 
+/** Whether a pattern whose mark resembles a known one is that one over again; else the judge is asked for it once more. */
+export type IsReplay<J extends Judged> = (situation: Situation, judged: J) => Promise<boolean>
+
 /** What became of an attempt; `authentication` and `judged` null where nothing was scored or compared. */
 export interface Settled<J extends Judged = Judged> {
   readonly situation: Situation
@@ -75,7 +78,12 @@ export const unjudged = (situation: Situation, action: 'enroll' | 'refused'): Se
  * Judges on the counters and the profile as they are and commits record and counters together; where they moved meanwhile,
  * judges again on the new ones. Refuses a member that is gone.
  */
-export async function settle<J extends Judged>(needs: Needs, first: Situation, judge: Judge<J>): Promise<Settled<J>> {
+export async function settle<J extends Judged>(
+  needs: Needs,
+  first: Situation,
+  judge: Judge<J>,
+  isReplay: IsReplay<J>,
+): Promise<Settled<J>> {
   let situation = first
   let seenBefore = false
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -104,7 +112,7 @@ export async function settle<J extends Judged>(needs: Needs, first: Situation, j
       }
       return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
     }
-    if (outcome === 'replay') seenBefore = true
+    if (outcome === 'replay') seenBefore = await isReplay(situation, judged)
     else situation = await readAgain(needs, situation)
   }
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)

@@ -47,9 +47,12 @@ export function createVerifyCode(needs: Needs): VerifyCodeFlow {
     const reserved = await reserve(needs, before)
     if (!reserved.open) return answerOf(needs, unjudged(reserved, 'refused'))
     const compared = await compare(needs, reserved, code)
-    return answerOf(needs, await settle(needs, reserved, judgeOf(needs, compared)))
+    return answerOf(needs, await settle(needs, reserved, judgeOf(needs, compared), noReplay))
   }
 }
+
+/** A code leaves no mark that could be known. */
+const noReplay = async (): Promise<boolean> => true
 
 /** What one comparison has shown. */
 interface Compared {

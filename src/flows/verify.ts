@@ -20,6 +20,7 @@ import type { Vault } from '../storage/vault.js'
 import { begin, release, reserve, type Situation, windowOf, windowOfReserved } from './attempt.js'
 import {
   answerOf,
+  type IsReplay,
   type Judge,
   type Judged,
   type Settled,
@@ -29,6 +30,7 @@ import {
 } from './attempt-record.js'
 import { otherMember } from './enroll.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
+import { clearedMark } from './known-patterns.js'
 import type { KnownPeople } from './known-people.js'
 import { type Designation, fitsMember, type Presented } from './person.js'
 import { type Settings, settingsFor } from './settings.js'
@@ -79,7 +81,8 @@ export function createVerify(needs: Needs): VerifyFlow {
       return refuseInvalid(compared)
     }
     try {
-      const settled = await settle(needs, reserved, judgeOf(needs, body, compared))
+      const { judge, isReplay } = judgeOf(needs, body, compared)
+      const settled = await settle(needs, reserved, judge, isReplay)
       await noteInSession(needs, settled)
       if (await learn(needs, settled)) needs.people.forget(who)
       else remember(needs, settled)
@@ -236,10 +239,15 @@ interface JudgedTyping extends Judged {
  * A score holds for the references it was made with: where these changed meanwhile the pattern is scored again. Not
  * against those of a new generation: what took the old one away has ended the session too.
  */
-function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedTyping> {
+function judgeOf(
+  needs: Needs,
+  body: Uint8Array,
+  first: Compared,
+): { readonly judge: Judge<JudgedTyping>; readonly isReplay: IsReplay<JudgedTyping> } {
   const patternId = needs.newId()
   let compared = first
-  return async (situation, seenBefore) => {
+  let cleared: readonly Uint8Array[] = []
+  const judge: Judge<JudgedTyping> = async (situation, seenBefore) => {
     if (!profileReady(needs, situation)) return 'enroll'
     if (windowOfReserved(needs, situation).mode !== 'biometric') return 'refused'
     const { who, account, member, settings } = situation
@@ -273,13 +281,19 @@ function judgeOf(needs: Needs, body: Uint8Array, first: Compared): Judge<JudgedT
       nPatternsRefUsed: reading.nReferencesUsed,
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
-      replayMark: seenBefore ? null : reading.replayMark,
+      replayMark: seenBefore ? null : { ...reading.replayMark, cleared },
       facts: { ...facts, shadow: shadowOf(needs, facts, settings) },
       around,
       compared,
       replay,
     }
   }
+  const isReplay: IsReplay<JudgedTyping> = async ({ who }, { replayMark }) => {
+    const mark = replayMark === null ? null : await clearedMark(needs, who.organizationId, body, replayMark)
+    cleared = mark?.cleared ?? []
+    return mark === null
+  }
+  return { judge, isReplay }
 }
 
 /** What is known around the attempt: by the end user's address as relayed, never the transport's. */

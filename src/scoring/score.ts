@@ -36,6 +36,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,
       replayOfReference,
+      replayDistanceMs: found.replayDistanceMs,
       confidence,
       confidenceAdapted: adapted ? found.confidence : null,
       nReferencesUsed: nReferences,

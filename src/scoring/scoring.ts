@@ -46,6 +46,11 @@ export interface PatternReading {
   readonly bot: boolean
   /** A reference is this very pattern, give or take a few ms. */
   readonly replayOfReference: boolean
+  /**
+   * Mean difference of all times to those of the nearest reference, shift and scale removed; infinite without references, and
+   * where none is as long as this within two presses and typed at the same speed within a quarter.
+   */
+  readonly replayDistanceMs: number
   /** Calibrated probability from 0 to 1 that the enrolled references' owner typed this; null without references. */
   readonly confidence: number | null
   /** The same against the enrolled and the adaptive references together; null without adaptive ones. */

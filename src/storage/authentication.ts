@@ -4,6 +4,7 @@ import type { AttemptCounters, AttemptKind } from '../domain/attempts.js'
 import type { Habits } from '../domain/context/circumstances.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
+import type { Binding } from './vault.js'
 
 /** One judged sign-in attempt, as it is kept. */
 export interface Authentication {
@@ -55,6 +56,12 @@ export type RecordOutcome =
   /** The member is gone. */
   | 'absent'
 
+/** A pattern that the replay index knows; null where nothing of it but the mark is kept. */
+export interface KnownPattern {
+  readonly exact: Uint8Array
+  readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null
+}
+
 export interface SessionTyping {
   readonly userRef: string
   readonly memberId: string
@@ -69,6 +76,8 @@ export interface AuthenticationStore {
    * (`authenticated`) also sets the member's `lastSuccessAt`. Attempts of the same moment share one commit.
    */
   record(organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome>
+  /** Patterns known at `now`, epoch ms, whose marks this one resembles: what `record` calls a replay of. `most` at the most. */
+  resembling(organizationId: string, mark: ReplayMark, now: number, most: number): Promise<KnownPattern[]>
   find(organizationId: string, id: string): Promise<Authentication | null>
   /** When a session's typing last signed the member in, epoch ms, of its attempts from `since` on; null where none did. */
   typedInSession(organizationId: string, session: SessionTyping): Promise<number | null>

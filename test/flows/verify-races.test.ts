@@ -4,6 +4,7 @@ import { person } from '../../src/cli/made-up-person.js'
 import { readConfig } from '../../src/config.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from '../../src/domain/biometric-status.js'
 import { Refusal } from '../../src/domain/refusal.js'
+import { REPLAY_NEAR_MS } from '../../src/domain/replay.js'
 import { createAccountFlows } from '../../src/flows/accounts.js'
 import { createBootstrap } from '../../src/flows/bootstrap.js'
 import { createEnroll } from '../../src/flows/enroll.js'
@@ -16,6 +17,7 @@ import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import type { Scoring } from '../../src/scoring/scoring.js'
 import { startScoring } from '../../src/start-scoring.js'
+import type { KnownPattern } from '../../src/storage/authentication.js'
 import { text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { mark } from '../storage/fixtures.js'
@@ -44,7 +46,9 @@ afterAll(async () => {
 
 /** The flows of a process on these stores, some of them in the test's hands. */
 function flowsOn(
-  changes: Partial<Pick<Stores, 'profiles'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }> = {},
+  changes: Partial<
+    Pick<Stores, 'profiles' | 'authentications'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }
+  > = {},
 ) {
   const needs = {
     ...stores,
@@ -86,6 +90,7 @@ async function enrolled() {
   let next = 0
   const one = {
     who,
+    typist,
     accountId: account.id,
     memberId: member?.id ?? '',
     patternIds: [] as string[],
@@ -325,5 +330,54 @@ describe('a process that remembers a person', () => {
       Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
     )
     expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
+  })
+})
+
+describe('an attempt whose mark is like a known one', () => {
+  /** Stores on which every mark is like one of this pattern's, until that is cleared. */
+  const likeOne = (pattern: KnownPattern['pattern']): Stores['authentications'] => {
+    const exact = mark().exact
+    return {
+      ...stores.authentications,
+      resembling: async () => [{ exact, pattern }],
+      record: async (of, attempt) => {
+        const cleared = attempt.replayMark?.cleared?.some((one) => Buffer.compare(one, exact) === 0) ?? true
+        return cleared ? stores.authentications.record(of, attempt) : 'replay'
+      },
+    }
+  }
+
+  it('signs in where the known pattern is another typing', async () => {
+    const one = await enrolled()
+    const typed = (session: number) => bytes(one.typist.types(text(50), session))
+    const read = async (body: Uint8Array, references: readonly Uint8Array[]) => {
+      const found = await scoring.score({ body, references, replayKey: new Uint8Array(32) })
+      if (!found.ok) throw new Error(found.message)
+      return found.reading
+    }
+    const body = typed(50)
+    // Not so much faster or slower that it might be the same one stretched.
+    let [session, distanceMs] = [50, Number.NaN]
+    let sample: Uint8Array = new Uint8Array()
+    while (!(distanceMs >= REPLAY_NEAR_MS && Number.isFinite(distanceMs))) {
+      sample = (await read(typed(++session), [])).sample
+      distanceMs = (await read(body, [sample])).replayDistanceMs
+    }
+    const { accountId, memberId } = one
+    const binding = { accountId, memberId, patternId: v7(), generation: 0 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const flows = flowsOn({ authentications: likeOne({ binding, sealed }) })
+    const { authentication } = await flows.verify(one.who, await one.session(), body, HINTS)
+    expect(authentication?.reason).not.toBe('fraud-detected')
+    expect(authentication?.confidenceBiometrics).toBeGreaterThan(0.5)
+    expect(await one.records()).toBe(1)
+  })
+
+  it('is a replay where the known pattern is not there any more', async () => {
+    const one = await enrolled()
+    const flows = flowsOn({ authentications: likeOne(null) })
+    const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer.authentication).toMatchObject({ recommendedAction: 'block', reason: 'fraud-detected' })
+    expect(await one.records()).toBe(1)
   })
 })

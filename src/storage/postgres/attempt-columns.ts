@@ -26,6 +26,7 @@ const COLUMNS: Readonly<Record<string, Element>> = {
   row_versions: ({ attempt }) => attempt.rowVersion ?? null,
   exacts: ({ attempt }) => (attempt.replayMark === null ? null : bytea(attempt.replayMark.exact)),
   bands: ({ attempt }) => attempt.replayMark?.bands.join() ?? NO_BANDS,
+  cleareds: ({ attempt }) => clearedOf(attempt.replayMark?.cleared ?? []),
   ids: ({ attempt }) => attempt.authentication.id,
   created_ms: ({ attempt }) => attempt.authentication.createdAt,
   user_refs: ({ attempt }) => quoted(attempt.authentication.userRef),
@@ -77,6 +78,9 @@ const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString('base64')
 
 const bytea = (bytes: Uint8Array): string => `"\\\\x${Buffer.from(bytes).toString('hex')}"`
+
+const clearedOf = (marks: readonly Uint8Array[]): string | null =>
+  marks.length === 0 ? null : quoted(marks.map((mark) => Buffer.from(mark).toString('hex')).join())
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
 

@@ -3,6 +3,7 @@ import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../a
 import { type AuthenticationRow, authenticationColumns, toAuthentication } from './authentication.js'
 import type { Database, Transaction } from './client.js'
 import { fromFactsText } from './facts-row.js'
+import { attemptOfPattern } from './pattern-attempt.js'
 import { within } from './statistics.js'
 
 type LoggedRow = AuthenticationRow & { display_name: string | null }
@@ -17,9 +18,6 @@ interface PatternRow {
   authentication_id: string | null
   tags: KeptPattern['tags'] | null
 }
-
-/** An attempt is recorded within so long of its pattern's id being made: the answer's deadline, and room. */
-const RECORDED_WITHIN_S = 30
 
 /** Recorded attempts in PostgreSQL. Pages find their ids in the index alone and read only the rows they show. */
 export function postgresAttemptLog(database: Database): AttemptLog {
@@ -85,12 +83,10 @@ export function postgresAttemptLog(database: Database): AttemptLog {
             join keystride.member m on m.organization_id = r.organization_id and m.id = r.member_id
             join keystride.account a on a.organization_id = m.organization_id and a.id = m.account_id
           where r.organization_id = ${organizationId} and r.id = any (${wanted}::uuid[])`
-        // No index on pattern_id, which every attempt would pay for: the id tells the time, and that leads to the attempt.
         const tested = await sql<PatternRow[]>`
           select t.* from unnest(${wanted}::uuid[]) wanted (id), lateral (
             select ${testedColumns(sql)} from keystride.authentication
-            where organization_id = ${organizationId} and id >= wanted.id and pattern_id = wanted.id
-              and id < keystride.uuid_from(keystride.time_of(wanted.id) + make_interval(secs => ${RECORDED_WITHIN_S}))
+            where ${attemptOfPattern(sql, organizationId)}
             limit 1) t`
         return [...references, ...tested].map(toPattern)
       }),

@@ -5,6 +5,7 @@ import type { Authentication, AuthenticationStore } from '../authentication.js'
 import type { Database, Transaction } from './client.js'
 import { fromFactsText } from './facts-row.js'
 import { groupCommit } from './group-commit.js'
+import { resembling } from './known-patterns.js'
 
 export interface AuthenticationRow {
   id: string
@@ -34,6 +35,8 @@ export interface AuthenticationRow {
 export function postgresAuthentications(database: Database): AuthenticationStore {
   return {
     record: groupCommit(database),
+
+    resembling: resembling(database),
 
     find: (organizationId, id) =>
       database.scoped(organizationId, async (sql) => {

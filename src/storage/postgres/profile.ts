@@ -245,13 +245,13 @@ async function removeOne(sql: Transaction, owner: Owner, member: Member, pattern
 /** True where nobody has typed this before, or where that does not matter; then the mark is kept. */
 async function claimMark(
   sql: Transaction,
-  { memberId, replayMark, createdAt }: NewReference,
+  { id, generation, memberId, replayMark, createdAt }: NewReference,
   { rejectReplay }: { readonly rejectReplay: boolean },
 ): Promise<boolean> {
   if (replayMark === null) return true
   const [claim] = await sql<{ fresh: boolean }[]>`
     select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId},
-      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}) as fresh`
+      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation}) as fresh`
   return claim?.fresh === true
 }
 

@@ -1,12 +1,22 @@
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
-import type { Authentication, AuthenticationStore } from '../../../src/storage/authentication.js'
-import { enterMark, type Immediate, keyOf, resembles, type Tables, update } from './tables.js'
+import type { Authentication, AuthenticationStore, KnownPattern } from '../../../src/storage/authentication.js'
+import { enterMark, type Immediate, keyOf, type MarkRow, marksLike, resembles, type Tables, update } from './tables.js'
 
 const DAY_MS = 24 * 3_600_000
 
 export function memoryAuthentications(tables: Tables): Immediate<AuthenticationStore> {
   const of = (organizationId: string, userRef: string): readonly Authentication[] =>
     tables.authentications.get(keyOf(organizationId, userRef)) ?? []
+  /** As a reference or an attempt keeps it. */
+  function patternOf(organizationId: string, mark: MarkRow | undefined): KnownPattern['pattern'] {
+    const row = mark === undefined ? undefined : tables.members.get(keyOf(organizationId, mark.memberId))
+    if (mark?.patternId == null || row === undefined) return null
+    const { memberId, patternId, generation } = mark
+    const tested = [...tables.authentications.values()].flat().find(({ pattern }) => pattern?.id === patternId)
+    const sealed = row.references.find(({ id }) => id === patternId)?.sealed ?? tested?.pattern?.sealed
+    const binding = { accountId: row.of.account.id, memberId, patternId, generation }
+    return sealed === undefined ? null : { binding, sealed }
+  }
   const byId = (a: Authentication, b: Authentication) => (a.id < b.id ? 1 : -1)
   return {
     record(organizationId, attempt) {
@@ -21,7 +31,9 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if (replayMark !== null) {
         const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
         if (resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return 'replay'
-        if (!enterMark(tables, organizationId, replayMark, { memberId, seenAt: createdAt }, oldest)) return 'replay'
+        const patternId = authentication.pattern?.id ?? null
+        const owner = { memberId, seenAt: createdAt, patternId, generation }
+        if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
       const typed = authenticated && method === 'biometric'
       const usesUp = authenticated && method === 'security_code' && before.code.temporary
@@ -39,6 +51,16 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       else list.push(authentication)
       tables.watch({ what: 'attempt', row, before, codeHash, attempt })
       return 'recorded'
+    },
+    resembling(organizationId, mark, now, most) {
+      const oldest = now - REPLAY_MEMORY_DAYS * DAY_MS
+      const same = keyOf(organizationId, Buffer.from(mark.exact).toString('hex'))
+      const keys = new Set(marksLike(tables, organizationId, mark, oldest, REPLAY_BANDS_SHARED))
+      if ((tables.marks.get(same)?.seenAt ?? 0) > oldest) keys.add(same)
+      return [...keys].slice(0, most).map((key) => ({
+        exact: Buffer.from(key.slice(organizationId.length + 1), 'hex'),
+        pattern: patternOf(organizationId, tables.marks.get(key)),
+      }))
     },
     find(organizationId, id) {
       for (const [place, list] of tables.authentications) {

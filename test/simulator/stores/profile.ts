@@ -226,13 +226,14 @@ const closed = (tables: Tables, row: MemberRow): AddOutcome => ({ outcome: 'clos
 function claimMark(
   tables: Tables,
   { organizationId, member }: MemberRow,
-  { replayMark, createdAt }: NewReference,
+  { id: patternId, generation, replayMark, createdAt }: NewReference,
   reject: boolean,
 ): boolean {
   if (replayMark === null) return true
   const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
   if (reject && resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return false
-  return enterMark(tables, organizationId, replayMark, { memberId: member.id, seenAt: createdAt }, oldest) || !reject
+  const owner = { memberId: member.id, seenAt: createdAt, patternId, generation }
+  return enterMark(tables, organizationId, replayMark, owner, oldest) || !reject
 }
 
 /** False where the profile holds this very pattern already; an adaptive one may become an enrolled one. */

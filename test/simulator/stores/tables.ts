@@ -46,10 +46,12 @@ export interface LinkRow extends NewLink {
   readonly expiresAt: number
 }
 
-interface MarkRow {
+export interface MarkRow {
   readonly bands: readonly bigint[]
   readonly memberId: string
   readonly seenAt: number
+  readonly patternId: string | null
+  readonly generation: number
 }
 
 type OfMember = { readonly row: MemberRow }
@@ -278,14 +280,24 @@ export function resembles(
   oldest: number,
   shared: number,
 ): boolean {
+  const cleared = new Set(mark.cleared?.map((exact) => keyOf(organizationId, Buffer.from(exact).toString('hex'))))
+  return marksLike({ marks, bands }, organizationId, mark, oldest, shared).some((key) => !cleared.has(key))
+}
+
+/** Keys of the marks from after `oldest` that share so many bands with it. */
+export function marksLike(
+  { marks, bands }: Pick<Tables, 'marks' | 'bands'>,
+  organizationId: string,
+  mark: ReplayMark,
+  oldest: number,
+  shared: number,
+): string[] {
   const met = new Map<string, number>()
   for (const band of new Set(mark.bands))
     for (const key of bands.get(keyOf(organizationId, String(band))) ?? []) {
-      const n = (met.get(key) ?? 0) + 1
-      if (n >= shared && (marks.get(key)?.seenAt ?? 0) > oldest) return true
-      met.set(key, n)
+      met.set(key, (met.get(key) ?? 0) + 1)
     }
-  return false
+  return [...met].flatMap(([key, n]) => (n >= shared && (marks.get(key)?.seenAt ?? 0) > oldest ? [key] : []))
 }
 
 /** Enters the mark; false where the very same one is there, from after `oldest`. */
@@ -293,7 +305,7 @@ export function enterMark(
   tables: Tables,
   organizationId: string,
   { exact, bands }: ReplayMark,
-  owner: { readonly memberId: string; readonly seenAt: number },
+  owner: Omit<MarkRow, 'bands'>,
   oldest: number,
 ): boolean {
   const key = keyOf(organizationId, Buffer.from(exact).toString('hex'))

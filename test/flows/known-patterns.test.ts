@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf } from '../../bench/ratio/people.js'
+import { seededRandom } from '../../src/calibration/random.js'
+import { readConfig } from '../../src/config.js'
+import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
+import { clearedMark } from '../../src/flows/known-patterns.js'
+import { jsonLog } from '../../src/log.js'
+import { administration, openStores, type Stores } from '../../src/open-stores.js'
+import type { PatternReading, Scoring } from '../../src/scoring/scoring.js'
+import { startScoring } from '../../src/start-scoring.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { attempt, type Person, person, reference } from '../storage/fixtures.js'
+
+const PRESSES = 18
+const TYPINGS = 400
+
+let fresh: FreshDatabase
+let stores: Stores
+let scoring: Scoring
+let database: Database
+let organizationId: string
+let replayKey: Uint8Array
+
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({ DATABASE_URL: fresh.url, ENCRYPTION_KEY: key, SCORING: 'inline' })
+  const log = jsonLog('error')
+  stores = await openStores(config, log, { redis: false })
+  scoring = await startScoring(config, log)
+  database = connectPostgres({ url: fresh.url, max: 2 })
+  organizationId = (await administration(stores).create('Test')).id
+  replayKey = await stores.vault.replayKey(organizationId)
+}, 60_000)
+afterAll(async () => {
+  await scoring.close()
+  await stores.close()
+  await database.close()
+  await fresh.drop()
+})
+
+interface Event {
+  readonly type: string
+  et: number
+}
+const { kevt, k: _, ...around } = JSON.parse(bodyOf(1, 0, PRESSES)) as { kevt: Event[]; k: unknown }
+const event = (type: string): Event => {
+  const found = kevt.find((one) => one.type === type)
+  if (found === undefined) throw new Error(`no ${type} in the pattern`)
+  return found
+}
+/** A pattern of these times, ms: press and release of each key in turn. */
+const bodyAt = (times: readonly number[]): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      ...around,
+      kevt: times.map((ms, i) => {
+        const [type, et] = [i % 2 === 0 ? 'keydown' : 'keyup', Math.round(100 * ms) / 100]
+        return { ...event(type), et, seqn: i }
+      }),
+    }),
+  )
+const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+/** The same words typed again and again by one with a steady rhythm. */
+function typings(seed: number): number[][] {
+  const random = seededRandom(seed)
+  const rhythm = Array.from({ length: PRESSES }, () => 130 + 160 * random())
+  return Array.from({ length: TYPINGS }, () => {
+    let at = 1000 * random()
+    return rhythm.flatMap((flight) => {
+      const press = at
+      at += flight * Math.exp(0.09 * normal(random))
+      return [press, press + 60 + 25 * random()]
+    })
+  })
+}
+
+async function read(body: Uint8Array, references: readonly Uint8Array[] = []): Promise<PatternReading> {
+  const found = await scoring.score({ body, references, replayKey })
+  if (!found.ok) throw new Error(found.message)
+  return found.reading
+}
+
+const alike = (a: ReplayMark, b: ReplayMark): boolean =>
+  a.bands.filter((band) => b.bands.includes(band)).length >= REPLAY_BANDS_SHARED
+
+/** Two typings whose marks are alike by chance. */
+async function chance(seed: number): Promise<readonly [number[], number[]]> {
+  const all = await Promise.all(
+    typings(seed).map(async (times) => ({ times, mark: (await read(bodyAt(times))).replayMark })),
+  )
+  for (const [i, a] of all.entries())
+    for (const b of all.slice(i + 1)) if (alike(a.mark, b.mark)) return [a.times, b.times]
+  throw new Error('no two marks are alike')
+}
+
+/** An attempt of these times, as verify records it. */
+async function attemptAt(times: readonly number[], of: Person, cleared: readonly Uint8Array[] = []) {
+  const { sample, replayMark } = await read(bodyAt(times))
+  const [patternId, id] = [v7(), v7()]
+  const binding = { accountId: of.accountId, memberId: of.memberId, patternId, generation: 0 }
+  const pattern = { id: patternId, sealed: await stores.vault.seal(organizationId, binding, sample) }
+  const { authentication, ...rest } = attempt(of)
+  return {
+    ...rest,
+    replayMark: { ...replayMark, cleared },
+    authentication: { ...authentication, id, createdAt: Date.now(), pattern },
+  }
+}
+
+describe('a typing whose mark is like a known one', () => {
+  it('is told from a replay by the pattern itself', async () => {
+    const [known, again] = await chance(4)
+    const [ada, bo] = [await person(database, organizationId, 'ada'), await person(database, organizationId, 'bo')]
+    const needs = { ...stores, scoring, now: () => Date.now() }
+    const look = (times: readonly number[], mark: ReplayMark) => clearedMark(needs, organizationId, bodyAt(times), mark)
+    const first = await attemptAt(known, ada)
+    expect(await stores.authentications.record(organizationId, first)).toBe('recorded')
+
+    const second = await attemptAt(again, bo)
+    expect(await stores.authentications.record(organizationId, second)).toBe('replay')
+    const cleared = (await look(again, second.replayMark))?.cleared ?? []
+    expect(cleared.map((exact) => Buffer.from(exact).toString('hex'))).toEqual([
+      Buffer.from(first.replayMark.exact).toString('hex'),
+    ])
+    expect(await stores.authentications.record(organizationId, await attemptAt(again, bo, cleared))).toBe('recorded')
+
+    // A copy is one, shaken or not, and whatever was cleared for another typing.
+    const random = seededRandom(5)
+    const shaken = known.map((ms) => ms + 5 * (2 * random() - 1))
+    const stretched = known.map((ms) => 1.5 * ms)
+    for (const times of [known, shaken, stretched]) {
+      const copy = await attemptAt(times, bo)
+      if (times === shaken && !alike(copy.replayMark, first.replayMark)) continue
+      expect(await stores.authentications.record(organizationId, { ...copy, attemptsVersion: 1 })).toBe('replay')
+      expect(await look(times, copy.replayMark)).toBeNull()
+    }
+    const { sample } = await read(bodyAt(known))
+    expect((await read(bodyAt(again), [sample])).replayDistanceMs).toBeGreaterThan(REPLAY_NEAR_MS)
+    expect((await read(bodyAt(shaken), [sample])).replayDistanceMs).toBeLessThan(REPLAY_NEAR_MS / 2)
+
+    // Of a pattern that is gone nothing can be said, so it counts as a replay.
+    await database.scoped(organizationId, (sql) => sql`update keystride.authentication set sealed = null`)
+    expect(await look(again, second.replayMark)).toBeNull()
+  })
+
+  it('is laid beside references as well', async () => {
+    const [known, again] = await chance(6)
+    const owner = await person(database, organizationId, 'cy')
+    const { sample, replayMark } = await read(bodyAt(known))
+    const made = reference(owner.memberId, replayMark)
+    const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: made.id, generation: 0 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const rules = { limit: 10, target: 5, rejectReplay: true }
+    expect(await stores.profiles.add(organizationId, { ...made, sealed, createdAt: Date.now() }, rules)).toMatchObject({
+      outcome: 'added',
+    })
+    const { replayMark: mark } = await read(bodyAt(again))
+    const found = await stores.authentications.resembling(organizationId, mark, Date.now(), 10)
+    const told = found.find(({ exact }) => Buffer.compare(exact, replayMark.exact) === 0)
+    expect(told?.pattern?.binding).toEqual(binding)
+    const opened = await stores.vault.open(organizationId, binding, told?.pattern?.sealed ?? new Uint8Array())
+    expect(Buffer.compare(opened, sample)).toBe(0)
+  })
+
+  it('is looked for in its own organization, in the time that is remembered, and up to a number', async () => {
+    const other = (await administration(stores).create('Other')).id
+    const [b0 = 0n, b1 = 0n, ...rest] = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
+    const marks = [1, 2, 3].map((): ReplayMark => ({ exact: randomBytes(16), bands: [b0, b1, ...rest] }))
+    const someone = await person(database, organizationId, 'dee')
+    const lenient = { limit: 10, target: 5, rejectReplay: false }
+    for (const mark of marks) {
+      const made = { ...reference(someone.memberId, mark), createdAt: Date.now() }
+      expect(await stores.profiles.add(organizationId, made, lenient)).toMatchObject({ outcome: 'added' })
+    }
+    const mark = { exact: randomBytes(16), bands: [b1, b0, ...rest.map((band) => band + 1n)] }
+    const count = async (of: string, now: number, most: number) =>
+      (await stores.authentications.resembling(of, mark, now, most)).length
+    const later = Date.now() + 401 * 86_400_000
+    expect([
+      await count(organizationId, Date.now(), 10),
+      await count(organizationId, Date.now(), 2),
+      await count(organizationId, later, 10),
+      await count(other, Date.now(), 10),
+    ]).toEqual([3, 2, 0, 0])
+  })
+})
