@@ -21,7 +21,7 @@ export interface Fault {
   readonly hurt: () => unknown
   /** Resolves as soon as the store is back. */
   readonly heal: () => unknown
-  /** How long it hurts once every service says so; 0 where it passes by itself and need not be noticed. 1.5 s unless given. */
+  /** How long it hurts once every service says so, over `REFUSED_MS`; 0 where it passes by itself and need not be noticed. 1.5 s unless given. */
   readonly holdMs?: number
   /** The store still answers, late, or never says that it is gone: the first ones wait for it, so long at the most (p99). */
   readonly slowMs?: number
@@ -88,6 +88,7 @@ interface Times {
 }
 
 async function undergo(watched: readonly Watched[], { hurt, heal, holdMs = 1500 }: Fault): Promise<Times> {
+  if (holdMs > 0 && holdMs <= REFUSED_MS) throw new Error(`a fault of ${holdMs} ms leaves no time to be heard of`)
   await delay(500)
   const times: Times = {
     hurtAt: performance.now(),

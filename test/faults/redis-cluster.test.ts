@@ -83,7 +83,6 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     const lost = await masterOf(locked)
     const figures = await suffer([victim], {
       name: 'master kill -9',
-      holdMs: 300,
       hurt: () => lost.kill(),
       heal: () => cluster.replaced(lost),
     })
