@@ -18,6 +18,7 @@ import type { SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { SESSION_LIFETIME_MS } from './bootstrap.js'
 import { limitInvalidPatterns } from './invalid-patterns.js'
+import { clearedMark, type KnownPatternNeeds } from './known-patterns.js'
 import {
   bindSession,
   type Designation,
@@ -70,7 +71,7 @@ export function createEnroll(needs: Needs): EnrollFlow {
     await bindSession(needs.sessions, who, session, person)
     const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, person.member)
     const reading = await readPattern(needs, who, person.member, body).catch(refuseInvalid)
-    const candidate = { ...reading, id: needs.newId() }
+    const candidate = { ...reading, id: needs.newId(), body }
     return admit(needs, { who, session, ...person, hints }, candidate).catch(refuseInvalid)
   }
 }
@@ -110,9 +111,11 @@ export interface Admission {
 export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
   readonly id: string
   readonly replayMark: PatternReading['replayMark'] | null
+  /** As it came, to be laid beside known patterns that its mark resembles. */
+  readonly body: Uint8Array
 }
 
-type AdmitNeeds = Omit<Needs, 'accounts' | 'scoring' | 'newId' | 'invalidPatterns'>
+type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
 
 /** Stores a pattern that was read and found sincere; every enrolled reference goes through here. */
 export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
@@ -189,13 +192,39 @@ export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' |
   return new Refusal('user-not-found', 'the account was deleted meanwhile')
 }
 
-/** Seals the pattern and stores it in its place; with `linkId` only while that link lives, which ends where it completes. */
+type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & KnownPatternNeeds
+type Place = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
+
+/** Patterns like it may be stored beside this one as often; past that it is taken for one of them. */
+const LOOKS_MAX = 5
+
+/**
+ * Seals the pattern and stores it in its place; with `linkId` only while that link lives, which ends where it completes. Where
+ * its mark is like a known one it is a replay only if it is that pattern over again.
+ */
 export async function write(
-  needs: Pick<Needs, 'profiles' | 'vault' | 'targets' | 'replay' | 'now'>,
-  { who, account, member }: Pick<Admission, 'who' | 'account' | 'member'>,
-  place: Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>,
-  { id, sample, mode, replayMark }: Candidate,
+  needs: WriteNeeds,
+  admission: Pick<Admission, 'who' | 'account' | 'member'>,
+  place: Place,
+  candidate: Candidate,
   linkId: string | null = null,
+): Promise<AddOutcome> {
+  const { organizationId } = admission.who
+  let { replayMark } = candidate
+  for (let look = 0; ; look++) {
+    const outcome = await store(needs, admission, place, { ...candidate, replayMark }, linkId)
+    if (outcome.outcome !== 'replay' || replayMark === null || look === LOOKS_MAX) return outcome
+    replayMark = await clearedMark(needs, organizationId, candidate.body, replayMark)
+    if (replayMark === null) return outcome
+  }
+}
+
+async function store(
+  needs: WriteNeeds,
+  { who, account, member }: Pick<Admission, 'who' | 'account' | 'member'>,
+  place: Place,
+  { id, sample, mode, replayMark }: Candidate,
+  linkId: string | null,
 ): Promise<AddOutcome> {
   const { organizationId } = who
   const generation = place.kind === 'successor' ? member.generation + 1 : member.generation

@@ -3,22 +3,25 @@ import type { PatternReading, Scoring } from '../scoring/scoring.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { Vault } from '../storage/vault.js'
 
-interface Needs {
+export interface KnownPatternNeeds {
   readonly authentications: Pick<AuthenticationStore, 'resembling'>
   readonly vault: Vault
   readonly scoring: Scoring
   readonly now: () => number
 }
 
-/** More of them than this are resembled by no accident. */
-const LOOKED_AT_MAX = 16
+/**
+ * Where everybody types the same words a million typings leave some 14 whose marks are alike. Each costs a tenth of a
+ * millisecond to look at.
+ */
+const LOOKED_AT_MAX = 64
 
 /**
  * Lays a pattern beside those that its mark resembles. The mark with these cleared where it is another typing than each of
  * them; null where it is one of them over again, where one cannot be looked at, and where there are too many.
  */
 export async function clearedMark(
-  needs: Needs,
+  needs: KnownPatternNeeds,
   organizationId: string,
   body: Uint8Array,
   mark: ReplayMark,
@@ -31,7 +34,7 @@ export async function clearedMark(
   for (const { binding, sealed } of patterns) {
     const reference = await needs.vault.open(organizationId, binding, sealed)
     const result = await needs.scoring.score({ body, references: [reference], replayKey })
-    // Marks know no scale: where the distance is infinite the one is the other, stretched further than anybody types.
+    // Marks know no scale: where the distance is infinite the one may be the other, stretched further than is looked.
     if (!result.ok || !isAnother(result.reading)) return null
   }
   return { ...mark, cleared: known.map(({ exact }) => exact) }

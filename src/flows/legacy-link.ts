@@ -2,6 +2,7 @@ import { type ProfileTargets, profileView } from '../domain/biometric-status.js'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
 import type { VerdictReason } from '../domain/verdict.js'
 import { decodeSample } from '../scoring/sample.js'
+import type { Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
 import type { ProfileStore } from '../storage/profile.js'
@@ -19,6 +20,7 @@ interface Needs {
   readonly authentications: AuthenticationStore
   readonly sessions: SessionStore
   readonly vault: Vault
+  readonly scoring: Scoring
   readonly enroll: EnrollFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
@@ -80,12 +82,15 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       const sample = await openTested(needs.vault, who.organizationId, tested, member.generation)
       const mode = decodeSample(sample)?.mode
       if (mode === undefined) throw notTested()
-      const linked = await admit(needs, admitted, { id: patternId, sample, mode, replayMark: null })
+      const linked = await admit(needs, admitted, { id: patternId, sample, mode, replayMark: null, body: NO_BODY })
       // Stored by a call beside this one.
       return linked.patternId === null && (await isReference(admitted, patternId)) ? { ...linked, patternId } : linked
     },
   }
 }
+
+/** Nothing is looked for that the index knows already. */
+const NO_BODY = new Uint8Array()
 
 const UNFIT = {
   'detection-bot': 'bot-detected',

@@ -5,6 +5,7 @@ import { completedUri } from '../domain/redirect-uri.js'
 import { linkUnknown, Refusal } from '../domain/refusal.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
+import type { AuthenticationStore } from '../storage/authentication.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { ProfileLinkStore, StoredLink } from '../storage/profile-link.js'
@@ -21,6 +22,7 @@ interface Needs {
   readonly accounts: AccountStore
   readonly profileLinks: ProfileLinkStore
   readonly profiles: ProfileStore
+  readonly authentications: AuthenticationStore
   readonly invalidPatterns: InvalidPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
@@ -125,7 +127,7 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<{ 
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
-  const outcome = await write(needs, before, place, { ...reading, id: needs.newId() }, link.id)
+  const outcome = await write(needs, before, place, { ...reading, id: needs.newId(), body }, link.id)
   if (outcome.outcome === 'closed') return { completed: false, after: outcome.member }
   if (outcome.outcome !== 'added') throw notWritten(outcome)
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()

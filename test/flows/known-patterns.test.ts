@@ -4,8 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bodyOf } from '../../bench/ratio/people.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { readConfig } from '../../src/config.js'
+import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
+import { Refusal } from '../../src/domain/refusal.js'
 import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
+import { createAccountFlows } from '../../src/flows/accounts.js'
+import { createBootstrap } from '../../src/flows/bootstrap.js'
+import { createEnroll } from '../../src/flows/enroll.js'
 import { clearedMark } from '../../src/flows/known-patterns.js'
+import { createSettings } from '../../src/flows/settings.js'
+import { newToken } from '../../src/flows/tokens.js'
 import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
 import type { PatternReading, Scoring } from '../../src/scoring/scoring.js'
@@ -15,6 +22,7 @@ import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, type Person, person, reference } from '../storage/fixtures.js'
 
 const PRESSES = 18
+const HINTS = { language: null, acceptLanguage: null }
 const TYPINGS = 400
 
 let fresh: FreshDatabase
@@ -87,6 +95,26 @@ async function read(body: Uint8Array, references: readonly Uint8Array[] = []): P
 
 const alike = (a: ReplayMark, b: ReplayMark): boolean =>
   a.bands.filter((band) => b.bands.includes(band)).length >= REPLAY_BANDS_SHARED
+
+/** The flows of enrollment, on these stores. */
+function enrolling() {
+  const needs = {
+    ...stores,
+    scoring,
+    ...createSettings({ ...stores, monotonicMs: () => performance.now() }),
+    targets: DEFAULT_TARGETS,
+    newId: () => v7(),
+    newToken,
+    now: () => Date.now(),
+    randomSeed: () => 1,
+    replay: 'reject' as const,
+  }
+  return {
+    accounts: createAccountFlows({ ...needs, securityCodes: { issueFirst: async () => null } }),
+    bootstrap: createBootstrap(needs),
+    enroll: createEnroll(needs),
+  }
+}
 
 /** Two typings whose marks are alike by chance. */
 async function chance(seed: number): Promise<readonly [number[], number[]]> {
@@ -165,6 +193,28 @@ describe('a typing whose mark is like a known one', () => {
     expect(told?.pattern?.binding).toEqual(binding)
     const opened = await stores.vault.open(organizationId, binding, told?.pattern?.sealed ?? new Uint8Array())
     expect(Buffer.compare(opened, sample)).toBe(0)
+  })
+
+  it('is stored as a reference, unless it is the known one over again', async () => {
+    const [known, again] = await chance(8)
+    const flows = enrolling()
+    const stored = async (userRef: string, times: readonly number[]) => {
+      const who = { organizationId, userRef, memberRef: null }
+      await flows.accounts.create(who, { type: null, displayName: null, withCode: false })
+      const { sessionToken } = await flows.bootstrap(who, null, HINTS)
+      const outcome = flows.enroll(who, sessionToken, bodyAt(times), HINTS)
+      return outcome.then(
+        ({ nPatternsRef }) => nPatternsRef,
+        (error) => (error instanceof Refusal ? error.kind : 'thrown'),
+      )
+    }
+    const slower = known.map((ms) => 1.4 * ms)
+    expect([
+      await stored('flo', known),
+      await stored('gil', again),
+      await stored('hal', known),
+      await stored('ike', slower),
+    ]).toEqual([1, 1, 'replay-detected', 'replay-detected'])
   })
 
   it('is looked for in its own organization, in the time that is remembered, and up to a number', async () => {

@@ -259,3 +259,7 @@ function asRefusal(error: unknown): unknown {
 
 /** A PostgreSQL array of bigint as text: the client does not know array types (see `fetch_types`). */
 export const bigintArray = (values: readonly bigint[]): string => `{${values.join(',')}}`
+
+/** The same of bytea. */
+export const byteaArray = (values: readonly Uint8Array[]): string =>
+  `{${values.map((bytes) => `"\\\\x${Buffer.from(bytes).toString('hex')}"`).join()}}`

@@ -11,7 +11,7 @@ import type {
   ProfileStore,
   StoredReference,
 } from '../profile.js'
-import { bigintArray, type Database, type Transaction } from './client.js'
+import { bigintArray, byteaArray, type Database, type Transaction } from './client.js'
 import { endLink, isLive } from './link-row.js'
 import { lockMember, type MemberRow, memberColumns, noSuccessor, queuedAs, toMember } from './member.js'
 
@@ -251,7 +251,8 @@ async function claimMark(
   if (replayMark === null) return true
   const [claim] = await sql<{ fresh: boolean }[]>`
     select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId},
-      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation}) as fresh`
+      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation},
+      ${byteaArray(replayMark.cleared ?? [])}) as fresh`
   return claim?.fresh === true
 }
 

@@ -6,11 +6,12 @@ grant create on schema keystride to keystride_system;
 set local role keystride_system;
 drop function keystride.claim_own_mark(bytea, bigint[], uuid, timestamptz, boolean, int, int);
 drop function keystride.claim_mark(uuid, bytea, bigint[], uuid, timestamptz, boolean, int, int);
--- True where the mark was new and is now stored. Of parallel equal marks one is told true: the others wait for its commit.
+-- True where the mark was new and is now stored; it may resemble those of `cleared`, beside whose patterns this one was laid.
+-- Of parallel equal marks one is told true: the others wait for its commit.
 -- The inner query has no other condition (offset 0 is a fence): the index on the bands is the only way to these rows.
 create function keystride.claim_mark(
   organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz,
-  reject boolean, bands_shared int, memory_days int, pattern uuid, pattern_generation int
+  reject boolean, bands_shared int, memory_days int, pattern uuid, pattern_generation int, cleared bytea[]
 ) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
@@ -19,7 +20,7 @@ declare
 begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
-      where m.organization_id = organization and m.seen_at > oldest
+      where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
         and (select count(distinct band) from unnest(m.bands) band where band = any (mark_bands)) >= bands_shared
       limit 1;
     if found then return false; end if;
@@ -32,15 +33,15 @@ begin
   return found or not reject;
 end
 $$;
--- The same for the organization in whose name the caller acts. The last two may be left out by a process of before.
+-- The same for the organization in whose name the caller acts. The last three may be left out by a process of before.
 create function keystride.claim_own_mark(
   mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, bands_shared int, memory_days int,
-  pattern uuid default null, pattern_generation int default null
+  pattern uuid default null, pattern_generation int default null, cleared bytea[] default '{}'
 ) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$
   select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject, bands_shared,
-    memory_days, pattern, pattern_generation)
+    memory_days, pattern, pattern_generation, cleared)
 $$;
 -- What is known of the patterns that a mark resembles, in the organization in whose name the caller acts. Without rights of
 -- its own the caller could not go by the index: the operator on bands may not look past the row's policy.
@@ -149,12 +150,12 @@ begin
 end
 $$;
 revoke execute on function keystride.claim_mark(
-  uuid, bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int) from public;
+  uuid, bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int, bytea[]) from public;
 revoke execute on function keystride.claim_own_mark(
-  bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int) from public;
+  bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int, bytea[]) from public;
 revoke execute on function keystride.own_marks_like(bytea, bigint[], int, timestamptz, int) from public;
 grant execute on function keystride.claim_own_mark(
-  bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int) to keystride_app;
+  bytea, bigint[], uuid, timestamptz, boolean, int, int, uuid, int, bytea[]) to keystride_app;
 grant execute on function keystride.own_marks_like(bytea, bigint[], int, timestamptz, int) to keystride_app;
 do $$
 declare
