@@ -36,8 +36,8 @@ export function workOn(queue: JobQueue, stores: Stores): void {
   queue.schedule('retention', RETENTION_EVERY_S)
 }
 
-/** An hour is due ten minutes after its end: nobody waits for it, the figures are exact without. */
-const COUNT_EVERY_MS = 60_000
+/** Nobody waits for it: the figures are right without, and the slower the more attempts are not counted. */
+const COUNT_EVERY_MS = 20_000
 
 /** A process that dies loses what it counted since the last time. */
 const ADD_EVERY_MS = 2000
@@ -59,7 +59,7 @@ export const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => 
   every({
     work: () => statistics.countAttempts(),
     everyMs: COUNT_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'attempts were not counted: the next minute tries again'),
+    onError: (error) => log.warn({ err: error }, 'attempts were not counted: tried again in a moment'),
   }),
   every({
     async work() {

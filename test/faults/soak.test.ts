@@ -51,6 +51,10 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     if (unexplained.length > 0) {
       const besides = unexplained.filter((told) => late(storesLate, told)).length
       console.log(`the stores were late to others, too, at ${besides} of ${unexplained.length} unexplained errors`)
+      const kinds = new Map<string, number>()
+      for (const { what, status } of unexplained)
+        kinds.set(`${what} ${status}`, (kinds.get(`${what} ${status}`) ?? 0) + 1)
+      console.log([...kinds].map(([kind, n]) => `${n} of ${kind}`).join(', '))
     }
     expect(unexplained.slice(0, 5)).toEqual([])
     const length = `${Math.round((soaked.ended - soaked.begun) / 1000)} s at ${perSecond.toFixed(0)}/s, ${FAULTS} faults`

@@ -87,6 +87,11 @@ beforeAll(async () => {
   )
   await database.asSystem(
     (sql) => sql`
+      insert into keystride.attempt_recent values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)
+      on conflict do nothing`,
+  )
+  await database.asSystem(
+    (sql) => sql`
       insert into keystride.attempt_day values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
   )
   await database.asSystem((sql) => sql`select keystride.slide_totals(now() + interval '2 hours')`)

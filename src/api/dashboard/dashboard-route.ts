@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
-import { BUCKETS, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
+import { BUCKETS, bucketStart, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { AlertFlows } from '../../flows/alerts.js'
 import type { ExportFlows } from '../../flows/exports.js'
@@ -68,9 +68,11 @@ export const PagingQuery = z.object(Paging)
 
 const Moment = z.iso.datetime({ offset: true })
 
-/** Both bounds of a window, or one, or none: then it ends now, and begins 30 days before its end. */
+/** Both bounds of a window, or one, or none: then it ends now, and begins with the hour 30 days before its end. */
 export const Window = {
-  date_from: Moment.optional().describe('ISO 8601; 30 days before `date_to` where it is left out'),
+  date_from: Moment.optional().describe(
+    'ISO 8601; the start of the hour 30 days before `date_to` where it is left out',
+  ),
   date_to: Moment.optional().describe('ISO 8601, not included; now where it is left out. At most 400 days'),
 }
 
@@ -94,8 +96,10 @@ export function windowProblem(from: string | undefined, to: string | undefined):
 export function windowOf(given: { date_from?: string | undefined; date_to?: string | undefined }, now: number) {
   const from = given.date_from === undefined ? null : Date.parse(given.date_from)
   const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : Date.parse(given.date_to)
+  // A part of an hour is not counted in advance: read for nobody who did not ask for it.
+  const usual = bucketStart(to - WINDOW_DEFAULT_MS, 'hour')
   // A beginning alone may lie further back than attempts are kept.
-  return { from: Math.max(from ?? to - WINDOW_DEFAULT_MS, to - WINDOW_MAX_MS), to }
+  return { from: Math.max(from ?? usual, to - WINDOW_MAX_MS), to }
 }
 
 /** How a series is cut. */

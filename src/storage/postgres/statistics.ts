@@ -20,7 +20,7 @@ interface TallyRow {
 /** Half a second, and one hour of an organization with many attempts, or the first totals of one: 10 to 30 s for 100,000 users. No end user waits for it. */
 const COUNT_PATIENCE_MS = 180_000
 
-/** Statistics in PostgreSQL: closed hours from their counts, see the migration that makes them. */
+/** Statistics in PostgreSQL: hours from their counts, open ones as far as they are counted; see the migrations that make them. */
 export function postgresStatistics(database: Database): StatisticsStore {
   return {
     tallies: (organizationId, facet, { from, to }, bucket) =>

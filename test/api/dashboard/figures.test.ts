@@ -121,7 +121,7 @@ describe('figures over attempts', () => {
     }
   }
 
-  it('agree with one another, before the hours are counted and after', async () => {
+  it('agree with one another, before the hours are counted, while they are, and after', async () => {
     const before = await figures()
     expect(
       new Set([
@@ -141,8 +141,10 @@ describe('figures over attempts', () => {
     expect([sum(before.blocked, 'n_users'), sum(before.blocked, 'n_blocked')]).toEqual([2, 2])
     // Strangers here send no device.
     expect(before.browsers).toBe(attempts - 2)
-    await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '3 hours')`)
-    expect(await figures()).toEqual(before)
+    for (const ahead of ['30 seconds', '3 hours']) {
+      await database.asSystem((sql) => sql`select keystride.count_attempts(now() + ${ahead}::interval)`)
+      expect(await figures()).toEqual(before)
+    }
     await database.asSystem((sql) => sql`select keystride.count_attempts(now() + interval '2 days')`)
     await database.asSystem((sql) => sql`select keystride.count_days()`)
     expect(await figures()).toEqual(before)
