@@ -1,4 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import postgres from 'postgres'
@@ -63,12 +66,15 @@ export function watchStatus({ ports }: SoakDeployment): StatusWatch {
   }
 }
 
-/** A commit and a ping of Redis take a millisecond or two; the service gives Redis 150 ms, and a silent database 300. */
+/** A commit, a flush and a ping of Redis take a millisecond or two; the service gives Redis 150 ms, and a silent database 300. */
 const LATE_MS = 75
+const PAGE_BYTES = 8192
 
 export interface StoreWatch {
   /** When a store answered late, or not at all, to somebody who asks it past the service. */
   readonly late: readonly Span[]
+  /** When the disk that they are on kept somebody waiting who is no store. */
+  readonly diskLate: readonly Span[]
   /** When this process stood still, and with it the lines that pass through it. */
   readonly stalls: readonly Span[]
   stop(): Promise<void>
@@ -76,7 +82,14 @@ export interface StoreWatch {
 
 /** What other work on the machine does to the stores: a disk or a processor that is not to be had. */
 export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): Promise<StoreWatch> {
-  const late: Span[] = []
+  const [late, diskLate]: [Span[], Span[]] = [[], []]
+  const folder = await mkdtemp(join(tmpdir(), 'keystride-soak-disk-'))
+  const file = await open(join(folder, 'page'), 'w')
+  const page = Buffer.alloc(PAGE_BYTES)
+  const flush = async () => {
+    await file.write(page, 0, PAGE_BYTES, 0)
+    await file.datasync()
+  }
   const sql = postgres(databaseUrl, { max: 1, backoff: () => 0.1, onnotice: () => {} })
   await sql`create table public.beat (at timestamptz)`
   await sql`insert into public.beat values (now())`
@@ -86,7 +99,7 @@ export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): P
   })
   redis.on('error', () => {})
   await redis.connect()
-  const timed = async (work: () => PromiseLike<unknown>) => {
+  const timed = async (late: Span[], work: () => PromiseLike<unknown>) => {
     const from = performance.now()
     const well = await Promise.resolve(work()).then(
       () => true,
@@ -102,17 +115,22 @@ export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): P
     if (now - lookedAt > LATE_MS) stalls.push({ from: lookedAt, to: now })
     lookedAt = now
   }, 20)
-  const beats = [() => sql`update public.beat set at = now()`, () => redis.ping()].map((work) =>
-    again(50, () => timed(work)),
-  )
+  const beats = [
+    again(50, () => timed(late, () => sql`update public.beat set at = now()`)),
+    again(50, () => timed(late, () => redis.ping())),
+    again(50, () => timed(diskLate, flush)),
+  ]
   return {
     late,
+    diskLate,
     stalls,
     async stop() {
       clearInterval(looking)
       await Promise.all(beats.map((stop) => stop()))
       redis.destroy()
       await sql.end({ timeout: 1 })
+      await file.close()
+      await rm(folder, { recursive: true })
     },
   }
 }

@@ -54,6 +54,8 @@ export interface Soaked {
   readonly forgotten: readonly Span[]
   /** When the stores answered late to others, too. */
   readonly storesLate: readonly Span[]
+  /** When their disk did, to somebody who is no store. */
+  readonly diskLate: readonly Span[]
   /** When the lines of the mortal service stood still by themselves. */
   readonly linesLate: readonly Span[]
   readonly grown: readonly Grown[]
@@ -175,6 +177,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
         rushes,
         forgotten,
         storesLate: stores.late,
+        diskLate: stores.diskLate,
         linesLate: stores.stalls,
         grown: growth.seen,
         files: [before, after],
