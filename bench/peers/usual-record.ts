@@ -23,11 +23,7 @@ export const usualRecord =
     }
   }
 
-async function write(
-  client: pg.PoolClient,
-  organizationId: string,
-  attempt: AttemptToRecord,
-): Promise<RecordOutcome> {
+async function write(client: pg.PoolClient, organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome> {
   const { authentication: a, replayMark } = attempt
   const at = new Date(a.createdAt)
   const moved = await client.query({
@@ -51,7 +47,10 @@ async function write(
       ...[a.confidenceContext, a.policyId, a.nPatternsRef, a.nPatternsRefUsed, a.pattern?.id ?? null],
       ...[a.pattern?.sealed ?? null, facts === null ? null : toFactsText(facts)],
       ...[facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)],
-      ...[facts === null ? null : JSON.stringify(facetsOf(facts, a)), JSON.stringify(attemptEvents(a, attempt.counters))],
+      ...[
+        facts === null ? null : JSON.stringify(facetsOf(facts, a)),
+        JSON.stringify(attemptEvents(a, attempt.counters)),
+      ],
     ],
   })
   return 'recorded'

@@ -62,7 +62,8 @@ export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualSc
     async score({ body: token, references, template, replayKey, keep }) {
       const body = bodies.get(token)
       const presses = body === undefined ? null : pressesOf(body)
-      if (body === undefined || presses === null) return { ok: false, message: 'too few presses, too many, or no order' }
+      if (body === undefined || presses === null)
+        return { ok: false, message: 'too few presses, too many, or no order' }
       const made = template === undefined ? read(references) : null
       const found = judge(presses, template === undefined ? made?.references : held.get(template))
       const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS

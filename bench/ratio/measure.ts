@@ -105,7 +105,14 @@ export async function measureRatios(
   say(`idle for ${IDLE_S} s ...`)
   const idleCpuPercent = await idle(two)
   try {
-    const turns = await rounds(needs, { two: [two], one: [one], plain: [plain], readers, peer: [peer], spared: [spared] })
+    const turns = await rounds(needs, {
+      two: [two],
+      one: [one],
+      plain: [plain],
+      readers,
+      peer: [peer],
+      spared: [spared],
+    })
     return {
       turns,
       idleCpuPercent,

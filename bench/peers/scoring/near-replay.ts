@@ -49,7 +49,6 @@ function difference(a: Float64Array, b: Float64Array, slide: number): number {
   const scale = bb > 0 ? ab / bb : 0
   if (scale < SCALE_LOW || scale > SCALE_HIGH) return Number.POSITIVE_INFINITY
   let sum = 0
-  for (let i = 2 * from; i < 2 * to; i++)
-    sum += Math.abs((a[i] ?? 0) - meanA - scale * ((b[i + offset] ?? 0) - meanB))
+  for (let i = 2 * from; i < 2 * to; i++) sum += Math.abs((a[i] ?? 0) - meanA - scale * ((b[i + offset] ?? 0) - meanB))
   return sum / count
 }
