@@ -27,7 +27,7 @@ export interface Deployment {
   readonly withoutRedis: Stores
   /** Starts the service as `npm start` does. */
   service(settings: ServiceSettings): Promise<Running>
-  /** Starts a program of bench/ that prints its port first. */
+  /** Starts a program of bench/ that prints its port first, with the settings of the service but for Redis. */
   program(file: string, env?: Readonly<Record<string, string>>): Promise<Running>
   close(): Promise<void>
 }
@@ -109,7 +109,7 @@ export async function deploy(name: string): Promise<Deployment> {
           SCORING: scoring,
           ...env,
         }),
-      program: (file, env = {}) => launch(closing, `build/bench/${file}`, /^(\d+)\n/, { ...env }),
+      program: (file, env = {}) => launch(closing, `build/bench/${file}`, /^(\d+)\n/, { ...settings, ...env }),
       close,
     }
   } catch (error) {

@@ -18,7 +18,7 @@ const HELP = `What the verify path is worth: ratios within one run on one machin
   --json FILE       also write the report to a file
 
 Starts PostgreSQL, Redis, the service (two fronts, one front, two without Redis, all scoring inline), the body-read-only
-bound and the conventional peer, enrolls people, and makes the load on the same machine. What each figure means, and what
+bound and two conventional peers, enrolls people, and makes the load on the same machine. What each figure means, and what
 it does not: docs/benchmarks.md. Needs redis-server on the PATH, or REDIS_URL.
 `
 

@@ -1,68 +1,75 @@
-import cluster from 'node:cluster'
-import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
-import fastify from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import pg from 'pg'
+import { v7 } from 'uuid'
+import { z } from 'zod'
+import { VerifyReply, verifyReply } from '../../src/api/core/verify.js'
+import { readConfig } from '../../src/config.js'
+import { Refusal } from '../../src/domain/refusal.js'
+import { createKnownPeople } from '../../src/flows/known-people.js'
+import { createSettings } from '../../src/flows/settings.js'
+import { createVerify } from '../../src/flows/verify.js'
+import { jsonLog } from '../../src/log.js'
+import { openStores } from '../../src/open-stores.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
-import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
-import { encodeSample } from '../../src/scoring/sample.js'
-import { freePort } from '../../src/storage/postgres/embedded-running.js'
-import { PATTERN, type PatternBody, pressesOf } from './pattern.js'
-import { createScorer, type Scorer } from './scoring/scorer.js'
-import type { Template } from './scoring/template.js'
+import type { SessionStore } from '../../src/storage/session.js'
+import { PATTERN, type PatternBody } from './pattern.js'
+import { usualRecord } from './usual-record.js'
+import { createUsualScoring } from './usual-scoring.js'
+import { usualSessions } from './usual-sessions.js'
+import { runWorkers, sha256 } from './workers.js'
 
 /**
- * Verify as a good team would build it from the usual parts: fastify in cluster mode, one worker a core; the body parsed
- * by JSON.parse and checked by a compiled ajv schema; session and attempt counter in Redis by ioredis, both commands in
- * one pipeline; profiles cached in the worker, for good; one prepared insert an attempt through a pool of pg; answers
- * through a compiled serializer.
+ * Keystride's verify as a good team would build it from the usual parts: fastify in cluster mode, one worker a core; the body
+ * parsed by JSON.parse and checked by a compiled ajv schema; scoring, signs of a machine and replay marks in JavaScript, to the
+ * same verdict; sessions in Redis by ioredis, one command after the other; a transaction of prepared statements an attempt
+ * through a pool of pg; answers through a compiled serializer.
  *
- * It is spared much of what keystride's verify does: no replay index, no bot verdict, no context signals, no lock, no member
- * counters in PostgreSQL, no encryption, no row level security, no invalidation of what is cached. It scores in JavaScript
- * (`scoring/`), what the kernel scores and to the same result. A person's template is made by the kernel, and read, once, when
- * it is first asked for: off the hot path, so that an attempt here has less to compute than one that starts at kept bytes.
+ * It decides by the service's own flow (context, verdict, counters, what is remembered of people and settings) and leaves the
+ * same rows in the same tables, sealed with the same keys, so that what it is compared in is the parts. It is spared row level
+ * security, turns and limits, the log and the count of requests, metrics, and what a profile learns; and of two resembling
+ * patterns at the same moment it refuses neither.
  *
- * Settings: PROCESSES, DATABASE_URL, REDIS_URL, APIKEY. Prints its port.
+ * Settings: those of the service, PROCESSES, APIKEY and ORGANIZATION, the key and what it is of. Prints its port.
  */
-const { PROCESSES = '1', DATABASE_URL = '', REDIS_URL = '', APIKEY = '' } = process.env
+const { DATABASE_URL = '', REDIS_URL = '', APIKEY = '', ORGANIZATION = '' } = process.env
 /** Connections a worker. More than the disk and two cores can use at once. No measurement behind it. */
 const POOL_MAX = 10
 
-async function primary(): Promise<void> {
-  const port = await freePort()
-  let listening = 0
-  cluster.on('listening', () => {
-    if (++listening === Number(PROCESSES)) process.stdout.write(`${port}\n`)
-  })
-  for (let i = 0; i < Number(PROCESSES); i++) cluster.fork({ PORT: String(port) })
-  process.on('SIGTERM', () => {
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill()
-    cluster.on('exit', () => Object.keys(cluster.workers ?? {}).length === 0 && process.exit(0))
-  })
-}
-
-interface Profile {
-  readonly template: Template
-  readonly references: number
-}
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('base64')
-
-async function worker(): Promise<void> {
+async function worker(): Promise<FastifyInstance> {
+  const config = readConfig(process.env)
+  const stores = await openStores(config, jsonLog('silent'), { redis: false })
   const redis = new Redis(REDIS_URL, { enableAutoPipelining: true })
   const pool = new pg.Pool({ connectionString: DATABASE_URL, max: POOL_MAX, min: POOL_MAX })
   pool.on('error', () => {})
-  const model = readFileSync(modelFile())
-  const making: Making = { kernel: createKernel(readFileSync(wasmFile()), model), scorer: createScorer(model) }
-  const profiles = new Map<string, Profile>()
+  // Plans are made on small tables and kept: as the service's, they are to go by the indexes.
+  pool.on('connect', (client) => {
+    void client.query('set role keystride_system; set enable_seqscan = off; set jit = off')
+  })
+  const scoring = createUsualScoring(readFileSync(wasmFile()), readFileSync(modelFile()))
+  const verify = createVerify({
+    ...stores,
+    replay: config.replay,
+    targets: config.targets,
+    contextIndicators: config.contextIndicators,
+    scoring,
+    sessions: usualSessions(redis) as SessionStore,
+    authentications: { ...stores.authentications, record: usualRecord(pool) },
+    people: createKnownPeople(config.profileCacheBytes),
+    settingsOf: createSettings({ ...stores, monotonicMs: () => performance.now() }).settingsOf,
+    adaptation: false,
+    newId: () => v7(),
+    now: stores.clock.now,
+    randomSeed: () => Math.floor(Math.random() * 2 ** 32),
+  })
   const keyHash = sha256(APIKEY)
 
   const app = fastify({ bodyLimit: 512 * 1024, keepAliveTimeout: 60_000 })
   const ajv = new Ajv({ allErrors: false, coerceTypes: false, removeAdditional: false })
   app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
-    const status = error.statusCode ?? 500
+    const status = error instanceof Refusal ? 422 : (error.statusCode ?? 500)
     if (status === 500) process.stderr.write(`the peer: ${error.stack}\n`)
     return reply.code(status).send({ success: false, message: error.message })
   })
@@ -73,76 +80,26 @@ async function worker(): Promise<void> {
     async (request, reply) => {
       const { apikey = '', 'x-service-session': session = '' } = request.headers
       if (sha256(String(apikey)) !== keyHash) return reply.code(401).send({ success: false })
-      const { userRef } = request.params
-      const [owner, attempts] = await Promise.all([
-        redis.hget(`peer:${session}`, 'user'),
-        redis.hincrby(`peer:${session}`, 'attempts', 1),
-      ])
-      if (owner !== userRef) return reply.code(400).send({ success: false })
-      const presses = pressesOf(request.body)
-      if (presses === null) return reply.code(422).send({ success: false })
-      const profile = profiles.get(userRef) ?? (await loadProfile(pool, making, profiles, userRef))
-      const sample = encodeSample(presses, request.body.agent.mode)
-      const { confidence, botLikelihood } = making.scorer.score(presses, profile.template)
-      const authenticated = confidence >= 0.5 && botLikelihood <= 0.5
-      const id = randomUUID()
-      await pool.query({
-        name: 'insert-attempt',
-        text: 'insert into bench_peer.attempt (id, user_ref, at, authenticated, confidence, bot, attempts, ip, sample) values ($1, $2, now(), $3, $4, $5, $6, $7, $8)',
-        values: [id, userRef, authenticated, confidence, botLikelihood, attempts, request.body.ip ?? null, sample],
-      })
-      return {
-        timestamp: new Date().toISOString(),
-        success: true,
-        message: '',
-        action: authenticated ? 'verified' : 'rejected',
-        id,
-        authenticated,
-        confidence,
-        nPatternsRef: profile.references,
-      }
+      const who = { organizationId: ORGANIZATION, userRef: request.params.userRef, memberRef: null }
+      const answer = await verify(who, String(session), scoring.present(request.body), HINTS)
+      const timestamp = new Date().toISOString()
+      return { timestamp, success: true, message: 'Done', ...verifyReply(answer, request.id) }
     },
   )
-  await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })
+  return app
 }
 
-interface Making {
-  readonly kernel: Kernel
-  readonly scorer: Scorer
-}
+const HINTS = { language: null, acceptLanguage: null }
 
-async function loadProfile(
-  pool: pg.Pool,
-  { kernel, scorer }: Making,
-  profiles: Map<string, Profile>,
-  userRef: string,
-): Promise<Profile> {
-  const { rows } = await pool.query<{ sample: Uint8Array }>(
-    'select sample from bench_peer.reference where user_ref = $1 order by ordinal',
-    [userRef],
-  )
-  const references = rows.map(({ sample }) => new Uint8Array(sample))
-  const [first] = references
-  if (first === undefined) throw new Error(`nobody is enrolled as ${userRef}`)
-  kernel.score(first, references)
-  const template = scorer.readTemplate(kernel.keep(references.length))
-  const profile = { template, references: references.length }
-  profiles.set(userRef, profile)
-  return profile
-}
-
+const text = { type: 'string' }
 const REPLY = {
   type: 'object',
   properties: {
-    timestamp: { type: 'string' },
+    timestamp: text,
     success: { type: 'boolean' },
-    message: { type: 'string' },
-    action: { type: 'string' },
-    id: { type: 'string' },
-    authenticated: { type: 'boolean' },
-    confidence: { type: 'number' },
-    nPatternsRef: { type: 'integer' },
+    message: text,
+    ...z.toJSONSchema(VerifyReply, { target: 'draft-7' }).properties,
   },
 }
 
-await (cluster.isPrimary ? primary() : worker())
+await runWorkers(worker)

@@ -1,5 +1,6 @@
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { KEYS_BY_CODE } from '../../src/domain/key-table.js'
+import type { TypingPattern } from '../../src/domain/typing-pattern.js'
 
 interface KeyEvent {
   readonly type: string
@@ -8,10 +9,8 @@ interface KeyEvent {
   readonly r?: boolean
 }
 
-/** What the conventional peer takes: the part of a typing pattern that it uses. */
-export interface PatternBody {
-  readonly agent: { readonly mode: 'visible' | 'sensitive' }
-  readonly ip?: string
+/** What the peers take: the part of a typing pattern that they use. */
+export interface PatternBody extends Pick<TypingPattern, 'agent' | 'ip' | 'member_ref' | 'tags' | 'd'> {
   readonly kevt: readonly KeyEvent[]
 }
 
@@ -70,7 +69,30 @@ export const PATTERN = {
         properties: { k: short, c: short, kc: { type: 'integer' }, et: number, s: number, h: number },
       },
     },
-    d: { type: 'object' },
+    member_ref: { type: 'string', maxLength: 256 },
+    d: {
+      type: 'object',
+      properties: {
+        ua: text,
+        uaData: {
+          type: 'object',
+          nullable: true,
+          properties: { architecture: text, platform: text, mobile: flag },
+        },
+        sH: number,
+        sW: number,
+        iH: number,
+        iW: number,
+        pxd: number,
+        dpr: number,
+        cpuThreads: number,
+        tz: text,
+        navCookiesEnabled: flag,
+        navLanguage: text,
+        gpu: text,
+        fonts: { type: 'array', maxItems: 512, items: { type: 'string', maxLength: 256 } },
+      },
+    },
   },
 } as const
 

@@ -1,14 +1,18 @@
 import { Redis } from 'ioredis'
 import pg from 'pg'
+import { type UsualSessions, usualSessions } from './usual-sessions.js'
 
-/** Fills what the conventional peer reads: references of people, and sessions of theirs. */
+/** Fills what the peers read. */
 export interface PeerStores {
+  /** Of the peer that does the whole of a verify. */
+  readonly sessions: UsualSessions
+  /** References and sessions of the spared one. */
   enroll(userRef: string, samples: readonly Uint8Array[]): Promise<void>
   mint(session: string, userRef: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Makes the peer's schema. Attempts have the index that a team would need to list a user's. */
+/** Makes the spared peer's schema. Attempts have the index that a team would need to list a user's. */
 export async function openPeerStores(databaseUrl: string, redisUrl: string): Promise<PeerStores> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 })
   // What is under way says so itself.
@@ -22,6 +26,7 @@ export async function openPeerStores(databaseUrl: string, redisUrl: string): Pro
       confidence float8, bot float8, attempts int not null, ip text, sample bytea not null);
     create index on bench_peer.attempt (user_ref, at);`)
   return {
+    sessions: usualSessions(redis),
     async enroll(userRef, samples) {
       for (const [ordinal, sample] of samples.entries())
         await pool.query('insert into bench_peer.reference values ($1, $2, $3)', [userRef, ordinal, sample])

@@ -23,6 +23,7 @@ export const TURNS = [
   'read_only_64',
   'verify_64',
   'peer_64',
+  'spared_peer_64',
   'verify_one_front_64',
   'verify_without_redis_64',
   'read_only_256',
@@ -47,7 +48,7 @@ const [FEW, MANY] = [64, 256]
 const SPARE = 1.6
 /** A first round is longer and not counted: some thousands of verifies until code is compiled, caches fill, rates get known. */
 const FIRST = { rate: 800, seconds: 8 }
-/** Read and answered by the peer again and again: it knows no replay. */
+/** Read, and answered by the spared peer, again and again: it knows no replay. */
 const REUSED = 1500
 /** Above this share of other answers than 200 there is something else to measure; a few in a short turn are a hiccup. */
 const [ERRORS_MAX, HICCUP] = [0.01, 3]
@@ -71,35 +72,47 @@ export async function measureRatios(
   const { redisUrl, databaseUrl, apikey } = deployment
   if (redisUrl === null) throw new Error('no Redis: put redis-server on the PATH, or set REDIS_URL')
   const { fronts, people } = options
-  say(`starting the service three times, ${fronts} readers, the peer ...`)
+  say(`starting the service three times, ${fronts} readers, the peers ...`)
   const service = (processes: number, redis: boolean) => deployment.service({ processes, scoring: 'inline', redis })
   const [two, one, plain] = [await service(fronts, true), await service(1, true), await service(fronts, false)]
   // A port that the system chose cannot be shared.
   const PORT = String(await freePort())
   const readers: Running[] = []
   for (let i = 0; i < fronts; i++) readers.push(await deployment.program('read-only-server.js', { PORT }))
-  const peer = await deployment.program('peers/conventional.js', {
-    PROCESSES: String(fronts),
-    DATABASE_URL: databaseUrl,
-    REDIS_URL: redisUrl,
-    APIKEY: apikey,
-  })
+  const peerOf = (file: string) =>
+    deployment.program(file, {
+      PROCESSES: String(fronts),
+      REDIS_URL: redisUrl,
+      APIKEY: apikey,
+      ORGANIZATION: deployment.organizationId,
+    })
+  const [peer, spared] = [await peerOf('peers/conventional.js'), await peerOf('peers/spared.js')]
   const peerStores = await openPeerStores(databaseUrl, redisUrl)
   const generators = startGenerators(fronts)
   const needs = { deployment, options, generators, peerStores, say }
-  say(`enrolling ${people} people ...`)
+  // Those of the service and those of the peer: neither finds a person moved on by the other.
+  say(`enrolling ${2 * people} people ...`)
   const bodies = new Map<number, string[]>()
   await enroll({
     port: two.port,
     apikey,
-    people,
-    onStored: (index, body) => void bodies.set(index, [...(bodies.get(index) ?? []), body]),
+    people: 2 * people,
+    onStored(index, body) {
+      if (index < people) bodies.set(index, [...(bodies.get(index) ?? []), body])
+    },
   })
   for (const [index, typed] of bodies) await peerStores.enroll(userRef(index), typed.map(sampleOf))
   say(`idle for ${IDLE_S} s ...`)
   const idleCpuPercent = await idle(two)
   try {
-    const turns = await rounds(needs, { two: [two], one: [one], plain: [plain], readers, peer: [peer] })
+    const turns = await rounds(needs, {
+      two: [two],
+      one: [one],
+      plain: [plain],
+      readers,
+      peer: [peer],
+      spared: [spared],
+    })
     return {
       turns,
       idleCpuPercent,
@@ -126,18 +139,20 @@ async function idle({ pid }: Running): Promise<number | null> {
   return before === null || after === null ? null : (100 * (after - before)) / IDLE_S
 }
 
-type Kind = 'read' | 'verify' | 'peer'
+type Kind = 'read' | 'verify' | 'peer' | 'spared'
 
 async function rounds(
   needs: Needs,
-  { two, one, plain, readers, peer }: Record<'two' | 'one' | 'plain' | 'readers' | 'peer', readonly Running[]>,
+  under: Record<'two' | 'one' | 'plain' | 'readers' | 'peer' | 'spared', readonly Running[]>,
 ): Promise<Record<Turn, Measured[]>> {
-  const { options, say, deployment } = needs
+  const { two, one, plain, readers, peer, spared } = under
+  const { options, say, deployment, peerStores } = needs
   const { sessions } = deployment.stores
   const besides = deployment.withoutRedis.sessions
   let isFirst = true
   const [start, units] = [taker(needs, () => isFirst), unitsFor(options.people)]
-  const peerUnits = await units(Math.min(REUSED, options.people), needs.peerStores.mint)
+  const peerUnits = unitsFor(options.people, options.people)
+  const reused = await units(Math.min(REUSED, options.people), peerStores.mint)
   const noneOf = () =>
     Object.fromEntries(TURNS.map((turn): [Turn, Measured[]] => [turn, []])) as Record<Turn, Measured[]>
   const [done, first] = [noneOf(), noneOf()]
@@ -159,14 +174,20 @@ async function rounds(
       await units(Math.ceil(wanted / each), mintIn(store, deployment.organizationId), each),
     )
   }
+  const askPeer = async (best: number) => {
+    const seconds = isFirst ? FIRST.seconds : options.seconds * (1 + WARM_UP_SHARE)
+    const mint = mintIn(peerStores.sessions, deployment.organizationId)
+    return start('peer', peer, FEW, null, await peerUnits(Math.ceil((SPARE * seconds * best) / A_SESSION), mint))
+  }
   const best = (turn: Turn) => Math.max(...[...done[turn], ...first[turn]].map(({ per_s }) => per_s), FIRST.rate)
   const turns: Record<Turn, () => Promise<Measured>> = {
-    read_only_64: () => start('read', readers, FEW, null, peerUnits),
+    read_only_64: () => start('read', readers, FEW, null, reused),
     verify_64: () => verify(two, FEW, sessions, null, best('verify_64')),
-    peer_64: () => start('peer', peer, FEW, null, peerUnits),
+    peer_64: () => askPeer(best('peer_64')),
+    spared_peer_64: () => start('spared', spared, FEW, null, reused),
     verify_one_front_64: () => verify(one, FEW, sessions, null, best('verify_64')),
     verify_without_redis_64: () => verify(plain, FEW, besides, null, best('verify_64')),
-    read_only_256: () => start('read', readers, MANY, null, peerUnits),
+    read_only_256: () => start('read', readers, MANY, null, reused),
     verify_256: () => verify(two, MANY, sessions, null, best('verify_256')),
     verify_at_peer_rate: () => {
       // Where the peer is at its best, in the same round: its highest rate is what its closed loop came to.
@@ -189,7 +210,12 @@ async function rounds(
 
 /** Gives the generators their requests, and lets them go. */
 function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: () => boolean) {
-  const PATHS = { read: '/core/read', verify: '/core/users/{userRef}/verify', peer: '/users/{userRef}/verify' } as const
+  const PATHS = {
+    read: '/core/read',
+    verify: '/core/users/{userRef}/verify',
+    peer: '/users/{userRef}/verify',
+    spared: '/users/{userRef}/verify',
+  } as const
   return async (
     kind: Kind,
     running: readonly Running[],
@@ -203,7 +229,7 @@ function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: 
       method: 'POST',
       path: PATHS[kind],
       presses: PRESSES,
-      reuse: kind !== 'verify',
+      reuse: kind === 'read' || kind === 'spared',
     })
     const seconds = isFirst() ? FIRST.seconds : options.seconds
     const warmUpS = isFirst() ? 0 : seconds * WARM_UP_SHARE

@@ -22,6 +22,7 @@ export function ratioReport(
     verify_over_read_only_64: over(turns.verify_64, turns.read_only_64, perSecond),
     verify_over_read_only_256: over(turns.verify_256, turns.read_only_256, perSecond),
     verify_over_peer: over(turns.verify_64, turns.peer_64, perSecond),
+    verify_over_spared_peer: over(turns.verify_64, turns.spared_peer_64, perSecond),
     two_over_one: over(turns.verify_64, turns.verify_one_front_64, perSecond),
     embedded_over_redis: over(turns.verify_without_redis_64, turns.verify_64, perSecond),
     p99_over_peer_at_its_highest_rate: over(turns.verify_at_peer_rate, turns.peer_64, ({ p99_ms }) => p99_ms),
@@ -31,6 +32,7 @@ export function ratioReport(
     verify_over_read_only_64: middle(ratios.verify_over_read_only_64),
     verify_over_read_only_256: middle(ratios.verify_over_read_only_256),
     verify_over_peer: middle(ratios.verify_over_peer),
+    verify_over_spared_peer: middle(ratios.verify_over_spared_peer),
     scan_over_parse: scan.ratio,
     two_over_one: middle(ratios.two_over_one),
     embedded_over_redis: middle(ratios.embedded_over_redis),
@@ -87,6 +89,7 @@ function byProcessorTime(turns: RatiosMeasured['turns']) {
     verify_over_read_only_64: share('verify_64', 'read_only_64'),
     verify_over_read_only_256: share('verify_256', 'read_only_256'),
     verify_over_peer: share('verify_64', 'peer_64'),
+    verify_over_spared_peer: share('verify_64', 'spared_peer_64'),
   }
 }
 

@@ -17,7 +17,7 @@ const RETRY_MS = 250
 type Mint = (session: string, userRef: string) => Promise<void>
 
 /** Mints sessions straight in a store. */
-export function mintIn(store: SessionStore, organizationId: string): Mint {
+export function mintIn(store: Pick<SessionStore, 'mint'>, organizationId: string): Mint {
   const mint = async (session: string, who: string, tries = 0): Promise<void> => {
     const minted = { sha256: sha256Hex(session), userRef: who, memberRef: who, lifetimeMs: SESSION_MS }
     try {
@@ -31,8 +31,8 @@ export function mintIn(store: SessionStore, organizationId: string): Mint {
   return mint
 }
 
-/** Sessions and typing that was never sent: ordinals are given out once. Neighbours are different people. */
-export function unitsFor(people: number) {
+/** Sessions and typing that was never sent: ordinals are given out once. Neighbours are different people, `first` and up. */
+export function unitsFor(people: number, first = 0) {
   const typed = new Array<number>(people).fill(VERIFIED_FROM)
   let person = 0
   const unit = async (mint: Mint, each: number): Promise<Unit> => {
@@ -40,8 +40,8 @@ export function unitsFor(people: number) {
     const from = typed[index] ?? VERIFIED_FROM
     typed[index] = from + each
     const session = randomBytes(32).toString('base64url')
-    await mint(session, userRef(index))
-    return { person: index, session, ordinals: Array.from({ length: each }, (_, i) => from + i) }
+    await mint(session, userRef(first + index))
+    return { person: first + index, session, ordinals: Array.from({ length: each }, (_, i) => from + i) }
   }
   return async (count: number, mint: Mint, each = A_SESSION): Promise<Unit[]> => {
     const made: Unit[] = []

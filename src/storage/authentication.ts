@@ -56,7 +56,7 @@ export type RecordOutcome =
   /** The member is gone. */
   | 'absent'
 
-/** A pattern that the replay index knows; null where nothing of it but the mark is kept. */
+/** A pattern that the replay index knows; null where nothing of it but the mark is kept, and beside a mark of this very typing. */
 export interface KnownPattern {
   readonly exact: Uint8Array
   readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null

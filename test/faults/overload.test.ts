@@ -50,7 +50,7 @@ beforeAll(async () => {
   await direct.end()
   const redisUrl = inject('redisUrl')
   const env = { ...made.env, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) }
-  // The same typing again is no news here, and costs as much.
+  // The same typing again is no news here. It costs more, in every turn alike.
   const how = { REPLAY: 'flag', TARGET_REF_PATTERNS: '3', QUEUE_MS: '1000' }
   service = await startProcess({ ...env, ...how })
   port = Number(new URL(service.core).port)

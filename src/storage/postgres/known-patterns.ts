@@ -24,7 +24,9 @@ export const resembling =
   (organizationId, mark, now, most) =>
     database.scoped(organizationId, async (sql) => {
       const marks = await marksLike(sql, mark, now, most)
-      const ids = marks.flatMap(({ pattern_id }) => pattern_id ?? [])
+      // Where this very typing is known nothing is laid beside anything.
+      const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
+      const ids = isKnown ? [] : marks.flatMap(({ pattern_id }) => pattern_id ?? [])
       const samples = new Map((await samplesOf(sql, organizationId, ids)).map((row) => [row.id, row]))
       return marks.map(({ exact, pattern_id, generation, member_id }): KnownPattern => {
         const sample = samples.get(pattern_id ?? '')

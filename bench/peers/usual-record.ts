@@ -1,0 +1,107 @@
+import type pg from 'pg'
+import { attemptEvents } from '../../src/domain/attempt-events.js'
+import { facetsOf } from '../../src/domain/attempt-facts.js'
+import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
+import type { AttemptToRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
+import { toFactsText } from '../../src/storage/postgres/facts-row.js'
+
+/** Writes an attempt in a transaction of its own: begin, four prepared statements one after the other, commit. */
+export const usualRecord =
+  (pool: pg.Pool): AuthenticationStore['record'] =>
+  async (organizationId, attempt) => {
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      const outcome = await write(client, organizationId, attempt)
+      await client.query(outcome === 'recorded' ? 'commit' : 'rollback')
+      return outcome
+    } catch (error) {
+      await client.query('rollback').catch(() => {})
+      throw error
+    } finally {
+      client.release()
+    }
+  }
+
+async function write(client: pg.PoolClient, organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome> {
+  const { authentication: a, replayMark } = attempt
+  const at = new Date(a.createdAt)
+  const moved = await client.query({
+    name: 'move-member',
+    text: MOVE_MEMBER,
+    values: [
+      ...[organizationId, a.memberId, attempt.attemptsVersion, attempt.generation, attempt.rowVersion ?? null],
+      ...[JSON.stringify(attempt.counters), attempt.habits === null ? null : JSON.stringify(attempt.habits)],
+      ...[a.authenticated, at],
+    ],
+  })
+  if (moved.rowCount !== 1) return 'conflict'
+  if (replayMark !== null && !(await claim(client, organizationId, attempt, replayMark, at))) return 'replay'
+  const { facts } = a
+  await client.query({
+    name: 'insert-authentication',
+    text: INSERT_AUTHENTICATION,
+    values: [
+      ...[organizationId, a.id, at, a.accountId, a.memberId, a.userRef, a.memberRef, a.accountType, a.sessionId],
+      ...[a.method, a.authenticated, a.recommendedAction, a.reason, a.confidence, a.confidenceBiometrics],
+      ...[a.confidenceContext, a.policyId, a.nPatternsRef, a.nPatternsRefUsed, a.pattern?.id ?? null],
+      ...[a.pattern?.sealed ?? null, facts === null ? null : toFactsText(facts)],
+      ...[facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)],
+      ...[
+        facts === null ? null : JSON.stringify(facetsOf(facts, a)),
+        JSON.stringify(attemptEvents(a, attempt.counters)),
+      ],
+    ],
+  })
+  return 'recorded'
+}
+
+/** True where no known mark resembles this one, which is then known. */
+async function claim(
+  client: pg.PoolClient,
+  organizationId: string,
+  { authentication, generation }: AttemptToRecord,
+  { exact, bands, cleared = [] }: ReplayMark,
+  at: Date,
+): Promise<boolean> {
+  const oldest = new Date(at.getTime() - REPLAY_MEMORY_DAYS * 86_400_000)
+  const bandsText = `{${bands.join()}}`
+  const alike = await client.query({
+    name: 'marks-alike',
+    text: MARKS_ALIKE,
+    values: [organizationId, bandsText, oldest, REPLAY_BANDS_SHARED, cleared.map((mark) => Buffer.from(mark))],
+  })
+  if (alike.rowCount !== 0) return false
+  const claimed = await client.query({
+    name: 'insert-mark',
+    text: INSERT_MARK,
+    values: [organizationId, exact, bandsText, authentication.memberId, at, authentication.pattern?.id, generation],
+  })
+  return claimed.rowCount === 1
+}
+
+const MOVE_MEMBER = `
+  update keystride.member set attempts = $6, attempts_version = attempts_version + 1, row_version = row_version + 1,
+    habits = coalesce($7, habits), last_success_at = case when $8 then $9 else last_success_at end,
+    typed_at = case when $8 then $9 else typed_at end
+  where organization_id = $1 and id = $2 and attempts_version = $3 and generation = $4
+    and row_version = coalesce($5, row_version)`
+
+const MARKS_ALIKE = `
+  select 1 from (select * from keystride.replay_mark where bands && $2::bigint[] offset 0) m
+  where m.organization_id = $1 and m.seen_at > $3 and m.exact <> all ($5::bytea[])
+    and (select count(distinct band) from unnest(m.bands) band where band = any ($2::bigint[])) >= $4
+  limit 1`
+
+const INSERT_MARK = `
+  insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
+  values ($1, $2, $3::bigint[], $4, $5, $6, $7) on conflict do nothing`
+
+const COLUMNS = [
+  ...['organization_id', 'id', 'created_at', 'account_id', 'member_id', 'user_ref', 'member_ref', 'account_type'],
+  ...['session_id', 'method', 'authenticated', 'recommended_action', 'reason', 'confidence', 'confidence_biometrics'],
+  ...['confidence_context', 'policy_id', 'n_patterns_ref', 'n_patterns_ref_used', 'pattern_id', 'sealed', 'facts'],
+  ...['tags', 'facets', 'events'],
+]
+const INSERT_AUTHENTICATION = `
+  insert into keystride.authentication (${COLUMNS.join()}) values (${COLUMNS.map((_, i) => `$${i + 1}`).join()})`

@@ -1,0 +1,95 @@
+import type { KeyPress } from '../../src/domain/key-press.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+import { patternAround } from '../../src/scoring/pattern-around.js'
+import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
+import type { ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
+import { type PatternBody, pressesOf } from './pattern.js'
+import { nearestReplay, timesOf } from './scoring/near-replay.js'
+import { createMarker } from './scoring/replay-mark.js'
+import { createScorer } from './scoring/scorer.js'
+import type { Template } from './scoring/template.js'
+
+/** Scoring of bodies that were parsed already. */
+export interface UsualScoring extends Scoring {
+  /** What stands for a body in the flow. */
+  present(body: PatternBody): Uint8Array
+}
+
+/** References, read once. */
+interface Held {
+  readonly template: Template
+  readonly times: readonly Float64Array[]
+}
+
+/** As the service's own have them (src/scoring/score.ts). */
+const BOT_LIKELIHOOD = 0.5
+const REPLAY_DISTANCE_MS = 4
+
+/**
+ * All that the service's scoring finds of an attempt, in JavaScript. A person's template is made by the kernel, and read, once,
+ * when it is first asked for. Without adaptive references.
+ */
+export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualScoring {
+  const kernel = createKernel(wasm, model)
+  const scorer = createScorer(model)
+  const mark = createMarker()
+  const bodies = new WeakMap<Uint8Array, PatternBody>()
+  const held = new WeakMap<ProfileTemplate, Held>()
+
+  function read(samples: readonly Uint8Array[]): { kept: ProfileTemplate; references: Held } | null {
+    const [first] = samples
+    if (first === undefined) return null
+    kernel.score(first, samples)
+    const kept = { bytes: kernel.keep(samples.length), n: samples.length }
+    const times = samples.map((sample) => timesOf(decodeSample(sample)?.presses ?? []))
+    const references = { template: scorer.readTemplate(kept.bytes), times }
+    held.set(kept, references)
+    return { kept, references }
+  }
+
+  function judge(presses: readonly KeyPress[], references: Held | undefined) {
+    if (references === undefined) throw new Error('the peer scores nobody without references')
+    const replayDistanceMs = nearestReplay(timesOf(presses), references.times)
+    return { ...scorer.score(presses, references.template), replayDistanceMs }
+  }
+
+  return {
+    present(body) {
+      const token = new Uint8Array()
+      bodies.set(token, body)
+      return token
+    },
+    async score({ body: token, references, template, replayKey, keep }) {
+      const body = bodies.get(token)
+      const presses = body === undefined ? null : pressesOf(body)
+      if (body === undefined || presses === null)
+        return { ok: false, message: 'too few presses, too many, or no order' }
+      const made = template === undefined ? read(references) : null
+      const found = judge(presses, template === undefined ? made?.references : held.get(template))
+      const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
+      const { mode } = body.agent
+      return {
+        ok: true,
+        reading: {
+          sample: encodeSample(presses, mode),
+          nKeydowns: presses.length,
+          mode,
+          ip: body.ip ?? null,
+          memberRef: body.member_ref ?? null,
+          around: patternAround(body),
+          replayMark: mark(presses, replayKey),
+          botLikelihood: found.botLikelihood,
+          bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,
+          replayOfReference,
+          replayDistanceMs: found.replayDistanceMs,
+          confidence: found.confidence,
+          confidenceAdapted: null,
+          nReferencesUsed: template?.n ?? references.length,
+          kept: keep === true ? (made?.kept ?? null) : null,
+        },
+      }
+    },
+    memoryBytes: () => kernel.memoryBytes(),
+    close: async () => {},
+  }
+}
