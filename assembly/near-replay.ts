@@ -9,8 +9,8 @@ import { pressesIn, timesOf } from './features'
 const SLIDE_MAX: i32 = 2
 const OVERLAP_MIN: i32 = 13
 /** A copy that is stretched further is typed at no human pace any more. */
-const SCALE_LOW: f64 = 0.5
-const SCALE_HIGH: f64 = 2
+const SCALE_LOW: f64 = 0.2
+const SCALE_HIGH: f64 = 5
 
 /** The smallest such difference over slots 1 to `references`, ms; infinity where none can be laid over the probe. */
 export function nearestReplay(references: i32): f64 {

@@ -42,6 +42,9 @@ function habit(seed: number, name: string): number {
   return normal(randomFrom(hash))
 }
 
+/** Even at half the pace a pause stays shorter than a typing pattern may have it. */
+const FLIGHT_MAX_MS = 4500
+
 /** Spreads are standard deviations of log times: small within a session, so that nobody is taken for a machine's draw. */
 export function person(seed: number): MadeUpPerson {
   const holdMs = 100 * Math.exp(0.2 * habit(seed, 'hold'))
@@ -67,7 +70,8 @@ export function person(seed: number): MadeUpPerson {
           const pair = 0.17 * habitOf(`${text[i - 1]}${letter}`)
           const stops = text[i - 1] === ' ' && random() < 0.3
           const hesitates = random() < 0.05 ? 0.5 + 0.8 * random() : 0
-          press += Math.max(25, paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random)))
+          const flightMs = paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random))
+          press += Math.min(FLIGHT_MAX_MS, Math.max(25, flightMs))
         }
         // A key goes down again only after it came up.
         press = Math.max(press, (releasedMs.get(letter) ?? -40) + 40 + 20 * random())

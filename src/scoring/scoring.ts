@@ -48,7 +48,7 @@ export interface PatternReading {
   readonly replayOfReference: boolean
   /**
    * Mean difference of all times to those of the nearest reference, shift and scale removed; infinite without references, and
-   * where none is as long as this within two presses and typed at between half and twice the speed.
+   * where none is as long as this within two presses and typed at between a fifth and five times the speed.
    */
   readonly replayDistanceMs: number
   /** Calibrated probability from 0 to 1 that the enrolled references' owner typed this; null without references. */

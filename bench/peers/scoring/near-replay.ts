@@ -3,8 +3,8 @@ import type { KeyPress } from '../../../src/domain/key-press.js'
 /** As the kernel has them (assembly/near-replay.ts). */
 const SLIDE_MAX = 2
 const OVERLAP_MIN = 13
-const SCALE_LOW = 0.5
-const SCALE_HIGH = 2
+const SCALE_LOW = 0.2
+const SCALE_HIGH = 5
 
 /** Press and release of each press in turn, ms since the first press. */
 export function timesOf(presses: readonly KeyPress[]): Float64Array {
