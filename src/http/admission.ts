@@ -157,7 +157,7 @@ export function createAdmission({
     const ownWaitMs = lateMs + ((state.queue.length + 1) * state.tookMs) / state.atOnceMax
     const ahead = aheadOf(state)
     const waitMs = atOnce < atOnceMax ? 0 : lateMs + (ahead.workMs + state.tookMs) / atOnceMax
-    const since = taken > 1 / 2 ? now - STRAINED_MS : now
+    const since = strainCountsSince(now)
     const isBehindStrain = isStrainedSince(state.place - 1, since)
     const isFull =
       state.queue.length >= state.waitingMax ||
@@ -191,6 +191,8 @@ export function createAdmission({
     for (let place = 0; place <= lastPlace; place++) if ((lanes[place]?.strainedAt ?? since) > since) return true
     return false
   }
+
+  const strainCountsSince = (now: number): number => (taken > 1 / 2 ? now - STRAINED_MS : now)
 
   /** Who came last in the least important lane gives way. */
   function makeRoom(): void {
@@ -230,12 +232,20 @@ export function createAdmission({
 
   function sendAway(now: number): void {
     for (const state of lanes) {
-      while (now - (state.queue[0]?.since ?? now) > state.ownPatienceMs) {
+      const patienceMs = patienceOf(state, now)
+      while (now - (state.queue[0]?.since ?? now) > patienceMs) {
         state.strainedAt = now
         waiting -= 1
         state.queue.shift()?.refuse(overloaded(state.lane, state.patienceMs))
       }
     }
+  }
+
+  /** Where more important ones are sent away, each turn that ends is theirs: whoever waits behind them would wait in vain. */
+  function patienceOf(state: LaneState, now: number): number {
+    const waitsForOwn = state.atOnceMax < atOnceMax && state.atOnce >= state.atOnceMax
+    if (waitsForOwn || !isStrainedSince(state.place - 1, strainCountsSince(now))) return state.ownPatienceMs
+    return Math.min(state.ownPatienceMs, Math.max(LOOK_MS, state.patienceMs * STRAINED_SHARE))
   }
 
   function overloaded(lane: Lane, expectedMs: number): Refusal {

@@ -177,6 +177,27 @@ describe('admission', () => {
     expect([told, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
   })
 
+  it('sends away at once who waits behind more important ones that are sent away', async () => {
+    const one = busy(4, 100)
+    const { told, comes } = crowd(one)
+    await comes('bootstrap')
+    for (let n = 0; n < 50; n++) await comes('verify', `verify ${n}`)
+    expect(told.filter((what) => what.endsWith('overloaded')).length).toBeGreaterThan(0)
+    // Every look finds all turns taken.
+    for (let now = 0; now <= 300; now += LOOK_MS) one.look(now)
+    await settled()
+    expect(told).toContain('bootstrap overloaded')
+    // Those of the lane itself have their whole patience.
+    expect(one.waiting()).toBeGreaterThan(0)
+
+    const calm = busy(4, 1)
+    const { told: toldCalmly, comes: comesCalmly } = crowd(calm)
+    await comesCalmly('bootstrap')
+    for (let now = 0; now <= 300; now += LOOK_MS) calm.look(now)
+    await settled()
+    expect([toldCalmly, calm.waiting()]).toEqual([[], 1])
+  })
+
   it('is not looked after while nothing is at work', () => {
     let heard = 0
     const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })

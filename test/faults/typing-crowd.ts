@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { inject } from 'vitest'
+import { request } from '../../bench/drive.js'
+import { bodyOf, enroll, userRef, VERIFIED_FROM } from '../../bench/ratio/people.js'
+import { readConfig } from '../../src/config.js'
+import { sha256Hex } from '../../src/flows/tokens.js'
+import { jsonLog } from '../../src/log.js'
+import { openStores } from '../../src/open-stores.js'
+import { freshDatabase } from '../servers/database.js'
+import { deployment } from './deployment.js'
+import { type Asking, closedLoop, type Heard, openLoop } from './open-loop.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
+
+/** A service of its own, people who are enrolled, and as much typing of theirs as is asked for. */
+export interface TypingCrowd {
+  readonly service: ServiceProcess
+  readonly port: number
+  readonly apikey: string
+  /** The next verify: typing that was never sent, in a session that is not used up. Throws where nothing is minted. */
+  next(): Asking
+  /** Makes sessions, and what will be typed in them: `A_SESSION` verifies each. */
+  mint(sessions: number): Promise<void>
+  /** A live session of the first person; '' where there is none. */
+  lastSession(): string
+  /** Requests at even distances, whatever becomes of those before. */
+  offer(of: { perSecond: number; seconds: number; next: () => Asking }): Promise<Heard[]>
+  /** Verifies a second with twice as many connections as the service works on, so that it is never short of work. */
+  able(): Promise<number>
+  /** Lets its code be compiled; gives what it is then able to. */
+  warmUp(): Promise<number>
+  metric(name: string): Promise<number>
+  close(): Promise<void>
+}
+
+const PEOPLE = 512
+const WARM_UP_S = 10
+/** Of a closed loop that measures what the service can do, and of a calm load beside it. */
+export const BASE_S = 8
+/** The policy's most. */
+export const A_SESSION = 10
+
+export async function typingCrowd(): Promise<TypingCrowd> {
+  const fresh = await freshDatabase()
+  const made = await deployment(fresh.url)
+  const { apikey } = made
+  const direct = postgres(fresh.url, { max: 1 })
+  await direct`update keystride.policy set policy = jsonb_set(policy, '{security_code_fallback,max_biometric_attempts}', ${String(A_SESSION)}::jsonb)`
+  await direct.end()
+  const redisUrl = inject('redisUrl')
+  const env = { ...made.env, ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }) }
+  const service = await startProcess({ ...env, TARGET_REF_PATTERNS: '3', QUEUE_MS: '1000' })
+  const port = Number(new URL(service.core).port)
+  await enroll({ port, apikey, people: PEOPLE, references: 3 })
+  const stores = await openStores(readConfig(env), jsonLog('silent'), { redis: true })
+
+  const units: { person: number; session: string; requests: Buffer[] }[] = []
+  const typed = new Array<number>(PEOPLE).fill(VERIFIED_FROM)
+  // Typing that was never sent, made before it is due: it costs half of what a verify does.
+  const typing = (person: number, session: string) => {
+    const head = { apikey, 'content-type': 'application/json', 'x-service-session': session }
+    const ordinal = typed[person] ?? VERIFIED_FROM
+    typed[person] = ordinal + 1
+    return request('POST', `/core/users/${userRef(person)}/verify`, head, bodyOf(person, ordinal))
+  }
+  let minted = 0
+  const mint = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n += 32)
+      await Promise.all(
+        Array.from({ length: 32 }, async () => {
+          const person = minted++ % PEOPLE
+          const session = randomBytes(32).toString('base64url')
+          const who = userRef(person)
+          const lifetimeMs = 3_600_000
+          await stores.sessions.mint(made.organizationId, {
+            sha256: sha256Hex(session),
+            userRef: who,
+            memberRef: who,
+            lifetimeMs,
+          })
+          units.push({ person, session, requests: Array.from({ length: A_SESSION }, () => typing(person, session)) })
+        }),
+      )
+  }
+  const lastSession = () => units.findLast(({ person }) => person === 0)?.session ?? ''
+  let turn = 0
+  // Each person in turn, each session until it is used up.
+  const next = (): Asking => {
+    turn = (turn + 1) % units.length
+    const unit = units[turn]
+    if (unit === undefined) throw new Error('there are too few sessions')
+    const bytes = unit.requests.pop()
+    if (unit.requests.length === 0) units.splice(turn, 1)
+    if (bytes === undefined) throw new Error('a session has nothing left to type')
+    return { kind: 'verify', bytes }
+  }
+  const able = () => closedLoop(port, 64, BASE_S, next)
+  return {
+    service,
+    port,
+    apikey,
+    next,
+    mint,
+    lastSession,
+    offer: (of) => openLoop({ ports: [port], connections: 300, ...of }),
+    able,
+    async warmUp() {
+      await mint(4000)
+      await closedLoop(port, 64, WARM_UP_S, next)
+      return able()
+    },
+    async metric(name) {
+      const text = await (await fetch(service.core.replace('/core', '/metrics'))).text()
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    },
+    async close() {
+      await stores.close()
+      await service.stop()
+      await fresh.drop()
+    },
+  }
+}
