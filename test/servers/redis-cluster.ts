@@ -40,9 +40,7 @@ export const clusterIsPossible = () =>
 
 export async function startRedisCluster(): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-redis-cluster-'))
-  const nodes: (ClusterNode & { start(): Promise<void> })[] = []
-  for (let n = 0; n < 6; n++) nodes.push(await makeNode(join(folder, `${n}.conf`), folder))
-  await Promise.all(nodes.map((node) => node.start()))
+  const nodes = await startNodes(folder)
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
   const options = ['--cluster-replicas', '1', '--cluster-yes']
   await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, ...options])
@@ -95,6 +93,18 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   }
   await cluster.whole()
   return cluster
+}
+
+/** Six that answer. A port may be taken by somebody else before its node is there: then others are tried, once. */
+async function startNodes(folder: string, further = 1): Promise<Awaited<ReturnType<typeof makeNode>>[]> {
+  const nodes: Awaited<ReturnType<typeof makeNode>>[] = []
+  for (let n = 0; n < 6; n++) nodes.push(await makeNode(join(folder, `${further}-${n}.conf`), folder))
+  const started = await Promise.allSettled(nodes.map((node) => node.start()))
+  const failed = started.find((one) => one.status === 'rejected')
+  if (failed === undefined) return nodes
+  await Promise.all(nodes.map((node) => node.kill()))
+  if (further === 0) throw failed.reason
+  return startNodes(folder, further - 1)
 }
 
 async function makeNode(configuration: string, folder: string) {
