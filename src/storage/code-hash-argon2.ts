@@ -13,7 +13,7 @@ const WAITING_MAX = 64
 /**
  * A hash moves 19 MiB through caches that the typing shares, which no priority spares it: while this process is busy, so many
  * times as long as a hash took passes before the next one. Beside 500 codes a second the 99th percentile of typing was then
- * 1.4 and 1.6 times what it is alone, in two runs; without rests 1.6 to 1.8 times.
+ * 1.2 to 1.7 times what it is alone, in four runs; without rests 1.6 to 1.8 times.
  */
 const RESTS_MAX = 3
 /** Share of its thread's time from which this process counts as busy; below, rests are shorter in proportion. */
