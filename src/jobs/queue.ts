@@ -57,11 +57,12 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
   let lost = false
   let maintained = false
 
-  /** False where the store is lost. */
+  /** False where the store is lost. A call begun before the loss was told does not say that the store is back. */
   async function reached(call: () => Promise<unknown>): Promise<boolean> {
+    const begunLost = lost
     try {
       await call()
-      lost = false
+      if (begunLost) lost = false
       return true
     } catch (error) {
       if (!lost && !stopped) onLost(error)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createJobQueue, type JobQueue } from '../../src/jobs/queue.js'
+import type { JobQueueStore } from '../../src/storage/job-queue.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresJobQueue } from '../../src/storage/postgres/job-queue.js'
 import { migrate } from '../../src/storage/postgres/migrate.js'
@@ -168,11 +169,13 @@ describe('the job queue', () => {
     const ids = [randomUUID(), randomUUID()]
     await queue.send('export-log', { id: ids[0] ?? '' })
     await until(async () => seen.length === 1)
+    await until(async () => (await states(database)).completed === 1)
+    lost.length = 0
     await proxy.refuse()
     await until(async () => lost.length > 0)
     await delay(1500)
     await expect(queue.send('export-log', { id: randomUUID() })).rejects.toMatchObject({ kind: 'degraded' })
-    expect(lost).toHaveLength(1)
+    expect(lost.map(String)).toEqual([expect.stringContaining('the database is not reachable')])
     await proxy.accept()
     await until(() =>
       database.ping().then(
@@ -188,6 +191,33 @@ describe('the job queue', () => {
     await database.close()
     processes = []
     await proxy.close()
+  })
+
+  it('says a loss once, too, where an answer from before it comes after it', async () => {
+    const takes = new Map<string, { answer(): void; fail(): void }>()
+    const jobQueue: JobQueueStore = {
+      take: (queue) =>
+        new Promise((resolve, reject) => {
+          takes.set(queue, { answer: () => resolve(null), fail: () => reject(new Error('gone')) })
+        }),
+      send: async () => true,
+      done: async () => {},
+      failed: async () => {},
+      maintain: async () => {},
+    }
+    const lost: unknown[] = []
+    const queue = createJobQueue({ jobQueue, onFailed: () => {}, onLost: (error) => lost.push(error) })
+    for (const name of ['export-log', 'find-exports', 'retention'] as const) queue.work(name, async () => {})
+    takes.get('export-log')?.fail()
+    await until(async () => lost.length === 1)
+    takes.get('find-exports')?.answer()
+    await delay(20)
+    takes.get('retention')?.fail()
+    await delay(20)
+    expect(lost).toHaveLength(1)
+    const stopping = queue.stop()
+    for (const take of takes.values()) take.answer()
+    await stopping
   })
 
   it('gives the job of a dead process to somebody else, once its time is over', async () => {
