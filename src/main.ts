@@ -6,6 +6,7 @@ import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { newApiKey } from './flows/organizations.js'
 import { asFront, type Front } from './front.js'
+import { boundHeapGrowth } from './heap.js'
 import { jsonLog, type Logger } from './log.js'
 import { administration, openStores, type Stores } from './open-stores.js'
 import { serveAll } from './serve-all.js'
@@ -18,6 +19,7 @@ const STOP_WITHIN_MS = 4_500
 
 /** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {
+  boundHeapGrowth()
   const config = readConfigOrExit(env)
   const log = jsonLog(config.logLevel)
   const front = asFront(env)

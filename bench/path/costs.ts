@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { CapacityCosts, type Range, type RequestCost } from '../../src/domain/capacity-costs.js'
-import { PERSON_BYTES } from '../../src/flows/known-people.js'
+import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/known-people.js'
 import type { Deployment, Running } from '../deployment.js'
 import { type Machine, processorS, residentBytes } from '../machine.js'
 import type { Generators } from '../ratio/generators.js'
@@ -237,6 +237,6 @@ export function costTable(
     requests,
     commit_ms: rangeOf(path.steps_ms['postgres: record and commit, alone']),
     unloaded_p99_ms: rangeOf(path.whole_p99_ms),
-    bytes: { ...bytes, cached_profile: PERSON_BYTES + path.template_bytes },
+    bytes: { ...bytes, cached_profile: PERSON_BYTES + PERSON_TEXT_BYTES + path.template_bytes },
   })
 }

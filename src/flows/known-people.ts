@@ -14,16 +14,35 @@ export interface KnownPerson {
   readonly hasAdaptive: boolean
 }
 
+/** What of a person an attempt is compared with. */
+export type KnownProfile = Pick<KnownPerson, 'template' | 'references' | 'hasAdaptive'>
+
 export interface KnownPeople {
   recall(who: Designation): KnownPerson | null
+  /** Null where the profile is not known as `member` has it. */
+  profileOf(who: Designation, member: Member): KnownProfile | null
   keep(who: Designation, person: KnownPerson): void
   forget(who: Designation): void
   /** Bytes of what is kept, about. */
   bytes(): number
 }
 
-/** An account and a member with their habits as objects, about. */
-export const PERSON_BYTES = 5000
+/** Of a person, beside their text and template: the entry, its key and the ids, about. */
+export const PERSON_BYTES = 1000
+/** The text of somebody who has signed in from here and there, about. */
+export const PERSON_TEXT_BYTES = 2000
+
+/**
+ * A person at rest. Account and member as text beside the heap: as objects they would take twice the room, and each attempt
+ * would leave the ones of before to the collector of old objects.
+ */
+interface Kept extends KnownProfile {
+  readonly text: Buffer
+  readonly memberId: string
+  readonly generation: number
+  readonly profileVersion: number
+  readonly rowVersion: number
+}
 
 /**
  * People of nominative accounts whom this process has verified, the latest `bytesMax` bytes of them. What is remembered may be out of date: a
@@ -31,35 +50,43 @@ export const PERSON_BYTES = 5000
  * for a while are not kept, since that time runs.
  */
 export function createKnownPeople(bytesMax: number): KnownPeople {
-  const people = new Map<string, KnownPerson>()
+  const people = new Map<string, Kept>()
   let held = 0
   const keyOf = ({ organizationId, userRef }: Designation) => `${organizationId} ${userRef}`
   const drop = (key: string): void => {
-    const person = people.get(key)
-    if (person === undefined) return
+    const kept = people.get(key)
+    if (kept === undefined) return
     people.delete(key)
-    held -= sizeOf(person)
+    held -= sizeOf(kept)
   }
   return {
     recall(who) {
       const key = keyOf(who)
-      const person = people.get(key)
-      if (person === undefined || (who.memberRef !== null && who.memberRef !== who.userRef)) return null
+      const kept = people.get(key)
+      if (kept === undefined || (who.memberRef !== null && who.memberRef !== who.userRef)) return null
       // The latest stands last.
       people.delete(key)
-      people.set(key, person)
-      return person
+      people.set(key, kept)
+      return opened(kept)
+    },
+    profileOf(who, { id, generation, profileVersion }) {
+      const kept = people.get(keyOf(who))
+      if (kept === undefined || (who.memberRef !== null && who.memberRef !== who.userRef)) return null
+      const isThis = kept.memberId === id && kept.generation === generation && kept.profileVersion === profileVersion
+      return isThis ? kept : null
     },
     keep(who, person) {
-      const key = keyOf(who)
-      const before = people.get(key)?.member
-      // Of two attempts at once the later commit may be heard of first.
-      if (before?.id === person.member.id && before.rowVersion > person.member.rowVersion) return
-      drop(key)
       const { account, member } = person
-      if (account.type !== 'nominative' || member.patternsClosedForMs > 0 || sizeOf(person) > bytesMax) return
-      people.set(key, person)
-      held += sizeOf(person)
+      const key = keyOf(who)
+      const before = people.get(key)
+      // Of two attempts at once the later commit may be heard of first.
+      if (before?.memberId === member.id && before.rowVersion > member.rowVersion) return
+      drop(key)
+      if (account.type !== 'nominative' || member.patternsClosedForMs > 0) return
+      const kept = atRest(person)
+      if (sizeOf(kept) > bytesMax) return
+      people.set(key, kept)
+      held += sizeOf(kept)
       for (const oldest of people.keys()) {
         if (held <= bytesMax) break
         drop(oldest)
@@ -70,4 +97,19 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
   }
 }
 
-const sizeOf = ({ template }: KnownPerson): number => PERSON_BYTES + template.bytes.length
+function atRest({ account, member, template, references, hasAdaptive }: KnownPerson): Kept {
+  const { id: memberId, generation, profileVersion, rowVersion } = member
+  const json = JSON.stringify([account, member])
+  // Of its own: a piece of the pool would hold all of that.
+  const text = Buffer.allocUnsafeSlow(Buffer.byteLength(json))
+  text.write(json)
+  return { text, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
+}
+
+function opened({ text, template, references, hasAdaptive }: Kept): KnownPerson {
+  // Sound: atRest wrote it of these, and both are kept as JSON in the database, too.
+  const [account, member] = JSON.parse(text.toString()) as [Account, Member]
+  return { account, member, template, references, hasAdaptive }
+}
+
+const sizeOf = ({ text, template }: Kept): number => PERSON_BYTES + text.length + template.bytes.length

@@ -1,4 +1,3 @@
-import type { Member } from '../domain/account.js'
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAdapt } from '../domain/adaptation.js'
 import type { AttemptFacts } from '../domain/attempt-facts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
@@ -174,8 +173,7 @@ interface Compared {
 async function compare(needs: Needs, situation: Situation, body: Uint8Array): Promise<Compared | Refusal> {
   const { who, member, settings } = situation
   const { organizationId } = who
-  const known = needs.people.recall(who)
-  const held = known !== null && isOf(known.member, member) ? known : null
+  const held = needs.people.profileOf(who, member)
   const stored = held === null ? await needs.profiles.references(organizationId, member.id) : null
   const replayKey = await needs.vault.replayKey(organizationId)
   const against =
@@ -196,9 +194,6 @@ async function compare(needs: Needs, situation: Situation, body: Uint8Array): Pr
   const { reading } = result
   return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive, ...compared }
 }
-
-const isOf = (known: Member, { id, generation, profileVersion }: Member): boolean =>
-  known.id === id && known.generation === generation && known.profileVersion === profileVersion
 
 /** The same against enrolled and adaptive references. */
 async function lift(

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import { createAccountFlows } from '../../src/flows/accounts.js'
 import { createBootstrap } from '../../src/flows/bootstrap.js'
 import { createEnroll } from '../../src/flows/enroll.js'
-import { createKnownPeople, PERSON_BYTES } from '../../src/flows/known-people.js'
+import { createKnownPeople, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/known-people.js'
 import { createLegacyLink } from '../../src/flows/legacy-link.js'
 import { createLegacyVerify } from '../../src/flows/legacy-verify.js'
 import { createLinkPage } from '../../src/flows/link-page.js'
@@ -183,7 +183,7 @@ export function startProcess(needs: Needs, process: number) {
     scoring: standInScoring,
     vault: needs.vault,
     codeHash: needs.codeHash,
-    people: createKnownPeople(REMEMBERED * (PERSON_BYTES + 100)),
+    people: createKnownPeople(REMEMBERED * (PERSON_BYTES + PERSON_TEXT_BYTES)),
     settingsOf: async (organizationId: string) => ({ ...(await memory.settingsOf(organizationId)), words: POOLS }),
     targets: needs.targets,
     newId: () => fresh('id'),
