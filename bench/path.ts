@@ -32,7 +32,7 @@ await runBench('path', async () => {
   try {
     const start = (env: Record<string, string>) =>
       deployment.service({ processes: 1, scoring: 'inline', redis: true, env })
-    // A megabyte remembers fewer than a hundred people: by the time one comes again they are forgotten.
+    // A megabyte remembers some 130 people: by the time one comes again they are forgotten.
     const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('read-only-server.js')
     const generators = startGenerators(1)

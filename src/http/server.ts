@@ -1,28 +1,15 @@
-import { STATUS_CODES } from 'node:http'
-import { Refusal, type RefusalKind } from '../domain/refusal.js'
+import { Refusal } from '../domain/refusal.js'
+import { createAnswering, stackOf } from './answering.js'
 import { type BodyRoom, takeBody } from './body-intake.js'
-import { deprecationHeaders } from './deprecation.js'
-import { refusalJson, replyJson } from './envelope.js'
 import { parseAround } from './json-around-bytes.js'
 import { checked, parseJson } from './json-body.js'
-import type { Answered, Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
+import type { Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
-import { bodyLate, retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
+import { bodyLate } from './refusals.js'
 import { checkMediaType, copyHeaders, framingOf } from './request-head.js'
 import { queryOf, segmentsOf } from './request-line.js'
 import type { BodyRule, Lane, Reply, Route } from './route.js'
-import {
-  allowOf,
-  bodyBytesMax,
-  bodyTooLarge,
-  endsConnection,
-  hasBody,
-  leavingOf,
-  type Place,
-  routerOf,
-  type Turn,
-  whereOf,
-} from './turn.js'
+import { allowOf, bodyBytesMax, bodyTooLarge, hasBody, leavingOf, type Place, routerOf, type Turn } from './turn.js'
 
 const bodyDeadlineMs = 10_000
 /** Of bodies that come in pieces, of all connections together: 256 of the largest. */
@@ -32,26 +19,21 @@ const slowBytesMax = 128 * 1024 * 1024
  * a bug. Less would turn work that is nearly done into refusals where the machine is overloaded.
  */
 const answerDeadlineMs = 15_000
-const jsonType = 'application/json; charset=utf-8'
 const noBytes = new Uint8Array(0)
 
 /**
  * Serves the APIs and plain endpoints on one listener; the one place that touches uWebSockets. Rejects where the address
  * cannot be listened on. Facts of the library that shape it: a request is gone after the first await; a response without
  * onAborted ends the process; and after an answer it goes on to parse what the client sent behind, even where the answer
- * closes, unless it is written after the parser has returned (see `send`).
+ * closes, unless it is written after the parser has returned (see `send` in answering.ts).
  */
 export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const router = routerOf(needs)
   const deadlineMs = needs.bodyDeadlineMs ?? bodyDeadlineMs
   const replyMs = needs.answerDeadlineMs ?? answerDeadlineMs
   const room: BodyRoom = { bytesMax: slowBytesMax, held: 0 }
-  const now = needs.now ?? Date.now
-  let inFlight = 0
-  let draining = false
-  let round = 0
-  let roundEnds = false
-  let whenIdle: (() => void) | null = null
+  const answering = createAnswering<S>(needs)
+  const { answer, send, sendRefusal, refuse, finish } = answering
 
   function accept(res: UwsResponse, req: UwsRequest): void {
     const copy = copyHeaders()
@@ -75,13 +57,13 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       allow: null,
       shed: false,
       close: false,
-      round: thisRound(),
+      round: answering.round(),
       aborted: false,
       answered: false,
       finished: false,
     }
     const url = req.getUrl()
-    inFlight += 1
+    answering.begun()
     res.onAborted(() => {
       turn.aborted = true
       turn.intake?.end('aborted')
@@ -89,18 +71,6 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       if (turn.answered) finish(turn, 0)
     })
     void conduct(turn, url, copy.fault())
-  }
-
-  /** Numbers the turns of the event loop in which something is parsed: in a later one the parser has returned. */
-  function thisRound(): number {
-    if (!roundEnds) {
-      roundEnds = true
-      setImmediate(() => {
-        roundEnds = false
-        round += 1
-      })
-    }
-    return round
   }
 
   /** The one try and catch of a request. Synchronous up to the body's onData, which must be attached before it returns. */
@@ -177,7 +147,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const intake = takeBody(place.maxBytes, deadlineMs, room)
     turn.intake = intake
     turn.res.onData((chunk, isLast) => {
-      turn.round = thisRound()
+      turn.round = answering.round()
       intake.add(chunk, isLast)
     })
   }
@@ -292,117 +262,6 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     return null
   }
 
-  function answer(turn: Turn<S>, reply: Reply): void {
-    if (reply.file === undefined) send(turn, reply.status, jsonType, replyJson(reply, new Date(now())), reply.headers)
-    else send(turn, reply.status, reply.file.contentType, reply.file.bytes, reply.headers)
-  }
-
-  function refuse(turn: Turn<S>, error: unknown): void {
-    const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
-    turn.shed = kind === 'overloaded' || kind === 'over-rate'
-    const headers: Record<string, string> = {}
-    if (turn.allow !== null && kind === 'method-not-allowed') headers.allow = turn.allow
-    const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
-    if (wait !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
-    if (kind !== 'internal') {
-      sendRefusal(turn, wireRefusals[kind], messageOf(error), headers)
-      return
-    }
-    needs.log.error({ ...whereOf(turn), requestId: turn.requestId, stack: stackOf(error) }, 'a handler failed')
-    sendRefusal(
-      turn,
-      wireRefusals.internal,
-      `internal error: give the request id ${turn.requestId} to support`,
-      headers,
-    )
-  }
-
-  function sendRefusal(turn: Turn<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void {
-    send(turn, refusal.status, jsonType, refusalJson(refusal, message, new Date(now())), headers)
-  }
-
-  /**
-   * Ends the turn with an answer, once the parser has returned: while it parses, it would hand us the request behind this
-   * one, a smuggled one included. It drops what is behind a header without a name, a length for example, and we cannot see
-   * that. Left unanswered until it returns, it closes the connection at a pipelined request instead.
-   */
-  function send(
-    turn: Turn<S>,
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    headers: Readonly<Record<string, string>> = {},
-  ): void {
-    if (turn.answered) return
-    const all = turn.leaving === null ? headers : { ...deprecationHeaders(turn.leaving), ...headers }
-    checkHeaders(all)
-    turn.answered = true
-    if (turn.aborted) {
-      finish(turn, status)
-      return
-    }
-    const close = turn.close || draining || turn.method === 'head' || endsConnection(turn)
-    turn.intake?.end('aborted')
-    if (close || turn.round === round) setImmediate(() => write(turn, status, contentType, body, all, close))
-    else write(turn, status, contentType, body, all, false)
-  }
-
-  function write(
-    turn: Turn<S>,
-    status: number,
-    contentType: string,
-    body: string | Uint8Array,
-    headers: Readonly<Record<string, string>>,
-    close: boolean,
-  ): void {
-    if (turn.aborted) return
-    const { res } = turn
-    const headBytes = turn.method === 'head' ? Buffer.byteLength(body) : 0
-    res.cork(() => {
-      res.writeStatus(statusLines[status] ?? `${status} Unknown`)
-      res.writeHeader('content-type', contentType)
-      res.writeHeader('x-request-id', turn.requestId)
-      res.writeHeader('x-content-type-options', 'nosniff')
-      if (headers['cache-control'] === undefined) res.writeHeader('cache-control', 'no-store')
-      for (const name in headers) res.writeHeader(name, headers[name] ?? '')
-      if (headBytes > 0) res.writeHeader('connection', 'close').tryEnd('', headBytes)
-      else res.end(body, close)
-    })
-    finish(turn, status)
-    // 20.30 never counts `endWithoutBody` as an answer and leaves the connection unusable, so HEAD announces the length,
-    // sends nothing of it and closes.
-    if (headBytes > 0) res.close()
-  }
-
-  /** Counts and logs a turn, once. Status 0: the client went away before there was an answer. */
-  function finish(turn: Turn<S>, status: number): void {
-    if (turn.finished) return
-    turn.finished = true
-    turn.answered = true
-    turn.intake?.end('aborted')
-    inFlight -= 1
-    const now = performance.now()
-    if (turn.atWork !== null) needs.admission?.leave(turn.atWork, turn.begunAt === 0 ? null : now - turn.begunAt)
-    const answered: Answered = {
-      ...whereOf(turn),
-      requestId: turn.requestId,
-      method: turn.method,
-      status,
-      durationMs: now - turn.startedAt,
-      organizationId: turn.organizationId,
-      aborted: turn.aborted,
-    }
-    try {
-      needs.onAnswer(answered)
-      // Refusals are news to an operator, plain answers only to one who asks for them, and a crowd is told by the metrics.
-      if (status >= 400 && !turn.shed) needs.log.info(answered, 'refused')
-      else needs.log.debug(answered, 'answered')
-    } catch (error) {
-      needs.log.error({ requestId: turn.requestId, stack: stackOf(error) }, 'an answer could not be counted')
-    }
-    if (inFlight === 0) whenIdle?.()
-  }
-
   const app = needs.uws.App().any('/*', (res, req) => {
     try {
       accept(res, req)
@@ -420,26 +279,16 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
 
   async function drain(limits: CloseLimits): Promise<void> {
     needs.uws.us_listen_socket_close(listening as UwsListenSocket)
-    draining = true
+    answering.closeAll()
     await new Promise((resolve) => setTimeout(resolve, limits.lingerMs ?? 500))
-    await new Promise<void>((resolve) => {
-      if (inFlight === 0) {
-        resolve()
-        return
-      }
-      const deadline = setTimeout(resolve, limits.deadlineMs ?? 10_000)
-      whenIdle = () => {
-        clearTimeout(deadline)
-        resolve()
-      }
-    })
+    await answering.idle(limits.deadlineMs ?? 10_000)
     app.close()
   }
 
   let closed: Promise<void> | null = null
   return {
     port: needs.uws.us_socket_local_port(listening),
-    inFlight: () => inFlight,
+    inFlight: answering.inFlight,
     close(limits = {}) {
       closed ??= drain(limits)
       return closed
@@ -456,11 +305,6 @@ function segmentsOrRefusal(url: string): string[] | Refusal {
   }
 }
 
-/** `200 OK` by status. */
-const statusLines: Readonly<Record<number, string>> = Object.fromEntries(
-  Object.entries(STATUS_CODES).map(([status, words]) => [status, `${status} ${words ?? ''}`]),
-)
-
 function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
   if (rule.kind === 'none') return undefined
   const absent = bytes.byteLength === 0
@@ -470,23 +314,4 @@ function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
     return checked(rule.schema, parseAround(bytes, rule.field, bodyBytesMax), 'body')
   }
   return checked(rule.schema, absent ? {} : parseJson(bytes), 'body')
-}
-
-/** A header value with a control character would split the answer; it is our own bug, so it ends as a 500. */
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) {
-    const value = headers[name] ?? ''
-    for (let i = 0; i < value.length; i++) {
-      const code = value.charCodeAt(i)
-      if (code < 0x20 || code === 0x7f) throw new Error(`control character in the answer header ${name}`)
-    }
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
