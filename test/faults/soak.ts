@@ -128,15 +128,15 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     const troubles: Trouble[] = []
     const rows: Figures[] = []
     const forgotten: Span[] = []
-    const order = inSeededOrder(soakFaults(on, random, people.choose), random)
-    for (let n = 0; n < faults; n++) {
+    const planned = plannedFaults(soakFaults(on, random, people.choose), plan, random)
+    let lookedAt = 0
+    for (const [n, fault] of planned.entries()) {
       await delay(Math.max(RECOVERY_MS, begun + (n + 0.5) * everyMs - performance.now()))
       if (filesBefore === null && performance.now() - begun >= warmUpMs) {
         // Restarted processes and grown tables do less than fresh ones.
         await findRate()
         filesBefore = await files()
       }
-      const fault = order.next().value
       const before = heard.failures.length
       status.slowest()
       const from = performance.now()
@@ -155,7 +155,9 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
         'OK after': inMs(ok - back),
         'refused or broken': String(heard.failures.length - before),
         'slowest /status': inMs(slowest),
+        'least RSS since': `${Math.min(...growth.seen.slice(lookedAt).map(({ rssMiB }) => rssMiB)).toFixed(1)} MiB`,
       }
+      lookedAt = growth.seen.length
       rows.push(row)
       say(`${n + 1}/${faults} ${Object.values(row).join(', ')}; ${heard.answers()} answers`)
     }
@@ -218,6 +220,15 @@ function books() {
       took.push(told.at - told.dueAt)
     },
   }
+}
+
+/** All kinds in each round. What is measured of the first third after the warm-up and of the last meets the same ones. */
+function plannedFaults<T>(kinds: readonly T[], { faults, warmUpMs, everyMs }: SoakPlan, random: () => number): T[] {
+  const order = inSeededOrder(kinds, random)
+  const planned = Array.from({ length: faults }, () => order.next().value)
+  const warm = Math.ceil(warmUpMs / everyMs)
+  const third = Math.floor((faults - warm) / 3)
+  return warm === 0 ? planned : [...planned.slice(0, faults - third), ...planned.slice(warm, warm + third)]
 }
 
 const inMs = (ms: number) => `${Math.round(ms)} ms`
