@@ -1,18 +1,20 @@
 import { writeFileSync } from 'node:fs'
 import { table } from '../src/cli/table.js'
 import { closeOnSignal, deploy } from './deployment.js'
-import { type Grown, measureKeys, measureStored } from './growth/measure.js'
+import { type Grown, measureKeys, measureStored, VERIFIERS } from './growth/measure.js'
+import { measureMemory } from './growth/memory.js'
 import { growthPage } from './growth/page.js'
 import { machine } from './machine.js'
 import { benchOptions, runBench } from './options.js'
 import type { Spread } from './spread.js'
 
-const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, references, keys.
+const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, references, keys; and memory.
 
   npm run bench:growth -- [options]
 
   --people N            people enrolled in the largest step (100000; smaller steps at a tenth and a hundredth of it)
   --authentications N   authentications and replay marks kept in the largest step (300000; the same)
+  --remembered N        people who sign in while memory is watched (5000: more than a process remembers by default)
   --rounds N            rounds of each step; medians are taken (5)
   --calls N             verifies one after the other in a round (100)
   --json FILE           also write the figures to a file
@@ -25,7 +27,7 @@ cost nothing but scoring: they are measured there. The long form takes an hour a
 `
 
 await runBench('growth', async () => {
-  const defaults = { people: 100_000, authentications: 300_000, rounds: 5, calls: 100 }
+  const defaults = { people: 100_000, authentications: 300_000, remembered: 5000, rounds: 5, calls: 100 }
   const { numbers: options, files } = benchOptions('growth', HELP, defaults, ['json', 'html'])
   const facts = machine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -34,6 +36,8 @@ await runBench('growth', async () => {
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
+    // First, while the stores are small: filling them takes long.
+    const memory = await measureMemory(deployment, { people: options.remembered, first: VERIFIERS }, say)
     const stored = await measureStored(deployment, options, say)
     process.stdout.write(
       `${table(
@@ -51,7 +55,13 @@ await runBench('growth', async () => {
       process.stdout.write(
         `${table([what, 'verify p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
       )
-    const report = { keys, ...stored, options, machine: facts, at: new Date().toISOString() }
+    process.stdout.write(
+      `${table(
+        ['people who signed in', 'resident MiB of a process'],
+        memory.map(({ people, rss_mib }) => [people.toLocaleString('en'), rss_mib?.toFixed(0) ?? '?']),
+      )}\n\n`,
+    )
+    const report = { keys, memory, ...stored, options, machine: facts, at: new Date().toISOString() }
     if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
     if (files.html !== undefined) writeFileSync(files.html, growthPage(report))
   } finally {

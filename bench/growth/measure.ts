@@ -62,7 +62,7 @@ export interface Grown {
 }
 
 /** People who verify: more than a megabyte remembers, so that each is read anew. */
-const VERIFIERS = 200
+export const VERIFIERS = 200
 
 interface Options {
   readonly people: number

@@ -2,9 +2,11 @@ import { escaped, type Line, plot } from '../load/plot.js'
 import { STYLE } from '../load/style.js'
 import type { Machine } from '../machine.js'
 import type { Grown, measureKeys } from './measure.js'
+import type { Resident } from './memory.js'
 
 interface Report {
   readonly keys: ReturnType<typeof measureKeys>
+  readonly memory: readonly Resident[]
   readonly people: readonly Grown[]
   readonly authentications: readonly Grown[]
   readonly machine: Machine
@@ -12,7 +14,7 @@ interface Report {
 }
 
 /** One page that opens offline. Sizes are drawn by their logarithm: what grows with it is a straight line. */
-export function growthPage({ keys, people, authentications, machine, at }: Report): string {
+export function growthPage({ keys, memory, people, authentications, machine, at }: Report): string {
   const where = `${machine.cores} x ${machine.cpu}, Node ${machine.node}, ${at.slice(0, 10)}`
   const ofKeys = ([5, 10] as const).map(
     (references, i): Line => ({
@@ -41,6 +43,19 @@ export function growthPage({ keys, people, authentications, machine, at }: Repor
 ${sized('People enrolled', people)}
 ${sized('Authentications and replay marks kept', authentications)}
 ${plot({ title: 'Key presses', xLabel: 'key presses', yLabel: 'µs of a scoring thread', lines: [...ofKeys, scan] })}
+${plot({
+  title: 'Memory of a process',
+  xLabel: 'people who signed in there',
+  yLabel: 'resident, MiB',
+  lines: [
+    {
+      name: 'the larger of two processes',
+      colour: 'a',
+      dots: true,
+      points: memory.flatMap(({ people: n, rss_mib }) => (rss_mib === null ? [] : [[n, rss_mib] as const])),
+    },
+  ],
+})}
 </body>
 </html>
 `

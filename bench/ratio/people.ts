@@ -31,6 +31,8 @@ interface Enrolling {
   readonly port: number
   readonly apikey: string
   readonly people: number
+  /** The first of them; 0 unless given. */
+  readonly first?: number
   readonly references?: number
   /** Of a reference; what words suggested for an enrollment give unless given. */
   readonly presses?: number
@@ -43,6 +45,7 @@ export async function enroll({
   port,
   apikey,
   people,
+  first = 0,
   references = 5,
   presses = ENROLLED_PRESSES,
   onStored = () => {},
@@ -78,9 +81,9 @@ export async function enroll({
       } else if (!text.includes('detection-bot')) throw new Error(`enrolling a person: ${answer.status} ${text}`)
     }
   }
-  let next = 0
+  let next = first
   const lane = async () => {
-    for (let index = next++; index < people; index = next++) await one(index)
+    for (let index = next++; index < first + people; index = next++) await one(index)
   }
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, people) }, lane))
 }

@@ -33,11 +33,11 @@ export const PERSON_BYTES = 1000
 export const PERSON_TEXT_BYTES = 2000
 
 /**
- * A person at rest. Account and member as text beside the heap: as objects they would take twice the room, and each attempt
- * would leave the ones of before to the collector of old objects.
+ * A person at rest. Account and member as text: as objects they would take twice the room and more, and each attempt would
+ * leave hundreds of old ones to the collector.
  */
 interface Kept extends KnownProfile {
-  readonly text: Buffer
+  readonly text: string
   readonly memberId: string
   readonly generation: number
   readonly profileVersion: number
@@ -99,16 +99,13 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
 
 function atRest({ account, member, template, references, hasAdaptive }: KnownPerson): Kept {
   const { id: memberId, generation, profileVersion, rowVersion } = member
-  const json = JSON.stringify([account, member])
-  // Of its own: a piece of the pool would hold all of that.
-  const text = Buffer.allocUnsafeSlow(Buffer.byteLength(json))
-  text.write(json)
+  const text = JSON.stringify([account, member])
   return { text, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
 }
 
 function opened({ text, template, references, hasAdaptive }: Kept): KnownPerson {
   // Sound: atRest wrote it of these, and both are kept as JSON in the database, too.
-  const [account, member] = JSON.parse(text.toString()) as [Account, Member]
+  const [account, member] = JSON.parse(text) as [Account, Member]
   return { account, member, template, references, hasAdaptive }
 }
 

@@ -22,10 +22,10 @@ const answerDeadlineMs = 15_000
 const noBytes = new Uint8Array(0)
 
 /**
- * Serves the APIs and plain endpoints on one listener; the one place that touches uWebSockets. Rejects where the address
- * cannot be listened on. Facts of the library that shape it: a request is gone after the first await; a response without
- * onAborted ends the process; and after an answer it goes on to parse what the client sent behind, even where the answer
- * closes, unless it is written after the parser has returned (see `send` in answering.ts).
+ * Serves the APIs and plain endpoints on one listener; this and answering.ts alone touch uWebSockets. Rejects where the
+ * address cannot be listened on. Facts of the library that shape it: a request is gone after the first await; a response
+ * without onAborted ends the process; and after an answer it goes on to parse what the client sent behind, even where the
+ * answer closes, unless it is written after the parser has returned (see `send` there).
  */
 export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const router = routerOf(needs)

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HEAP_FLAGS } from '../../src/heap.js'
 import { freePort, type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
@@ -26,7 +27,7 @@ const fronts = (parent = service.process.pid): number[] =>
   execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, ppid, , file]) => Number(ppid) === parent && file?.endsWith('start.mjs'))
+    .filter(([, ppid, , ...args]) => Number(ppid) === parent && args.some((one) => one.endsWith('start.mjs')))
     .map(([pid]) => Number(pid))
 const running = (pid: number): boolean => {
   try {
@@ -58,6 +59,11 @@ describe('two processes on one port', () => {
     for (let n = 0; n < 60; n++) expect(await status()).toBe(200)
     // Whichever process is asked says the same.
     for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
+  })
+
+  it('keep their heaps small', () => {
+    for (const pid of fronts())
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')).toEqual(expect.arrayContaining([...HEAP_FLAGS]))
   })
 
   it('all know a changed setting when the change is answered', async () => {
