@@ -139,7 +139,7 @@ const Environment = z.object({
     .optional()
     .describe('requests of one API key that may come at once; unset: what may come in two seconds'),
   PROFILE_CACHE_MB: count(1, 65_536)
-    .default(32)
+    .default(24)
     .describe('memory of each process for profiles that sign in again, in MB: 100 about 12,000 people'),
   STOP_LEAD_S: count(0, 60)
     .default(0)
