@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 /** Percent that the old generation may grow beyond what the last collection left before it is collected again. */
 const GROWTH_PERCENT = 50
 
-/** Halves of the young generation, MiB: a verify's garbage is small, and half the default is collected as cheaply. */
+/** Halves of the young generation of 8 MiB, half the default: 16 MiB less, for 2 % more of the processor. */
 export const HEAP_FLAGS: readonly string[] = ['--max-semi-space-size=8']
 
 /**
