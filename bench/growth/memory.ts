@@ -13,13 +13,13 @@ export interface Resident {
 
 const PROCESSES = 2
 const CONNECTIONS = 64
-/** Sessions of each person: by then hardly anybody has met one of the two processes alone. */
+/** Of each person, each on a connection of either process: a process meets three people of four. */
 const SESSIONS = 2
 /** Bodies are made before they are sent: so many sessions' are 60 MB. */
 const SESSIONS_AT_ONCE = 1500
 const WITHIN_S = 120
 
-/** Resident memory under verifies alone, as ever more people sign in, each on both processes. `first` is the first person's index. */
+/** Resident memory under verifies alone, as ever more people sign in. `first` is the first person's index. */
 export async function measureMemory(
   deployment: Deployment,
   { people, first }: { readonly people: number; readonly first: number },

@@ -45,7 +45,7 @@ ${sized('Authentications and replay marks kept', authentications)}
 ${plot({ title: 'Key presses', xLabel: 'key presses', yLabel: 'µs of a scoring thread', lines: [...ofKeys, scan] })}
 ${plot({
   title: 'Memory of a process',
-  xLabel: 'people who signed in there',
+  xLabel: 'people who signed in',
   yLabel: 'resident, MiB',
   lines: [
     {

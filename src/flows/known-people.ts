@@ -53,6 +53,8 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
   const people = new Map<string, Kept>()
   let held = 0
   const keyOf = ({ organizationId, userRef }: Designation) => `${organizationId} ${userRef}`
+  const find = (who: Designation): Kept | null =>
+    who.memberRef === null || who.memberRef === who.userRef ? (people.get(keyOf(who)) ?? null) : null
   const drop = (key: string): void => {
     const kept = people.get(key)
     if (kept === undefined) return
@@ -61,18 +63,17 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
   }
   return {
     recall(who) {
-      const key = keyOf(who)
-      const kept = people.get(key)
-      if (kept === undefined || (who.memberRef !== null && who.memberRef !== who.userRef)) return null
+      const kept = find(who)
+      if (kept === null) return null
       // The latest stands last.
+      const key = keyOf(who)
       people.delete(key)
       people.set(key, kept)
       return opened(kept)
     },
     profileOf(who, { id, generation, profileVersion }) {
-      const kept = people.get(keyOf(who))
-      if (kept === undefined || (who.memberRef !== null && who.memberRef !== who.userRef)) return null
-      const isThis = kept.memberId === id && kept.generation === generation && kept.profileVersion === profileVersion
+      const kept = find(who)
+      const isThis = kept?.memberId === id && kept.generation === generation && kept.profileVersion === profileVersion
       return isThis ? kept : null
     },
     keep(who, person) {
