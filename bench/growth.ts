@@ -12,7 +12,7 @@ const HELP = `What a verify costs as a deployment grows: people enrolled, authen
 
   npm run bench:growth -- [options]
 
-  --people N            people enrolled in the largest step (100000; smaller steps at a tenth and a hundredth of it)
+  --people N            people enrolled in the largest step (100000; before it a thousandth, a hundredth and a tenth of that)
   --authentications N   authentications and replay marks kept in the largest step (300000; the same)
   --remembered N        people who sign in while memory is watched (5000: more than a process remembers by default)
   --rounds N            rounds of each step; medians are taken (5)

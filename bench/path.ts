@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { table } from '../src/cli/table.js'
 import { closeOnSignal, deploy } from './deployment.js'
 import { machine } from './machine.js'
@@ -17,26 +18,28 @@ const HELP = `Each step of a verify alone, their sum beside the whole, and what 
   --people N        enrolled people (256)
   --presses N       key presses of the patterns (44: what words suggested for a sign-in give)
   --json FILE       also write the report to a file
+  --fronts N        processes that serve (the cores)
   --costs FILE      write the table of costs that \`keystride plan --costs FILE\` takes
 
-Starts PostgreSQL, Redis and the service, one front that scores inline. Needs redis-server on the PATH.
+Starts PostgreSQL, Redis and the service, whose fronts score inline. Needs redis-server on the PATH.
 `
 
 await runBench('path', async () => {
-  const defaults = { rounds: 5, calls: 40, seconds: 2, people: 256, presses: 44 }
+  const defaults = { rounds: 5, calls: 40, seconds: 2, people: 256, presses: 44, fronts: availableParallelism() }
   const { numbers: options, files } = benchOptions('path', HELP, defaults, ['json', 'costs'])
+  const { fronts } = options
   const facts = machine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
     const start = (env: Record<string, string>) =>
-      deployment.service({ processes: 1, scoring: 'inline', redis: true, env })
+      deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
     // A megabyte remembers some 130 people: by the time one comes again they are forgotten.
     const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('read-only-server.js')
-    const generators = startGenerators(1)
-    const found = await measureCosts({ deployment, service, forgetful, generators, options, say })
+    const generators = startGenerators(fronts)
+    const found = await measureCosts({ deployment, service, forgetful, fronts, generators, options, say })
     say('each step alone ...')
     const path = await measurePath(deployment, { service, reader }, options)
     const costs = costTable(found, path, facts, options.presses)

@@ -24,9 +24,9 @@ const HELP = `Whether the planner's arithmetic holds: the highest rate it predic
   --fronts N        processes that serve (the cores)
   --json FILE       also write the figures to a file
 
-Costs are measured request by request on one front, as bench:path does; what the load tester itself uses, by a loop of four
-connections. From these follows the rate at which every core of this machine is busy. Then the load tester signs people in
-over 64 connections as fast as answers come. Exit status 1 where both are more than 20 % apart.
+Costs are measured request by request, as bench:path does; what the load tester itself uses, by a run of it. From these
+follows the rate at which every core of this machine is busy. Then the load tester signs people in over 64 connections as
+fast as answers come. Exit status 1 where both are more than 20 % apart.
 `
 const OFF_MAX = 0.2
 const TRIES = 3
@@ -41,30 +41,35 @@ await runBench('plan', async () => {
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
-    const one = await deployment.service({ processes: 1, scoring: 'inline', redis: true })
-    const forgetful = await deployment.service({
-      processes: 1,
-      scoring: 'inline',
-      redis: true,
-      env: { PROFILE_CACHE_MB: '1' },
-    })
+    const { fronts } = options
+    const start = (env: Record<string, string>) =>
+      deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
+    const [remembering, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('read-only-server.js')
     const presses = 44
-    const generators = startGenerators(1)
+    const generators = startGenerators(fronts)
     const measured = { ...options, presses }
-    const found = await measureCosts({ deployment, service: one, forgetful, generators, options: measured, say })
-    const path = await measurePath(deployment, { service: one, reader }, { ...measured, calls: 20 })
+    const found = await measureCosts({
+      deployment,
+      service: remembering,
+      forgetful,
+      fronts,
+      generators,
+      options: measured,
+      say,
+    })
+    const path = await measurePath(deployment, { service: remembering, reader }, { ...measured, calls: 20 })
     await generators.close()
     const costs = costTable(found, path, facts, presses)
-    for (const running of [one, forgetful, reader]) await running.stop()
+    for (const running of [remembering, forgetful, reader]) await running.stop()
 
-    const service = await deployment.service({ processes: options.fronts, scoring: 'inline', redis: true })
+    const service = await deployment.service({ processes: fronts, scoring: 'inline', redis: true })
     say('what the load tester itself uses ...')
-    const small = stepOf(await load(deployment, service, 4, options))
-    const signIns = small.operations.signin?.answers ?? 0
-    const each = (name: 'bootstrap' | 'verify') => (small.operations[name]?.answers ?? 0) / signIns
+    const own = stepOf(await load(deployment, service, 64, options))
+    const signIns = own.operations.signin?.answers ?? 0
+    const each = (name: 'bootstrap' | 'verify') => (own.operations[name]?.answers ?? 0) / signIns
     const requests = { bootstrap: each('bootstrap'), verify_first: 0, verify: each('verify'), code: 0, enroll: 0 }
-    const generatorUs = (1e6 * small.health.generator_cores) / small.goodput_per_s
+    const generatorUs = (1e6 * own.health.generator_cores) / own.goodput_per_s
     const predicted = sharedMachineRate(costs, requests, facts.cores, generatorUs)
     say(`predicted: ${Math.round(predicted.typical)} sign-ins a second`)
     const runs: number[] = []

@@ -4,7 +4,7 @@ import { createKernel } from '../../src/scoring/kernel.js'
 import { readByContract } from '../../src/scoring/read-pattern.js'
 import { scoreTask } from '../../src/scoring/score.js'
 import type { Deployment } from '../deployment.js'
-import { openConnection, request } from '../drive.js'
+import { type Connection, openConnection, request } from '../drive.js'
 import { fillDatabase } from '../filled.js'
 import { processorS } from '../machine.js'
 import { inTurn } from '../micro/scan-over-parse.js'
@@ -87,16 +87,15 @@ export async function measureStored(
   say(`enrolling ${VERIFIERS} people through the service ...`)
   await enroll({ port: service.port, apikey, people: VERIFIERS })
   const [units, minted] = [unitsFor(VERIFIERS), mintIn(stores.sessions, organizationId)]
-  const connection = await openConnection(service.port)
-  const ask = (bytes: Buffer) =>
-    new Promise<void>((resolve, reject) => {
-      connection.onLost(reject)
-      connection.ask(bytes, (status, body) => {
-        if (status === 200) resolve()
-        else reject(new Error(`verify: ${status} ${body.toString()}`))
+  const round = async (connection: Connection) => {
+    const ask = (bytes: Buffer) =>
+      new Promise<void>((resolve, reject) => {
+        connection.onLost(reject)
+        connection.ask(bytes, (status, body) => {
+          if (status === 200) resolve()
+          else reject(new Error(`verify: ${status} ${body.toString()}`))
+        })
       })
-    })
-  const round = async () => {
     const requests = (await units(calls, minted, 1)).map(({ person, session, ordinals }) => {
       const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
       return request('POST', `/core/users/${userRef(person)}/verify`, headers, bodyOf(person, ordinals[0] ?? 0))
@@ -112,10 +111,13 @@ export async function measureStored(
     return { p50: median(times), postgres: (1e6 * ((after ?? Number.NaN) - (before ?? Number.NaN))) / calls }
   }
   const measured = async (size: number): Promise<Grown> => {
+    // Anew each time: one that rested while the stores were filled has been closed.
+    const connection = await openConnection(service.port)
     // The first round finds pages that nobody has read since they were written.
-    await round()
+    await round(connection)
     const found: Awaited<ReturnType<typeof round>>[] = []
-    for (let n = 0; n < rounds; n++) found.push(await round())
+    for (let n = 0; n < rounds; n++) found.push(await round(connection))
+    connection.close()
     const [p50_ms, postgres_us] = [
       spreadOf(found.map(({ p50 }) => p50)),
       spreadOf(found.map(({ postgres }) => postgres)),
@@ -127,7 +129,7 @@ export async function measureStored(
     say(`${what} ...`)
     const steps: Grown[] = []
     let from = 1
-    for (const to of [Math.ceil(most / 100), Math.ceil(most / 10), most]) {
+    for (const to of [Math.ceil(most / 1000), Math.ceil(most / 100), Math.ceil(most / 10), most]) {
       const none = [1, 0] as const
       const users = what === 'people' ? ([from, to] as const) : ([people + 1, people] as const)
       const attempts = what === 'people' ? none : ([from, to] as const)
@@ -137,10 +139,5 @@ export async function measureStored(
     }
     return steps
   }
-  const grown = {
-    people: await grow('people', people),
-    authentications: await grow('authentications', authentications),
-  }
-  connection.close()
-  return grown
+  return { people: await grow('people', people), authentications: await grow('authentications', authentications) }
 }

@@ -12,9 +12,10 @@ import type { PathMeasured } from './steps.js'
 
 interface Needs {
   readonly deployment: Deployment
-  /** One front that remembers everybody, and one that remembers hardly anybody. */
+  /** One that remembers everybody, and one that remembers hardly anybody, of as many fronts each. */
   readonly service: Running
   readonly forgetful: Running
+  readonly fronts: number
   readonly generators: Generators
   readonly options: {
     readonly rounds: number
@@ -25,7 +26,7 @@ interface Needs {
   readonly say: (line: string) => void
 }
 
-/** Connections of the closed loops: enough to keep one front busy and to let attempts share commits. */
+/** Connections of the closed loops for each front: enough to keep it busy and to let attempts share commits. */
 const CONNECTIONS = 16
 /** Verifies made for a second of a loop. What is left over is thrown away. */
 const A_SECOND = 3000
@@ -40,9 +41,12 @@ interface Used {
   readonly redis_commands: number
 }
 
-/** Enrolls the people, and measures what each request of a sign-in costs each part. */
+/**
+ * Enrolls the people, and measures what each request of a sign-in costs each part. With as many fronts as cores all of these
+ * are busy, as where a plan is needed: a core whose neighbour rests, or shares its parts, does the same work for less.
+ */
 export async function measureCosts(needs: Needs) {
-  const { deployment, service, forgetful, options, say } = needs
+  const { deployment, service, forgetful, fronts, options, say } = needs
   const { redisUrl, databaseUrl, apikey, stores, organizationId, redisPid } = deployment
   if (redisUrl === null || redisPid === null)
     throw new Error('costs need a Redis of their own: unset REDIS_URL and put redis-server on the PATH')
@@ -66,7 +70,7 @@ export async function measureCosts(needs: Needs) {
       const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
       const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]
       await needs.generators.prepare({ units: made, apikey, method, path, presses, reuse })
-      const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS, rate: null, warmUpS: 0 }
+      const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS * fronts, rate: null, warmUpS: 0 }
       return meter([running.pid], async () => {
         const { answers, statuses } = await needs.generators.go({ ...how, seconds: options.seconds })
         if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)

@@ -17,12 +17,14 @@ import type { AccountStore } from '../storage/account.js'
 import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
 import { type Situation, windowOf } from './attempt.js'
 import { findPerson } from './person.js'
+import { type Settings, settingsFor } from './settings.js'
 import { shownSessionId } from './tokens.js'
 import { type SuggestedWords, suggestedWords } from './words.js'
 
 interface Needs {
   readonly accounts: AccountStore
   readonly authentications: AuthenticationStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly newId: () => string
   readonly now: () => number
@@ -119,12 +121,19 @@ export async function settle<J extends Judged>(
 }
 
 /** The situation with its person as it is now. Refuses where the person is gone, or there is another one by that name. */
-async function readAgain(needs: Needs, situation: Situation): Promise<Situation> {
-  const { account, member } = await findPerson(needs.accounts, situation.who)
+export async function readAgain(
+  needs: Pick<Needs, 'accounts' | 'settingsOf'>,
+  situation: Situation,
+): Promise<Situation> {
+  const { who } = situation
+  const [settings, { account, member }] = await Promise.all([
+    needs.settingsOf(who.organizationId),
+    findPerson(needs.accounts, who),
+  ])
   // What was checked of the account before is not checked again: that hardly anybody meets.
   if (account.id !== situation.account.id || account.type !== situation.account.type)
     throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
-  return { ...situation, account, member }
+  return { ...situation, account, member, settings: settingsFor(settings, account) }
 }
 
 function recordOf(needs: Needs, situation: Situation, judged: Judged, now: number): Authentication {

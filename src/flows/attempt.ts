@@ -69,7 +69,8 @@ export async function reserve(needs: Needs, situation: Situation): Promise<Situa
   const budget = situation.method === 'biometric' ? max_biometric_attempts : max_code_attempts
   const reservation = await needs.sessions.reserve(...placeOf(situation), budget)
   if (reservation === null) throw sessionMissing()
-  return { ...situation, used: reservation.session.used, open: reservation.outcome === 'reserved' }
+  const session = { ...situation.session, ...reservation.session }
+  return { ...situation, session, used: session.used, open: reservation.outcome === 'reserved' }
 }
 
 /** Gives back an attempt from which nothing was learned. */

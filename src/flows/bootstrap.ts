@@ -53,7 +53,8 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
-    const sessionToken = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef))
+    const sessionToken =
+      (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef, found?.member ?? null))
     const pending = livePending(found?.member?.pending ?? null, needs.now())
     if (pending !== null)
       await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
@@ -87,12 +88,18 @@ async function echoed(needs: Needs, who: Designation, memberRef: string | null, 
   return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? token : null
 }
 
-async function minted(needs: Needs, who: Designation, memberRef: string | null): Promise<string> {
+async function minted(
+  needs: Needs,
+  who: Designation,
+  memberRef: string | null,
+  member: Member | null,
+): Promise<string> {
   const token = needs.newToken()
   await needs.sessions.mint(who.organizationId, {
     sha256: sha256Hex(token),
     userRef: who.userRef,
     memberRef,
+    memberVersion: member?.rowVersion ?? null,
     lifetimeMs: SESSION_LIFETIME_MS,
   })
   return token

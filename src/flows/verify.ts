@@ -22,6 +22,7 @@ import {
   type IsReplay,
   type Judge,
   type Judged,
+  readAgain,
   type Settled,
   settle,
   unjudged,
@@ -123,7 +124,7 @@ async function reserveAsKnown(
   const { account, member } = known
   const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const unused = { biometric: 0, security_code: 0, typingFailed: false }
-  const session = { userRef: who.userRef, memberRef: null, used: unused, reportedAction: null }
+  const session = { userRef: who.userRef, memberRef: null, memberVersion: null, used: unused, reportedAction: null }
   const unsaid = { ...session, sha256: sha256Hex(token) }
   const named = { ...who, memberRef: who.memberRef ?? member.memberRef }
   const before = {
@@ -139,9 +140,13 @@ async function reserveAsKnown(
   if (!profileReady(needs, before) || windowOf(needs, before).mode !== 'biometric') return null
   const reserved = await reserve(needs, before)
   if (!reserved.open) return null
-  if (fitsMember(reserved.session, named)) return reserved
-  await release(needs, reserved)
-  throw sessionMissing()
+  if (!fitsMember(reserved.session, named)) {
+    await release(needs, reserved)
+    throw sessionMissing()
+  }
+  // Whoever began the session may have read the person since: with several processes mostly another one.
+  const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
+  return isOlder ? await readAgain(needs, reserved) : reserved
 }
 
 /** For the next attempt of this person here. */

@@ -5,6 +5,8 @@ export interface Session {
   readonly userRef: string
   /** Null on a shared account until a member is designated. */
   readonly memberRef: string | null
+  /** The member's `rowVersion` as whoever minted the session had it; null where they knew of no member. */
+  readonly memberVersion: number | null
   /** Attempts reserved so far, of each kind, and whether one of typing has failed. */
   readonly used: SessionUse
   /** Id of the pending action that a bootstrap of this session has reported last; null where none was pending. */
@@ -15,6 +17,7 @@ export interface NewSession {
   readonly sha256: string
   readonly userRef: string
   readonly memberRef: string | null
+  readonly memberVersion?: number | null
   readonly lifetimeMs: number
 }
 

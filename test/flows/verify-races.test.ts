@@ -47,7 +47,11 @@ afterAll(async () => {
 /** The flows of a process on these stores, some of them in the test's hands. */
 function flowsOn(
   changes: Partial<
-    Pick<Stores, 'profiles' | 'authentications'> & { scoring: Scoring; targets: ProfileTargets; people: KnownPeople }
+    Pick<Stores, 'accounts' | 'profiles' | 'authentications'> & {
+      scoring: Scoring
+      targets: ProfileTargets
+      people: KnownPeople
+    }
   > = {},
 ) {
   const needs = {
@@ -266,14 +270,71 @@ describe('a process that remembers a person', () => {
     expect(reads.n).toBe(readBefore)
   })
 
-  it('leaves out a reference that another process has removed', async () => {
-    const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
-    const one = await remembering({ targets: four })
-    await flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? '')
-    const { authentication } = await one.verify()
-    expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
-    expect((await one.verify()).authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+  it.each(['before', 'after'])(
+    'leaves out a reference that another process has removed, in a session begun %s',
+    async (begun) => {
+      const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
+      const one = await remembering({ targets: four })
+      const session = await one.session()
+      await flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? '')
+      const token = begun === 'before' ? session : await one.session()
+      const { authentication } = await one.flows.verify(one.who, token, one.fresh(), HINTS)
+      expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+      expect((await one.verify()).authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+    },
+  )
+
+  it('hears from the session that another process has met the person since, and records once', async () => {
+    const outcomes: string[] = []
+    const reads = { n: 0 }
+    const { accounts, authentications } = stores
+    const one = await remembering({
+      accounts: {
+        ...accounts,
+        find: (...who) => {
+          reads.n++
+          return accounts.find(...who)
+        },
+      },
+      authentications: {
+        ...authentications,
+        record: async (...attempt) => {
+          const outcome = await authentications.record(...attempt)
+          outcomes.push(outcome)
+          return outcome
+        },
+      },
+    })
+    const elsewhere = flowsOn()
+    const signsIn = async (flows: typeof elsewhere) => {
+      const { sessionToken } = await elsewhere.bootstrap(one.who, null, HINTS)
+      const [readBefore, recordedBefore] = [reads.n, outcomes.length]
+      expect((await flows.verify(one.who, sessionToken, one.fresh(), HINTS)).authentication).not.toBeNull()
+      return [reads.n - readBefore, outcomes.slice(recordedBefore)]
+    }
+    expect(await signsIn(one.flows)).toEqual([0, ['recorded']])
+    await signsIn(elsewhere)
+    expect(await signsIn(one.flows)).toEqual([1, ['recorded']])
+    expect(await signsIn(one.flows)).toEqual([0, ['recorded']])
   })
+
+  it.each(['before', 'after'])(
+    'judges by the policy of the groups that another process has put the person in, in a session begun %s',
+    async (begun) => {
+      const one = await remembering()
+      const groups = [`group-${one.who.userRef}`]
+      const [usual] = await stores.policies.list(organizationId, false)
+      if (usual === undefined) throw new Error('no policy')
+      const policy = { ...usual.policy, decision_threshold: 0.99 }
+      const strict = await stores.policies.create(organizationId, v7(), { policy, groups }, Date.now())
+      const session = await one.session()
+      await flowsOn().accounts.change(one.who, { groups })
+      // The settings of an organization are remembered for some seconds, by no process for longer.
+      const flows = flowsOn({ people: one.people })
+      const token = begun === 'before' ? session : await one.session()
+      expect((await flows.verify(one.who, token, one.fresh(), HINTS)).policyId).toBe(strict.id)
+    },
+  )
 
   it('judges nobody whose profile another process has emptied', async () => {
     const one = await remembering()

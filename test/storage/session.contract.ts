@@ -9,8 +9,9 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
   let org: string
   let userRef: string
   let sha256: string
-  const mint = (changes: { lifetimeMs?: number; memberRef?: string | null; sha256?: string } = {}) =>
-    store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
+  const mint = (
+    changes: { lifetimeMs?: number; memberRef?: string | null; memberVersion?: number; sha256?: string } = {},
+  ) => store().mint(org, { sha256, userRef, memberRef: userRef, lifetimeMs, ...changes })
 
   beforeEach(() => {
     org = organizationId()
@@ -24,9 +25,16 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, userRef, sha256)).toEqual({
         userRef,
         memberRef: userRef,
+        memberVersion: null,
         used: { biometric: 0, security_code: 0, typingFailed: false },
         reportedAction: null,
       })
+    })
+
+    it('knows how new its member was when it began, whoever asks', async () => {
+      await mint({ memberVersion: 7 })
+      expect((await store().find(org, userRef, sha256))?.memberVersion).toBe(7)
+      expect((await store().reserve(org, userRef, sha256, 'biometric', 3))?.session.memberVersion).toBe(7)
     })
 
     it('is not found under another user, organization or hash', async () => {
@@ -116,7 +124,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
       expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
       const used = { biometric: 0, security_code: 0, typingFailed: false }
-      const session = { userRef, memberRef: 'bo', used, reportedAction: null }
+      const session = { userRef, memberRef: 'bo', memberVersion: null, used, reportedAction: null }
       expect(all[0]).toMatchObject(session)
       expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
     })

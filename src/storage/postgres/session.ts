@@ -4,6 +4,7 @@ import type { Database, Transaction } from './client.js'
 interface SessionRow {
   user_ref: string
   member_ref: string | null
+  member_version: string | null
   used_biometric: number
   used_security_code: number
   typing_failed: boolean
@@ -23,14 +24,14 @@ const EPHEMERAL = { durable: false }
 /** Sessions in PostgreSQL, for a deployment without Redis. The server's clock keeps the time. */
 export function postgresSessions(database: Database): SessionStore {
   return {
-    mint: (organizationId, { sha256, userRef, memberRef, lifetimeMs }) =>
+    mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) =>
       database.scoped(
         organizationId,
         async (sql) => {
           await clear(sql, organizationId)
           await sql`
-            insert into keystride.session (organization_id, user_ref, sha256, member_ref, expires_at)
-            values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef},
+            insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
+            values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
               clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')`
         },
         EPHEMERAL,
@@ -183,7 +184,7 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
   and expires_at > clock_timestamp()`
 
 const columns = (sql: Transaction) => sql`
-  member_ref, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
+  member_ref, member_version, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
 
 /** Anything that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
@@ -192,6 +193,7 @@ function toSession(row: SessionRow): Session {
   return {
     userRef: row.user_ref,
     memberRef: row.member_ref,
+    memberVersion: row.member_version === null ? null : Number(row.member_version),
     used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
     reportedAction: row.reported_action,
   }

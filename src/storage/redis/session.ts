@@ -4,15 +4,15 @@ import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success, `f` typing has failed,
- * `p` pending action reported) that expires by itself; a sorted set an account tells which there are, a key a member which
+ * `p` pending action reported, `v` the member's row version) that expires by itself; a sorted set an account tells which there are, a key a member which
  * of them is its implicit one. All keys of a user carry one hash tag, so that a script works on one node of a cluster.
  * Every method is one script: one round trip, and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
-    async mint(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
+    async mint(organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) {
       const keys = [sessionKey(organizationId, userRef, sha256), indexKey(organizationId, userRef)]
-      await redis.run(MINT, keys, [sha256, memberRef ?? '', String(lifetimeMs)])
+      await redis.run(MINT, keys, [sha256, memberRef ?? '', String(lifetimeMs), String(memberVersion ?? '')])
     },
 
     async mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
@@ -84,13 +84,14 @@ export const implicitKey = (organizationId: string, userRef: string, memberRef: 
 
 const FIELD: Record<AttemptKind, string> = { biometric: 'b', security_code: 'c' }
 
-/** Fields m, b, c, f and p. An empty member or action stands for null. */
+/** Fields m, b, c, f, p and v. An empty member, action or version stands for null. */
 type Row = (string | null)[]
 
-function toSession(userRef: string, [member, biometric, code, failed, reported]: Row): Session {
+function toSession(userRef: string, [member, biometric, code, failed, reported, version]: Row): Session {
   return {
     userRef,
     memberRef: member || null,
+    memberVersion: version ? Number(version) : null,
     used: { biometric: Number(biometric), security_code: Number(code), typingFailed: failed === '1' },
     reportedAction: reported || null,
   }
@@ -100,8 +101,8 @@ function toSession(userRef: string, [member, biometric, code, failed, reported]:
 
 /** Lua: makes a session and enters it in the index. */
 const MINTING = `
-  local function mint(key, index, sha256, member, lifetime)
-    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '')
+  local function mint(key, index, sha256, member, lifetime, version)
+    redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '', 'v', version)
     redis.call('pexpire', key, lifetime)
     local time = redis.call('time')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -116,21 +117,21 @@ const END_SOME = `
   return found[1]`
 
 const MINT = script(`${MINTING}
-  mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]))
+  mint(KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4])
   return 1`)
 
 const MINT_IMPLICIT = script(`${MINTING}
   local held = redis.call('get', KEYS[1])
   if not held or redis.call('exists', ARGV[1] .. held) == 0 then
     held = ARGV[2]
-    mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]))
+    mint(ARGV[1] .. held, KEYS[2], held, ARGV[3], tonumber(ARGV[4]), '')
     redis.call('set', KEYS[1], held, 'px', ARGV[4])
   end
-  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'f', 'p')
-  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5]}`)
+  local row = redis.call('hmget', ARGV[1] .. held, 'm', 'b', 'c', 'f', 'p', 'v')
+  return {held, redis.call('pttl', ARGV[1] .. held), row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const FIND = script(`
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p')
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
   if not row[1] then return nil end
   return row`)
 
@@ -149,8 +150,8 @@ const RESERVE = script(`
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
     reserved = 1
   end
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p')
-  return {reserved, row[1], row[2], row[3], row[4], row[5]}`)
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
+  return {reserved, row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const RELEASE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])

@@ -232,7 +232,12 @@ export function sessionCalls(random: Random, org: string) {
       case 0: {
         const fresh = { sha256: sha256Hex(), userRef }
         known.push(fresh)
-        return ['sessions', 'mint', org, { ...fresh, memberRef: random.pick([null, memberRef]), lifetimeMs }]
+        return [
+          'sessions',
+          'mint',
+          org,
+          { ...fresh, memberRef: random.pick([null, memberRef]), memberVersion: random.pick([null, 3]), lifetimeMs },
+        ]
       }
       case 1:
       case 2: {

@@ -1,4 +1,4 @@
-import type { Session, SessionStore } from '../../../src/storage/session.js'
+import type { NewSession, Session, SessionStore } from '../../../src/storage/session.js'
 import { type Immediate, keyOf } from './tables.js'
 
 interface SessionRow extends Session {
@@ -43,15 +43,20 @@ export function memorySessions(now: () => number): MemorySessions {
     const row = liveRow(place, sha256)
     if (row !== null) write(place, sha256, { ...row, ...changes(row) })
   }
-  const shown = ({ userRef, memberRef, used, reportedAction }: SessionRow): Session => ({
+  const shown = ({ userRef, memberRef, memberVersion, used, reportedAction }: SessionRow): Session => ({
     userRef,
     memberRef,
+    memberVersion,
     used,
     reportedAction,
   })
-  const minted = (userRef: string, memberRef: string | null, lifetimeMs: number, implicit: boolean): SessionRow => ({
+  const minted = (
+    { userRef, memberRef, memberVersion = null, lifetimeMs }: NewSession,
+    implicit: boolean,
+  ): SessionRow => ({
     userRef,
     memberRef,
+    memberVersion,
     used: UNUSED,
     reportedAction: null,
     implicit,
@@ -60,16 +65,17 @@ export function memorySessions(now: () => number): MemorySessions {
   })
 
   return {
-    mint: (organizationId, { sha256, userRef, memberRef, lifetimeMs }) =>
-      write(keyOf(organizationId, userRef), sha256, minted(userRef, memberRef, lifetimeMs, false)),
-    mintImplicit(organizationId, { sha256, userRef, memberRef, lifetimeMs }) {
+    mint: (organizationId, session) =>
+      write(keyOf(organizationId, session.userRef), session.sha256, minted(session, false)),
+    mintImplicit(organizationId, session) {
+      const { sha256, userRef, memberRef, lifetimeMs } = session
       const place = keyOf(organizationId, userRef)
       for (const [there, row] of users.get(place) ?? []) {
         if (!row.implicit || row.memberRef !== memberRef) continue
         if (row.expiresAt > now()) return { ...shown(row), sha256: there, remainingMs: row.expiresAt - now() }
         write(place, there, null)
       }
-      const row = minted(userRef, memberRef, lifetimeMs, true)
+      const row = minted({ ...session, memberVersion: null }, true)
       write(place, sha256, row)
       return { ...shown(row), sha256, remainingMs: lifetimeMs }
     },
