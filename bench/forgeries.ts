@@ -4,9 +4,9 @@ import { type Captured, capturedFrom, SPECIES, type Species, synthesize } from '
 import { boundsProblem } from '../src/domain/typing-pattern.js'
 import type { Kernel } from '../src/scoring/kernel.js'
 import { encodeSample } from '../src/scoring/sample.js'
+import { REPLAY_DISTANCE_MS } from '../src/scoring/score.js'
 
 const SEED = 7
-export const REPLAY_DISTANCE_MS = 4
 export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
 export const within = (session: Session): boolean => session.length > 0 && boundsProblem(session) === null
 

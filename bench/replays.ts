@@ -3,7 +3,8 @@ import { seededRandom } from '../src/calibration/random.js'
 import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../src/domain/replay.js'
 import type { Kernel } from '../src/scoring/kernel.js'
 import { pressTimes } from '../src/scoring/read-pattern.js'
-import { REPLAY_DISTANCE_MS, sampleOf, within } from './forgeries.js'
+import { REPLAY_DISTANCE_MS } from '../src/scoring/score.js'
+import { sampleOf, within } from './forgeries.js'
 
 const SEED = 11
 const KEY = new Uint8Array(32).fill(1)

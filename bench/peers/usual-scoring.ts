@@ -2,6 +2,7 @@ import type { KeyPress } from '../../src/domain/key-press.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { patternAround } from '../../src/scoring/pattern-around.js'
 import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
+import { BOT_LIKELIHOOD, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 import type { ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
 import { type PatternBody, pressesOf } from './pattern.js'
 import { nearestReplay, timesOf } from './scoring/near-replay.js'
@@ -20,10 +21,6 @@ interface Held {
   readonly template: Template
   readonly times: readonly Float64Array[]
 }
-
-/** As the service's own have them (src/scoring/score.ts). */
-const BOT_LIKELIHOOD = 0.5
-const REPLAY_DISTANCE_MS = 4
 
 /**
  * All that the service's scoring finds of an attempt, in JavaScript. A person's template is made by the kernel, and read, once,

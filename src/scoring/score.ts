@@ -4,12 +4,12 @@ import { readableSample } from './sample.js'
 import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 
 /** Above this a pattern is called a bot; the model's liveness curve is calibrated to it. */
-const BOT_LIKELIHOOD = 0.5
+export const BOT_LIKELIHOOD = 0.5
 /**
  * Nearer than this to a reference, shift and scale removed, is no second typing of it. A jitter of 5 ms on each event
  * leaves 2.5 ms; the nearest sincere patterns of the same passphrase are further (see the model card).
  */
-const REPLAY_DISTANCE_MS = 4
+export const REPLAY_DISTANCE_MS = 4
 
 /**
  * Reads one request body and scores it: what runs in the worker, and on the caller's thread where scoring is inline. The
