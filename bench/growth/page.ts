@@ -62,7 +62,8 @@ ${plot({
 }
 
 function sized(title: string, steps: readonly Grown[]): string {
-  const at = (size: number) => Math.log10(size)
+  // The smallest a little to the right of the axis.
+  const at = (size: number) => Math.log10(size / (steps[0]?.size ?? 1)) + 0.3
   return plot({
     title,
     xLabel: `${title.toLowerCase()}, by logarithm`,

@@ -55,9 +55,11 @@ export function plot({ title, xLabel, yLabel, lines, xTicks, marks = [], bound }
     (at) =>
       `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(at)}" y2="${y(at)}"/><text x="${LEFT - 8}" y="${y(at)}" dy="4" text-anchor="end">${shownNumber(at)}</text>`,
   )
-  const across = xAt.map(
-    ([at, label]) => `<text x="${x(at)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${escaped(label)}</text>`,
-  )
+  const nameOf = (value: number) => xTicks?.find(([at]) => at === value)?.[1] ?? shownNumber(value)
+  const across = xAt.map(([at, label]) => {
+    const anchor = Number(x(at)) > WIDTH - RIGHT - 30 ? 'end' : 'middle'
+    return `<text x="${x(at)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="${anchor}">${escaped(label)}</text>`
+  })
   const upright = marks.map(({ at, label }, i) => {
     const end = Number(x(at)) > WIDTH - 120
     return `<line class="mark" x1="${x(at)}" x2="${x(at)}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/><text class="marked" x="${Number(x(at)) + (end ? -5 : 5)}" y="${TOP + 10 + (i % 2) * 13}" text-anchor="${end ? 'end' : 'start'}">${escaped(label)}</text>`
@@ -72,7 +74,7 @@ export function plot({ title, xLabel, yLabel, lines, xTicks, marks = [], bound }
     const path = `<polyline class="line ${colour}" points="${of.map(([a, b]) => `${x(a)},${y(b)}`).join(' ')}"/>`
     const spots = of.map(
       ([a, b]) =>
-        `<circle class="dot ${colour}" cx="${x(a)}" cy="${y(b)}" r="3.5"><title>${escaped(`${name}: ${shownNumber(b)} at ${shownNumber(a)}`)}</title></circle>`,
+        `<circle class="dot ${colour}" cx="${x(a)}" cy="${y(b)}" r="3.5"><title>${escaped(`${name}: ${shownNumber(b)} at ${nameOf(a)}`)}</title></circle>`,
     )
     return path + (dots === true || of.length === 1 ? spots.join('') : '')
   })
