@@ -11,13 +11,13 @@ interface Waiting extends Owned {
 
 /** Attempts a commit at most: the disk's flush is shared well before, and one statement stays far under its time-out. */
 const BATCH_MAX = 64
+/** A commit waits for no more than so many: with twice that a front alone has nothing left to do meanwhile (x 0.84). */
+const WORTH_WAITING_FOR = 16
 /**
- * A commit waits for no more than so many: past them one more saves little, and the front would stand still meanwhile. A
- * statement costs PostgreSQL some 340 us and 110 for each attempt in it: with half of this number, and of the next, two
- * fronts on two cores made a tenth less (8 rounds taking turns, twice).
+ * While one commit is under way another is worth its flush from so many on: the front goes on meanwhile. A statement costs
+ * PostgreSQL some 340 us and 110 for each attempt in it. With half of this two fronts on two cores make a tenth less, and
+ * one front as much (7 rounds taking turns).
  */
-const WORTH_WAITING_FOR = 32
-/** While one commit is under way another is worth its flush from so many on: the front goes on meanwhile. */
 const WORTH_ANOTHER = 16
 const COMMITS_AT_ONCE = 2
 
