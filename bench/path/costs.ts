@@ -43,7 +43,7 @@ interface Used {
 
 /**
  * Enrolls the people, and measures what each request of a sign-in costs each part. With as many fronts as cores all of these
- * are busy, as where a plan is needed: a core whose neighbour rests, or shares its parts, does the same work for less.
+ * are busy, as where a plan is needed: a core whose neighbour rests does the same work for less.
  */
 export async function measureCosts(needs: Needs) {
   const { deployment, service, forgetful, fronts, options, say } = needs
