@@ -22,7 +22,7 @@ const HELP = `What a verify costs as a deployment grows: people enrolled, authen
 
 People and authentications are added by a seeded generator, and verifies measured over HTTP on people who were enrolled
 through the service and whom it does not remember, so that every table is asked. References (5, 10) and keys (15 to 500)
-cost nothing but scoring: they are measured there. The long form takes 25 minutes and 46 GB:
+cost nothing but scoring: they are measured there. The long form takes 25 minutes and 47 GB:
   npm run bench:growth -- --people 1000000 --authentications 10000000
 `
 
