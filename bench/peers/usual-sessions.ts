@@ -4,12 +4,18 @@ import type { SessionStore } from '../../src/storage/session.js'
 /** What a verify asks of sessions. */
 export type UsualSessions = Pick<SessionStore, 'mint' | 'find' | 'reserve' | 'release' | 'markTypingFailed'>
 
+const ATTEMPTS_KEPT_S = 900
 const FIELD = { biometric: 'typed', security_code: 'coded' } as const
 
 /** Sessions as hashes that expire, by one command after the other. */
 export function usualSessions(redis: Redis): UsualSessions {
   const keyOf = (organizationId: string, userRef: string, sha256: string) =>
     `peer:${organizationId}:${userRef}:${sha256}`
+  async function countAttempt(organizationId: string, userRef: string): Promise<number> {
+    const key = keyOf(organizationId, userRef, 'attempts')
+    const [nth] = await Promise.all([redis.incr(key), redis.expire(key, ATTEMPTS_KEPT_S)])
+    return nth
+  }
   async function find(key: string, userRef: string) {
     const [memberRef, typed, coded, failed] = await redis.hmget(key, 'member', 'typed', 'coded', 'failed')
     if (memberRef === null || memberRef === undefined) return null
@@ -28,7 +34,10 @@ export function usualSessions(redis: Redis): UsualSessions {
       const session = await find(key, userRef)
       if (session === null) return null
       const n = await redis.hincrby(key, FIELD[kind], 1)
-      if (n <= budget) return { outcome: 'reserved', session: { ...session, used: { ...session.used, [kind]: n } } }
+      if (n <= budget) {
+        const nth = await countAttempt(organizationId, userRef)
+        return { outcome: 'reserved', session: { ...session, used: { ...session.used, [kind]: n } }, nth }
+      }
       await redis.hincrby(key, FIELD[kind], -1)
       return { outcome: 'exhausted', session }
     },

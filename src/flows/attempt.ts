@@ -33,6 +33,8 @@ export interface Situation {
   readonly member: Member
   readonly settings: Settings
   readonly used: SessionUse
+  /** Of the user's latest attempts this is the nth, about; 0 where none is reserved. */
+  readonly nth: number
   readonly hints: LanguageHints
 }
 
@@ -59,6 +61,7 @@ export async function begin(
     member,
     settings: settingsFor(settings, account),
     used: session.used,
+    nth: 0,
     hints,
   }
 }
@@ -70,7 +73,8 @@ export async function reserve(needs: Needs, situation: Situation): Promise<Situa
   const reservation = await needs.sessions.reserve(...placeOf(situation), budget)
   if (reservation === null) throw sessionMissing()
   const session = { ...situation.session, ...reservation.session }
-  return { ...situation, session, used: session.used, open: reservation.outcome === 'reserved' }
+  if (reservation.outcome === 'exhausted') return { ...situation, session, used: session.used, open: false }
+  return { ...situation, session, used: session.used, nth: reservation.nth, open: true }
 }
 
 /** Gives back an attempt from which nothing was learned. */

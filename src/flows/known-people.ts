@@ -6,6 +6,8 @@ import type { Designation } from './person.js'
 export interface KnownPerson {
   readonly account: Account
   readonly member: Member
+  /** Which of the user's attempts they were last met in, as its reservation had it. */
+  readonly nth: number
   /** Of the member's enrolled references at this `profileVersion`. */
   readonly template: ProfileTemplate
   /** Ids of those. */
@@ -38,6 +40,7 @@ export const PERSON_TEXT_BYTES = 2000
  */
 interface Kept extends KnownProfile {
   readonly text: string
+  readonly nth: number
   readonly memberId: string
   readonly generation: number
   readonly profileVersion: number
@@ -98,16 +101,16 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
   }
 }
 
-function atRest({ account, member, template, references, hasAdaptive }: KnownPerson): Kept {
+function atRest({ account, member, nth, template, references, hasAdaptive }: KnownPerson): Kept {
   const { id: memberId, generation, profileVersion, rowVersion } = member
   const text = JSON.stringify([account, member])
-  return { text, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
+  return { text, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
 }
 
-function opened({ text, template, references, hasAdaptive }: Kept): KnownPerson {
+function opened({ text, nth, template, references, hasAdaptive }: Kept): KnownPerson {
   // Sound: atRest wrote it of these, and both are kept as JSON in the database, too.
   const [account, member] = JSON.parse(text) as [Account, Member]
-  return { account, member, template, references, hasAdaptive }
+  return { account, member, nth, template, references, hasAdaptive }
 }
 
 const sizeOf = ({ text, template }: Kept): number => PERSON_BYTES + text.length + template.bytes.length

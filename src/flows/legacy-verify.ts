@@ -101,7 +101,8 @@ async function asReference(
 ): Promise<LegacyAnswer | null> {
   const answer = async (state: Person, patternId: string | null, reason: VerdictReason): Promise<LegacyAnswer> => {
     const settings = await needs.settingsOf(who.organizationId)
-    const situation = { ...state, who, session, settings, used: session.used, hints, method: 'biometric' as const }
+    const { used } = session
+    const situation = { ...state, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
     return { ...answerOf(needs, unjudged(situation, 'enroll')), enrollment: { patternId, reason } }
   }
   try {

@@ -121,7 +121,7 @@ async function reserveAsKnown(
 ): Promise<Situation | null> {
   const known = needs.people.recall(who)
   if (known === null || typeof token !== 'string') return null
-  const { account, member } = known
+  const { account, member, nth } = known
   const settings = settingsFor(await needs.settingsOf(who.organizationId), account)
   const unused = { biometric: 0, security_code: 0, typingFailed: false }
   const session = { userRef: who.userRef, memberRef: null, memberVersion: null, used: unused, reportedAction: null }
@@ -135,6 +135,7 @@ async function reserveAsKnown(
     member,
     settings,
     used: unused,
+    nth: 0,
     hints,
   } as const
   if (!profileReady(needs, before) || windowOf(needs, before).mode !== 'biometric') return null
@@ -144,18 +145,19 @@ async function reserveAsKnown(
     await release(needs, reserved)
     throw sessionMissing()
   }
-  // Whoever began the session may have read the person since: with several processes mostly another one.
+  // With several processes mostly another one began the session, or judged the attempt before, and knows a newer person.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
-  return isOlder ? await readAgain(needs, reserved) : reserved
+  const wasElsewhere = reserved.nth !== nth + 1 && reserved.nth !== 1
+  return isOlder || wasElsewhere ? await readAgain(needs, reserved) : reserved
 }
 
 /** For the next attempt of this person here. */
 function remember(needs: Needs, { situation, judged, authentication }: Settled<JudgedTyping>): void {
-  const { who, account, member } = situation
+  const { who, account, member, nth } = situation
   const compared = judged?.compared
   const { template = null, hasAdaptive = false, references = [] } = compared ?? {}
   if (authentication === null || template === null) needs.people.forget(who)
-  else needs.people.keep(who, { account, member, template, hasAdaptive, references })
+  else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })
 }
 
 const profileReady = (needs: Needs, { member }: Situation): boolean =>

@@ -29,7 +29,11 @@ export interface ImplicitSession extends Session {
 }
 
 export type Reservation =
-  | { readonly outcome: 'reserved'; readonly session: Session }
+  /**
+   * `nth`: about how many attempts of this user were reserved lately, in whatever session, this one included. Whoever made
+   * the one before it has seen all that came of them; where nothing was kept of those it is 1.
+   */
+  | { readonly outcome: 'reserved'; readonly session: Session; readonly nth: number }
   /** The budget of this kind is used up; nothing was counted. */
   | { readonly outcome: 'exhausted'; readonly session: Session }
 

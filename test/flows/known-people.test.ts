@@ -41,7 +41,7 @@ const member: Member = {
   habits: { n: 2, values: { os: [['Linux', 45, 1_795_388_088_092]] }, hours: [[166, 78]], places: [] },
 }
 const template = { bytes: new Uint8Array(600), n: 5 }
-const person: KnownPerson = { account, member, template, references: ['r1', 'r2'], hasAdaptive: true }
+const person: KnownPerson = { account, member, nth: 3, template, references: ['r1', 'r2'], hasAdaptive: true }
 const whoIs = (userRef: string) => ({ organizationId: ORGANIZATION, userRef, memberRef: null })
 const who = whoIs(account.userRef)
 const named = (userRef: string): KnownPerson => ({ ...person, account: { ...account, userRef } })

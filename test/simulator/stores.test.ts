@@ -65,7 +65,7 @@ async function given(stores: AnyStores, [store, method, ...args]: Call): Promise
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value ?? null, (key, one) => {
-      if (key === 'patternsClosedForMs' || key === 'remainingMs') return one > 0
+      if (key === 'patternsClosedForMs' || key === 'remainingMs' || key === 'nth') return one > 0
       return one?.type === 'Buffer' ? Buffer.from(one.data).toString('hex') : one instanceof Uint8Array ? hex(one) : one
     }),
   )

@@ -99,6 +99,24 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({ outcome: 'reserved' })
     })
 
+    it('knows how many the user has had, in whatever session', async () => {
+      const other = sha256Hex()
+      await mint()
+      await mint({ sha256: other })
+      const nths: unknown[] = []
+      for (const [session, kind] of [
+        [sha256, 'biometric'],
+        [sha256, 'security_code'],
+        [other, 'biometric'],
+        [sha256, 'biometric'],
+      ] as const)
+        nths.push(await store().reserve(org, userRef, session, kind, 3))
+      expect(nths).toMatchObject([1, 2, 3, 4].map((nth) => ({ nth })))
+      userRef = `user-${uuid()}`
+      await mint()
+      expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toMatchObject({ nth: 1 })
+    })
+
     it('is given to three of a hundred at once', async () => {
       await mint()
       const all = await Promise.all(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
-import { implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
+import { attemptsKey, implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { organization, sha256Hex } from './fixtures.js'
 import { sessionContract } from './session.contract.js'
@@ -44,9 +44,10 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
     await sessions.mint(org, minted)
     const implicit = await sessions.mintImplicit(org, { ...minted, sha256: sha256Hex() })
     const keys = [minted, implicit].map(({ sha256 }) => sessionKey(org, userRef, sha256))
-    keys.push(indexKey(org, userRef), implicitKey(org, userRef, 'bo'))
+    await sessions.reserve(org, userRef, implicit.sha256, 'biometric', 3)
+    keys.push(indexKey(org, userRef), implicitKey(org, userRef, 'bo'), attemptsKey(org, userRef))
     const exist = script(`return redis.call('exists', unpack(KEYS))`)
-    expect(await redis.run(exist, keys, [])).toBe(4)
+    expect(await redis.run(exist, keys, [])).toBe(5)
     await sessions.endAll(org, userRef, null)
     expect(await redis.run(exist, keys, [])).toBe(0)
   })
@@ -55,7 +56,7 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
 describe('keys in redis', () => {
   it('of one user all carry the tag that puts them into one slot of a cluster', () => {
     const keys = [sha256Hex(), sha256Hex()].map((sha256) => sessionKey('org', 'ada+1@x.y', sha256))
-    keys.push(indexKey('org', 'ada+1@x.y'), implicitKey('org', 'ada+1@x.y', 'bo'))
+    keys.push(indexKey('org', 'ada+1@x.y'), implicitKey('org', 'ada+1@x.y', 'bo'), attemptsKey('org', 'ada+1@x.y'))
     expect(new Set(keys.map((key) => /\{(.+?)\}/.exec(key)?.[1]))).toEqual(new Set(['org:ada+1@x.y']))
   })
 })

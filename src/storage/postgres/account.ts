@@ -3,9 +3,10 @@ import { NO_ATTEMPTS } from '../../domain/attempts.js'
 import { exceeds } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
 import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } from '../account.js'
-import type { Database, Statements, Transaction } from './client.js'
+import { type Database, type Statements, type Transaction, textArray } from './client.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
+import { shareStatement } from './shared-statement.js'
 
 export interface AccountRow {
   account_id: string
@@ -27,6 +28,7 @@ const REMOVE_MS = 5000
 
 /** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
 export function postgresAccounts(database: Database): AccountStore {
+  const findPerson = findTogether(database)
   return {
     create: (organizationId, account) =>
       database.scoped(organizationId, async (sql) => {
@@ -47,14 +49,7 @@ export function postgresAccounts(database: Database): AccountStore {
         return { ...found, created }
       }),
 
-    find: (organizationId, userRef, memberRef) =>
-      database.call(async (sql) => {
-        const [row] = await sql<PersonRow[]>`
-          select ${accountColumns(sql)}, ${memberColumns(sql)}
-          from keystride.find_person(${organizationId}, ${userRef}, ${memberRef}) p,
-            lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
-        return toPerson(row)
-      }),
+    find: (organizationId, userRef, memberRef) => findPerson({ organizationId, userRef, memberRef }),
 
     roster: (organizationId, userRef) =>
       database.scoped(organizationId, async (sql) => {
@@ -102,6 +97,38 @@ export function postgresAccounts(database: Database): AccountStore {
       }),
   }
 }
+
+interface Designated {
+  readonly organizationId: string
+  readonly userRef: string
+  readonly memberRef: string | null
+}
+
+/** People a statement at most. */
+const BATCH_MAX = 64
+/** While one look is under way another begins from so many who wait: none of them waits for a disk. */
+const WORTH_ANOTHER = 8
+
+/** Everybody who is asked for in the same moment, in one statement: a statement each costs more than its row. */
+const findTogether = (database: Database) =>
+  shareStatement<Designated, AccountWithMember | null>({
+    run: (people) => findPeople(database, people),
+    take: (queue) => queue.splice(0, BATCH_MAX),
+    worthWaitingFor: BATCH_MAX,
+    worthAnother: WORTH_ANOTHER,
+  })
+
+const findPeople = (database: Database, people: readonly Designated[]): Promise<(AccountWithMember | null)[]> =>
+  database.call(async (sql) => {
+    const rows = await sql<(PersonRow & { nth: number })[]>`
+      select p.nth, ${accountColumns(sql)}, ${memberColumns(sql)}
+      from keystride.find_people(${`{${people.map(({ organizationId }) => organizationId).join()}}`}::uuid[],
+        ${textArray(people.map(({ userRef }) => userRef))}::text[],
+        ${textArray(people.map(({ memberRef }) => memberRef))}::text[]) p,
+        lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
+    const found = new Map(rows.map((row) => [row.nth, row]))
+    return people.map((_, i) => toPerson(found.get(i + 1)))
+  })
 
 export const accountColumns = (sql: Statements) => sql`
   a.id as account_id, a.user_ref, a.type, a.display_name as account_display_name, a.member_selection, a.groups, a.tag,

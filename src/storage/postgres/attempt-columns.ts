@@ -2,6 +2,7 @@ import { attemptEvents } from '../../domain/attempt-events.js'
 import { facetsOf } from '../../domain/attempt-facts.js'
 import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../domain/replay.js'
 import type { AttemptToRecord } from '../authentication.js'
+import { textElement } from './client.js'
 import { toFactsText } from './facts-row.js'
 
 /** An attempt and whose it is. */
@@ -29,14 +30,14 @@ const COLUMNS: Readonly<Record<string, Element>> = {
   cleareds: ({ attempt }) => clearedOf(attempt.replayMark?.cleared ?? []),
   ids: ({ attempt }) => attempt.authentication.id,
   created_ms: ({ attempt }) => attempt.authentication.createdAt,
-  user_refs: ({ attempt }) => quoted(attempt.authentication.userRef),
-  member_refs: ({ attempt }) => quoted(attempt.authentication.memberRef),
-  account_types: ({ attempt }) => quoted(attempt.authentication.accountType),
-  session_ids: ({ attempt }) => quoted(attempt.authentication.sessionId),
-  methods: ({ attempt }) => quoted(attempt.authentication.method),
+  user_refs: ({ attempt }) => textElement(attempt.authentication.userRef),
+  member_refs: ({ attempt }) => textElement(attempt.authentication.memberRef),
+  account_types: ({ attempt }) => textElement(attempt.authentication.accountType),
+  session_ids: ({ attempt }) => textElement(attempt.authentication.sessionId),
+  methods: ({ attempt }) => textElement(attempt.authentication.method),
   authenticated: ({ attempt }) => attempt.authentication.authenticated,
-  recommended_actions: ({ attempt }) => quoted(attempt.authentication.recommendedAction),
-  reasons: ({ attempt }) => quoted(attempt.authentication.reason),
+  recommended_actions: ({ attempt }) => textElement(attempt.authentication.recommendedAction),
+  reasons: ({ attempt }) => textElement(attempt.authentication.reason),
   confidences: ({ attempt }) => attempt.authentication.confidence,
   confidences_biometrics: ({ attempt }) => attempt.authentication.confidenceBiometrics,
   confidences_context: ({ attempt }) => attempt.authentication.confidenceContext,
@@ -80,9 +81,7 @@ const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
 const bytea = (bytes: Uint8Array): string => `"\\\\x${Buffer.from(bytes).toString('hex')}"`
 
 const clearedOf = (marks: readonly Uint8Array[]): string | null =>
-  marks.length === 0 ? null : quoted(marks.map((mark) => Buffer.from(mark).toString('hex')).join())
-
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+  marks.length === 0 ? null : textElement(marks.map((mark) => Buffer.from(mark).toString('hex')).join())
 
 /** JSON has no character that JSON.stringify would write otherwise than with a backslash before it. */
 const quotedJson = (text: string): string => JSON.stringify(text)

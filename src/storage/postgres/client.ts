@@ -263,3 +263,10 @@ export const bigintArray = (values: readonly bigint[]): string => `{${values.joi
 /** The same of bytea. */
 export const byteaArray = (values: readonly Uint8Array[]): string =>
   `{${values.map((bytes) => `"\\\\x${Buffer.from(bytes).toString('hex')}"`).join()}}`
+
+/** One element of an array of text. */
+export const textElement = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** The same of text, null for itself. */
+export const textArray = (values: readonly (string | null)[]): string =>
+  `{${values.map((text) => (text === null ? 'null' : textElement(text))).join()}}`

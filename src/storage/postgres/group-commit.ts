@@ -1,13 +1,10 @@
-import { Refusal } from '../../domain/refusal.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../domain/replay.js'
 import type { AuthenticationStore, RecordOutcome } from '../authentication.js'
 import { type Owned, parametersOf, RECORD_ATTEMPTS } from './attempt-columns.js'
 import type { Database } from './client.js'
+import { shareStatement, type Waiting } from './shared-statement.js'
 
-interface Waiting extends Owned {
-  resolve(outcome: RecordOutcome): void
-  reject(error: unknown): void
-}
+type WaitingAttempt = Waiting<Owned, RecordOutcome>
 
 /** Attempts a commit at most: the disk's flush is shared well before, and one statement stays far under its time-out. */
 const BATCH_MAX = 64
@@ -19,65 +16,28 @@ const WORTH_WAITING_FOR = 16
  * front x 1.00 (medians of 7 rounds taking turns).
  */
 const WORTH_ANOTHER = 16
-const COMMITS_AT_ONCE = 2
 
 /**
- * Makes `record`: what arrives while a commit is under way shares the next one, so an idle service adds no wait and a
- * busy one pays one flush of the disk for many attempts. Across organizations, through one security-definer function.
- * A batch that fails as a whole is tried again attempt by attempt, so that only the bad one fails.
+ * Makes `record`: attempts that arrive while a commit is under way share the next one, and its flush of the disk. Across
+ * organizations, through one security-definer function.
  */
 export function groupCommit(database: Database): AuthenticationStore['record'] {
-  const queue: Waiting[] = []
-  const underWay = new Set<Waiting>()
-  let commits = 0
-
-  async function flush(): Promise<void> {
-    commits += 1
-    for (;;) {
-      await gather()
-      const batch = takeBatch(queue, underWay)
-      if (batch.length === 0) break
-      for (const waiting of batch) underWay.add(waiting)
-      await settle(batch)
-      for (const waiting of batch) underWay.delete(waiting)
-    }
-    commits -= 1
-  }
-
-  /** No timer: as long as each turn of the event loop brings more, it belongs to the same commit. */
-  async function gather(): Promise<void> {
-    for (let before = 0; queue.length > before && queue.length < WORTH_WAITING_FOR; ) {
-      before = queue.length
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-
-  /** Tells those of the batch what became of them. */
-  async function settle(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = await write(database, batch)
-      // Sound: write gives as many as it was given.
-      for (const [i, waiting] of batch.entries()) waiting.resolve(outcomes[i] as RecordOutcome)
-    } catch (error) {
-      if (batch.length === 1 || error instanceof Refusal) for (const waiting of batch) waiting.reject(error)
-      else for (const waiting of batch) await settle([waiting])
-    }
-  }
-
-  return (organizationId, attempt) =>
-    new Promise((resolve, reject) => {
-      queue.push({ organizationId, attempt, resolve, reject })
-      if (commits === 0 || (commits < COMMITS_AT_ONCE && queue.length >= WORTH_ANOTHER)) void flush()
-    })
+  const record = shareStatement<Owned, RecordOutcome>({
+    run: (batch) => write(database, batch),
+    take: takeBatch,
+    worthWaitingFor: WORTH_WAITING_FOR,
+    worthAnother: WORTH_ANOTHER,
+  })
+  return (organizationId, attempt) => record({ organizationId, attempt })
 }
 
 /**
  * Takes from the queue what one statement may hold: it looks marks up as they were before it, so it is given none that
  * resemble each other or one under way. The others stay for a commit after that, which finds them to be replays.
  */
-function takeBatch(queue: Waiting[], underWay: ReadonlySet<Waiting>): Waiting[] {
-  const batch: Waiting[] = []
-  const later: Waiting[] = []
+function takeBatch(queue: WaitingAttempt[], underWay: ReadonlySet<WaitingAttempt>): WaitingAttempt[] {
+  const batch: WaitingAttempt[] = []
+  const later: WaitingAttempt[] = []
   const holders: Holders = new Map()
   for (const waiting of underWay) hold(holders, waiting)
   let taken = 0
@@ -96,21 +56,21 @@ function takeBatch(queue: Waiting[], underWay: ReadonlySet<Waiting>): Waiting[] 
 }
 
 /** By a band, the attempts whose mark has it. */
-type Holders = Map<bigint, Waiting[]>
+type Holders = Map<bigint, WaitingAttempt[]>
 
-function hold(holders: Holders, waiting: Waiting): void {
-  for (const band of waiting.attempt.replayMark?.bands ?? []) {
+function hold(holders: Holders, waiting: WaitingAttempt): void {
+  for (const band of waiting.asked.attempt.replayMark?.bands ?? []) {
     const others = holders.get(band)
     if (others === undefined) holders.set(band, [waiting])
     else others.push(waiting)
   }
 }
 
-function resemblesAny({ organizationId, attempt }: Waiting, holders: Holders): boolean {
-  const shared = new Map<Waiting, number>()
+function resemblesAny({ asked: { organizationId, attempt } }: WaitingAttempt, holders: Holders): boolean {
+  const shared = new Map<WaitingAttempt, number>()
   for (const band of new Set(attempt.replayMark?.bands))
     for (const other of holders.get(band) ?? []) {
-      if (other.organizationId !== organizationId) continue
+      if (other.asked.organizationId !== organizationId) continue
       const n = (shared.get(other) ?? 0) + 1
       if (n >= REPLAY_BANDS_SHARED) return true
       shared.set(other, n)
@@ -118,7 +78,7 @@ function resemblesAny({ organizationId, attempt }: Waiting, holders: Holders): b
   return false
 }
 
-function write(database: Database, batch: readonly Waiting[]): Promise<RecordOutcome[]> {
+function write(database: Database, batch: readonly Owned[]): Promise<RecordOutcome[]> {
   const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
   return database.call(async (sql) => {
     const [row] = await sql.unsafe<{ outcomes: Record<number, RecordOutcome> }[]>(RECORD_ATTEMPTS, parameters, {

@@ -60,10 +60,13 @@ export function postgresSessions(database: Database): SessionStore {
         organizationId,
         async (sql) => {
           const used = sql(`used_${kind}`)
-          const [row] = await sql<SessionRow[]>`
+          const [row] = await sql<(SessionRow & { nth: number })[]>`
             update keystride.session set ${used} = ${used} + 1
-            where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget} returning ${columns(sql)}`
-          if (row !== undefined) return { outcome: 'reserved', session: toSession(row) }
+            where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget}
+            returning ${columns(sql)}, (
+              select 1 + sum(s.used_biometric + s.used_security_code)::int from keystride.session s
+              where s.organization_id = session.organization_id and s.user_ref = session.user_ref) as nth`
+          if (row !== undefined) return { outcome: 'reserved', session: toSession(row), nth: row.nth }
           const session = await find(sql, organizationId, userRef, sha256)
           return session === null ? null : { outcome: 'exhausted', session }
         },

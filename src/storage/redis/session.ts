@@ -4,8 +4,8 @@ import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success, `f` typing has failed,
- * `p` pending action reported, `v` the member's row version) that expires by itself; a sorted set an account tells which there are, a key a member which
- * of them is its implicit one. All keys of a user carry one hash tag, so that a script works on one node of a cluster.
+ * `p` pending action reported, `v` the member's row version) that expires by itself; a sorted set an account tells which there are, a number how many
+ * attempts were reserved in them, a key a member which of them is its implicit one. All keys of a user carry one hash tag, so that a script works on one node of a cluster.
  * Every method is one script: one round trip, and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
@@ -33,11 +33,12 @@ export function redisSessions(redis: Redis): SessionStore {
     },
 
     async reserve(organizationId, userRef, sha256, kind, budget) {
-      const keys = [sessionKey(organizationId, userRef, sha256)]
+      const keys = [sessionKey(organizationId, userRef, sha256), attemptsKey(organizationId, userRef)]
       const reply = await redis.run(RESERVE, keys, [FIELD[kind], String(budget)])
       if (reply === null) return null
-      const [reserved, ...row] = reply as [number, ...Row]
-      return { outcome: reserved === 1 ? 'reserved' : 'exhausted', session: toSession(userRef, row) }
+      const [nth, ...row] = reply as [number, ...Row]
+      const session = toSession(userRef, row)
+      return nth > 0 ? { outcome: 'reserved', session, nth } : { outcome: 'exhausted', session }
     },
 
     async release(organizationId, userRef, sha256, kind) {
@@ -59,7 +60,7 @@ export function redisSessions(redis: Redis): SessionStore {
     },
 
     async endAll(organizationId, userRef, memberRef, except) {
-      const keys = [indexKey(organizationId, userRef)]
+      const keys = [indexKey(organizationId, userRef), attemptsKey(organizationId, userRef)]
       const prefixes = [sessionKey(organizationId, userRef, ''), implicitKey(organizationId, userRef, '')]
       await redis.run(END_ALL, keys, [...prefixes, memberRef ?? '', except ?? ''])
     },
@@ -79,6 +80,7 @@ const tag = (organizationId: string, userRef: string) => `ks:{${organizationId}:
 export const sessionKey = (organizationId: string, userRef: string, sha256: string) =>
   `${tag(organizationId, userRef)}session:${sha256}`
 export const indexKey = (organizationId: string, userRef: string) => `${tag(organizationId, userRef)}sessions`
+export const attemptsKey = (organizationId: string, userRef: string) => `${tag(organizationId, userRef)}attempts`
 export const implicitKey = (organizationId: string, userRef: string, memberRef: string) =>
   `${tag(organizationId, userRef)}implicit:${memberRef}`
 
@@ -145,13 +147,14 @@ const DESIGNATE = script(`
 const RESERVE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])
   if not used then return nil end
-  local reserved = 0
+  local nth = 0
   if tonumber(used) < tonumber(ARGV[2]) then
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
-    reserved = 1
+    nth = redis.call('incr', KEYS[2])
+    redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1]))
   end
   local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
-  return {reserved, row[1], row[2], row[3], row[4], row[5], row[6]}`)
+  return {nth, row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const RELEASE = script(`
   local used = redis.call('hget', KEYS[1], ARGV[1])
@@ -187,6 +190,7 @@ const END = script(`${ENDING}
   return 1`)
 
 const END_ALL = script(`${ENDING}
+  redis.call('del', KEYS[2])
   local index = redis.call('zrange', KEYS[1], 0, -1)
   local members = {}
   -- All are looked at before one ends: what is refused has ended none.

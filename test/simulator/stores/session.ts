@@ -97,7 +97,9 @@ export function memorySessions(now: () => number): MemorySessions {
       if (row.used[kind] >= budget) return { outcome: 'exhausted', session: shown(row) }
       const after = { ...row, used: { ...row.used, [kind]: row.used[kind] + 1 } }
       write(place, sha256, after)
-      return { outcome: 'reserved', session: shown(after) }
+      let nth = 0
+      for (const { used } of users.get(place)?.values() ?? []) nth += used.biometric + used.security_code
+      return { outcome: 'reserved', session: shown(after), nth }
     },
     release: (organizationId, userRef, sha256, kind) =>
       change(keyOf(organizationId, userRef), sha256, ({ used }) => ({
