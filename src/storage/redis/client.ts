@@ -11,8 +11,11 @@ export interface Script {
 }
 
 export interface Redis {
-  /** Runs the script in one round trip (two where the server has not seen it yet). All keys must share a hash tag. */
-  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>
+  /**
+   * Runs the script in one round trip (two where the server has not seen it yet). All keys must share a hash tag. Where
+   * `keys` lie apart because their slot is on its way to another node, it runs with `fewer` in their place, if given.
+   */
+  run(script: Script, keys: readonly string[], args: readonly string[], fewer?: readonly string[]): Promise<unknown>
   /** For every master in turn: `run` runs a script without keys there. */
   onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
   /**
@@ -77,13 +80,20 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
       throw new Refusal('degraded', 'try again later: the session store does not answer')
     }
   }
+  const send = ({ source, sha1 }: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> =>
+    client.evalSha(sha1, keys, args).catch((error: unknown) => {
+      if (!says('NOSCRIPT', error)) throw error
+      return client.eval(source, keys, args)
+    })
   return {
-    run: ({ source, sha1 }, keys, args) =>
+    run: (script, keys, args, fewer) =>
       bounded(
-        client.evalSha(sha1, keys, args).catch((error: unknown) => {
-          if (!(error instanceof ErrorReply && error.message.startsWith('NOSCRIPT'))) throw error
-          return client.eval(source, keys, args)
-        }),
+        fewer === undefined
+          ? send(script, keys, args)
+          : send(script, keys, args).catch((error: unknown) => {
+              if (!says('TRYAGAIN', error)) throw error
+              return send(script, fewer, args)
+            }),
       ),
     onEveryMaster: (work) => client.onEveryMaster((run) => work((source, args) => bounded(run(source, args)))),
     ping: async () => (await bounded(client.probe(PROBE))).map(Number),
@@ -163,6 +173,8 @@ function whyUnfit(info: string): string | null {
 /** Error replies that mean "not now"; any other one is a bug of ours. Keys that are not local are on the move (session.ts). */
 const TRANSIENT =
   /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)|access a non local key/
+
+const says = (word: string, error: unknown): boolean => error instanceof ErrorReply && error.message.startsWith(word)
 
 /** Gives up on commands that take too long: one timer for all, as one of its own costs more than a command. */
 function startPatience() {

@@ -33,8 +33,9 @@ export function redisSessions(redis: Redis): SessionStore {
     },
 
     async reserve(organizationId, userRef, sha256, kind, budget) {
-      const keys = [sessionKey(organizationId, userRef, sha256), attemptsKey(organizationId, userRef)]
-      const reply = await redis.run(RESERVE, keys, [FIELD[kind], String(budget)])
+      const key = sessionKey(organizationId, userRef, sha256)
+      const keys = [key, attemptsKey(organizationId, userRef)]
+      const reply = await redis.run(RESERVE, keys, [FIELD[kind], String(budget)], [key])
       if (reply === null) return null
       const [nth, ...row] = reply as [number, ...Row]
       const session = toSession(userRef, row)
@@ -60,9 +61,10 @@ export function redisSessions(redis: Redis): SessionStore {
     },
 
     async endAll(organizationId, userRef, memberRef, except) {
-      const keys = [indexKey(organizationId, userRef), attemptsKey(organizationId, userRef)]
+      const keys = [indexKey(organizationId, userRef)]
       const prefixes = [sessionKey(organizationId, userRef, ''), implicitKey(organizationId, userRef, '')]
-      await redis.run(END_ALL, keys, [...prefixes, memberRef ?? '', except ?? ''])
+      const attempts = attemptsKey(organizationId, userRef)
+      await redis.run(END_ALL, keys, [...prefixes, memberRef ?? '', except ?? '', attempts])
     },
   }
 }
@@ -150,8 +152,11 @@ const RESERVE = script(`
   local nth = 0
   if tonumber(used) < tonumber(ARGV[2]) then
     redis.call('hincrby', KEYS[1], ARGV[1], 1)
-    nth = redis.call('incr', KEYS[2])
-    redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1]))
+    nth = 1
+    if KEYS[2] then
+      nth = redis.call('incr', KEYS[2])
+      redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1]))
+    end
   end
   local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
   return {nth, row[1], row[2], row[3], row[4], row[5], row[6]}`)
@@ -190,7 +195,6 @@ const END = script(`${ENDING}
   return 1`)
 
 const END_ALL = script(`${ENDING}
-  redis.call('del', KEYS[2])
   local index = redis.call('zrange', KEYS[1], 0, -1)
   local members = {}
   -- All are looked at before one ends: what is refused has ended none.
@@ -205,4 +209,5 @@ const END_ALL = script(`${ENDING}
       finish(KEYS[1], ARGV[1], ARGV[2], sha256, member)
     end
   end
+  redis.call('del', ARGV[5])
   return 1`)

@@ -1,8 +1,9 @@
--- Accounts and their people as find_person has them, for all who are asked for in the same moment: a statement each cost the
--- server and the caller more than the rows do. Element i of each array is what is asked for i-th, from 1. It runs as
+-- Accounts and their people, for all who are asked for in the same moment: a statement each cost the server and the caller
+-- more than the rows do. Element i of each array is what is asked for i-th, from 1. It runs as
 -- keystride_app, the organization set before each look, so that row level security holds in it as everywhere.
 grant create on schema keystride to keystride_app;
 set local role keystride_app;
+drop function keystride.find_person(uuid, text, text);
 create function keystride.find_people(organizations uuid[], of_users text[], of_members text[])
   returns table (nth int, found_account keystride.account, found_member keystride.member)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
