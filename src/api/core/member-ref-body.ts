@@ -6,7 +6,7 @@ import { fieldIn } from '../../http/json-around-bytes.js'
  * that one field: everything else about the body is the scoring floor's to read and to refuse.
  */
 export function memberRefIn(body: Uint8Array): string | null {
-  if (!Buffer.from(body.buffer, body.byteOffset, body.length).includes('"member_ref"')) return null
+  if (!mayName(Buffer.from(body.buffer, body.byteOffset, body.length))) return null
   const field = fieldIn(body, 'member_ref')
   if (field === null) return null
   try {
@@ -15,4 +15,20 @@ export function memberRefIn(body: Uint8Array): string | null {
   } catch {
     return null
   }
+}
+
+const UNDERSCORE = 0x5f
+const R = 0x72
+/** A pattern as a browser sends it has one. */
+const UNDERSCORES_MAX = 16
+
+/** By its underscore, which hardly occurs in a pattern: a search for the name takes 4 us of 14 kB, for one byte 0.1. */
+function mayName(body: Buffer): boolean {
+  let at = -1
+  for (let n = 0; n < UNDERSCORES_MAX; n++) {
+    at = body.indexOf(UNDERSCORE, at + 1)
+    if (at === -1) return false
+    if (body[at - 1] === R && body[at + 1] === R) return true
+  }
+  return body.includes('"member_ref"')
 }
