@@ -1,19 +1,23 @@
 import { writeFileSync } from 'node:fs'
 import { table } from '../src/cli/table.js'
 import { closeOnSignal, deploy } from './deployment.js'
-import { type Grown, measureKeys, measureStored, VERIFIERS } from './growth/measure.js'
+import { measureKeys } from './growth/keys.js'
 import { measureMemory } from './growth/memory.js'
 import { growthPage } from './growth/page.js'
+import { measureStored, measureTypings, VERIFIERS } from './growth/stored.js'
+import type { Grown } from './growth/verifies.js'
 import { machine } from './machine.js'
 import { benchOptions, runBench } from './options.js'
 import type { Spread } from './spread.js'
 
-const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, references, keys; and memory.
+const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, typings of one person, references, keys;
+and memory.
 
   npm run bench:growth -- [options]
 
   --people N            people enrolled in the largest step (100000; before it a thousandth, a hundredth and a tenth of that)
   --authentications N   authentications and replay marks kept in the largest step (300000; the same)
+  --typings N           typings of each of a hundred people in the last step (300; before it a thirtieth, a tenth and a third)
   --remembered N        people who sign in while memory is watched (5000: more than a process remembers by default)
   --rounds N            rounds of each step; medians are taken (5)
   --calls N             verifies one after the other in a round (100)
@@ -27,7 +31,14 @@ cost nothing but scoring: they are measured there. The long form takes 25 minute
 `
 
 await runBench('growth', async () => {
-  const defaults = { people: 100_000, authentications: 300_000, remembered: 5000, rounds: 5, calls: 100 }
+  const defaults = {
+    people: 100_000,
+    authentications: 300_000,
+    typings: 300,
+    remembered: 5000,
+    rounds: 5,
+    calls: 100,
+  }
   const { numbers: options, files } = benchOptions('growth', HELP, defaults, ['json', 'html'])
   const facts = machine()
   const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -38,7 +49,8 @@ await runBench('growth', async () => {
   try {
     // First, while the stores are small: filling them takes long.
     const memory = await measureMemory(deployment, { people: options.remembered, first: VERIFIERS }, say)
-    const stored = await measureStored(deployment, options, say)
+    const typings = await measureTypings(deployment, { ...options, first: VERIFIERS + options.remembered }, say)
+    const stored = { ...(await measureStored(deployment, options, say)), 'typings of one person': typings }
     process.stdout.write(
       `${table(
         ['keys', 'references', 'body bytes', 'scan µs', 'the attempt µs', 'low', 'high'],
@@ -61,7 +73,17 @@ await runBench('growth', async () => {
         memory.map(({ people, rss_mib }) => [people.toLocaleString('en'), rss_mib?.toFixed(0) ?? '?']),
       )}\n\n`,
     )
-    const report = { keys, memory, ...stored, options, machine: facts, at: new Date().toISOString() }
+    const { people, authentications } = stored
+    const report = {
+      keys,
+      memory,
+      people,
+      authentications,
+      typings,
+      options,
+      machine: facts,
+      at: new Date().toISOString(),
+    }
     if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
     if (files.html !== undefined) writeFileSync(files.html, growthPage(report))
   } finally {

@@ -125,7 +125,7 @@ const Environment = z.object({
     .optional()
     .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
   REQUESTS_AT_ONCE: count(4, 10_000)
-    .default(32)
+    .default(64)
     .describe('requests a process works on at once; more wait, the most important first'),
   QUEUE_MS: count(10, 60_000)
     .default(1000)

@@ -1,20 +1,22 @@
 import { escaped, type Line, plot } from '../load/plot.js'
 import { STYLE } from '../load/style.js'
 import type { Machine } from '../machine.js'
-import type { Grown, measureKeys } from './measure.js'
+import type { measureKeys } from './keys.js'
 import type { Resident } from './memory.js'
+import type { Grown } from './verifies.js'
 
 interface Report {
   readonly keys: ReturnType<typeof measureKeys>
   readonly memory: readonly Resident[]
   readonly people: readonly Grown[]
   readonly authentications: readonly Grown[]
+  readonly typings: readonly Grown[]
   readonly machine: Machine
   readonly at: string
 }
 
 /** One page that opens offline. Sizes are drawn by their logarithm: what grows with it is a straight line. */
-export function growthPage({ keys, memory, people, authentications, machine, at }: Report): string {
+export function growthPage({ keys, memory, people, authentications, typings, machine, at }: Report): string {
   const where = `${machine.cores} x ${machine.cpu}, Node ${machine.node}, ${at.slice(0, 10)}`
   const ofKeys = ([5, 10] as const).map(
     (references, i): Line => ({
@@ -42,6 +44,7 @@ export function growthPage({ keys, memory, people, authentications, machine, at 
 <header><h1>What a verify costs as a deployment grows</h1><p>${escaped(where)}</p></header>
 ${sized('People enrolled', people)}
 ${sized('Authentications and replay marks kept', authentications)}
+${sized('Typings of each person who verifies', typings)}
 ${plot({ title: 'Key presses', xLabel: 'key presses', yLabel: 'µs of a scoring thread', lines: [...ofKeys, scan] })}
 ${plot({
   title: 'Memory of a process',

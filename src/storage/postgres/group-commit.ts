@@ -8,14 +8,12 @@ type WaitingAttempt = Waiting<Owned, RecordOutcome>
 
 /** Attempts a commit at most: the disk's flush is shared well before, and one statement stays far under its time-out. */
 const BATCH_MAX = 64
-/** A commit waits for no more than so many: with twice that a front alone has nothing left to do meanwhile (x 0.84). */
-const WORTH_WAITING_FOR = 16
 /**
- * While one commit is under way another is worth its flush from so many on: the front goes on meanwhile. A statement costs
- * PostgreSQL some 340 us and 110 for each attempt in it: over half of this, two fronts on two cores make x 1.19, and one
- * front x 1.00 (medians of 7 rounds taking turns).
+ * A commit waits for no more than so many, and while one is under way another is worth its flush from so many on: the front
+ * goes on meanwhile. A statement costs PostgreSQL some 340 us and 110 for each attempt in it, so larger is cheaper as long as
+ * the front has others to go on with: more than a third of those at work at once leave it idle (half: x 0.84 with one front).
  */
-const WORTH_ANOTHER = 16
+const WORTH_A_COMMIT = 24
 
 /**
  * Makes `record`: attempts that arrive while a commit is under way share the next one, and its flush of the disk. Across
@@ -25,8 +23,8 @@ export function groupCommit(database: Database): AuthenticationStore['record'] {
   const record = shareStatement<Owned, RecordOutcome>({
     run: (batch) => write(database, batch),
     take: takeBatch,
-    worthWaitingFor: WORTH_WAITING_FOR,
-    worthAnother: WORTH_ANOTHER,
+    worthWaitingFor: WORTH_A_COMMIT,
+    worthAnother: WORTH_A_COMMIT,
   })
   return (organizationId, attempt) => record({ organizationId, attempt })
 }

@@ -1,0 +1,81 @@
+import type { Deployment } from '../deployment.js'
+import { fillDatabase } from '../filled.js'
+import { enroll } from '../ratio/people.js'
+import { A_SESSION, unitsFor } from '../ratio/sessions.js'
+import { type Grown, measureVerifies, verifyMany } from './verifies.js'
+
+/** People who verify: more than a megabyte remembers, so that each is read anew. */
+export const VERIFIERS = 200
+/** People who type on and on. */
+const TYPISTS = 100
+const LITTLE_MEMORY = { PROFILE_CACHE_MB: '1' }
+
+interface Rounds {
+  readonly rounds: number
+  readonly calls: number
+}
+
+type Say = (line: string) => void
+
+/** Verifies at each size: first people are added, then authentications. */
+export async function measureStored(
+  deployment: Deployment,
+  { people, authentications, ...rounds }: Rounds & { readonly people: number; readonly authentications: number },
+  say: Say,
+): Promise<{ readonly people: Grown[]; readonly authentications: Grown[] }> {
+  const { apikey, organizationId, databaseUrl, redisUrl } = deployment
+  const redis = redisUrl !== null
+  const service = await deployment.service({ processes: 1, scoring: 'inline', redis, env: LITTLE_MEMORY })
+  say(`enrolling ${VERIFIERS} people through the service ...`)
+  await enroll({ port: service.port, apikey, people: VERIFIERS })
+  const needs = { deployment, service, units: unitsFor(VERIFIERS) }
+  const grow = async (what: 'people' | 'authentications', most: number): Promise<Grown[]> => {
+    say(`${what} ...`)
+    const steps: Grown[] = []
+    let from = 1
+    for (const to of [Math.ceil(most / 1000), Math.ceil(most / 100), Math.ceil(most / 10), most]) {
+      const none = [1, 0] as const
+      const users = what === 'people' ? ([from, to] as const) : ([people + 1, people] as const)
+      const attempts = what === 'people' ? none : ([from, to] as const)
+      await fillDatabase(databaseUrl, organizationId, { users, attempts, marks: true, say })
+      from = to + 1
+      steps.push(told(await measureVerifies(needs, to, rounds), say))
+    }
+    return steps
+  }
+  return { people: await grow('people', people), authentications: await grow('authentications', authentications) }
+}
+
+/**
+ * Verifies of people who have typed ever more often, each time anew: unlike marks of the generator, those of one person
+ * share a band now and then. `first` is the first person's index.
+ */
+export async function measureTypings(
+  deployment: Deployment,
+  { typings, first, ...rounds }: Rounds & { readonly typings: number; readonly first: number },
+  say: Say,
+): Promise<Grown[]> {
+  const { apikey, redisUrl } = deployment
+  const redis = redisUrl !== null
+  const service = await deployment.service({ processes: 1, scoring: 'inline', redis, env: LITTLE_MEMORY })
+  try {
+    say(`typings of one person ...`)
+    await enroll({ port: service.port, apikey, first, people: TYPISTS })
+    const needs = { deployment, service, units: unitsFor(TYPISTS, first) }
+    const steps: Grown[] = []
+    let done = 0
+    for (const to of [typings / 30, typings / 10, typings / 3, typings].map(Math.ceil)) {
+      await verifyMany(needs, Math.ceil((TYPISTS * (to - done)) / A_SESSION))
+      done = to
+      steps.push(told(await measureVerifies(needs, to, rounds), say))
+    }
+    return steps
+  } finally {
+    await service.stop()
+  }
+}
+
+function told(step: Grown, say: Say): Grown {
+  say(`  ${step.size.toLocaleString('en')}: ${step.p50_ms.median.toFixed(2)} ms`)
+  return step
+}

@@ -1,0 +1,94 @@
+import type { Deployment, Running } from '../deployment.js'
+import { type Connection, openConnection, request } from '../drive.js'
+import { processorS } from '../machine.js'
+import { startGenerators } from '../ratio/generators.js'
+import { bodyOf, PRESSES, userRef } from '../ratio/people.js'
+import { A_SESSION, mintIn, type unitsFor } from '../ratio/sessions.js'
+import { median, type Spread, spreadOf } from '../spread.js'
+
+/** What a verify costs at one size. */
+export interface Grown {
+  readonly size: number
+  readonly p50_ms: Spread
+  /** Processor of PostgreSQL for each. */
+  readonly postgres_us: Spread
+}
+
+type Units = ReturnType<typeof unitsFor>
+
+interface Needs {
+  readonly deployment: Deployment
+  readonly service: Running
+  /** Of those who verify. */
+  readonly units: Units
+}
+
+/** Verifies one after the other over HTTP, in so many rounds of so many. */
+export async function measureVerifies(
+  { deployment, service, units }: Needs,
+  size: number,
+  { rounds, calls }: { readonly rounds: number; readonly calls: number },
+): Promise<Grown> {
+  const { apikey, organizationId, stores, postgresPid } = deployment
+  const minted = mintIn(stores.sessions, organizationId)
+  const round = async (connection: Connection) => {
+    const ask = (bytes: Buffer) =>
+      new Promise<void>((resolve, reject) => {
+        connection.onLost(reject)
+        connection.ask(bytes, (status, body) => {
+          if (status === 200) resolve()
+          else reject(new Error(`verify: ${status} ${body.toString()}`))
+        })
+      })
+    const requests = (await units(calls, minted, 1)).map(({ person, session, ordinals }) => {
+      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
+      return request('POST', `/core/users/${userRef(person)}/verify`, headers, bodyOf(person, ordinals[0] ?? 0))
+    })
+    const before = processorS(postgresPid)
+    const times: number[] = []
+    for (const bytes of requests) {
+      const begun = performance.now()
+      await ask(bytes)
+      times.push(performance.now() - begun)
+    }
+    const after = processorS(postgresPid)
+    return { p50: median(times), postgres: (1e6 * ((after ?? Number.NaN) - (before ?? Number.NaN))) / calls }
+  }
+  // Anew each time: one that rested while the stores were filled has been closed.
+  const connection = await openConnection(service.port)
+  // The first round finds pages that nobody has read since they were written.
+  await round(connection)
+  const found: Awaited<ReturnType<typeof round>>[] = []
+  for (let n = 0; n < rounds; n++) found.push(await round(connection))
+  connection.close()
+  return {
+    size,
+    p50_ms: spreadOf(found.map(({ p50 }) => p50)),
+    postgres_us: spreadOf(found.map(({ postgres }) => postgres)),
+  }
+}
+
+const CONNECTIONS = 64
+/** Bodies are made before they are sent: so many sessions' are 60 MB. */
+const SESSIONS_AT_ONCE = 1500
+const WITHIN_S = 120
+
+/** As many sessions of verifies, as fast as they go. Rejects where more than one of a hundred is not answered 200. */
+export async function verifyMany({ deployment, service, units }: Needs, sessions: number): Promise<void> {
+  const { apikey, organizationId, stores } = deployment
+  const mint = mintIn(stores.sessions, organizationId)
+  const generators = startGenerators(1)
+  try {
+    for (let left = sessions; left > 0; left -= SESSIONS_AT_ONCE) {
+      const path = '/core/users/{userRef}/verify'
+      const some = await units(Math.min(left, SESSIONS_AT_ONCE), mint, A_SESSION)
+      await generators.prepare({ units: some, apikey, method: 'POST', path, presses: PRESSES, reuse: false })
+      const load = { port: service.port, connections: CONNECTIONS, warmUpS: 0, seconds: WITHIN_S, rate: null }
+      const { statuses, answers } = await generators.go({ ...load, pids: [service.pid] })
+      const well = statuses['200'] ?? 0
+      if (well < 0.99 * answers) throw new Error(`${answers - well} of ${answers} verifies were refused`)
+    }
+  } finally {
+    await generators.close()
+  }
+}
