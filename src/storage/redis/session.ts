@@ -147,18 +147,18 @@ const DESIGNATE = script(`
   return 1`)
 
 const RESERVE = script(`
-  local used = redis.call('hget', KEYS[1], ARGV[1])
-  if not used then return nil end
+  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
+  if not row[1] then return nil end
   local nth = 0
-  if tonumber(used) < tonumber(ARGV[2]) then
-    redis.call('hincrby', KEYS[1], ARGV[1], 1)
+  local kind = ARGV[1] == 'b' and 2 or 3
+  if tonumber(row[kind]) < tonumber(ARGV[2]) then
+    row[kind] = redis.call('hincrby', KEYS[1], ARGV[1], 1)
     nth = 1
     if KEYS[2] then
       nth = redis.call('incr', KEYS[2])
-      redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1]))
+      if nth == 1 then redis.call('pexpire', KEYS[2], redis.call('pttl', KEYS[1])) end
     end
   end
-  local row = redis.call('hmget', KEYS[1], 'm', 'b', 'c', 'f', 'p', 'v')
   return {nth, row[1], row[2], row[3], row[4], row[5], row[6]}`)
 
 const RELEASE = script(`
