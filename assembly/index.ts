@@ -10,10 +10,10 @@
  * | 4   | liveness score before calibration                                                              |
  *
  * `scan` reads a request body that the host wrote to BODY into slot 0's sample; `nameKey` taught it the key table before.
- * `mark` hashes the times it found, to know a replay again. `readOne`, `enroll`, `compare` and `examineProbe` are the steps of `score`, for calibration and tests.
+ * `mark` hashes the times it found, to know a replay again. `readOne`, `enroll`, `compare`, `examineProbe` and the three sums of trees are the steps of `score`, for calibration and tests.
  */
-import { FEATURES, LIVENESS, REFERENCES_MAX, RESULT } from './layout'
-import { calibration, fusionNodes, fusionRoots, fusionTrees, livenessNodes, livenessRoots, livenessTrees, loneNodes, loneRoots, loneTrees } from './model'
+import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
+import { calibration } from './model'
 import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
@@ -23,7 +23,7 @@ import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
 import { restoreTemplate } from './profile-template'
-import { logistic, sumTrees } from './trees'
+import { logistic, sumFusion, sumLiveness, sumLoneLiveness } from './trees'
 
 export {
   BODY, BODY_BYTES_MAX, COMPARED_MAX, EXPLAINED, FEATURES, KEYS_MAX, KEYS_OF_KEY_CODES, LAYOUT_VERSION, LIVENESS, MARK, MODEL,
@@ -39,6 +39,7 @@ export { nameKey } from './key-identity'
 export { mark } from './replay-mark'
 export { keepTemplate } from './profile-template'
 export { scan } from './scan'
+export { sumFusion, sumLiveness, sumLoneLiveness } from './trees'
 
 /** Reads a slot's sample into features, summary and vector; presses compared. */
 export function readOne(slot: i32): i32 {
@@ -86,7 +87,7 @@ function judge(references: i32): void {
   store<f64>(RESULT, 0, 24)
   if (references == 0) return
   compare(references)
-  const trees = <f64>f32At(calibration, 0) + sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
+  const trees = <f64>f32At(calibration, 0) + sumFusion()
   let logit = <f64>f32At(calibration, 1) * trees + <f64>f32At(calibration, 2)
   for (let i = 0; i < 4; i++) logit += <f64>f32At(calibration, 6 + i) * <f64>f32At(FEATURES, i)
   store<f64>(RESULT, logistic(logit))
@@ -102,8 +103,8 @@ export function examineProbe(references: i32): i32 {
 /** Who has one reference or none has no level to be held against: their patterns have trees of their own, of signs in themselves. */
 function livenessOf(slot: i32, references: i32): f64 {
   examine(slot, references)
-  if (references < 2) return <f64>f32At(calibration, 11) + sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
-  return <f64>f32At(calibration, 3) + sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
+  if (references < 2) return <f64>f32At(calibration, 11) + sumLoneLiveness()
+  return <f64>f32At(calibration, 3) + sumLiveness()
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  * | region   | bytes                          | written by  | holds                                                     |
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
- * | MODEL    | 2 MiB at the most              | host        | the model file, verbatim (`model.ts` has its table)       |
+ * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (`model.ts` has its table); behind it its trees, laid out to be walked (`laid-trees.ts` has the table) |
  * | SAMPLES  | 17 slots x 4,608               | host        | slot 0 the probe, slots 1 to 16 the references            |
  * | COUNTS   | 17 x u32                       | features    | key presses compared of each slot                         |
  * | KEYS     | 17 x 128 x u8                  | features    | key indices                                               |
@@ -36,6 +36,7 @@
  * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
  * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
  * | LIVENESS | 128 x f32                      | liveness    | a pattern's bot signs, input of the liveness trees        |
+ * | NEVER    | 1 x f32                        | nobody      | -Infinity: what a leaf is compared by                     |
  * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 none; zero between calls |
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the press of the same pair before, slot x 128 + press     |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
@@ -123,6 +124,8 @@ export const SORTED: usize = memory.data(512, 16)
 export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)
 export const LIVENESS: usize = memory.data(512, 16)
+/** Within 64 KiB of FEATURES, as LIVENESS is: a node of a tree says in 16 bits what it compares. */
+export const NEVER: usize = memory.data<f32>([-Infinity], 16)
 export const CHAIN_HEADS: usize = memory.data(32768, 16)
 export const CHAIN_NEXT: usize = memory.data(4352, 16)
 export const KEY_HEADS: usize = memory.data(256, 16)

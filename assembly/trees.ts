@@ -2,7 +2,27 @@
  * Boosted trees over a row of features. Eight bytes a node, so that a tree of 24 leaves is six cache lines.
  * Source: gradient boosting with leaf-wise histogram trees, Friedman (2001) and Ke et al., LightGBM (2017).
  */
-import { f32At } from './layout'
+import { FEATURES, LIVENESS, f32At } from './layout'
+import { sumLaid } from './laid-trees'
+import {
+  fusionLaid, fusionNodes, fusionRoots, fusionTrees, livenessLaid, livenessNodes, livenessRoots, livenessTrees, loneLaid, loneNodes, loneRoots,
+  loneTrees,
+} from './model'
+
+/** Sum of the fusion trees over the row in FEATURES, base excluded. */
+export function sumFusion(): f64 {
+  return fusionLaid != 0 ? sumLaid(fusionLaid) : sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
+}
+
+/** Sum of the liveness trees over the row in LIVENESS, base excluded. */
+export function sumLiveness(): f64 {
+  return livenessLaid != 0 ? sumLaid(livenessLaid) : sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
+}
+
+/** The same of the trees for a pattern with one reference or none. */
+export function sumLoneLiveness(): f64 {
+  return loneLaid != 0 ? sumLaid(loneLaid) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
+}
 
 /** From a node to the child that a row of features leads to; a leaf leads to itself. */
 // @ts-ignore: decorator of AssemblyScript
@@ -21,10 +41,10 @@ function isLeaf(node: usize): bool {
 }
 
 /**
- * Sum of the leaves that a row of features falls into. Four trees are walked at a time: each step waits for two loads, and
- * those of one tree cannot overlap.
+ * Sum of the leaves that a row of features falls into, of trees as the file has them: where they are not laid out. Four are
+ * walked at a time: each step waits for two loads, and those of one tree cannot overlap.
  */
-export function sumTrees(roots: usize, trees: i32, nodes: usize, features: usize): f64 {
+function sumTrees(roots: usize, trees: i32, nodes: usize, features: usize): f64 {
   let sum: f64 = 0
   let i = 0
   for (; i + 4 <= trees; i += 4) {
