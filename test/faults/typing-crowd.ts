@@ -35,6 +35,12 @@ export interface TypingCrowd {
 
 const PEOPLE = 512
 const WARM_UP_S = 10
+/** What it might do at the most: so much is made for the first seconds. */
+const PER_SECOND_MAX = 5000
+/** More than the service lets wait and works on, together 320. */
+const CROWD = 600
+/** Twice `REQUESTS_AT_ONCE`. */
+const CONNECTIONS = 128
 /** Of a closed loop that measures what the service can do, and of a calm load beside it. */
 export const BASE_S = 8
 /** The policy's most. */
@@ -94,7 +100,7 @@ export async function typingCrowd(): Promise<TypingCrowd> {
     if (bytes === undefined) throw new Error('a session has nothing left to type')
     return { kind: 'verify', bytes }
   }
-  const able = () => closedLoop(port, 64, BASE_S, next)
+  const able = () => closedLoop(port, CONNECTIONS, BASE_S, next)
   return {
     service,
     port,
@@ -102,11 +108,12 @@ export async function typingCrowd(): Promise<TypingCrowd> {
     next,
     mint,
     lastSession,
-    offer: (of) => openLoop({ ports: [port], connections: 300, ...of }),
+    offer: (of) => openLoop({ ports: [port], connections: CROWD, ...of }),
     able,
     async warmUp() {
-      await mint(4000)
-      await closedLoop(port, 64, WARM_UP_S, next)
+      await mint((WARM_UP_S * PER_SECOND_MAX) / A_SESSION)
+      const cold = await closedLoop(port, CONNECTIONS, WARM_UP_S, next)
+      await mint((2 * cold * BASE_S) / A_SESSION)
       return able()
     },
     async metric(name) {
