@@ -195,6 +195,33 @@ describe('a typing whose mark is like a known one', () => {
     expect(Buffer.compare(opened, sample)).toBe(0)
   })
 
+  it('is laid beside one that was tested and became a reference of a later profile, once the attempt is gone', async () => {
+    const [known, again] = await chance(10)
+    const owner = await person(database, organizationId, 'di')
+    const tested = await attemptAt(known, owner)
+    expect(await stores.authentications.record(organizationId, tested)).toBe('recorded')
+    await database.scoped(
+      organizationId,
+      (sql) => sql`update keystride.member set generation = 1 where id = ${owner.memberId}`,
+    )
+    const { sample } = await read(bodyAt(known))
+    const { id } = tested.authentication.pattern
+    const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: id, generation: 1 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const made = { ...reference(owner.memberId, undefined, 1), id, sealed, replayMark: null, createdAt: Date.now() }
+    const rules = { limit: 10, target: 5, rejectReplay: true }
+    expect(await stores.profiles.add(organizationId, made, rules)).toMatchObject({ outcome: 'added' })
+    const needs = { ...stores, scoring, now: () => Date.now() }
+    const { replayMark: mark } = await read(bodyAt(again))
+    const look = async () => (await clearedMark(needs, organizationId, bodyAt(again), mark))?.cleared?.length ?? 0
+    expect(await look()).toBeGreaterThan(0)
+    await database.scoped(
+      organizationId,
+      (sql) => sql`update keystride.authentication set sealed = null where member_id = ${owner.memberId}`,
+    )
+    expect(await look()).toBeGreaterThan(0)
+  })
+
   it('is stored as a reference, unless it is the known one over again', async () => {
     const [known, again] = await chance(8)
     const flows = enrolling()

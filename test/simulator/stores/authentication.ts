@@ -11,9 +11,11 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
   function patternOf(organizationId: string, mark: MarkRow | undefined): KnownPattern['pattern'] {
     const row = mark === undefined ? undefined : tables.members.get(keyOf(organizationId, mark.memberId))
     if (mark?.patternId == null || row === undefined) return null
-    const { memberId, patternId, generation } = mark
+    const { memberId, patternId } = mark
     const tested = [...tables.authentications.values()].flat().find(({ pattern }) => pattern?.id === patternId)
-    const sealed = row.references.find(({ id }) => id === patternId)?.sealed ?? tested?.pattern?.sealed
+    const reference = row.references.find(({ id }) => id === patternId)
+    const sealed = tested?.pattern?.sealed ?? reference?.sealed
+    const generation = tested === undefined ? (reference?.generation ?? mark.generation) : mark.generation
     const binding = { accountId: row.of.account.id, memberId, patternId, generation }
     return sealed === undefined ? null : { binding, sealed }
   }
