@@ -25,7 +25,7 @@ and memory.
   --html FILE           and the plots, as SVG in one page that opens offline
 
 People and authentications are added by a seeded generator, and verifies measured over HTTP on people who were enrolled
-through the service and whom it does not remember, so that every table is asked. References (5, 10) and keys (15 to 500)
+through the service and whom it does not remember, so that every table is asked; those who type on it does. References (5, 10) and keys (15 to 500)
 cost nothing but scoring: they are measured there. The long form takes 25 minutes and 47 GB:
   npm run bench:growth -- --people 1000000 --authentications 10000000
 `

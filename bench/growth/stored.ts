@@ -8,7 +8,6 @@ import { type Grown, measureVerifies, verifyMany } from './verifies.js'
 export const VERIFIERS = 200
 /** People who type on and on. */
 const TYPISTS = 100
-const LITTLE_MEMORY = { PROFILE_CACHE_MB: '1' }
 
 interface Rounds {
   readonly rounds: number
@@ -24,8 +23,12 @@ export async function measureStored(
   say: Say,
 ): Promise<{ readonly people: Grown[]; readonly authentications: Grown[] }> {
   const { apikey, organizationId, databaseUrl, redisUrl } = deployment
-  const redis = redisUrl !== null
-  const service = await deployment.service({ processes: 1, scoring: 'inline', redis, env: LITTLE_MEMORY })
+  const service = await deployment.service({
+    processes: 1,
+    scoring: 'inline',
+    redis: redisUrl !== null,
+    env: { PROFILE_CACHE_MB: '1' },
+  })
   say(`enrolling ${VERIFIERS} people through the service ...`)
   await enroll({ port: service.port, apikey, people: VERIFIERS })
   const needs = { deployment, service, units: unitsFor(VERIFIERS) }
@@ -48,7 +51,7 @@ export async function measureStored(
 
 /**
  * Verifies of people who have typed ever more often, each time anew: unlike marks of the generator, those of one person
- * share a band now and then. `first` is the first person's index.
+ * share a band now and then. The process remembers them. `first` is the first person's index.
  */
 export async function measureTypings(
   deployment: Deployment,
@@ -56,8 +59,7 @@ export async function measureTypings(
   say: Say,
 ): Promise<Grown[]> {
   const { apikey, redisUrl } = deployment
-  const redis = redisUrl !== null
-  const service = await deployment.service({ processes: 1, scoring: 'inline', redis, env: LITTLE_MEMORY })
+  const service = await deployment.service({ processes: 1, scoring: 'inline', redis: redisUrl !== null })
   try {
     say(`typings of one person ...`)
     await enroll({ port: service.port, apikey, first, people: TYPISTS })

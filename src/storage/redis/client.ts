@@ -88,12 +88,10 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
   return {
     run: (script, keys, args, fewer) =>
       bounded(
-        fewer === undefined
-          ? send(script, keys, args)
-          : send(script, keys, args).catch((error: unknown) => {
-              if (!says('TRYAGAIN', error)) throw error
-              return send(script, fewer, args)
-            }),
+        send(script, keys, args).catch((error: unknown) => {
+          if (fewer === undefined || !says('TRYAGAIN', error)) throw error
+          return send(script, fewer, args)
+        }),
       ),
     onEveryMaster: (work) => client.onEveryMaster((run) => work((source, args) => bounded(run(source, args)))),
     ping: async () => (await bounded(client.probe(PROBE))).map(Number),

@@ -3,7 +3,7 @@ import type { Session, SessionStore } from '../session.js'
 import { type Redis, script } from './client.js'
 
 /**
- * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `a` last success, `f` typing has failed,
+ * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `f` typing has failed,
  * `p` pending action reported, `v` the member's row version) that expires by itself. Of an account a sorted set tells which
  * there are, and a number how many attempts were reserved lately; a key a member tells which of them is its implicit one.
  * All keys of a user carry one hash tag, so that a script works on one node of a cluster. Every method is one script: one

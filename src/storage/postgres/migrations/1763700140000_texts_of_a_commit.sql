@@ -1,5 +1,5 @@
 -- The long texts of a commit as one text each, in which a character parts the attempts that no JSON holds as it is: an array's
--- text is read character by character and had each quote of them escaped, a fifth of what an attempt cost PostgreSQL.
+-- text is read character by character, and had each quote of them escaped.
 grant create on schema keystride to keystride_system;
 set local role keystride_system;
 drop function keystride.record_attempts(uuid[], uuid[], uuid[], bigint[], int[], bigint[], bytea[], bigint[], bigint[], uuid[], bigint[], text[], text[], text[], text[], text[], boolean[], text[], text[], float8[], float8[], float8[], uuid[], int[], int[], uuid[], text[], text[], jsonb[], jsonb[], jsonb[], jsonb[], jsonb[], int, int, text[]);
