@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { type Connections, openConnections } from './connections.js'
 import { findPrimary, serversOf } from './primary.js'
 import { createTurnstile, degraded, type Turn, type TurnOptions } from './turnstile.js'
 
@@ -55,20 +56,24 @@ const SYSTEM_PATIENCE_MS = 3000
 export function connectPostgres({ url, primary, max, log = () => {}, prepare }: PostgresOptions): Database {
   const servers = serversOf(url)
   let server = primary ?? servers[0] ?? url
-  const turnstile = createTurnstile<Sql>({
+  const connect = (to: string): Sql =>
+    postgres(to, {
+      max: 1,
+      ...(prepare === undefined ? {} : { prepare }),
+      connect_timeout: CONNECT_TIMEOUT_S,
+      // The library's own back-off grows to 20 s, which would outlast the outage.
+      backoff: () => 0.1,
+      // Saves a round trip a connection; arrays therefore travel as text.
+      fetch_types: false,
+      onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
+      connection: { application_name: 'keystride' },
+    })
+  const turnstile = createTurnstile<Connections>({
     width: max - 1,
-    open: () =>
-      postgres(server, {
-        max,
-        ...(prepare === undefined ? {} : { prepare }),
-        connect_timeout: CONNECT_TIMEOUT_S,
-        // The library's own back-off grows to 20 s, which would outlast the outage.
-        backoff: () => 0.1,
-        // Saves a round trip a connection; arrays therefore travel as text.
-        fetch_types: false,
-        onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
-        connection: { application_name: 'keystride' },
-      }),
+    open: () => {
+      const to = server
+      return openConnections(() => connect(to), max)
+    },
     retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
     probe: () => void probe().catch(() => {}),
   })
@@ -98,11 +103,11 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
   }
 
   function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
-    return turnstile.pass(async (sql, turn) => {
+    return turnstile.pass(async (connections, turn) => {
       try {
-        return await work(sql, turn)
+        return await connections.use((sql) => work(sql, turn))
       } catch (error) {
-        if (isBroken(error)) turnstile.replace(sql)
+        if (isBroken(error)) turnstile.replace(connections)
         if (codeOf(error) === DISK_FULL) full = true
         if (isLost(error) || codeOf(error) === READ_ONLY) void seek()
         throw asRefusal(error)

@@ -34,7 +34,7 @@ export function groupCommit(database: Database): AuthenticationStore['record'] {
  * Takes from the queue what one statement may hold: it looks marks up as they were before it, so it is given none that
  * resemble each other or one under way. The others stay for a commit after that, which finds them to be replays.
  */
-function takeBatch(queue: WaitingAttempt[], underWay: ReadonlySet<WaitingAttempt>): WaitingAttempt[] {
+function takeBatch(queue: WaitingAttempt[], underWay: readonly WaitingAttempt[]): WaitingAttempt[] {
   const batch: WaitingAttempt[] = []
   const later: WaitingAttempt[] = []
   const holders: Holders = new Map()

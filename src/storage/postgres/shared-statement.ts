@@ -13,7 +13,7 @@ export interface SharedStatementOptions<Asked, Told> {
   /** Takes off the queue what one statement may hold, with regard to those under way. */
   readonly take: (
     queue: Waiting<Asked, Told>[],
-    underWay: ReadonlySet<Waiting<Asked, Told>>,
+    underWay: readonly Waiting<Asked, Told>[],
   ) => readonly Waiting<Asked, Told>[]
   /** A statement waits for no more calls than so many. */
   readonly worthWaitingFor: number
@@ -34,18 +34,18 @@ export function shareStatement<Asked, Told>(
 ): (asked: Asked) => Promise<Told> {
   const { run, take, worthWaitingFor, worthAnother } = options
   const queue: Waiting<Asked, Told>[] = []
-  const underWay = new Set<Waiting<Asked, Told>>()
+  let underWay: readonly (readonly Waiting<Asked, Told>[])[] = []
   let statements = 0
 
   async function flush(): Promise<void> {
     statements += 1
     for (;;) {
       await gather()
-      const batch = take(queue, underWay)
+      const batch = take(queue, underWay.flat())
       if (batch.length === 0) break
-      for (const waiting of batch) underWay.add(waiting)
+      underWay = [...underWay, batch]
       await settle(batch)
-      for (const waiting of batch) underWay.delete(waiting)
+      underWay = underWay.filter((other) => other !== batch)
     }
     statements -= 1
   }
