@@ -1,7 +1,7 @@
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../domain/replay.js'
 import type { AuthenticationStore, RecordOutcome } from '../authentication.js'
 import { type Owned, parametersOf, RECORD_ATTEMPTS } from './attempt-columns.js'
-import type { Database } from './client.js'
+import { ask, type Database } from './client.js'
 import { shareStatement, type Waiting } from './shared-statement.js'
 
 type WaitingAttempt = Waiting<Owned, RecordOutcome>
@@ -78,11 +78,9 @@ function resemblesAny({ asked: { organizationId, attempt } }: WaitingAttempt, ho
 }
 
 function write(database: Database, batch: readonly Owned[]): Promise<RecordOutcome[]> {
-  const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
   return database.call(async (sql) => {
-    const [row] = await sql.unsafe<{ outcomes: Record<number, RecordOutcome> }[]>(RECORD_ATTEMPTS, parameters, {
-      prepare: true,
-    })
+    const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
+    const [row] = await ask<{ outcomes: Record<number, RecordOutcome> }>(sql, RECORD_ATTEMPTS, parameters)
     if (row === undefined) throw new Error('record_attempts told no outcome')
     return batch.map((_, i) => row.outcomes[i + 1] ?? 'absent')
   })
