@@ -127,7 +127,10 @@ const findPeople = (database: Database, people: readonly Designated[]): Promise<
         ${textArray(people.map(({ memberRef }) => memberRef))}::text[]) p,
         lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
     const found = new Map(rows.map((row) => [row.nth, row]))
-    return people.map((_, i) => toPerson(found.get(i + 1)))
+    const answers = people.map((_, i) => toPerson(found.get(i + 1)))
+    // Else they outlive the look, as `ask` has it of parameters.
+    rows.length = 0
+    return answers
   })
 
 export const accountColumns = (sql: Statements) => sql`
