@@ -68,9 +68,8 @@ interface Piece<L> {
   line: Line<L> | null
   startedAt: number
   expired: boolean
-  /** Both do nothing any more once it is done: see `nothing`. */
-  begin: (line: Line<L>) => void
-  refuse: (why: string) => void
+  begin(line: Line<L>): void
+  refuse(why: string): void
 }
 
 export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: TurnstileNeeds<L>): Turnstile<L> {
@@ -151,13 +150,12 @@ export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: Tu
         line: null,
         startedAt: 0,
         expired: false,
-        begin: (on) => {
+        begin(on) {
           piece.startedAt = beats.now()
           piece.line = on
           if (!probe) on.free -= 1
           const done = () => {
             pieces.delete(piece)
-            piece.begin = piece.refuse = nothing
             if (!probe) on.free += 1
             next()
             if (pieces.size === 0) beats.rest()
@@ -173,7 +171,7 @@ export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: Tu
             },
           )
         },
-        refuse: (why) => {
+        refuse(why) {
           piece.expired = true
           if (piece.line === null) pieces.delete(piece)
           reject(degraded(why))
@@ -188,12 +186,5 @@ export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: Tu
 
   return { pass, replace, current: () => line.value, stop: beats.stop }
 }
-
-/**
- * Where something stood in a set, the tables that the set has outgrown go on holding it, each one the next, until the old
- * generation is collected: what is over holds nothing itself. (A commit held its attempts: with this, and with
- * shared-statement.ts doing without a set, half of what verifies left behind for the collector of the old generation.)
- */
-const nothing = (): void => {}
 
 export const degraded = (why: string) => new Refusal('degraded', `try again later: ${why}`)

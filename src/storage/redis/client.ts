@@ -176,7 +176,7 @@ const says = (word: string, error: unknown): boolean => error instanceof ErrorRe
 
 /** Gives up on commands that take too long: one timer for all, as one of its own costs more than a command. */
 function startPatience() {
-  const waiting = new Set<{ readonly since: number; giveUp: () => void }>()
+  const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
     for (const { since, giveUp } of waiting) {
       if (beats.now() - since < PATIENCE_MS) break
@@ -190,8 +190,6 @@ function startPatience() {
         const command = { since: beats.now(), giveUp: () => settle(() => reject(new Error('no answer in time'))) }
         const settle = (how: () => void) => {
           waiting.delete(command)
-          // A set that has outgrown its table leaves one behind that holds the command: then without what it waited for.
-          command.giveUp = nothing
           how()
         }
         beats.wake()
@@ -205,8 +203,6 @@ function startPatience() {
     stop: beats.stop,
   }
 }
-
-const nothing = (): void => {}
 
 async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
