@@ -383,12 +383,18 @@ function problemOf(done: readonly Complete[], lost: number): Unusable | null {
   return isCoarse(done) ? 'coarseTimer' : null
 }
 
-/** Whether all times lie on a grid of more than `TICK_MAX_MS`: nobody types so. */
+/**
+ * Whether all times lie on a grid of more than `TICK_MAX_MS`: nobody types so. Browsers blur a time by 0.1 ms or so: the
+ * shortest gap tells how many ticks each has, and all of them together how long a tick is.
+ */
 function isCoarse(done: readonly Complete[]): boolean {
   const times = done.flatMap(({ down, up }) => [down.ms, up.ms]).sort((a, b) => a - b)
   const gaps = times.map((ms, i) => ms - (times[i - 1] ?? ms)).filter((gap) => gap > 0.5)
-  const tickMs = Math.min(...gaps)
-  return tickMs > TICK_MAX_MS && gaps.every((gap) => Math.abs(gap - tickMs * Math.round(gap / tickMs)) < 1)
+  const shortest = Math.min(...gaps)
+  const ticks = gaps.map((gap) => Math.round(gap / shortest))
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+  const tickMs = sum(gaps) / sum(ticks)
+  return tickMs > TICK_MAX_MS && gaps.every((gap, i) => Math.abs(gap - tickMs * (ticks[i] ?? 0)) < 1)
 }
 
 /** To the microsecond: finer than browsers tell, and short in JSON. */

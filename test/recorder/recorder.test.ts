@@ -367,6 +367,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
       ],
       ['coarseTimer', ticking(100)],
       ['coarseTimer', ticking(50)],
+      ['coarseTimer', ticking(1000 / 30)],
       ['incomplete', evenly(TEXT).filter(({ type }, i) => type === 'keydown' || i % 8 > 4)],
       ['incomplete', strokes([...TEXT].map((x, i) => [x, HOLD_MAX_MS * 1.2 * i, HOLD_MAX_MS * (1.2 * i + 1.1)]))],
     ] as const)('%s', async (wanted, sent) => {
