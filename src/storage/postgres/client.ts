@@ -71,6 +71,7 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
   const turnstile = createTurnstile<Connections>({
     width: max - 1,
     open: () => {
+      // All of one server, though another may take the writes before the last is opened.
       const to = server
       return openConnections(() => connect(to), max)
     },

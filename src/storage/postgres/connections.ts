@@ -15,8 +15,8 @@ interface Connection {
 /**
  * Connections that `open` makes, a client of one connection each, as they are needed. The library's own pool of several
  * (3.4.9) keeps a slot for every statement of its life wherever it never has all of them at work, and searches through
- * these with each further statement: 0.35 ms after a million. It takes turns with them, too; used last first, few stay
- * warm on the server. Who comes while all `max` are at work waits in line on the one with the fewest.
+ * these with each further statement: 0.35 ms after a million. Who comes while all `max` are at work, as several signs of
+ * life may, waits in line on the one with the fewest.
  */
 export function openConnections(open: () => postgres.Sql, max: number): Connections {
   const all: Connection[] = []
