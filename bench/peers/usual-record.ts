@@ -31,7 +31,7 @@ async function write(client: pg.PoolClient, organizationId: string, attempt: Att
     text: MOVE_MEMBER,
     values: [
       ...[organizationId, a.memberId, attempt.attemptsVersion, attempt.generation, attempt.rowVersion ?? null],
-      ...[JSON.stringify(attempt.counters), attempt.habits === null ? null : JSON.stringify(attempt.habits)],
+      ...[JSON.stringify(attempt.counters), attempt.habits],
       ...[a.authenticated, at],
     ],
   })

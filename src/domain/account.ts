@@ -1,5 +1,5 @@
 import type { AttemptCounters } from './attempts.js'
-import type { Habits } from './context/circumstances.js'
+import type { HabitsText } from './context/circumstances.js'
 import type { QueuedAction } from './pending-action.js'
 import type { CodeState } from './security-code.js'
 
@@ -59,7 +59,7 @@ export interface Member {
   /** When a sign-in last became an adaptive reference; null before. */
   readonly adaptedAt: number | null
   /** What the context of an attempt is judged on. */
-  readonly habits: Habits
+  readonly habits: HabitsText
 }
 
 /** References of the next generation: they verify nobody until they are as many as wanted, and then replace the old. */

@@ -8,8 +8,7 @@ import {
   afterSuccess,
 } from '../domain/attempts.js'
 import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
-import type { Circumstances } from '../domain/context/circumstances.js'
-import { habitsAfter } from '../domain/context/context.js'
+import type { HabitsText } from '../domain/context/circumstances.js'
 import { Refusal } from '../domain/refusal.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { Verdict } from '../domain/verdict.js'
@@ -46,8 +45,8 @@ export interface Judged {
   readonly pattern: Authentication['pattern']
   readonly replayMark: ReplayMark | null
   readonly facts: AttemptFacts | null
-  /** What the attempt happened in, to learn from if it succeeds; null where nothing is learned. */
-  readonly around: Circumstances | null
+  /** The member's after a success; null where nothing is learned. */
+  readonly habits: HabitsText | null
 }
 
 /**
@@ -96,11 +95,10 @@ export async function settle<J extends Judged>(
     const authentication = recordOf(needs, situation, judged, now)
     const { authenticated } = authentication
     const counters = authenticated ? afterSuccess(member.attempts, method) : afterFailure(member.attempts, method, now)
-    const learned = authenticated && judged.around !== null ? habitsAfter(member.habits, judged.around) : null
     const outcome = await needs.authentications.record(who.organizationId, {
       authentication,
       counters,
-      habits: learned,
+      habits: judged.habits,
       attemptsVersion: member.attemptsVersion,
       generation: member.generation,
       rowVersion: member.rowVersion,
@@ -109,7 +107,10 @@ export async function settle<J extends Judged>(
     if (outcome === 'recorded') {
       const after = {
         ...situation,
-        member: { ...memberAfter(member, method, counters, authenticated, now), habits: learned ?? member.habits },
+        member: {
+          ...memberAfter(member, method, counters, authenticated, now),
+          habits: judged.habits ?? member.habits,
+        },
         used: { ...used, typingFailed: used.typingFailed || (method === 'biometric' && !authenticated) },
       }
       return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }

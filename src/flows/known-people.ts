@@ -1,4 +1,5 @@
 import type { Account, Member } from '../domain/account.js'
+import type { HabitsText } from '../domain/context/circumstances.js'
 import type { ProfileTemplate } from '../scoring/scoring.js'
 import type { Designation } from './person.js'
 
@@ -40,6 +41,8 @@ export const PERSON_TEXT_BYTES = 2000
  */
 interface Kept extends KnownProfile {
   readonly text: string
+  /** Left out of the text. */
+  readonly habits: HabitsText
   readonly nth: number
   readonly memberId: string
   readonly generation: number
@@ -102,15 +105,16 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
 }
 
 function atRest({ account, member, nth, template, references, hasAdaptive }: KnownPerson): Kept {
-  const { id: memberId, generation, profileVersion, rowVersion } = member
-  const text = JSON.stringify([account, member])
-  return { text, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
+  const { id: memberId, generation, profileVersion, rowVersion, habits } = member
+  const text = JSON.stringify([account, { ...member, habits: '' }])
+  return { text, habits, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
 }
 
-function opened({ text, nth, template, references, hasAdaptive }: Kept): KnownPerson {
+function opened({ text, habits, nth, template, references, hasAdaptive }: Kept): KnownPerson {
   // Sound: atRest wrote it of these, and both are kept as JSON in the database, too.
   const [account, member] = JSON.parse(text) as [Account, Member]
-  return { account, member, nth, template, references, hasAdaptive }
+  return { account, member: { ...member, habits }, nth, template, references, hasAdaptive }
 }
 
-const sizeOf = ({ text, template }: Kept): number => PERSON_BYTES + text.length + template.bytes.length
+const sizeOf = ({ text, habits, template }: Kept): number =>
+  PERSON_BYTES + text.length + habits.length + template.bytes.length

@@ -86,7 +86,7 @@ function judgeOf(needs: Needs, { right, version }: Compared): Judge<Judged> {
       pattern: null,
       replayMark: null,
       facts: null,
-      around: null,
+      habits: null,
     }
   }
 }

@@ -2,8 +2,8 @@ import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, joinedConfidence, liftable, mayAd
 import type { AttemptFacts } from '../domain/attempt-facts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
 import { canonicalAddress } from '../domain/context/address.js'
-import type { Circumstances } from '../domain/context/circumstances.js'
-import { type ContextJudgement, judgeContext } from '../domain/context/context.js'
+import { type Circumstances, readHabits, writeHabits } from '../domain/context/circumstances.js'
+import { type ContextJudgement, habitsAfter, judgeContext } from '../domain/context/context.js'
 import type { ContextIndicator } from '../domain/context/signal.js'
 import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
@@ -265,7 +265,8 @@ function judgeOf(
     const replay = reading.replayOfReference || seenBefore
     const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
     const around = circumstancesOf(needs, reading)
-    const context = judgeContext(around, member.habits, policy.indicators, needs.contextIndicators)
+    const habits = readHabits(member.habits)
+    const context = judgeContext(around, habits, policy.indicators, needs.contextIndicators)
     const evidence = {
       confidenceBiometrics,
       confidenceContext: context.confidence,
@@ -285,7 +286,7 @@ function judgeOf(
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
       replayMark: seenBefore ? null : { ...reading.replayMark, cleared },
       facts: { ...facts, shadow: shadowOf(needs, facts, settings) },
-      around,
+      habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, around)) : null,
       compared,
       replay,
     }

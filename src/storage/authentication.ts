@@ -1,7 +1,7 @@
 import type { AccountType } from '../domain/account.js'
 import type { AttemptFacts } from '../domain/attempt-facts.js'
 import type { AttemptCounters, AttemptKind } from '../domain/attempts.js'
-import type { Habits } from '../domain/context/circumstances.js'
+import type { HabitsText } from '../domain/context/circumstances.js'
 import type { ReplayMark } from '../domain/replay.js'
 import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
 import type { Binding } from './vault.js'
@@ -38,7 +38,7 @@ export interface AttemptToRecord {
   /** The member's counters after this attempt, valid only on top of `attemptsVersion`. */
   readonly counters: AttemptCounters
   /** What the member's successes have in common after this attempt; null leaves it as it is. Valid on top of the same. */
-  readonly habits: Habits | null
+  readonly habits: HabitsText | null
   readonly attemptsVersion: number
   readonly generation: number
   /** The member's when it was read; nothing at all of it may have changed. Left out, only the two above count. */

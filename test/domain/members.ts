@@ -1,5 +1,6 @@
 import type { Member } from '../../src/domain/account.js'
 import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { NO_HABITS } from '../../src/domain/context/circumstances.js'
 import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
 
 export const NOW = 1_800_000_000_000
@@ -29,6 +30,6 @@ export const member = (nVisible: number, more: Partial<Member> = {}): Member => 
   successor: null,
   pending: null,
   adaptedAt: null,
-  habits: {},
+  habits: NO_HABITS,
   ...more,
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Account, Member } from '../../src/domain/account.js'
 import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { writeHabits } from '../../src/domain/context/circumstances.js'
 import { createKnownPeople, type KnownPerson, PERSON_BYTES } from '../../src/flows/known-people.js'
 
 const ORGANIZATION = 'o1'
@@ -38,7 +39,7 @@ const member: Member = {
   successor: null,
   pending: { id: 'q1', action: 'RESET_BIOMETRIC_PROFILE', queuedAt: 3, nReplaced: 0 },
   adaptedAt: null,
-  habits: { n: 2, values: { os: [['Linux', 45, 1_795_388_088_092]] }, hours: [[166, 78]], places: [] },
+  habits: writeHabits({ n: 2, values: { os: [['Linux', 45, 1_795_388_088_092]] }, hours: [[166, 78]], places: [] }),
 }
 const template = { bytes: new Uint8Array(600), n: 5 }
 const person: KnownPerson = { account, member, nth: 3, template, references: ['r1', 'r2'], hasAdaptive: true }

@@ -69,4 +69,13 @@ export interface Habits {
   readonly last?: Seen
 }
 
-export const NO_HABITS: Habits = {}
+/** `Habits` as JSON, which is how a member carries them: who does not look into them neither reads nor writes them anew. */
+export type HabitsText = string
+
+export const NO_HABITS: HabitsText = '{}'
+
+export const readHabits = (text: HabitsText): Habits =>
+  // Sound: `writeHabits` alone writes what a member carries.
+  JSON.parse(text) as Habits
+
+export const writeHabits = (habits: Habits): HabitsText => JSON.stringify(habits)

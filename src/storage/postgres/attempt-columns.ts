@@ -1,6 +1,6 @@
 import { attemptEvents } from '../../domain/attempt-events.js'
 import { facetsOf } from '../../domain/attempt-facts.js'
-import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../domain/replay.js'
+import { REPLAY_BANDS } from '../../domain/replay.js'
 import type { AttemptToRecord } from '../authentication.js'
 import { textElement } from './client.js'
 import { toFactsText } from './facts-row.js'
@@ -59,18 +59,16 @@ const TEXTS: Readonly<Record<string, Part>> = {
   facets: ({ attempt: { authentication: a } }) => (a.facts === null ? null : json(facetsOf(a.facts, a))),
   events: ({ attempt }) => json(attemptEvents(attempt.authentication, attempt.counters)),
   counters: ({ attempt }) => json(attempt.counters),
-  habits: ({ attempt }) => json(attempt.habits),
+  habits: ({ attempt }) => attempt.habits,
 }
 
 /** Between the parts of a text: no JSON has this character but escaped. */
 const PARTING = '\u001f'
 
 const NO_BANDS = Array<number>(REPLAY_BANDS).fill(0).join()
-/** Two marks that share `REPLAY_BANDS_SHARED` bands share one of so many. */
-const BANDS_ASKED = REPLAY_BANDS - REPLAY_BANDS_SHARED + 1
 
 const [arrays, texts] = [Object.entries(ARRAYS), Object.entries(TEXTS)]
-const named = [...[...arrays, ...texts].map(([name]) => name), 'asked_bands', 'bands_shared', 'memory_days']
+const named = [...[...arrays, ...texts].map(([name]) => name), 'bands_shared', 'memory_days']
 
 /** `parametersOf` of a batch, and then the limits of a replay: bands shared, days remembered. */
 export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
@@ -78,11 +76,9 @@ export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
   .join(', ')}) as outcomes`
 
 export function parametersOf(batch: readonly Owned[]): string[] {
-  const asked = batch.flatMap(({ attempt }) => attempt.replayMark?.bands.slice(0, BANDS_ASKED) ?? [])
   return [
     ...arrays.map(([, element]) => `{${batch.map((owned) => element(owned) ?? 'null').join()}}`),
     ...texts.map(([, part]) => batch.map((owned) => part(owned) ?? '').join(PARTING)),
-    `{${asked.join()}}`,
   ]
 }
 

@@ -1,6 +1,6 @@
 import type { Member, PendingAction, Successor } from '../../domain/account.js'
 import type { AttemptCounters } from '../../domain/attempts.js'
-import type { Habits } from '../../domain/context/circumstances.js'
+import type { HabitsText } from '../../domain/context/circumstances.js'
 import type { QueuedAction } from '../../domain/pending-action.js'
 import type { Statements, Transaction } from './client.js'
 
@@ -38,7 +38,7 @@ export interface MemberRow {
   pending_queued_at: Date | null
   pending_replaced: number
   adapted_at: Date | null
-  habits: Habits
+  habits: HabitsText
 }
 
 /** The column list of a `MemberRow`, for a statement that names the table `m`. */

@@ -1,3 +1,4 @@
+import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
 import type { AccountPlan, AccountStore, AccountWithMember, Roster } from '../../../src/storage/account.js'
 import {
   type AccountRow,
@@ -120,7 +121,7 @@ const ERASED = {
   displayName: null,
   lastTypedAt: null,
   adaptedAt: null,
-  habits: {},
+  habits: NO_HABITS,
   successor: null,
   pending: null,
 }

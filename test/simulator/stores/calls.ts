@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { v7 as uuid } from 'uuid'
 import { afterFailure, afterSuccess } from '../../../src/domain/attempts.js'
+import { writeHabits } from '../../../src/domain/context/circumstances.js'
 import { LINK_KINDS } from '../../../src/domain/profile-link.js'
 import type { AccountPlan } from '../../../src/storage/account.js'
 import { attempt, mark, sha256Hex } from '../../storage/fixtures.js'
@@ -162,7 +163,7 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
           authenticated,
         },
         counters,
-        habits: random.chance(0.3) ? { n: 1 } : null,
+        habits: random.chance(0.3) ? writeHabits({ n: 1 }) : null,
         attemptsVersion: attemptsVersion - (random.chance(0.1) ? 1 : 0),
         generation: generation + (random.chance(0.05) ? 1 : 0),
         ...(random.chance(0.6) ? { rowVersion: rowVersion - (random.chance(0.1) ? 1 : 0) } : {}),
