@@ -75,6 +75,10 @@ export function facetsOf(
     [bandFacet('bot')]: bandOf(1 - facts.botLikelihood),
   }
   for (const { indicator, score } of facts.indicators) named[bandFacet(indicator)] = bandOf(score)
-  // Sound: nulls are left out.
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== null)) as Facets
+  const facets: Record<string, string> = {}
+  for (const name in named) {
+    const value = named[name] ?? null
+    if (value !== null) facets[name] = value
+  }
+  return facets
 }

@@ -107,10 +107,7 @@ export async function settle<J extends Judged>(
     if (outcome === 'recorded') {
       const after = {
         ...situation,
-        member: {
-          ...memberAfter(member, method, counters, authenticated, now),
-          habits: judged.habits ?? member.habits,
-        },
+        member: memberAfter(member, authentication, counters, judged.habits),
         used: { ...used, typingFailed: used.typingFailed || (method === 'biometric' && !authenticated) },
       }
       return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
@@ -167,20 +164,21 @@ function recordOf(needs: Needs, situation: Situation, judged: Judged, now: numbe
 /** The member as the commit left it. */
 function memberAfter(
   member: Member,
-  method: AttemptKind,
+  { authenticated, method, createdAt }: Authentication,
   attempts: AttemptCounters,
-  authenticated: boolean,
-  now: number,
+  habits: HabitsText | null,
 ): Member {
-  const counted = {
+  const { lastSuccessAt, lastTypedAt, code } = member
+  return {
     ...member,
     attempts,
     attemptsVersion: member.attemptsVersion + 1,
     rowVersion: member.rowVersion + 1,
+    habits: habits ?? member.habits,
+    lastSuccessAt: authenticated ? createdAt : lastSuccessAt,
+    lastTypedAt: authenticated && method === 'biometric' ? createdAt : lastTypedAt,
+    code: authenticated && method === 'security_code' ? { ...code, used: code.temporary } : code,
   }
-  if (!authenticated) return counted
-  if (method === 'biometric') return { ...counted, lastSuccessAt: now, lastTypedAt: now }
-  return { ...counted, lastSuccessAt: now, code: { ...member.code, used: member.code.temporary } }
 }
 
 export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'

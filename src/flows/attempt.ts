@@ -73,8 +73,8 @@ export async function reserve(needs: Needs, situation: Situation): Promise<Situa
   const reservation = await needs.sessions.reserve(...placeOf(situation), budget)
   if (reservation === null) throw sessionMissing()
   const session = { ...situation.session, ...reservation.session }
-  if (reservation.outcome === 'exhausted') return { ...situation, session, used: session.used, open: false }
-  return { ...situation, session, used: session.used, nth: reservation.nth, open: true }
+  const open = reservation.outcome !== 'exhausted'
+  return { ...situation, session, used: session.used, nth: open ? reservation.nth : situation.nth, open }
 }
 
 /** Gives back an attempt from which nothing was learned. */

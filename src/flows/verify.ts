@@ -267,25 +267,23 @@ function judgeOf(
     const around = circumstancesOf(needs, reading)
     const habits = readHabits(member.habits)
     const context = judgeContext(around, habits, policy.indicators, needs.contextIndicators)
-    const evidence = {
-      confidenceBiometrics,
-      confidenceContext: context.confidence,
-      bot: reading.bot,
-      impossibleTravel: context.impossibleTravel,
-    }
+    const { confidence: confidenceContext, impossibleTravel } = context
     const replayRejected = replay && needs.replay === 'reject'
-    const decided = verdict({ ...evidence, replay: replayRejected }, policy)
-    const facts = factsOf({ reading, compared, around, context, replay, replayRejected })
+    const decided = verdict(
+      { confidenceBiometrics, confidenceContext, bot: reading.bot, replay: replayRejected, impossibleTravel },
+      policy,
+    )
+    const { exact, bands } = reading.replayMark
     const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
     return {
       verdict: decided,
       confidenceBiometrics,
-      confidenceContext: evidence.confidenceContext,
+      confidenceContext,
       nPatternsRefUsed: reading.nReferencesUsed,
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
-      replayMark: seenBefore ? null : { ...reading.replayMark, cleared },
-      facts: { ...facts, shadow: shadowOf(needs, facts, settings) },
+      replayMark: seenBefore ? null : { exact, bands, cleared },
+      facts: withShadow(needs, factsOf({ reading, compared, around, context, replay, replayRejected }), settings),
       habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, around)) : null,
       compared,
       replay,
@@ -346,10 +344,11 @@ function factsOf({ reading, compared, around, context, replay, replayRejected }:
   }
 }
 
-/** What the shadow policy would have said: it decides nothing. */
-function shadowOf({ contextIndicators }: Needs, facts: AttemptFacts, { shadow }: Settings): AttemptFacts['shadow'] {
-  if (shadow === null) return null
-  return { policyId: shadow.id, recommendedAction: whatIf(facts, shadow.policy, contextIndicators) }
+/** The facts with what the shadow policy would have said: it decides nothing. */
+function withShadow({ contextIndicators }: Needs, facts: AttemptFacts, { shadow }: Settings): AttemptFacts {
+  if (shadow === null) return facts
+  const recommendedAction = whatIf(facts, shadow.policy, contextIndicators)
+  return { ...facts, shadow: { policyId: shadow.id, recommendedAction } }
 }
 
 /** A failure opens the code where typing comes first. */
@@ -370,9 +369,10 @@ async function learn(needs: Needs, { situation, judged, authentication }: Settle
   if (!needs.adaptation || judged === null || pattern === null || authentication === null) return false
   const { reading, profileVersion } = judged.compared
   const { member, who } = situation
+  const { verdict, replay, confidenceContext } = judged
   const now = authentication.createdAt
-  const confidenceEnrolled = reading.confidence ?? 0
-  if (!mayAdapt({ ...judged, confidenceEnrolled, adaptedAt: member.adaptedAt, now })) return false
+  const evidence = { verdict, replay, confidenceEnrolled: reading.confidence ?? 0, confidenceContext }
+  if (!mayAdapt({ ...evidence, adaptedAt: member.adaptedAt, now })) return false
   const { id: memberId, generation } = member
   const reference = { ...pattern, memberId, generation, mode: reading.mode, createdAt: now }
   const rules = { profileVersion, max: ADAPTIVE_MAX, intervalMs: ADAPTATION_INTERVAL_MS }

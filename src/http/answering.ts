@@ -148,8 +148,11 @@ export function createAnswering<S>(
     inFlight -= 1
     const now = performance.now()
     if (turn.atWork !== null) needs.admission?.leave(turn.atWork, turn.begunAt === 0 ? null : now - turn.begunAt)
+    const { api, route, countedAs } = whereOf(turn)
     const answered: Answered = {
-      ...whereOf(turn),
+      api,
+      route,
+      countedAs,
       requestId: turn.requestId,
       method: turn.method,
       status,

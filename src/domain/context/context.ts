@@ -61,10 +61,7 @@ export function judgeContext(
   enabled: readonly ContextIndicator[],
 ): ContextJudgement {
   const known = (habits.n ?? 0) >= HABIT_MIN ? habits : {}
-  const weightsOf = (indicator: ContextIndicator): SignalWeights => ({
-    ...SIGNAL_WEIGHTS[indicator],
-    ...rules[indicator]?.signals,
-  })
+  const weightsOf = (indicator: ContextIndicator): SignalWeights => weightsBy(rules, indicator)
   // One place to come from is enough to have come from somewhere.
   const way = travel(around, habits, weightsOf('impossible-travel'))
   const found: Record<ContextIndicator, { readonly signals: readonly Signal[]; readonly score: number | null }> = {
@@ -99,7 +96,7 @@ export function reweighed(
   return contextConfidence(
     enabled.map((indicator) => {
       const { signals = [], score = null } = known.get(indicator) ?? {}
-      const weights: SignalWeights = { ...SIGNAL_WEIGHTS[indicator], ...rules[indicator]?.signals }
+      const weights = weightsBy(rules, indicator)
       const outcomes = signals.map((one) => ({ weight: weights[one.signal] ?? 0, of: one.computedOutcome }))
       return {
         weight: rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator],
@@ -108,6 +105,12 @@ export function reweighed(
       }
     }),
   )
+}
+
+/** What the signals of an indicator weigh. */
+function weightsBy(rules: IndicatorRules, indicator: ContextIndicator): SignalWeights {
+  const own = rules[indicator]?.signals
+  return own === undefined ? SIGNAL_WEIGHTS[indicator] : { ...SIGNAL_WEIGHTS[indicator], ...own }
 }
 
 const scored = (signals: readonly Signal[]) => ({ signals, score: scoreOf(signals) })
