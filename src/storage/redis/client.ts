@@ -179,7 +179,8 @@ function startPatience() {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
     for (const { since, giveUp } of waiting) {
-      if (beats.now() - since < PATIENCE_MS) break
+      // The beat that it was sent after lies up to one back.
+      if (beats.now() - since < PATIENCE_MS + BEAT_MS) break
       giveUp()
     }
     return waiting.size > 0
