@@ -179,8 +179,7 @@ function startPatience() {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
     for (const { since, giveUp } of waiting) {
-      // The beat that it was sent after lies up to one back.
-      if (beats.now() - since < PATIENCE_MS + BEAT_MS) break
+      if (beats.now() - since < PATIENCE_MS) break
       giveUp()
     }
     return waiting.size > 0
