@@ -1,5 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Connections, openConnections } from '../../src/storage/postgres/connections.js'
+import { freshDatabase } from '../servers/database.js'
+import { until } from './fixtures.js'
 
 /** Work that ends when the test says so. */
 function work() {
@@ -16,17 +20,20 @@ const noticed = () => new Promise((resolve) => setImmediate(resolve))
 describe('the connections to one server', () => {
   let opened: number
   let ended: number[]
+  let begun: number[]
   let connections: Connections
   /** Each client is its number, from 1. */
   const numberOf = (sql: unknown): number => (sql as { readonly number: number }).number
   const use = (piece?: ReturnType<typeof work>) =>
     connections.use(async (sql) => {
+      begun.push(numberOf(sql))
       await piece?.ended
       return numberOf(sql)
     })
   beforeEach(() => {
     opened = 0
     ended = []
+    begun = []
     const open = () => {
       const number = ++opened
       return { number, end: async () => void ended.push(number) }
@@ -52,23 +59,18 @@ describe('the connections to one server', () => {
     const first = pieces.map(use)
     const more = [work(), work()]
     const [fourth, fifth] = more.map(use)
-    for (const piece of [...more, ...pieces]) piece.end()
-    expect(await Promise.all(first)).toEqual([1, 2, 3])
-    expect(new Set([await fourth, await fifth]).size).toBe(2)
-    expect(opened).toBe(3)
-  })
-
-  it('are free again only when all that waited on them has ended', async () => {
-    const pieces = [work(), work(), work(), work()]
-    const asked = pieces.map(use)
-    pieces[0]?.end()
     await noticed()
+    expect(begun).toEqual([1, 2, 3])
+    // Who waits is next, in turn, wherever there is room first.
     pieces[1]?.end()
     await noticed()
-    // The first is still at the fourth piece: the second is the free one.
-    expect(await use()).toBe(2)
-    for (const piece of pieces) piece.end()
-    expect(await Promise.all(asked)).toEqual([1, 2, 3, 1])
+    expect(begun).toEqual([1, 2, 3, 2])
+    pieces[0]?.end()
+    await noticed()
+    expect(begun).toEqual([1, 2, 3, 2, 1])
+    for (const piece of [...more, ...pieces]) piece.end()
+    expect(await Promise.all([...first, fourth, fifth])).toEqual([1, 2, 3, 2, 1])
+    expect(opened).toBe(3)
   })
 
   it('are given back by work that fails', async () => {
@@ -77,14 +79,37 @@ describe('the connections to one server', () => {
     expect(opened).toBe(1)
   })
 
-  it('end together, and what is opened afterwards ends at once', async () => {
-    const held = work()
-    const asked = use(held)
+  it('end together: who waits is refused, and so is who comes', async () => {
+    const pieces = [work(), work(), work()]
+    const asked = pieces.map(use)
+    const late = expect(use()).rejects.toMatchObject({ code: 'CONNECTION_ENDED' })
     await connections.end({ timeout: 1 })
-    expect(ended).toEqual([1])
-    await use()
-    expect(ended).toEqual([1, 2])
-    held.end()
-    await asked
+    await late
+    expect(ended).toEqual([1, 2, 3])
+    await expect(use()).rejects.toMatchObject({ code: 'CONNECTION_ENDED' })
+    for (const piece of pieces) piece.end()
+    expect(await Promise.all(asked)).toEqual([1, 2, 3])
+    expect(opened).toBe(3)
+  })
+
+  it('leave none behind on the server when they end at work, with others waiting', async () => {
+    const { url } = await freshDatabase()
+    const application_name = `left behind ${process.pid}`
+    const real = openConnections(
+      () => postgres(url, { max: 1, backoff: () => 0.01, connection: { application_name } }),
+      2,
+    )
+    const busy = [1, 2].map(() => real.use((sql) => sql`select pg_sleep(0.5)`.then(() => 'slept')))
+    const waiting = [1, 2, 3, 4].map(() => real.use((sql) => sql`select 1`).catch(({ code }: { code: string }) => code))
+    const watcher = postgres(url, { max: 1 })
+    const there = async () =>
+      (await watcher`select from pg_stat_activity where application_name = ${application_name}`).count
+    await until(async () => (await there()) === 2)
+    await real.end({ timeout: 5 })
+    expect(await Promise.all([...busy, ...waiting])).toEqual(['slept', 'slept', ...Array(4).fill('CONNECTION_ENDED')])
+    // Longer than a client takes to connect once more.
+    await delay(300)
+    expect(await there()).toBe(0)
+    await watcher.end()
   })
 })
