@@ -16,6 +16,8 @@ import { startProcess } from './service-process.js'
 import { type OwnPostgres, startOwnPostgres } from './stores.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
+/** Connections of a process to PostgreSQL, by default. */
+const POOL = 10
 const KILLED = 'NOK within 1 s, 99 % of 503s in 50 ms, OK within 2 s, none hung for 1 s, acknowledged N of N'
 
 /** Both kinds of deployment live on one server and suffer at once. */
@@ -136,6 +138,18 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
 
   it('behind a port that nobody listens on', async () => {
     await faulty({ name: 'refused', hurt: proxy.refuse, heal: proxy.accept })
+  })
+
+  it('well again, have no more connections than their pools are wide', async () => {
+    const most = victims.length * POOL
+    let backends: number[] = []
+    // What is given up ends within 5 s.
+    const few = until(async () => {
+      backends = await server.backends()
+      return backends.length <= most
+    }, 8000)
+    await few.catch(() => {})
+    expect(backends.length, `connections, for ${most} of the pools`).toBeLessThanOrEqual(most)
   })
 })
 
