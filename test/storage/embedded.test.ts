@@ -109,6 +109,8 @@ describe('the embedded PostgreSQL', () => {
   it('is shared by two services on one folder, and ends with the one that started it', async () => {
     const first = await start()
     const second = await startEmbedded({ dataFolder })
+    // Before the first: it would take that one's stop for a death, and start the server again.
+    stopping.unshift(second)
     expect(second.url).not.toBe('')
     expect(new URL(second.url).port).toBe(new URL(first.url).port)
     const other = await service()
