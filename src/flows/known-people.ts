@@ -30,9 +30,9 @@ export interface KnownPeople {
   bytes(): number
 }
 
-/** Of a person, beside their text and template: the entry, its key and the ids, about. */
+/** Of a person, beside their text, habits and template: the entry, its key and the ids, about. */
 export const PERSON_BYTES = 1000
-/** The text of somebody who has signed in from here and there, about. */
+/** Text and habits of somebody who has signed in from here and there, about. */
 export const PERSON_TEXT_BYTES = 2000
 
 /**
@@ -41,7 +41,7 @@ export const PERSON_TEXT_BYTES = 2000
  */
 interface Kept extends KnownProfile {
   readonly text: string
-  /** Left out of the text. */
+  /** Left out of the text, in which each of its quotes would be escaped. */
   readonly habits: HabitsText
   readonly nth: number
   readonly memberId: string

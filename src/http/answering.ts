@@ -148,6 +148,7 @@ export function createAnswering<S>(
     inFlight -= 1
     const now = performance.now()
     if (turn.atWork !== null) needs.admission?.leave(turn.atWork, turn.begunAt === 0 ? null : now - turn.begunAt)
+    // By name: each field behind a spread is added by a look-up of its own.
     const { api, route, countedAs } = whereOf(turn)
     const answered: Answered = {
       api,
