@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { FromFront, ToFront } from './front.js'
-import { HEAP_FLAGS } from './heap.js'
+import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 import { metricsTogether } from './http/metrics.js'
 import { rateAccountsHere } from './storage/rate-account.js'
 
@@ -41,7 +41,7 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
   const servedOn = await freePort(host, port)
 
   function launch(index: number, deaths: number): Promise<void> {
-    const env = { ...process.env, PORT: String(servedOn), KEYSTRIDE_FRONT: String(index) }
+    const env = { ...ALLOCATOR, ...process.env, PORT: String(servedOn), KEYSTRIDE_FRONT: String(index) }
     const child = fork(file, [], { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
     const begun = performance.now()
     fronts.add(child)

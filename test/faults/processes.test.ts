@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HEAP_FLAGS } from '../../src/heap.js'
+import { ALLOCATOR, HEAP_FLAGS } from '../../src/heap.js'
 import { freePort, type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
@@ -62,8 +62,11 @@ describe('two processes on one port', () => {
   })
 
   it('keep their heaps small', () => {
-    for (const pid of fronts())
+    const allocator = Object.entries(ALLOCATOR).map(([name, value]) => `${name}=${value}`)
+    for (const pid of fronts()) {
       expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')).toEqual(expect.arrayContaining([...HEAP_FLAGS]))
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')).toEqual(expect.arrayContaining(allocator))
+    }
   })
 
   it('all know a changed setting when the change is answered', async () => {
