@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, totalmem } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { transpileModule } from 'typescript'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres/embedded.js'
+import { bufferMib, type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres/embedded.js'
 import { answers, isRunning, readPidFile } from '../../src/storage/postgres/embedded-running.js'
 import { until } from './fixtures.js'
 
@@ -104,6 +104,15 @@ describe('the embedded PostgreSQL', () => {
     expect(new URL(url).password.length).toBeGreaterThanOrEqual(32)
     expect(statSync(path.join(dataFolder, 'postgres/keystride.json')).mode & 0o777).toBe(0o600)
     await expect(ask(url.replace('keystride:', 'postgres:'), (sql) => sql`select 1`)).rejects.toThrow('password')
+  })
+
+  it('keeps pages by the size of its machine, within bounds', async () => {
+    expect([1, 4, 24, 512].map((gib) => bufferMib(gib * 2 ** 30))).toEqual([64, 128, 768, 1024])
+    const [row] = await ask(
+      (await start()).url,
+      (sql) => sql`select setting::int / 128 as mib from pg_settings where name = 'shared_buffers'`,
+    )
+    expect(row).toEqual({ mib: bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem())) })
   })
 
   it('is shared by two services on one folder, and ends with the one that started it', async () => {
