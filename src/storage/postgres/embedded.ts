@@ -212,9 +212,9 @@ function lastLines(logFile: string): string {
 
 /**
  * MiB of pages that a server keeps of its own, on a machine or in a container of so many bytes; taken as they are used. The
- * replay index is read and written at random: past 150,000 marks it does not fit 64 MiB, and an attempt has five pages read
- * and three written outside it (verifies a second after 170,000 of them, medians of 9 rounds taking turns: with 768 MiB
- * x 1.16, with 256 x 1.12).
+ * replay index is read and written at random. From some 100,000 marks on it does not fit 64 MiB: at 150,000 an attempt has
+ * five pages read and three written outside (verifies a second after some 170,000, medians of 9 rounds taking turns: with
+ * 768 MiB x 1.16, with 256 x 1.12).
  */
 export function bufferMib(memoryBytes: number): number {
   return Math.min(1024, Math.max(64, Math.floor(memoryBytes / 32 / 2 ** 20)))
