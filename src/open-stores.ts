@@ -154,6 +154,7 @@ export async function openStores(
   }
   try {
     const say = (line: string) => log.info(line)
+    const warn = (line: string) => log.warn(line)
     const embedded =
       config.databaseUrl === null
         ? await startEmbedded({ dataFolder: config.dataFolder, connections: connectionsFor(config), log: say })
@@ -163,7 +164,7 @@ export async function openStores(
     const primary = await primaryOf(url)
     const migrated = await migrate(primary, say)
     const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
-    const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: say })
+    const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
     closing.push(() => database.close())
     const clock = createClock({
       monotonicMs: () => performance.now(),

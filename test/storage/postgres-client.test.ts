@@ -7,9 +7,11 @@ import { organization, until } from './fixtures.js'
 let fresh: FreshDatabase
 let database: Database
 let org: string
+let lines: string[]
 beforeEach(async () => {
   fresh = await freshDatabase()
-  database = connectPostgres({ url: fresh.url, max: 2 })
+  lines = []
+  database = connectPostgres({ url: fresh.url, max: 2, log: (line) => lines.push(line) })
   org = await organization(database)
 })
 afterEach(async () => {
@@ -29,6 +31,12 @@ describe('the database client', () => {
     const before = performance.now()
     await expect(database.scoped(org, (sql) => sql`select pg_sleep(60)`)).rejects.toMatchObject({ kind: 'degraded' })
     expect(performance.now() - before).toBeLessThan(2500)
+  })
+
+  it('logs what the server said of what it refuses as degraded, once a second', async () => {
+    const broken = () => database.scoped(org, (sql) => sql`do $$ begin raise 'no' using errcode = '40P01'; end $$`)
+    for (let i = 0; i < 5; i++) await expect(broken()).rejects.toMatchObject({ kind: 'degraded' })
+    expect(lines).toEqual(['postgres: no (SQLSTATE 40P01)'])
   })
 
   // Once broken: a rollback sent into the closed socket ended the process, and connections cut while writing hung for good.

@@ -2,7 +2,7 @@ import type { Account, AccountType, Member, MemberSelection } from '../../domain
 import { NO_ATTEMPTS } from '../../domain/attempts.js'
 import { exceeds } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
-import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } from '../account.js'
+import type { AccountPlan, AccountStore, AccountWithMember, NewAccount, NewMember, Roster } from '../account.js'
 import { type Database, type Statements, type Transaction, textArray } from './client.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
@@ -36,15 +36,13 @@ export function postgresAccounts(database: Database): AccountStore {
         if (there !== null) return { ...there, created: false }
         // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
         await holdToQuotas(sql, organizationId, account.type, 1)
-        const { count } = await sql`
-          insert into keystride.account (organization_id, id, user_ref, type, display_name, created_at)
-          values (${organizationId}, ${account.id}, ${account.userRef}, ${account.type}, ${account.displayName},
-            ${new Date(account.createdAt)})
-          on conflict (organization_id, user_ref) do nothing`
-        const created = count === 1
-        if (created && account.member !== null) await insertMember(sql, organizationId, account.id, account.member)
-        if (created) await holdToQuotas(sql, organizationId, account.type)
-        const found = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
+        // One flight: every other creation of the organization waits from the first of it to the commit.
+        const [created, , , found] = await Promise.all([
+          insertAccount(sql, organizationId, account),
+          account.member === null ? null : insertMember(sql, organizationId, account.id, account.member),
+          holdToQuotas(sql, organizationId, account.type),
+          find(sql, organizationId, account.userRef, account.member?.memberRef ?? null),
+        ])
         if (found === null) throw new Error('the account was removed while its creation looked for it')
         return { ...found, created }
       }),
@@ -183,9 +181,12 @@ async function carryOut(
   const account = { ...roster.account, ...(await changeSettings(sql, organizationId, roster.account, settings)) }
   if (move.kind === 'none') return { ...roster, account }
   if (move.kind === 'add') {
-    await insertMember(sql, organizationId, account.id, { ...newMember, memberRef: move.memberRef })
-    await holdToMembersQuota(sql, organizationId, roster.members.length + 1)
-    return withMembers(sql, organizationId, account)
+    const [, , after] = await Promise.all([
+      insertMember(sql, organizationId, account.id, { ...newMember, memberRef: move.memberRef }),
+      holdToMembersQuota(sql, organizationId, roster.members.length + 1),
+      withMembers(sql, organizationId, account),
+    ])
+    return after
   }
   const type = move.kind === 'to-generic' ? 'generic' : 'nominative'
   if (move.kind === 'to-generic') await rename(sql, organizationId, roster.members[0], move.memberRef)
@@ -232,12 +233,23 @@ async function leaveOne(
   else await rename(sql, organizationId, only, account.userRef)
 }
 
-/** Inserts the member, or brings the archived one of this reference back. */
+/** False where there is one of this reference. */
+async function insertAccount(sql: Transaction, organizationId: string, account: NewAccount): Promise<boolean> {
+  const { count } = await sql`
+    insert into keystride.account (organization_id, id, user_ref, type, display_name, created_at)
+    values (${organizationId}, ${account.id}, ${account.userRef}, ${account.type}, ${account.displayName},
+      ${new Date(account.createdAt)})
+    on conflict (organization_id, user_ref) do nothing`
+  return count === 1
+}
+
+/** Inserts the member, or brings the archived one of this reference back; nothing where there is no such account. */
 async function insertMember(sql: Transaction, organizationId: string, accountId: string, member: NewMember) {
   await sql`
     insert into keystride.member as m (organization_id, id, account_id, member_ref, display_name, attempts, created_at)
-    values (${organizationId}, ${member.id}, ${accountId}, ${member.memberRef}, ${member.displayName},
-      ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb, ${new Date(member.createdAt)})
+    select a.organization_id, ${member.id}, a.id, ${member.memberRef}, ${member.displayName},
+      ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb, ${new Date(member.createdAt)}
+    from keystride.account a where a.organization_id = ${organizationId} and a.id = ${accountId}
     on conflict (organization_id, account_id, member_ref) do update
       set archived_at = null, display_name = excluded.display_name, created_at = excluded.created_at
       where m.archived_at is not null`

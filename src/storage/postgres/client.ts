@@ -46,6 +46,7 @@ export interface PostgresOptions {
 const STATEMENT_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
+const TELLS_EVERY_MS = 1000
 /** Administration has no end user waiting, and may reach a database far away. */
 const SYSTEM_PATIENCE_MS = 3000
 
@@ -81,6 +82,15 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
   /** A full disk answers pings: from the first write it refuses, a ping asks for room as well. */
   let full = false
 
+  let toldAt = Number.NEGATIVE_INFINITY
+
+  /** What the server said where callers hear "not ready": now and then, for an outage has thousands of it. */
+  function tell(error: unknown): void {
+    if (performance.now() - toldAt < TELLS_EVERY_MS) return
+    toldAt = performance.now()
+    log(`postgres: ${(error as Error).message} (SQLSTATE ${codeOf(error)})`)
+  }
+
   let seeking = false
   let closed = false
   /** The highest that was found. */
@@ -111,6 +121,7 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
         if (isBroken(error)) turnstile.replace(connections)
         if (codeOf(error) === DISK_FULL) full = true
         if (isLost(error) || codeOf(error) === READ_ONLY) void seek()
+        if (isTransient(error)) tell(error)
         throw asRefusal(error)
       }
     }, options)
@@ -260,8 +271,10 @@ function codeOf(error: unknown): string {
 /** Whatever means "not now" as the one refusal for it; everything else as it came. */
 function asRefusal(error: unknown): unknown {
   if (isLost(error)) return degraded('the database is not reachable')
-  return TRANSIENT.test(codeOf(error)) ? degraded('the database is not ready') : error
+  return isTransient(error) ? degraded('the database is not ready') : error
 }
+
+const isTransient = (error: unknown): boolean => TRANSIENT.test(codeOf(error))
 
 /**
  * Runs a prepared statement with large parameters, which it then lets go of. The library's object of a statement would keep

@@ -44,23 +44,27 @@ export async function eraseMember(
   { userRef, memberId, at }: { userRef: string; memberId: string; at: Date },
 ) {
   await sql`
-    update keystride.member set archived_at = ${at}, generation = generation + 1, n_visible = 0, n_sensitive = 0,
-      ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
-      display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
-      code_set_at = null, code_expires_at = null, code_version = code_version + 1, attempts_version = attempts_version + 1,
-      profile_version = profile_version + 1, typed_at = null, adapted_at = null, habits = '{}', ${noSuccessor(sql)}, ${queuedAs(sql, null)}
-    where organization_id = ${organizationId} and id = ${memberId}`
-  const patterns = await sql<{ enrolled: boolean }[]>`
-    delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
-    returning kind = 'enrolled' as enrolled`
-  await sql`
-    delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`
-  await sql`
-    delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`
-  await sql`
-    update keystride.authentication set sealed = null, facts = null, tags = null
-    where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
-      and (sealed is not null or facts is not null)`
+    select from keystride.member where organization_id = ${organizationId} and id = ${memberId} for update`
+  // The member last: from there to the commit nobody else of the organization comes or goes.
+  const [patterns] = await Promise.all([
+    sql<{ enrolled: boolean }[]>`
+      delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
+      returning kind = 'enrolled' as enrolled`,
+    sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`
+      update keystride.authentication set sealed = null, facts = null, tags = null
+      where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
+        and (sealed is not null or facts is not null)`,
+    sql`
+      update keystride.member set archived_at = ${at}, generation = generation + 1, n_visible = 0, n_sensitive = 0,
+        ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
+        display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
+        code_set_at = null, code_expires_at = null, code_version = code_version + 1,
+        attempts_version = attempts_version + 1, profile_version = profile_version + 1, typed_at = null,
+        adapted_at = null, habits = '{}', ${noSuccessor(sql)}, ${queuedAs(sql, null)}
+      where organization_id = ${organizationId} and id = ${memberId}`,
+  ])
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
 
