@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -141,6 +142,10 @@ export interface Grown {
   readonly rssMiB: number
   /** Of one scoring kernel. */
   readonly wasmBytes: number
+  /** Of a core that it has had so far. */
+  readonly cpuS: number
+  /** What the same work took of a core at that moment, in this process: the speed of the machine, whatever the service does. */
+  readonly yardstickMs: number
 }
 
 export interface GrowthWatch {
@@ -157,9 +162,20 @@ export function watchGrowth({ ports }: SoakDeployment): GrowthWatch {
       at: performance.now(),
       rssMiB: metric('process_resident_memory_bytes') / 2 ** 20,
       wasmBytes: metric('keystride_scoring_memory_bytes'),
+      cpuS: metric('process_cpu_seconds_total'),
+      yardstickMs: yardstickMs(),
     })
   })
   return { seen, stop }
+}
+
+const YARDSTICK = Buffer.alloc(2 ** 19)
+
+function yardstickMs(): number {
+  const before = process.cpuUsage()
+  createHash('sha256').update(YARDSTICK).digest()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
 }
 
 export interface OpenFiles {

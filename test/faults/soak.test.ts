@@ -117,6 +117,11 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     console.log(
       `RSS ${slope.toFixed(2)} MiB in 10 min to ${settled.at(-1)?.rssMiB.toFixed(0)} MiB; p99 of verify ${early.toFixed(1)} ms in the first third, ${late.toFixed(1)} ms in the last`,
     )
+    const third = Math.floor(settled.length / 3)
+    const [then, now] = [pace(settled.slice(0, third)), pace(settled.slice(-third))]
+    console.log(
+      `from the first third to the last: the lasting process had ${then.share.toFixed(1)} and ${now.share.toFixed(1)} % of a core, and the same work took ${then.yardstickMs.toFixed(2)} and ${now.yardstickMs.toFixed(2)} ms on this machine`,
+    )
     // Within a minute memory has not settled, and time on a machine that is shared says nothing.
     if (!MEASURED) return
     figure('F24', `RSS ${slope.toFixed(2)} MiB in 10 min`, '1 at the most', slope <= 1)
@@ -139,6 +144,21 @@ function leastByMinute(seen: readonly Grown[]): (readonly [at: number, rssMiB: n
     if (least === undefined || one.rssMiB < least.rssMiB) minutes.set(minute, one)
   }
   return [...minutes.values()].map(({ at, rssMiB }) => [at, rssMiB])
+}
+
+/** What the service was given of a core in the median second, and how fast a core was. */
+function pace(seen: readonly Grown[]): { share: number; yardstickMs: number } {
+  const shares = seen.slice(1).map(({ at, cpuS }, i) => {
+    const before = seen[i]
+    return before === undefined ? 0 : (100_000 * (cpuS - before.cpuS)) / (at - before.at)
+  })
+  return {
+    share: quantile(shares, 0.5),
+    yardstickMs: quantile(
+      seen.map((one) => one.yardstickMs),
+      0.5,
+    ),
+  }
 }
 
 /** A fault excuses 503s of those that it hits, and broken connections where it breaks them: nothing else is ever excused. */
