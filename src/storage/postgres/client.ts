@@ -44,6 +44,8 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = 1000
+/** What a process that freezes, or whose machine is gone, has locked is free after this: TCP would notice in hours. */
+const IDLE_TIMEOUT_MS = 1200
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 const TELLS_EVERY_MS = 1000
@@ -206,6 +208,7 @@ async function transact<T>(
     await turn.exchange(open`
       select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
         set_config('statement_timeout', ${String(statementMs)}, true),
+        set_config('idle_in_transaction_session_timeout', ${String(IDLE_TIMEOUT_MS)}, true),
         set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true)`)
     const result = await work(
       new Proxy(open, {
@@ -260,8 +263,11 @@ const UNREACHABLE = new Set([
 const DISK_FULL = '53100'
 const FORBIDDEN = '42501'
 const READ_ONLY = '25006'
-/** SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), cancelled or shut down (57), I/O (58). */
-const TRANSIENT = /^(08|25006|40|53|57|58)/
+/**
+ * SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), a lock that
+ * was not to be had (55P03), cancelled or shut down (57), I/O (58).
+ */
+const TRANSIENT = /^(08|25006|40|53|55P03|57|58)/
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code

@@ -1,6 +1,7 @@
 -- Whoever waits for a headcount is served in the order in which they came. A row's lock has no such order: who waits for a
 -- version of the row that is not the last any more begins again behind whoever came later, and creations waited for more
--- than a second while there was always another before them. An advisory lock's line has one; it comes before the row.
+-- than a second while there was always another before them. An advisory lock's line has one; it comes before the row. Nobody
+-- stands in it for longer than a second: of a process that is frozen, each that is let in there holds up all others.
 
 grant create on schema keystride to keystride_system;
 set local role keystride_system;
@@ -11,7 +12,7 @@ as $$ select hashtextextended(organization::text, 7241865325823967) $$;
 revoke execute on function keystride.headcount_line(uuid) from public;
 
 create or replace function keystride.append_usage_event(organization uuid, happened text) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 declare
   held keystride.headcount;
@@ -37,7 +38,7 @@ end
 $$;
 
 create or replace function keystride.count_account() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 declare
   organization constant uuid := coalesce(new.organization_id, old.organization_id);
@@ -68,7 +69,7 @@ end
 $$;
 
 create or replace function keystride.count_member() returns trigger
-language plpgsql security definer set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 declare
   of_member keystride.member;

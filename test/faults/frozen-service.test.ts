@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LONG } from '../trust/figure.js'
+import { type On, startTwo, type TwoServices } from './two-services.js'
+
+/** More than there are connections to the database: some transaction is always under way. */
+const CALLERS = 16
+const FREEZES = LONG ? 20 : 3
+const FROZEN_MS = 6000
+/** Found: 1.2 s, after which the server ends a transaction of which it hears no more; without that, none of 6. */
+const FREE_WITHIN_MS = 3500
+
+let two: TwoServices
+let names = 0
+beforeAll(async () => {
+  two = await startTwo(null)
+}, 60_000)
+afterAll(() => two.close(), 60_000)
+
+/** Somebody comes, and goes again: both wait for the organization's headcount. */
+async function comeAndGo(on: On, over: () => boolean): Promise<void> {
+  while (!over()) {
+    const userRef = `passing-${names++}`
+    for (const method of ['POST', 'DELETE']) await two.call(on, method, `/users/${userRef}`).catch(() => {})
+  }
+}
+
+describe('a process that freezes in the middle of transactions', () => {
+  it(
+    `holds up the others for a moment, ${FREEZES} times`,
+    async () => {
+      const heldMs: number[] = []
+      let held = 0
+      let refusedLater = 0
+      for (let n = 0; n < FREEZES; n++) {
+        let over = false
+        const callers = Array.from({ length: CALLERS }, () => comeAndGo(0, () => over))
+        await delay(500)
+        two.services[0].process.kill('SIGSTOP')
+        const from = performance.now()
+        let freeAt = 0
+        while (performance.now() - from < FROZEN_MS) {
+          const { status } = await two.call(1, 'POST', `/users/stays-${names++}`)
+          if (status !== 201 && freeAt === 0) held += 1
+          else if (status !== 201) refusedLater += 1
+          else if (freeAt === 0) freeAt = performance.now()
+        }
+        heldMs.push(freeAt === 0 ? Number.POSITIVE_INFINITY : freeAt - from)
+        over = true
+        two.services[0].process.kill('SIGCONT')
+        await Promise.all(callers)
+        expect((await two.sure(0, 'POST', `/users/after-${n}`)).status).toBe(201)
+      }
+      const worst = Math.max(...heldMs)
+      console.log(
+        `${held} creations refused meanwhile; free after ${heldMs.map((ms) => `${Math.round(ms)} ms`).join(', ')}`,
+      )
+      expect(refusedLater).toBe(0)
+      expect(worst).toBeLessThan(FREE_WITHIN_MS)
+    },
+    FREEZES * (FROZEN_MS + 20_000),
+  )
+})
