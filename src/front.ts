@@ -4,6 +4,7 @@ import type { RateAccounts } from './storage/rate-account.js'
 /** What a front tells its supervisor. */
 export type FromFront =
   | { readonly kind: 'serving' }
+  | { readonly kind: 'here'; readonly id: number }
   | { readonly kind: 'ask-metrics'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
   | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
@@ -12,6 +13,7 @@ export type FromFront =
 
 /** What a supervisor tells its fronts. */
 export type ToFront =
+  | { readonly kind: 'are-you-here'; readonly id: number }
   | { readonly kind: 'give-metrics'; readonly id: number }
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
   | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
@@ -59,7 +61,8 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
       tell(message(id))
     })
   process.on('message', (message: ToFront) => {
-    if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
+    if (message.kind === 'are-you-here') tell({ kind: 'here', id: message.id })
+    else if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
     else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
     else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
   })

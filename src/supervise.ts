@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FromFront, ToFront } from './front.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 import { metricsTogether } from './http/metrics.js'
@@ -27,10 +28,13 @@ const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not die of its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
+/** A front that has not answered so many times, asked once a while, hangs: half of the connections wait for nothing. */
+const UNHEARD_MAX = 5
+const HERE_MS = 2000
 const FORGET_MS = 150
 
 /**
- * Runs `processes` fronts on one port, each a whole service, and starts again those that die. They share nothing but the
+ * Runs `processes` fronts on one port, each a whole service, and starts again those that die or hang. They share nothing but the
  * stores. The first start of each must succeed; the reason is on its standard error.
  */
 export async function superviseFronts({ file, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
@@ -52,6 +56,10 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
       })
       child.once('exit', () => reject(new Error('a process of the service did not start')))
     })
+    serving.then(
+      () => watch(child, index),
+      () => {},
+    )
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       if (stopping || !up) return
@@ -64,6 +72,22 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
       }, waitMs)
     })
     return serving
+  }
+
+  /** Kills a front that hangs: it is then started again like any that died. By turns, not by time: this process may freeze too. */
+  async function watch(child: ChildProcess, index: number): Promise<void> {
+    let unheard = 0
+    while (child.connected) {
+      const [answer] = await Promise.all([
+        answerOf(child, 'here', (id) => ({ kind: 'are-you-here', id }), HERE_MS),
+        pause(HERE_MS),
+      ])
+      unheard = answer === null ? unheard + 1 : 0
+      if (unheard < UNHEARD_MAX || !child.connected) continue
+      log('a process of the service hangs: killing it', { front: index, pid: child.pid })
+      child.kill('SIGKILL')
+      return
+    }
   }
 
   /** Metrics of all fronts as one text: which of them a scrape reaches is chance. */
@@ -112,6 +136,9 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
     throw error
   }
 }
+
+/** Keeps nobody from ending. */
+const pause = (ms: number): Promise<void> => delay(ms, undefined, { ref: false })
 
 let asked = 0
 

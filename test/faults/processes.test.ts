@@ -37,7 +37,7 @@ const running = (pid: number): boolean => {
   }
 }
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let n = 0; n < 200; n++) {
+  for (let n = 0; n < 600; n++) {
     if (await holds()) return
     await delay(50)
   }
@@ -112,6 +112,21 @@ describe('two processes on one port', () => {
       expect([name, answer.status]).toEqual([name, 200])
     }
   })
+
+  it('go on when one hangs, which is killed and started again', async () => {
+    const before = fronts()
+    const [hung = 0, other] = before
+    process.kill(hung, 'SIGSTOP')
+    const since = performance.now()
+    await until(() => !running(hung))
+    const afterMs = performance.now() - since
+    await until(() => fronts().length === 2)
+    expect(fronts()).toContain(other)
+    expect(fronts()).not.toContain(hung)
+    expect(afterMs).toBeGreaterThan(5000)
+    expect(service.output()).toContain('a process of the service hangs: killing it')
+    await until(async () => (await status()) === 200)
+  }, 60_000)
 
   it('do not start where the port is taken, and say so', async () => {
     const port = await freePort()
