@@ -28,7 +28,7 @@ const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not die of its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
-/** A front that has not answered so many times, asked once a while, hangs: half of the connections wait for nothing. */
+/** A front that has not answered so many times, asked again each time, hangs: its share of the connections waits for nothing. */
 const UNHEARD_MAX = 5
 const HERE_MS = 2000
 const FORGET_MS = 150
