@@ -28,14 +28,14 @@ const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not die of its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
-/** A front that has not answered so many times, asked again each time, hangs: its share of the connections waits for nothing. */
+/** A front that has not answered so many times in a row hangs: its share of the connections waits for nothing. */
 const UNHEARD_MAX = 5
 const HERE_MS = 2000
 const FORGET_MS = 150
 
 /**
- * Runs `processes` fronts on one port, each a whole service, and starts again those that die or hang. They share nothing but the
- * stores. The first start of each must succeed; the reason is on its standard error.
+ * Runs `processes` fronts on one port, each a whole service, and starts again those that die or hang. They share
+ * nothing but the stores. The first start of each must succeed; the reason is on its standard error.
  */
 export async function superviseFronts({ file, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
   const fronts = new Set<ChildProcess>()
@@ -74,13 +74,13 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
     return serving
   }
 
-  /** Kills a front that hangs: it is then started again like any that died. By turns, not by time: this process may freeze too. */
+  /** Kills a front that hangs, which is then started again. Counts turns, not time: this process may have been frozen too. */
   async function watch(child: ChildProcess, index: number): Promise<void> {
     let unheard = 0
     while (child.connected) {
       const [answer] = await Promise.all([
         answerOf(child, 'here', (id) => ({ kind: 'are-you-here', id }), HERE_MS),
-        pause(HERE_MS),
+        delay(HERE_MS, undefined, { ref: false }),
       ])
       unheard = answer === null ? unheard + 1 : 0
       if (unheard < UNHEARD_MAX || !child.connected) continue
@@ -136,9 +136,6 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
     throw error
   }
 }
-
-/** Keeps nobody from ending. */
-const pause = (ms: number): Promise<void> => delay(ms, undefined, { ref: false })
 
 let asked = 0
 

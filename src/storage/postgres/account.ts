@@ -36,7 +36,8 @@ export function postgresAccounts(database: Database): AccountStore {
         if (there !== null) return { ...there, created: false }
         // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
         await holdToQuotas(sql, organizationId, account.type, 1)
-        // One flight: every other creation of the organization waits from the first of it to the commit.
+        // One flight: every other creation of the organization waits from the first of it to the commit. The library sends a
+        // statement when it is awaited, so each is awaited in a function of its own, or they would go in another order.
         const [created, , , found] = await Promise.all([
           insertAccount(sql, organizationId, account),
           account.member === null ? null : insertMember(sql, organizationId, account.id, account.member),

@@ -44,7 +44,11 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = 1000
-/** What a process that freezes, or whose machine is gone, has locked is free after this: TCP would notice in hours. */
+/**
+ * What a process that freezes, or whose machine is gone, has locked is free after this: TCP would notice in hours. Not where
+ * it froze between the description of a statement that is new to its connection and its execution: the server counts that as
+ * work (PostgreSQL 15), and no time-out of its own ends it.
+ */
 const IDLE_TIMEOUT_MS = 1200
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5

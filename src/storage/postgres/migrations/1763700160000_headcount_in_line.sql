@@ -96,7 +96,8 @@ begin
 end
 $$;
 
--- One that has a line now is asked again by the next who comes.
+-- The line before the row, as everybody takes them: the other way round two could wait for each other. An organization
+-- that has a line now is passed by; the next call comes to it again.
 create or replace function keystride.append_checkpoints(today timestamptz default now()) returns int
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 as $$
