@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { freePort } from '../../src/storage/postgres/embedded-running.js'
@@ -78,6 +79,22 @@ describe('the database client', () => {
     expect((await locked())[0]?.name).toBe('acme')
   })
 
+  // No time-out of PostgreSQL 15 ends it: the statement counts as running.
+  it('ends a connection that holds a lock and was left with a statement half asked, and no other', async () => {
+    const rename = (name: string) =>
+      database.scoped(org, (sql) => sql`update keystride.organization set name = ${name}`)
+    const holding = await halfAsked('update keystride.organization set name = name')
+    const reading = await halfAsked('select name from keystride.organization')
+    try {
+      await expect(rename('early')).rejects.toMatchObject({ kind: 'degraded' })
+      await until(async () => (await rename('late').catch(() => null)) !== null)
+      expect([holding.ended(), reading.ended()]).toEqual([true, false])
+      expect(lines).toContain('postgres: ended 1 connections whose client had left a statement half asked')
+    } finally {
+      await Promise.all([holding.close(), reading.close()])
+    }
+  })
+
   it('is not well on a server that takes no writes', async () => {
     await database.ping()
     await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
@@ -98,3 +115,28 @@ describe('the database client', () => {
     expect(row?.name).toBe('acme')
   })
 })
+
+/** A process that ran `first` in a transaction and froze once its next statement was described. */
+async function halfAsked(first: string) {
+  const client = new pg.Client({ connectionString: fresh.url, application_name: 'keystride' })
+  let ended = false
+  client.on('error', () => {})
+  client.on('end', () => {
+    ended = true
+  })
+  await client.connect()
+  await client.query('begin')
+  await client.query(`set local role keystride_system`)
+  await client.query(first)
+  const { connection } = client as unknown as { connection: HalfAsking }
+  connection.parse({ name: 'next', text: 'select $1::text', types: [] })
+  connection.describe({ type: 'S', name: 'next' })
+  connection.flush()
+  return { ended: () => ended, close: () => client.end() }
+}
+
+interface HalfAsking {
+  parse(statement: { name: string; text: string; types: number[] }): void
+  describe(what: { type: 'S'; name: string }): void
+  flush(): void
+}

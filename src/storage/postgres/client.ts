@@ -1,4 +1,6 @@
 import postgres from 'postgres'
+import { Refusal } from '../../domain/refusal.js'
+import { APPLICATION_NAME, endAbandoned } from './abandoned.js'
 import { type Connections, openConnections } from './connections.js'
 import { findPrimary, serversOf } from './primary.js'
 import { createTurnstile, degraded, type Turn, type TurnOptions } from './turnstile.js'
@@ -44,12 +46,10 @@ export interface PostgresOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = 1000
-/**
- * What a process that freezes, or whose machine is gone, has locked is free after this: TCP would notice in hours. Not always:
- * in 2 of 24 freezes, after at most 0.5 s of work, it was not free in 6 s. Likely cause, not shown: the server waits for the
- * execution of a statement that it has just described, which it does not count as idle.
- */
+/** What a process that freezes, or whose machine is gone, has locked is free after this: TCP would notice in hours. */
 const IDLE_TIMEOUT_MS = 1200
+/** While calls are refused, the abandoned connections that may be why are looked for once in so long. */
+const LOOKS_EVERY_MS = 250
 const CONNECT_TIMEOUT_S = 2
 const CLOSE_TIMEOUT_S = 5
 const TELLS_EVERY_MS = 1000
@@ -73,7 +73,7 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
       // Saves a round trip a connection; arrays therefore travel as text.
       fetch_types: false,
       onnotice: (notice) => log(`postgres: ${notice.message ?? 'notice'}`),
-      connection: { application_name: 'keystride' },
+      connection: { application_name: APPLICATION_NAME },
     })
   const turnstile = createTurnstile<Connections>({
     width: max - 1,
@@ -119,7 +119,34 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
     turnstile.replace(turnstile.current())
   }
 
-  function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking = false
+
+  /** Of what was locked by a process that froze, the server frees most by itself; see `endAbandoned` for the rest. */
+  async function lookForAbandoned(): Promise<void> {
+    if (looking || closed || performance.now() - lookedAt < LOOKS_EVERY_MS) return
+    lookedAt = performance.now()
+    looking = true
+    try {
+      const ended = await enter((sql, turn) => turn.exchange(endAbandoned(sql, IDLE_TIMEOUT_MS)), { probe: true })
+      if (ended > 0) log(`postgres: ended ${ended} connections whose client had left a statement half asked`)
+    } catch {
+      // As lost as the call that was refused: the next one looks again.
+    } finally {
+      looking = false
+    }
+  }
+
+  async function pass<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
+    try {
+      return await enter(work, options)
+    } catch (error) {
+      if (error instanceof Refusal && error.kind === 'degraded') void lookForAbandoned()
+      throw error
+    }
+  }
+
+  function enter<T>(work: (sql: Sql, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T> {
     return turnstile.pass(async (connections, turn) => {
       try {
         return await connections.use((sql) => work(sql, turn))
