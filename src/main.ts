@@ -65,7 +65,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
       stopping.onStop(() => started.close())
       return started
     }),
-    openStores(config, log, { redis: true }).then((opened) => {
+    openStores(config, log, { redis: true, supervised: front !== null }).then((opened) => {
       stopping.onStop(() => opened.close())
       return opened
     }),

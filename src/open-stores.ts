@@ -141,12 +141,13 @@ const connectionsFor = ({ processes, databasePool }: Config): number =>
 
 /**
  * Opens every store that the configuration names, the database brought to this version. `redis` false leaves Redis
- * alone: administration has no use for it. What was opened before a failure is closed again.
+ * alone: administration has no use for it. `supervised`: the process above starts an embedded database again where it dies.
+ * What was opened before a failure is closed again.
  */
 export async function openStores(
   config: Config,
   log: Logger,
-  { redis: withRedis }: { redis: boolean },
+  { redis: withRedis, supervised = false }: { redis: boolean; supervised?: boolean },
 ): Promise<Stores> {
   const closing: (() => Promise<void>)[] = []
   const close = async () => {
@@ -157,7 +158,12 @@ export async function openStores(
     const warn = (line: string) => log.warn(line)
     const embedded =
       config.databaseUrl === null
-        ? await startEmbedded({ dataFolder: config.dataFolder, connections: connectionsFor(config), log: say })
+        ? await startEmbedded({
+            dataFolder: config.dataFolder,
+            connections: connectionsFor(config),
+            watched: !supervised,
+            log: say,
+          })
         : null
     if (embedded !== null) closing.push(() => embedded.stop())
     const url = embedded?.url ?? config.databaseUrl ?? ''

@@ -81,8 +81,12 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     waitMs: config.queueMs,
     onRefused: metrics.onRefused,
     onWork: () => {
+      let lookedAt = performance.now()
       looking = setInterval(() => {
-        if (!admission.look(performance.now())) clearInterval(looking)
+        const at = performance.now()
+        metrics.onLoopDelay(Math.max(0, at - lookedAt - LOOK_MS))
+        lookedAt = at
+        if (!admission.look(at)) clearInterval(looking)
       }, LOOK_MS)
     },
   })

@@ -37,10 +37,17 @@ export interface Metrics {
   readonly onAnswer: (answered: Answered) => void
   /** For the admission's `onRefused`. */
   readonly onRefused: (lane: Lane) => void
+  /** How late the event loop came to a look that was due, ms. */
+  readonly onLoopDelay: (delayMs: number) => void
 }
 
-/** The event loop's delay is looked at this often: the usual 10 ms alone wake an idle process a hundred times a second. */
-const LOOP_LOOK_MS = 100
+/**
+ * The library's figures of the event loop's delay are none: they count the pause between two looks in, so an idle process had
+ * a delay of 100 ms where it looked that often, and looking kept it awake. What the server's own looks find is told instead.
+ */
+const LOOP_LOOK_MS = 24 * 3600 * 1000
+const LOOP_DELAYS = /^nodejs_eventloop_lag_.+_seconds$/
+const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /**
  * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
@@ -50,6 +57,7 @@ const LOOP_LOOK_MS = 100
 export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS })
+  for (const { name } of registry.getMetricsAsArray()) if (LOOP_DELAYS.test(name)) registry.removeSingleMetric(name)
   const labelNames = ['api', 'route', 'method', 'status_class'] as const
   const requests = new Counter({
     name: 'keystride_http_requests_total',
@@ -68,6 +76,12 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     name: 'keystride_http_requests_shed_total',
     help: 'Requests sent away because more was asked than could be done, by lane',
     labelNames: ['lane'],
+    registers: [registry],
+  })
+  const loopDelay = new Histogram({
+    name: 'keystride_event_loop_delay_seconds',
+    help: 'How late the event loop came to its looks after requests at work, twenty a second while there are any',
+    buckets: LOOP_BUCKETS_S,
     registers: [registry],
   })
   for (const lane of LANES) shed.inc({ lane }, 0)
@@ -100,6 +114,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
       latency.observe(labels, durationMs / 1000)
     },
     onRefused: (lane) => shed.inc({ lane }),
+    onLoopDelay: (delayMs) => loopDelay.observe(delayMs / 1000),
   }
 }
 

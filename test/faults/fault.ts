@@ -152,7 +152,6 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
     row['p50 once NOK'] = inMs(quantile(waited(whileNok), 0.5))
     row['p99 once NOK'] = inMs(quantile(waited(whileNok), 0.99))
     row['in 50 ms, own clock'] = `${(100 * inTime).toFixed(1)} %`
-    row['loop lag p99'] = inMs(after.lagMs)
     keeps(nok - hurtAt < NOK_MS + noise, `NOK after ${inMs(nok - hurtAt)}`)
     keeps(inTime >= 0.99, `${inTime} of the 503s in 50 ms`)
     const others = whileNok.filter((answer) => answer.status !== 503)
@@ -216,8 +215,6 @@ interface Scraped {
   /** Answers of status 500 and above, and those of them given within 50 ms. */
   readonly refused: number
   readonly inTime: number
-  /** p99 of its event loop's delay since the last time it was asked. */
-  readonly lagMs: number
 }
 
 async function scrape({ service }: Victim): Promise<Scraped> {
@@ -231,7 +228,6 @@ async function scrape({ service }: Victim): Promise<Scraped> {
   return {
     refused: sum(`${name}_count`, ''),
     inTime: sum(`${name}_bucket`, `le="${DEGRADED_S}"`),
-    lagMs: 1000 * Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(text)?.[1]),
   }
 }
 

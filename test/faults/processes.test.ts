@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/heap.js'
+import { readPidFile } from '../../src/storage/postgres/embedded-running.js'
 import { freePort, type ServiceProcess, startProcess } from './service-process.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-processes-'))
@@ -88,6 +89,14 @@ describe('two processes on one port', () => {
     }
   })
 
+  it('tell together how late their event loops came', async () => {
+    const looks = async () => {
+      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
+      return Number(/^keystride_event_loop_delay_seconds_count (\d+)$/m.exec(text)?.[1])
+    }
+    await until(async () => (await looks()) > 0)
+  })
+
   it('go on when one is killed, which is started again, and lose nothing that was acknowledged', async () => {
     const [first = 0] = fronts()
     const made: string[] = []
@@ -126,6 +135,17 @@ describe('two processes on one port', () => {
     expect(afterMs).toBeGreaterThan(5000)
     expect(service.output()).toContain('a process of the service hangs: killing it')
     await until(async () => (await status()) === 200)
+  }, 60_000)
+
+  it('go on when their embedded PostgreSQL is killed, which the one above starts again', async () => {
+    const postmaster = () => readPidFile(join(folder, 'postgres'))?.pid
+    const killed = postmaster() ?? 0
+    process.kill(killed, 'SIGKILL')
+    let tries = 0
+    const create = () =>
+      fetch(`${service.core}/users/after-postgres-${tries++}`, { method: 'POST', headers, body: '{}' })
+    await until(async () => (await create()).status === 201)
+    expect(postmaster()).not.toBe(killed)
   }, 60_000)
 
   it('do not start where the port is taken, and say so', async () => {

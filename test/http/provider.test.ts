@@ -67,4 +67,13 @@ describe('metrics', () => {
     expect(text).toContain('process_resident_memory_bytes')
     expect(text).not.toContain('org-1')
   })
+
+  it('tell of the event loop how late it came, and nothing that counts the pause between two looks as delay', async () => {
+    const metrics = createMetrics({ version: '1.2.3', provider: loadProvider() })
+    metrics.onLoopDelay(4)
+    const text = await metrics.text()
+    expect(text).toContain('keystride_event_loop_delay_seconds_bucket{le="0.0025"} 0')
+    expect(text).toContain('keystride_event_loop_delay_seconds_bucket{le="0.005"} 1')
+    expect(text.match(/^nodejs_eventloop_lag\w*/gm)).toEqual(['nodejs_eventloop_lag_seconds'])
+  })
 })

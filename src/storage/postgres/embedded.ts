@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   readonly dataFolder: string
   /** That the server takes at most. Default 60; one that runs already keeps its own. */
   readonly connections?: number
+  /** Whether to start it again where it dies: true, unless another process that outlives this one does. */
+  readonly watched?: boolean
   readonly log?: (line: string) => void
 }
 
@@ -52,6 +54,7 @@ const STOP_STEPS = [
 export async function startEmbedded({
   dataFolder,
   connections = CONNECTIONS,
+  watched = true,
   log = () => {},
 }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const root = path.resolve(dataFolder)
@@ -77,12 +80,13 @@ export async function startEmbedded({
       }
     }
   }
-  const watch = setInterval(() => {
+  const look = () => {
     if (stopped || restarting !== null || isRunning(server.pid)) return
     restarting = restart().finally(() => {
       restarting = null
     })
-  }, WATCH_MS).unref()
+  }
+  const watch = watched ? setInterval(look, WATCH_MS).unref() : undefined
 
   return {
     url: urlOf(place.credentials, port),
