@@ -116,14 +116,20 @@ function enrolling() {
   }
 }
 
-/** Two typings whose marks are alike by chance. */
+/**
+ * Two typings whose marks are alike by chance, and no more than those. Which they are depends on the organization's key: a few
+ * look like a machine's, or are as near to each other as one typing and its copy.
+ */
 async function chance(seed: number): Promise<readonly [number[], number[]]> {
-  const all = await Promise.all(
-    typings(seed).map(async (times) => ({ times, mark: (await read(bodyAt(times))).replayMark })),
-  )
+  const typed = await Promise.all(typings(seed).map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
+  const all = typed.filter(({ reading }) => !reading.bot)
   for (const [i, a] of all.entries())
-    for (const b of all.slice(i + 1)) if (alike(a.mark, b.mark)) return [a.times, b.times]
-  throw new Error('no two marks are alike')
+    for (const b of all.slice(i + 1)) {
+      if (!alike(a.reading.replayMark, b.reading.replayMark)) continue
+      const { replayDistanceMs } = await read(bodyAt(b.times), [a.reading.sample])
+      if (replayDistanceMs >= REPLAY_NEAR_MS && Number.isFinite(replayDistanceMs)) return [a.times, b.times]
+    }
+  throw new Error('no two marks are alike by chance')
 }
 
 /** An attempt of these times, as verify records it. */
