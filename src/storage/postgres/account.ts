@@ -5,6 +5,7 @@ import { Refusal } from '../../domain/refusal.js'
 import type { AccountPlan, AccountStore, AccountWithMember, NewAccount, NewMember, Roster } from '../account.js'
 import { type Database, type Statements, type Transaction, textArray } from './client.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
+import { analyzeAsItGrows } from './grown-tables.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 import { shareStatement } from './shared-statement.js'
 
@@ -29,24 +30,13 @@ const REMOVE_MS = 5000
 /** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
 export function postgresAccounts(database: Database): AccountStore {
   const findPerson = findTogether(database)
+  const oneMore = analyzeAsItGrows(database)
   return {
-    create: (organizationId, account) =>
-      database.scoped(organizationId, async (sql) => {
-        const there = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
-        if (there !== null) return { ...there, created: false }
-        // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
-        await holdToQuotas(sql, organizationId, account.type, 1)
-        // One flight: every other creation of the organization waits from the first of it to the commit. The library sends a
-        // statement when it is awaited, so each is awaited in a function of its own, or they would go in another order.
-        const [created, , , found] = await Promise.all([
-          insertAccount(sql, organizationId, account),
-          account.member === null ? null : insertMember(sql, organizationId, account.id, account.member),
-          holdToQuotas(sql, organizationId, account.type),
-          find(sql, organizationId, account.userRef, account.member?.memberRef ?? null),
-        ])
-        if (found === null) throw new Error('the account was removed while its creation looked for it')
-        return { ...found, created }
-      }),
+    create: async (organizationId, account) => {
+      const person = await database.scoped(organizationId, (sql) => create(sql, organizationId, account))
+      if (person.created) oneMore()
+      return person
+    },
 
     find: (organizationId, userRef, memberRef) => findPerson({ organizationId, userRef, memberRef }),
 
@@ -97,6 +87,27 @@ export function postgresAccounts(database: Database): AccountStore {
   }
 }
 
+async function create(
+  sql: Transaction,
+  organizationId: string,
+  account: NewAccount,
+): Promise<AccountWithMember & { created: boolean }> {
+  const there = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
+  if (there !== null) return { ...there, created: false }
+  // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
+  await holdToQuotas(sql, organizationId, account.type, 1)
+  // One flight: every other creation of the organization waits from the first of it to the commit. The library sends a
+  // statement when it is awaited, so each is awaited in a function of its own, or they would go in another order.
+  const [created, , , found] = await Promise.all([
+    insertAccount(sql, organizationId, account),
+    account.member === null ? null : insertMember(sql, organizationId, account.id, account.member),
+    holdToQuotas(sql, organizationId, account.type),
+    find(sql, organizationId, account.userRef, account.member?.memberRef ?? null),
+  ])
+  if (found === null) throw new Error('the account was removed while its creation looked for it')
+  return { ...found, created }
+}
+
 interface Designated {
   readonly organizationId: string
   readonly userRef: string
@@ -144,9 +155,11 @@ async function find(
 ): Promise<AccountWithMember | null> {
   const [row] = await sql<PersonRow[]>`
     select ${accountColumns(sql)}, ${memberColumns(sql)}
-    from keystride.account a left join keystride.member m
-      on m.organization_id = a.organization_id and m.account_id = a.id and m.archived_at is null
-      and m.member_ref = coalesce(${memberRef}, case a.type when 'nominative' then a.user_ref end)
+    from keystride.account a left join lateral (
+      select * from keystride.member
+      where organization_id = a.organization_id and account_id = a.id and archived_at is null
+        and member_ref = coalesce(${memberRef}, case a.type when 'nominative' then a.user_ref end)
+      offset 0) m on true
     where a.organization_id = ${organizationId} and a.user_ref = ${userRef}`
   return toPerson(row)
 }
