@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configTable } from '../src/config.js'
 import { productionTree } from '../src/sbom.js'
-import { freePort } from './faults/service-process.js'
+import { freePort } from '../src/storage/postgres/embedded-running.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { request } from '../../bench/drive.js'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type Haproxy, startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'
 import { until } from '../storage/fixtures.js'
@@ -7,7 +8,7 @@ import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
 import { keepAlive } from './keep-alive.js'
 import { client, newPerson } from './load.js'
-import { freePort, type ServiceProcess, startProcess } from './service-process.js'
+import { type ServiceProcess, startProcess } from './service-process.js'
 
 const why = whyNoHaproxy()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../../src/storage/postgres/embedded-running.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -18,16 +18,6 @@ export interface ServiceProcess {
   kill(): Promise<void>
   /** Asks to stop; gives the exit status and how long it took. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null; tookMs: number }>
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 /** Starts what `npm start` starts, as a process of its own, and waits until it serves. */

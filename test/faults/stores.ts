@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startEmbedded } from '../../src/storage/postgres/embedded.js'
 import { findBinaries, launcher } from '../../src/storage/postgres/embedded-binaries.js'
-import { answers } from '../../src/storage/postgres/embedded-running.js'
+import { answers, freePort } from '../../src/storage/postgres/embedded-running.js'
 import { until } from '../storage/fixtures.js'
-import { freePort } from './service-process.js'
 
 /** A Redis server of a test's own, to be killed, halted and filled. */
 export interface OwnRedis {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
@@ -79,16 +80,24 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** A port nobody listens on now. */
-export function freePort(): Promise<number> {
+/** Below what Linux, macOS and Windows take outgoing connections from: a port of theirs may be gone before it is listened on. */
+const PORTS = { from: 20_000, to: 32_768 }
+
+/** A port nobody listens on now, and that no outgoing connection takes. */
+export async function freePort(): Promise<number> {
+  for (let i = 0; i < 100; i++) {
+    const port = randomInt(PORTS.from, PORTS.to)
+    if (await canListen(port)) return port
+  }
+  throw new Error(`no free port among 100 tried from ${PORTS.from} to ${PORTS.to - 1}`)
+}
+
+function canListen(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() =>
-        typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no free port')),
-      )
-    })
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
+    )
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../faults/service-process.js'
+import { freePort } from '../../../src/storage/postgres/embedded-running.js'
 import { startProxy } from '../../faults/tcp-proxy.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { backEnds, startService, type TestService } from '../../service.js'
