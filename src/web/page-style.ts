@@ -98,6 +98,7 @@ font-size:.9rem}
 body>nav a{color:var(--soft);text-decoration:none;display:inline-block;padding:.2rem 0}
 body>nav a:hover{color:var(--accent);text-decoration:underline}
 body>nav [aria-current]{color:var(--ink);font-weight:600}
+main:has(.guide){width:min(58rem,100%)}
 .guide h2{font-size:1.3rem;margin-top:2.4rem}
 .guide .links{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin-bottom:2rem;font-weight:600}
 .guide code{font:.88em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
