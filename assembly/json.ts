@@ -2,7 +2,7 @@
  * A reader of JSON bytes (RFC 8259) that makes no values: every function takes the address where something begins and
  * gives the address past it, or 0 where it declines. What it does not decline is JSON in valid UTF-8 exactly as JSON.parse
  * takes it; it declines besides, where the contract's own reader is to say what is wrong: nesting over eight levels, the
- * keys that poison objects, and keys written with \u escapes. The caller puts 16 zero bytes or more behind the text,
+ * keys that poison objects, keys written with \u escapes, and NUL or a lone surrogate in any string. The caller puts 16 zero bytes or more behind the text,
  * which no rule takes, so nothing reads past it.
  */
 import { afterNumber } from './json-number'
@@ -97,8 +97,8 @@ function afterAnyText(at: usize): usize {
   for (let byte = load<u8>(at); byte != QUOTE; byte = load<u8>(at)) {
     const width = byte == BACKSLASH ? escapeWidth(at) : utf8Width(at)
     if (width == 0) return 0
-    // Four bytes of UTF-8 are a pair in UTF-16; any other character, and any escape, is one unit.
-    surplus += byte >= 0xf0 ? 2 : width - 1
+    // Four bytes of UTF-8, and two escapes, are a pair in UTF-16; any other character, and any escape, is one unit.
+    surplus += byte >= 0xf0 ? 2 : width == PAIR_WIDTH ? PAIR_WIDTH - 2 : width - 1
     at = afterPlain(at + <usize>width)
   }
   textAt = start
@@ -128,7 +128,10 @@ function stopsIn(at: usize): i32 {
   return i8x16.bitmask(v128.or(ends, i8x16.lt_s(chunk, i8x16.splat(0x20))))
 }
 
-/** Bytes of an escape; 0 where it is none. */
+/** Bytes of a pair of surrogates in two escapes. */
+const PAIR_WIDTH: i32 = 12
+
+/** Bytes of an escape, of both where two make a pair of surrogates; 0 where it is none, NUL or a lone surrogate. */
 function escapeWidth(at: usize): i32 {
   textEscapes |= 1
   const byte = load<u8>(at, 1)
@@ -137,11 +140,23 @@ function escapeWidth(at: usize): i32 {
     return known || byte == 0x6e || byte == 0x72 || byte == 0x74 ? 2 : 0
   }
   textEscapes |= 2
-  for (let i: usize = 2; i < 6; i++) {
-    const hex = load<u8>(at + i)
-    if (hex - 0x30 > 9 && (hex | 0x20) - 0x61 > 5) return 0
+  const unit = unitOf(at + 2)
+  if (unit <= 0) return 0
+  if ((unit & 0xf800) != 0xd800) return 6
+  return unit < 0xdc00 && load<u16>(at, 6) == 0x755c && (unitOf(at + 8) & 0xfc00) == 0xdc00 ? PAIR_WIDTH : 0
+}
+
+/** The UTF-16 unit that four hexadecimal digits stand for; -1 where they are none. */
+function unitOf(at: usize): i32 {
+  let unit = 0
+  for (let i: usize = 0; i < 4; i++) {
+    const byte = load<u8>(at + i)
+    const digit: u8 = byte - 0x30
+    const letter: u8 = (byte | 0x20) - 0x61
+    if (digit > 9 && letter > 5) return -1
+    unit = (unit << 4) | <i32>(digit <= 9 ? digit : letter + 10)
   }
-  return 6
+  return unit
 }
 
 /** Bytes of one character that is not ASCII; 0 where it is no valid UTF-8 (Unicode, table 3-7). */

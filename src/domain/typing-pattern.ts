@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
+import { ILL_FORMED, illFormedPath } from './text.js'
 
 /** Bounds of a typing pattern (decisions, Typing pattern). */
 export const KEYDOWNS_MIN = 15
@@ -129,13 +130,15 @@ const refused = (message: string): ReadPattern => ({ ok: false, message })
 
 /**
  * Reads a request body as a typing pattern: a JSON object in valid UTF-8, no deeper than eight levels, without the keys
- * that poison objects, of the wire shape, within all bounds. Never throws.
+ * that poison objects, with neither NUL nor a lone surrogate in any string, of the wire shape, within all bounds. Never throws.
  */
 export function readTypingPattern(body: Uint8Array): ReadPattern {
   const json = parseJson(body)
   if (!json.ok) return refused(json.message)
   const nesting = nestingProblem(json.value, 1)
   if (nesting !== null) return refused(nesting)
+  const illFormed = json.escapes ? illFormedPath(json.value) : null
+  if (illFormed !== null) return refused(`${pathOf(illFormed)}: ${ILL_FORMED}`)
   const parsed = TypingPattern.safeParse(json.value)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
@@ -150,11 +153,16 @@ export function readTypingPattern(body: Uint8Array): ReadPattern {
 /** `kevt.3.et`; `pattern` for the whole. */
 const pathOf = (path: readonly PropertyKey[]): string => (path.length === 0 ? 'pattern' : path.map(String).join('.'))
 
-function parseJson(body: Uint8Array): { ok: true; value: unknown } | { ok: false; message: string } {
+/** `escapes`: the text has \u escapes, in which alone NUL and a lone surrogate can come. */
+type Parsed = { ok: true; value: unknown; escapes: boolean } | { ok: false; message: string }
+
+function parseJson(body: Uint8Array): Parsed {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    const value: unknown = JSON.parse(text)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? { ok: true, value } : { ok: false, message: 'the body must be a JSON object' }
+    if (!isObject) return { ok: false, message: 'the body must be a JSON object' }
+    return { ok: true, value, escapes: text.includes('\\u') }
   } catch {
     return { ok: false, message: 'the body must be a JSON object in valid UTF-8' }
   }

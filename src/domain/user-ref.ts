@@ -4,14 +4,14 @@ const ALLOWED_INPUT = /^[A-Za-z0-9._@+ -]*$/
 const NORMALIZED = /^[a-z0-9][a-z0-9._@+-]{0,127}$/
 
 /**
- * The one normalisation of `userRef` and `member_ref`: trim, ASCII allow-list, lower-case, each space a `-`.
- * The allow-list comes before lower-casing because some letters outside ASCII (the Kelvin sign) lower-case into it.
+ * The one normalisation of `userRef` and `member_ref`: ASCII allow-list, trim, lower-case, each space a `-`. The allow-list
+ * comes first, so that only U+0020 is a space: a tab, a line feed, U+00A0 or a byte order mark is refused, and so is a letter
+ * outside ASCII that lower-cases into it (the Kelvin sign).
  * Takes the percent-decoded text; null where the result would not match `[a-z0-9][a-z0-9._@+-]{0,127}`.
  */
 export function normalizeUserRef(text: string): string | null {
-  const trimmed = text.trim()
-  if (!ALLOWED_INPUT.test(trimmed)) return null
-  const normalized = trimmed.toLowerCase().replaceAll(' ', '-')
+  if (!ALLOWED_INPUT.test(text)) return null
+  const normalized = text.trim().toLowerCase().replaceAll(' ', '-')
   return NORMALIZED.test(normalized) ? normalized : null
 }
 

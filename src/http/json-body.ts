@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { Refusal } from '../domain/refusal.js'
+import { clipped, ILL_FORMED, illFormedPath } from '../domain/text.js'
 
 /** Nesting of objects and arrays in a body, the outermost counted (decisions 1). */
 export const depthMax = 8
@@ -10,7 +11,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * A JSON body's value: strict UTF-8, strict JSON, at most `depthMax` deep, no key that can reach a prototype, no number
- * beyond a double's range. Everything else is the row's schema's to judge. Refuses with `validation-failed`, and says
+ * beyond a double's range, neither NUL nor a lone surrogate in a string. Everything else is the row's schema's to judge. Refuses with `validation-failed`, and says
  * where, never what came. The caller has capped the bytes, so the walk is bounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -28,19 +29,32 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw new Refusal('validation-failed', 'body: not valid JSON')
   }
   checkValue(value, 1)
+  // Only in \u escapes can they come: a raw NUL is not JSON, and a raw surrogate is not UTF-8.
+  if (text.includes('\\u')) checkText(value, 'body')
   return value
 }
 
-/** What the schema makes of a value; refuses with `validation-failed` naming the fields under `where`, not values. */
-export function checked(schema: z.ZodType, value: unknown, where: 'body' | 'query' | 'path'): unknown {
+function checkText(value: unknown, where: Where): void {
+  const path = illFormedPath(value)
+  if (path !== null) throw new Refusal('validation-failed', sentence({ path, message: ILL_FORMED }, where))
+}
+
+type Where = 'body' | 'query' | 'path'
+
+/**
+ * What the schema makes of a value: of a body as `parseJson` gives it, or of decoded parameters, which are held here to what
+ * that asks of strings. Refuses with `validation-failed` naming the fields under `where`, not values.
+ */
+export function checked(schema: z.ZodType, value: unknown, where: Where): unknown {
+  if (where !== 'body') checkText(value, where)
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const issues = result.error.issues.slice(0, issuesMax)
   throw new Refusal('validation-failed', issues.map((issue) => sentence(issue, where)).join('; '))
 }
 
-function sentence(issue: z.core.$ZodIssue, where: string): string {
-  const path = [where, ...issue.path.map((step) => String(step).slice(0, 64))].join('.')
+function sentence(issue: Pick<z.core.$ZodIssue, 'path' | 'message'>, where: Where): string {
+  const path = [where, ...issue.path.map((step) => clipped(String(step), 64))].join('.')
   return `${path}: ${issue.message}`
 }
 

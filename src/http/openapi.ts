@@ -66,7 +66,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       version: about.version,
       description:
         'Every JSON answer has timestamp, success and message; every error but 401 has a reason too. Every answer ' +
-        'carries X-Request-Id.',
+        'carries X-Request-Id. NUL or a lone surrogate in any string that comes in, keys of objects included, is 422.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.baseUrl }],

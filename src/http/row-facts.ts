@@ -34,7 +34,8 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'typing-words-bound': 'too many own words in a language, or too few enabled ones left; the message says which',
   'body-too-large': 'the body is over its cap',
   'media-type-unsupported': 'a content type other than application/json, or a content encoding',
-  'validation-failed': 'a parameter or a body field fails its check; the message names it',
+  'validation-failed':
+    'a parameter or a body field fails its check, or contains NUL or a lone surrogate; the message names it',
   'pattern-invalid': 'the typing pattern is too short, too long, ill-formed or of an unsupported recorder version',
   'security-code-weak': 'the security code is easy to guess, or was used before; the message names the rule',
   'bot-detected': 'the typing pattern was made by a machine',
@@ -54,12 +55,11 @@ export interface RowRefusal extends WireRefusal {
 /** Every refusal of a row: its own, and those the server gives for it. In order of status. */
 export function refusalsOf<S>(row: Route<S>): RowRefusal[] {
   const kinds = new Set<RefusalKind>(row.refuses)
-  kinds.add('request-malformed').add('internal')
+  kinds.add('request-malformed').add('validation-failed').add('internal')
   if (row.needsKey) kinds.add('key-missing').add('key-scope').add('over-rate').add('degraded')
   if (row.lane !== null) kinds.add('overloaded')
   if (row.needsSession) kinds.add('session-missing')
-  if (row.body.kind !== 'none') kinds.add('body-too-large').add('media-type-unsupported').add('validation-failed')
-  if (parametersOf(row).length > 0) kinds.add('validation-failed')
+  if (row.body.kind !== 'none') kinds.add('body-too-large').add('media-type-unsupported')
   return [...kinds]
     .map((kind) => ({ kind, ...wireRefusals[kind] }))
     .sort((a, b) => a.status - b.status || a.kind.localeCompare(b.kind))

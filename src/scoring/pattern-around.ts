@@ -1,4 +1,5 @@
 import type { Device } from '../domain/context/circumstances.js'
+import { clipped } from '../domain/text.js'
 import type { PatternAround } from '../domain/typing-pattern.js'
 import { readUserAgent } from './user-agent.js'
 
@@ -19,7 +20,7 @@ export function patternAround({ agent, tags = [], d }: PatternAround): AroundTyp
   const app = tags.find(({ k }) => k === 'app')?.v
   return {
     device: d === undefined ? null : deviceOf(d),
-    application: (app || agent.type).slice(0, TEXT_MAX),
+    application: clipped(app || agent.type, TEXT_MAX),
     // What else a tag says is dropped.
     tags: tags.map(({ k, v }) => ({ k, v })),
   }
@@ -41,9 +42,7 @@ function deviceOf(d: NonNullable<PatternAround['d']>): Device {
   }
 }
 
-/** NUL is no text to PostgreSQL. */
-const textOf = (text: string | undefined): string | null =>
-  text === undefined ? null : text.replaceAll('\0', '').slice(0, TEXT_MAX) || null
+const textOf = (text: string | undefined): string | null => clipped(text ?? '', TEXT_MAX) || null
 
 /** FNV-1a, 32 bit, of the list in order: tells lists apart, keeps none. */
 function digest(texts: readonly string[]): string {

@@ -15,6 +15,13 @@ describe('a user reference', () => {
     (given) => expect(normalizeUserRef(given)).toBeNull(),
   )
 
+  it.each(['\u00a0', '\ufeff', '\u3000', '\u2028', '\n', '\r\n', '\t', '\v'])(
+    'has no space but U+0020 around it: %j is refused',
+    (space) => {
+      for (const given of [`${space}ann`, `ann${space}`, ` ${space}ann `]) expect(normalizeUserRef(given)).toBeNull()
+    },
+  )
+
   it('is normalized on the wire, or refused with what it may hold', () => {
     expect(UserRef.parse('  Ann Lee@Example.com ')).toBe('ann-lee@example.com')
     const { error } = UserRef.safeParse('a/b')

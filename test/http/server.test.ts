@@ -226,6 +226,56 @@ describe('JSON bodies', () => {
   })
 })
 
+describe('NUL and lone surrogates', () => {
+  const put = (path: string, body: string) => ask(port, request(path, [key, json], body))
+  const ILL = ['\\u0000', '\\ud800', 'a\\uDFFFb', '\\ude00\\ud83d']
+  it('in any string or key of a body get 422 naming its field, and a pair of surrogates is read', async () => {
+    for (const text of ILL) {
+      for (const [body, path] of [
+        [`{"word":"a${text}"}`, 'body.word'],
+        [`{"word":"abc","more":{"tag":[1,{"a":"${text}"}]}}`, 'body.more.tag.1.a'],
+        [`{"word":"abc","more":{"tag":{"${text}":1}}}`, 'body.more.tag'],
+        [`{"word":"abc","unknown":"${text}"}`, 'body.unknown'],
+      ] as const) {
+        const answer = await put('PUT /core/words', body)
+        expect([body, answer?.status, bodyOf(answer).reason]).toEqual([body, 422, 'invalid-data'])
+        expect(bodyOf(answer).message).toBe(`${path}: must not contain NUL or a lone surrogate`)
+      }
+    }
+    expect((await put('PUT /core/words', '{"word":"\\ud83d\\ude00\\ud83d\\ude00"}'))?.status).toBe(200)
+  })
+  it('in a body around bytes are found, and those bytes are left to whom they are for', async () => {
+    const answer = await put('POST /core/old/ann', '{"kind":"small","more":"\\ud800","large":"x"}')
+    expect([answer?.status, bodyOf(answer).message]).toEqual([422, expect.stringMatching(/^body\.more: /)])
+    expect((await put('POST /core/old/ann', '{"kind":"small","large":"\\ud800"}'))?.status).toBe(200)
+  })
+  it('as raw bytes of a body get 422', async () => {
+    const raw = (bytes: string) => ask(port, request('PUT /core/words', [key, json], `{"word":"a${bytes}"}`))
+    expect((await raw('\0'))?.status).toBe(422)
+    const surrogate = await fetch(`http://127.0.0.1:${port}/core/words`, {
+      method: 'PUT',
+      headers: { apikey: goodKey, 'content-type': 'application/json' },
+      body: Buffer.concat([Buffer.from('{"word":"a'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+    })
+    expect([surrogate.status, await surrogate.json()]).toMatchObject([422, { message: 'body: not valid UTF-8' }])
+  })
+  it('in a path or a query get 422 naming the parameter', async () => {
+    for (const [path, where] of [
+      ['/core/users/a%00', 'path.userRef'],
+      ['/core/users/ann?member_ref=%00', 'query.member_ref'],
+      ['/core/users/ann?unknown=a%00b', 'query.unknown'],
+      ['/core/users/ann?a%00=b', 'query'],
+    ]) {
+      const answer = await ask(port, request(`GET ${path}`, [key]))
+      expect([path, answer?.status, bodyOf(answer).message]).toEqual([
+        path,
+        422,
+        `${where}: must not contain NUL or a lone surrogate`,
+      ])
+    }
+  })
+})
+
 describe('byte bodies and sessions', () => {
   const post = (headers: string[], body?: string) =>
     ask(port, request('POST /core/users/a/typing-patterns', [key, ...headers], body))

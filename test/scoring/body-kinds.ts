@@ -54,6 +54,18 @@ const NAMES = [
 const SHORTCUT_KEYS: readonly (readonly [string, string])[] = [['kc', '86'], ['kc', '45'], ['c', '"KeyV"'], ['c', '"Insert"']]
 const POISON = ['__proto__', 'constructor', 'prototype', '__proto___', 'constructo', 'prototypes', 'hasOwnProperty']
 
+// biome-ignore format: many short cases, some to a line
+const HOSTILE = [
+  '\\u0000', '\\u0001', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ude00\\ud83d', '\\ud83d\\ud83d\\ude00', '\\ud83d\\u0041',
+  '\\ud83d\\n', '\\ud83dx', '\\ud83d\\u', '\\ud83d\\ude0', '\\ud83d\\udfff', '\\udbff\\udc00', '\\ud7ff', '\\ue000', '\\uffff', '\\u00e9', '\\\\u0000', '\\\\ud800', '\u0000', '😀',
+]
+/** Members whose values are strings, wherever a pattern has them. */
+// biome-ignore format: many short cases, some to a line
+const TEXTS: readonly (readonly [string | null, string])[] = [
+  [null, 'sId'], [null, 'ip'], [null, 'member_ref'], [null, 'unknown'], ['agent', 'type'], ['agent', 'version'], ['agent', 'unknown'], ['d', 'ua'], ['d', 'tz'],
+  ['d', 'gpu'], ['d', 'navLanguage'], ['d', 'unknown'],
+]
+
 const string = (random: Random): string =>
   JSON.stringify(pick(random, ['a', 'é', '😀', '\\', '\u0000', '中']).repeat(pick(random, LENGTHS)))
 const oddValue = (random: Random): Node =>
@@ -315,5 +327,39 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       new Uint8Array(),
       utf8.encode(pick(random, [...around, ...ODD_VALUES])),
     ])
+  },
+  /** A string of 0 to 70 units, at its bounds as often as not, that is text or is not. */
+  'hostile text'(random) {
+    const node = anyPattern(random)
+    const hostile = pick(random, HOSTILE)
+    const value = `"${'x'.repeat(pick(random, [0, 1, 13, 14, 15, 16, 30, 61, 62, 63, 64]))}${hostile}${pick(random, ['', 'y', hostile])}"`
+    const where = below(random, 8)
+    if (where === 0)
+      anObject(random, node).push([
+        JSON.parse(`"${pick(random, ['\\u0000', '\\ud800', 'a', '\\ud83d\\ude00'])}"`),
+        raw('1'),
+      ])
+    else if (where === 1 && node.kind === 'object') {
+      const tag = random() < 0.5 ? `{"k":${value},"v":"b"}` : `{"k":"a","v":${value}}`
+      set(node.members, 'tags', pick(random, [`[${tag}]`, `[{"k":"app","v":"x"},${tag}]`]))
+    } else if (where === 2)
+      replaceOne(
+        random,
+        node,
+        () => raw(value),
+        (before) => before.kind === 'raw' && before.text.startsWith('"'),
+      )
+    else if (where === 3) set(anObject(random, node), pick(random, ['k', 'eId', 'unknown', 'fonts']), value)
+    else {
+      const [inside, name] = pick(random, TEXTS)
+      if (node.kind === 'object') {
+        const at = node.members.findIndex(([other]) => other === inside)
+        const part = node.members[at]?.[1]
+        if (inside === null) set(node.members, name, value)
+        else if (part?.kind === 'object') set(part.members, name, value)
+        else node.members.push(['d', { kind: 'object', members: [[name, raw(value)]] }])
+      }
+    }
+    return bytes(random, node)
   },
 }

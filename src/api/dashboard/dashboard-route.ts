@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
-import { BUCKETS, bucketStart, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
+import { BUCKETS, bucketStart, momentOf, WINDOW_DEFAULT_MS, WINDOW_MAX_MS } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { AlertFlows } from '../../flows/alerts.js'
 import type { ExportFlows } from '../../flows/exports.js'
@@ -66,14 +66,23 @@ export const Paging = {
 }
 export const PagingQuery = z.object(Paging)
 
-const Moment = z.iso.datetime({ offset: true })
+/** The one schema of a moment that comes in; `momentOf` reads it. */
+export const Moment = z
+  .string()
+  .max(64)
+  .refine((text) => !Number.isNaN(momentOf(text)), {
+    error:
+      'must be an ISO 8601 date or date-time from 2000-01-01 to 2100-01-01, such as 2026-11-01 or 2026-11-01T00:00Z',
+  })
+  .meta({ examples: ['2026-11-01T00:00Z'] })
+const MOMENT = 'ISO 8601 date or date-time from 2000-01-01 to 2100-01-01; UTC without an offset; a date is its midnight'
 
 /** Both bounds of a window, or one, or none: then it ends now, and begins with the hour 30 days before its end. */
 export const Window = {
-  date_from: Moment.optional().describe(
-    'ISO 8601; the start of the hour 30 days before `date_to` where it is left out',
+  date_from: Moment.optional().describe(`${MOMENT}. The start of the hour 30 days before date_to where it is left out`),
+  date_to: Moment.optional().describe(
+    `${MOMENT}. Not included; now where it is left out. At most 400 days after date_from`,
   ),
-  date_to: Moment.optional().describe('ISO 8601, not included; now where it is left out. At most 400 days'),
 }
 
 /** `withWindow(z.object(...))`: a query or body with a window, checked and read as `window`. */
@@ -88,14 +97,14 @@ export function withWindow<S extends z.ZodRawShape>(shape: S) {
 
 export function windowProblem(from: string | undefined, to: string | undefined): string | null {
   if (from === undefined || to === undefined) return null
-  const length = Date.parse(to) - Date.parse(from)
+  const length = momentOf(to) - momentOf(from)
   if (length < 0) return 'must not be after date_to'
   return length > WINDOW_MAX_MS ? 'must be at most 400 days before date_to' : null
 }
 
 export function windowOf(given: { date_from?: string | undefined; date_to?: string | undefined }, now: number) {
-  const from = given.date_from === undefined ? null : Date.parse(given.date_from)
-  const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : Date.parse(given.date_to)
+  const from = given.date_from === undefined ? null : momentOf(given.date_from)
+  const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : momentOf(given.date_to)
   // A part of an hour is not counted in advance: read for nobody who did not ask for it.
   const usual = bucketStart(to - WINDOW_DEFAULT_MS, 'hour')
   // A beginning alone may lie further back than attempts are kept.

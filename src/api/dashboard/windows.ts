@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { windowProblem } from './dashboard-route.js'
+import { momentOf } from '../../domain/time-window.js'
+import { Moment, windowProblem } from './dashboard-route.js'
 
 /** Windows of one call at the most. */
 const WINDOWS_MAX = 50
@@ -9,12 +10,10 @@ export const WindowsBody = z
   .object({
     windows: z
       .array(
-        z
-          .object({ date_from: z.iso.datetime({ offset: true }), date_to: z.iso.datetime({ offset: true }) })
-          .superRefine(({ date_from, date_to }, context) => {
-            const problem = windowProblem(date_from, date_to)
-            if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
-          }),
+        z.object({ date_from: Moment, date_to: Moment }).superRefine(({ date_from, date_to }, context) => {
+          const problem = windowProblem(date_from, date_to)
+          if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
+        }),
       )
       .min(1)
       .max(WINDOWS_MAX),
@@ -38,7 +37,7 @@ export async function eachWindow<T>(
 ): Promise<(T & { date_from: string; date_to: string })[]> {
   const answers: (T & { date_from: string; date_to: string })[] = []
   for (const { date_from, date_to } of windows) {
-    const found = await of({ from: Date.parse(date_from), to: Date.parse(date_to) })
+    const found = await of({ from: momentOf(date_from), to: momentOf(date_to) })
     answers.push({ date_from, date_to, ...found })
   }
   return answers

@@ -1,3 +1,4 @@
+import { clipped } from '../text.js'
 import { addressPrefix } from './address.js'
 import type { Circumstances, Habits } from './circumstances.js'
 import { outcomeOf, usual } from './habit.js'
@@ -39,4 +40,4 @@ export function networkSignals(
 
 /** `AS64500 Example`. */
 export const asnText = ({ asn, organization }: NonNullable<Circumstances['network']>): string =>
-  organization === null ? `AS${asn}` : `AS${asn} ${organization}`.slice(0, 80)
+  organization === null ? `AS${asn}` : clipped(`AS${asn} ${organization}`, 80)
