@@ -15,6 +15,7 @@ COPY asconfig.json tsconfig.json ./
 COPY assembly assembly
 COPY bench bench
 COPY bin bin
+COPY docs/integrate.md docs/integrate.md
 COPY src src
 RUN npm run --silent build && npm run --silent sbom > build/sbom.cdx.json
 

@@ -63,6 +63,12 @@ const STEPS = {
     product: 'web/link.js',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/web/browser/tsconfig.json'],
   },
+  guide: {
+    what: 'the guide',
+    sources: ['docs/integrate.md', 'bin/guide.mjs', 'package-lock.json'],
+    product: 'web/guide.html',
+    command: [at('bin/guide.mjs')],
+  },
 }
 const stampFile = (name) => at('build', `.stamp-${name}`)
 

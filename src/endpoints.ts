@@ -8,16 +8,49 @@ import type { Health } from './flows/health.js'
 import { newToken } from './flows/tokens.js'
 import { createTryIt } from './flows/try-it.js'
 import { documentEndpoints } from './http/docs-page.js'
+import { replyJson } from './http/envelope.js'
 import type { Api, PlainEndpoint } from './http/needs.js'
 import type { Stores } from './open-stores.js'
 import { packageRoot } from './scoring/artifacts.js'
 import { traceOf } from './scoring/trace.js'
 import { openedOnce, type Services } from './services.js'
 import { version } from './version.js'
+import { guidePage } from './web/guide-page.js'
+import { pageHeaders } from './web/page.js'
+
+const DOCS = { core: 'Core API', links: 'Profile links', dashboard: 'Dashboard' } as const
+const BASES = { core: 'core', links: 'auth', dashboard: 'dashboard' } as const
+
+/** `/`: the guide for a browser, the addresses of the APIs for everybody else. */
+function home(config: Config, { embedded }: Stores): PlainEndpoint {
+  const { publicUrl } = config
+  const apis = (['core', 'links', 'dashboard'] as const).filter((api) => config.roles.includes(api))
+  const page = guidePage({
+    guide: built('web/guide.html'),
+    publicUrl,
+    links: [
+      ...apis.map((api) => [`${BASES[api]}/docs`, DOCS[api]] as const),
+      ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
+    ],
+  })
+  const addresses = Object.fromEntries(apis.map((api) => [api, `${publicUrl}/${BASES[api]}`]))
+  return {
+    method: 'get',
+    path: '/',
+    handle: ({ header }) =>
+      header('accept')?.includes('text/html') === true
+        ? { status: 200, contentType: 'text/html; charset=utf-8', body: page, headers: pageHeaders(publicUrl) }
+        : {
+            status: 200,
+            contentType: 'application/json; charset=utf-8',
+            body: replyJson({ status: 200, payload: addresses }, new Date()),
+          },
+  }
+}
 
 /** The hosted pages and what they load; the page to try things on where the database is our own. */
-export function pages(services: Services, stores: Stores): PlainEndpoint[] {
-  const own = [linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
+  const own = [home(config, stores), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
   if (!stores.embedded) return own
   const scorer = openedOnce()
   let demo: Promise<string | null> | null = null

@@ -101,7 +101,7 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     apis,
     plain: [
       ...probes(health, stopping, front?.metrics(metrics) ?? metrics.text),
-      ...(config.roles.includes('links') ? pages(services, stores) : []),
+      ...(config.roles.includes('links') ? pages(config, services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, spendRate, monotonicMs }),

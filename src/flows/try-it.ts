@@ -45,17 +45,15 @@ export interface TryVerdict {
 
 /** Somebody tries the product on themselves: an ordinary account of the demo organization, known by a key of its page. */
 export interface TryFlows {
-  begin(): Promise<TryStep & { readonly key: string }>
-  enroll(key: string, body: Uint8Array): Promise<TryStep>
-  verify(key: string, body: Uint8Array): Promise<TryVerdict>
+  begin(hints: LanguageHints): Promise<TryStep & { readonly key: string }>
+  enroll(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryStep>
+  verify(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryVerdict>
   /** The account goes with everything that was typed. */
   forget(key: string): Promise<void>
 }
 
 /** People whom this process keeps at a time: the oldest go first. No measurement behind it. */
 const PEOPLE_MAX = 100
-/** The page is in English. */
-const HINTS: LanguageHints = { language: 'en', acceptLanguage: null }
 
 export function createTryIt(needs: Needs): TryFlows {
   const kept: Designation[] = []
@@ -65,31 +63,31 @@ export function createTryIt(needs: Needs): TryFlows {
     if (organizationId === null) throw new Refusal('user-not-found', 'there is no organization to try things with')
     return { organizationId, userRef: `try-${sha256Hex(key).slice(0, 24)}`, memberRef: null }
   }
-  const session = async (who: Designation) => (await needs.bootstrap(who, null, HINTS)).sessionToken
 
   return {
-    async begin() {
+    async begin(hints) {
       const key = needs.newToken()
       const who = await whose(key)
       await needs.accounts.create(who, { type: 'nominative', displayName: 'Somebody who tries', withCode: false })
       kept.push(who)
       const oldest = kept.length > PEOPLE_MAX ? kept.shift() : undefined
       if (oldest !== undefined) await removed(needs, oldest)
-      const { words, targetRefPatterns } = await needs.bootstrap(who, null, HINTS)
+      const { words, targetRefPatterns } = await needs.bootstrap(who, null, hints)
       return { key, nPatterns: 0, targetPatterns: targetRefPatterns, enrolled: false, words }
     },
 
-    async enroll(key, body) {
+    async enroll(key, body, hints) {
       const who = await whose(key)
-      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, await session(who), body, HINTS)
+      const { sessionToken } = await needs.bootstrap(who, null, hints)
+      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, hints)
       const enrolled = nPatternsRef >= targetRefPatterns
       return { nPatterns: nPatternsRef, targetPatterns: targetRefPatterns, enrolled, words }
     },
 
-    async verify(key, body) {
+    async verify(key, body, hints) {
       const who = await whose(key)
-      const begun = await needs.bootstrap(who, null, HINTS)
-      const answer = await needs.verify(who, begun.sessionToken, body, HINTS)
+      const begun = await needs.bootstrap(who, null, hints)
+      const answer = await needs.verify(who, begun.sessionToken, body, hints)
       const { authentication, next } = answer
       return {
         confidence: authentication?.confidence ?? null,

@@ -43,6 +43,7 @@ export function linkPage(view: LinkView): string {
     languages: view.languageOpen,
     body: html`<header id="intro">${mark}<p class="who">${organizationName}</p><h1>${title}</h1><p class="lead">${text}</p></header>
 ${needsScript(texts)}
+${touchNotice(texts.typing)}
 <section id="work" hidden><p id="count" aria-live="polite"></p><ol id="steps" aria-hidden="true"></ol>
 ${typingForm(texts.typing)}
 ${recorded(texts)}</section>
@@ -59,6 +60,9 @@ export const unavailablePage = (language: Language): string => sayingPage(langua
 
 /** Seen a moment later where the module has not taken it away: no script, an old browser, a file that did not come. */
 export const needsScript = (texts: Texts): Html => html`<p id="needs" class="notice">${texts.needsScript}</p>`
+
+/** `typing.ts` shows it on a device with a touch screen alone, before the first key press. */
+export const touchNotice = (texts: TypingTexts): Html => html`<p id="touch" class="notice" hidden>${texts.phone}</p>`
 
 /** Where words are typed; `typing.ts` knows its ids. */
 export const typingForm = (texts: TypingTexts): Html => html`<form id="typing" novalidate>

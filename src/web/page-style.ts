@@ -98,6 +98,15 @@ font-size:.9rem}
 body>nav a{color:var(--soft);text-decoration:none;display:inline-block;padding:.2rem 0}
 body>nav a:hover{color:var(--accent);text-decoration:underline}
 body>nav [aria-current]{color:var(--ink);font-weight:600}
+main:has(.guide){width:min(58rem,100%)}
+.guide h2{font-size:1.3rem;margin-top:2.4rem}
+.guide .links{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin-bottom:2rem;font-weight:600}
+.guide code{font:.88em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+.guide pre{background:var(--bg);border:1px solid var(--line);border-radius:.8rem;padding:.9rem 1rem;overflow:auto;max-height:30rem}
+.guide pre code{overflow-wrap:normal}
+.guide td,.guide td:nth-child(2){white-space:normal;padding-right:.8rem;width:auto;background:none;vertical-align:top;border-bottom:1px solid var(--line)}
+.guide thead th:nth-child(2){text-align:left}
+.guide td:nth-child(3),.guide thead th:nth-child(3){padding-left:0}
 @media (max-width:40rem){body{justify-content:flex-start;padding:0}main{border-radius:0;box-shadow:none;flex:1}
 button[type=submit]{width:100%}table{font-size:.85rem}th,td{padding-right:.35rem}
 td:nth-child(2){width:36%}td:nth-child(3),thead th:nth-child(3){padding-left:.5rem}}

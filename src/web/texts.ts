@@ -1,6 +1,6 @@
 import type { LinkKind } from '../domain/profile-link.js'
 import type { Language } from '../domain/typing-words.js'
-import type { TypingTexts } from './browser/page-data.js'
+import type { Saying, TryTexts, TypingTexts } from './browser/page-data.js'
 import { de } from './texts/de.js'
 import { en } from './texts/en.js'
 import { es } from './texts/es.js'
@@ -9,16 +9,11 @@ import { it } from './texts/it.js'
 import { nl } from './texts/nl.js'
 import { pt } from './texts/pt.js'
 
-/** A heading and a sentence under it. */
-interface Saying {
-  readonly title: string
-  readonly text: string
-}
-
 /** What the pages say, in one language. */
 export interface Texts {
   readonly kinds: Readonly<Record<LinkKind, Saying>>
   readonly typing: TypingTexts
+  readonly trying: TryTexts
   readonly needsScript: string
   readonly recorded: { readonly title: string; readonly items: readonly string[] }
   readonly done: Saying & {

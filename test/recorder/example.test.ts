@@ -14,9 +14,9 @@ import { hasChromium, keySender, launch, type Stroke } from './browser.js'
 /** On a crowded machine a page takes its time. */
 const PATIENT = { timeout: 30_000 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? ''
+const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/integrate.md'), 'utf8'))?.[1] ?? ''
 
-describe.skipIf(!hasChromium)("the README's sign-in with the recorder", () => {
+describe.skipIf(!hasChromium)('the sign-in of the integration guide', () => {
   // Below the package, where `keystride/recorder` is its own export as it is a dependency's elsewhere.
   const file = join(root, 'build', `example-${process.pid}.mjs`)
   const folder = mkdtempSync(join(tmpdir(), 'keystride-example-'))
@@ -78,8 +78,8 @@ describe.skipIf(!hasChromium)("the README's sign-in with the recorder", () => {
       '4 of 5',
       '5 of 5',
     ])
-    for (let tries = 0; tries < 4 && answers.at(-1) !== 'auth'; tries++) await sends(types)
-    expect(answers.at(-1)).toBe('auth')
+    for (let tries = 0; tries < 4 && answers.at(-1) !== 'signed in'; tries++) await sends(types)
+    expect(answers.at(-1)).toBe('signed in')
     await sends(() => page.keyboard.insertText('said aloud, not typed'))
     expect(answers.at(-1)).toBe('inserted')
   }, 120_000)

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { LANGUAGES } from '../../src/domain/typing-words.js'
 import { hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
@@ -22,10 +23,42 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
   })
   afterAll(async () => stop())
 
+  it('speaks seven languages, and asks for words of the language it speaks', async () => {
+    const titles = new Set<string>()
+    for (const language of LANGUAGES) {
+      const followed = await openPage(browser, `${service.auth}/try?language=${language}`)
+      const { page } = followed
+      await expect.poll(followed.count).not.toBe('')
+      expect(await page.evaluate('document.documentElement.lang')).toBe(language)
+      expect(await page.locator('#words').getAttribute('lang')).toBe(language)
+      expect(await page.locator('body > nav a').count()).toBe(LANGUAGES.length)
+      titles.add((await page.locator('h1').textContent()) ?? '')
+      expect(await seriousFindings(page)).toEqual([])
+      await followed.close()
+    }
+    expect(titles.size).toBe(LANGUAGES.length)
+  })
+
+  it('warns on a device with a touch screen alone before the first key press', async () => {
+    const phone = await openPage(browser, `${service.auth}/try`, {
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await expect.poll(phone.count).toBe('Pattern 1 of 5')
+    expect(await phone.page.locator('#touch').isVisible()).toBe(true)
+    await picture(phone.page, '25-try-touch')
+    await phone.close()
+    const desk = await openPage(browser, `${service.auth}/try`)
+    await expect.poll(desk.count).toBe('Pattern 1 of 5')
+    expect(await desk.page.locator('#touch').isVisible()).toBe(false)
+    await desk.close()
+  })
+
   const post = (name: string, key: string, headers: Record<string, string> = {}) =>
     fetch(`${service.auth}/try/${name}`, { method: 'POST', headers: { 'x-try-key': key, ...headers } })
 
-  it('enrolls whoever types, knows them again and nobody else, shows which pairs of keys spoke, and forgets', async () => {
+  it('enrolls a person, recognizes that person alone, shows the evidence by key pair, and deletes the data', async () => {
     const followed = await openPage(browser, `${service.auth}/try`)
     const { page } = followed
     const [own, friend] = [madeUpHand(30), madeUpHand(31)]
@@ -42,7 +75,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
 
     const attempt = async (hand: typeof own) => {
       await followed.words(hand)
-      const answered = page.waitForResponse((response) => response.url().endsWith('/verify'))
+      const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/verify'))
       await page.keyboard.press('Enter')
       const answer = (await (await answered).json()) as { confidence: number }
       await page.locator('#verdict').waitFor()
@@ -72,7 +105,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
     await followed.close()
   })
 
-  it('is nobody to whoever brings another key, and to other sites', async () => {
+  it('refuses a foreign key and a foreign site', async () => {
     for (const name of ['typing-patterns', 'verify']) {
       expect((await post(name, 'made up')).status).toBeGreaterThanOrEqual(400)
       expect((await post(name, 'made up', { 'sec-fetch-site': 'cross-site' })).status).toBe(403)

@@ -1,9 +1,12 @@
+import { LANGUAGES } from '../../domain/typing-words.js'
 import type { TryFlows } from '../../flows/try-it.js'
-import type { PlainAnswer, PlainEndpoint, PlainRequest } from '../../http/needs.js'
+import type { LanguageHints } from '../../flows/words.js'
+import type { PlainAnswer, PlainEndpoint } from '../../http/needs.js'
 import { pageHeaders } from '../../web/page.js'
 import { tryPage } from '../../web/try-page.js'
 import { PATTERN_BYTES_MAX } from '../core/core-route.js'
 import { refuseCrossSite } from './link-route.js'
+import { languageOf } from './pages.js'
 
 /**
  * `/auth/try` and what it asks for. Not part of the interface, and there on the embedded default alone: it makes people
@@ -11,26 +14,35 @@ import { refuseCrossSite } from './link-route.js'
  */
 export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[] {
   const headers = pageHeaders(linksUrl)
-  const page = tryPage()
-  const post = (name: string, act: (key: string, request: PlainRequest) => Promise<object>): PlainEndpoint => ({
+  const pages = new Map(LANGUAGES.map((language) => [language, tryPage(language)]))
+  const post = (
+    name: string,
+    act: (key: string, body: Uint8Array, hints: LanguageHints) => Promise<object>,
+  ): PlainEndpoint => ({
     method: 'post',
     path: `/auth/try/${name}`,
     maxBytes: PATTERN_BYTES_MAX,
     lane: 'page',
     async handle(request) {
       refuseCrossSite(request.header, linksUrl)
-      return json(await act(request.header('x-try-key') ?? '', request))
+      const hints = { language: languageOf(request), acceptLanguage: null }
+      return json(await act(request.header('x-try-key') ?? '', request.body, hints))
     },
   })
   return [
     {
       method: 'get',
       path: '/auth/try',
-      handle: () => ({ status: 200, contentType: 'text/html; charset=utf-8', body: page, headers }),
+      handle: (request) => ({
+        status: 200,
+        contentType: 'text/html; charset=utf-8',
+        body: pages.get(languageOf(request)) ?? '',
+        headers,
+      }),
     },
-    post('begin', async () => flat(await flows.begin())),
-    post('typing-patterns', async (key, { body }) => flat(await flows.enroll(key, body))),
-    post('verify', async (key, { body }) => flat(await flows.verify(key, body))),
+    post('begin', async (_key, _body, hints) => flat(await flows.begin(hints))),
+    post('typing-patterns', async (key, body, hints) => flat(await flows.enroll(key, body, hints))),
+    post('verify', async (key, body, hints) => flat(await flows.verify(key, body, hints))),
     post('forget', async (key) => {
       await flows.forget(key)
       return {}

@@ -14,6 +14,8 @@ export interface TypingTexts {
   readonly filled: string
   readonly inserted: string
   readonly noKeys: string
+  /** Shown before the first key press on a device with a touch screen alone. */
+  readonly phone: string
   readonly coarseClock: string
   readonly paused: string
   readonly again: string
@@ -26,6 +28,60 @@ export interface TypingTexts {
   /** Pattern `{n}` of `{of}`. */
   readonly count: string
   readonly saved: string
+}
+
+/** A heading and a sentence under it. */
+export interface Saying {
+  readonly title: string
+  readonly text: string
+}
+
+/** Texts of the page for trying the product. Braces hold values. */
+export interface TryTexts {
+  readonly pageTitle: string
+  readonly title: string
+  readonly lead: string
+  readonly somebodyElse: string
+  readonly you: string
+  readonly pairs: string
+  readonly pairsHelp: string
+  readonly keys: string
+  readonly weight: string
+  readonly usual: string
+  readonly here: string
+  readonly notTheSum: string
+  readonly again: string
+  readonly friend: string
+  readonly history: string
+  readonly forget: string
+  readonly complete: string
+  readonly yourTurn: string
+  readonly friendsTurn: string
+  /** `{result}`. */
+  readonly youTried: string
+  /** `{result}`. */
+  readonly friendTried: string
+  readonly notScored: string
+  /** `{percent}`. */
+  readonly confidence: string
+  /** `{seconds}`. */
+  readonly locked: Saying
+  readonly machine: Saying
+  readonly replay: Saying
+  readonly recognized: string
+  readonly unsure: string
+  /** `{confidence}`. */
+  readonly unsureHelp: string
+  readonly rejected: string
+  /** `{weight}`. */
+  readonly spokeFor: string
+  /** `{weight}`. */
+  readonly spokeAgainst: string
+}
+
+export interface TryPageData {
+  readonly typing: TypingTexts
+  readonly trying: TryTexts
 }
 
 export interface PatternsSoFar {

@@ -1,5 +1,5 @@
 /** The page on which somebody tries the product on themselves. */
-import type { PatternsSoFar, TypingTexts } from './page-data.js'
+import type { PatternsSoFar, TryPageData } from './page-data.js'
 import type { TypingPattern } from './recorder.js'
 import { at, createTyping, filled } from './typing.js'
 
@@ -31,10 +31,11 @@ interface Verdict extends Refused, PatternsSoFar {
 /** Bars on either side: more nobody reads. */
 const PAIRS_SHOWN = 6
 
-const { typing: texts } = JSON.parse(at('main').dataset.page ?? '') as { typing: TypingTexts } // written by the service
+const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // written by the service
+const language = document.documentElement.lang
 let key = ''
 let enrolled = false
-let who: 'You' | 'A friend' = 'You'
+let friendTypes = false
 
 const typing = createTyping(texts, {
   onPattern: (pattern) => (enrolled ? verify(pattern) : enroll(pattern)),
@@ -45,11 +46,15 @@ const typing = createTyping(texts, {
 async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
   try {
     const headers = { 'content-type': 'application/json', 'x-try-key': key }
-    const response = await fetch(`try/${name}`, { method: 'POST', headers, body: body === '' ? null : body })
+    const response = await fetch(`try/${name}?language=${language}`, {
+      method: 'POST',
+      headers,
+      body: body === '' ? null : body,
+    })
     const answer = (await response.json()) as A // the service's own
     if (answer.success) return answer
     if (response.status === 422) typing.again(refusedText(answer.reason))
-    else stop(answer.message)
+    else stop(texts.trouble)
   } catch {
     stop(texts.trouble)
   }
@@ -68,7 +73,7 @@ function stop(text: string): void {
   at('why').focus()
 }
 
-function progress({ nPatterns, targetPatterns, suggestedWords }: PatternsSoFar): void {
+function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLanguage }: PatternsSoFar): void {
   at('count').textContent = filled(texts.count, { n: nPatterns + 1, of: targetPatterns })
   const steps = Array.from({ length: targetPatterns }, (_, i) => {
     const step = document.createElement('li')
@@ -76,7 +81,7 @@ function progress({ nPatterns, targetPatterns, suggestedWords }: PatternsSoFar):
     return step
   })
   at('steps').replaceChildren(...steps)
-  typing.show(suggestedWords, 'en')
+  typing.show(suggestedWords, suggestedWordsLanguage)
 }
 
 async function enroll(pattern: TypingPattern): Promise<void> {
@@ -89,23 +94,22 @@ async function enroll(pattern: TypingPattern): Promise<void> {
     return
   }
   at('steps').hidden = true
-  typing.show(step.suggestedWords, 'en')
-  takeTurn('You')
-  typing.say('Your profile is complete. Type once more to be recognized.')
+  typing.show(step.suggestedWords, step.suggestedWordsLanguage)
+  takeTurn(false)
+  typing.say(trying.complete)
 }
 
 async function verify(pattern: TypingPattern): Promise<void> {
   const verdict = await ask<Verdict>('verify', JSON.stringify(pattern))
   if (verdict === null) return
-  typing.show(verdict.suggestedWords, 'en')
+  typing.show(verdict.suggestedWords, verdict.suggestedWordsLanguage)
   typing.say('')
   show(verdict)
 }
 
-function takeTurn(turn: typeof who): void {
-  who = turn
-  at('count').textContent =
-    turn === 'You' ? 'Your turn: sign in' : 'Your friend’s turn: the same words, at their own pace'
+function takeTurn(friend: boolean): void {
+  friendTypes = friend
+  at('count').textContent = friend ? trying.friendsTurn : trying.yourTurn
   at('work').hidden = false
   at('typed').focus()
 }
@@ -121,22 +125,22 @@ function show(verdict: Verdict): void {
   at('level').style.setProperty('--level', `${percent}%`)
   showPairs(verdict.explanation?.pairs ?? [])
   const tried = document.createElement('li')
-  tried.textContent = `${who}: ${verdict.confidence === null ? 'not looked at' : `${percent} %`}`
+  const result = verdict.confidence === null ? trying.notScored : `${percent} %`
+  tried.textContent = filled(friendTypes ? trying.friendTried : trying.youTried, { result })
   at('tries').append(tried)
   at('history').hidden = false
   at('verdict').focus()
 }
 
 function wordsFor({ confidence, recommendedAction, reason, waitS }: Verdict): [string, string] {
-  if (confidence === null)
-    return ['Locked for a while', `Too many attempts failed, as a thief’s would. The next one counts in ${waitS} s.`]
-  if (reason === 'detection-bot') return ['A machine typed that', 'So it looks to the service: too even for a person.']
-  if (reason === 'fraud-detected') return ['That was typed before', 'Exactly so, which nobody does twice: a recording.']
-  const sure = `Confidence ${Math.round(100 * confidence)} %; 50 % lets somebody in.`
-  if (recommendedAction === 'auth') return ['That was you', sure]
+  if (confidence === null) return [trying.locked.title, filled(trying.locked.text, { seconds: waitS })]
+  if (reason === 'detection-bot') return [trying.machine.title, trying.machine.text]
+  if (reason === 'fraud-detected') return [trying.replay.title, trying.replay.text]
+  const sure = filled(trying.confidence, { percent: Math.round(100 * confidence) })
+  if (recommendedAction === 'auth') return [trying.recognized, sure]
   return recommendedAction === 'challenge'
-    ? ['Hard to tell', `${sure} A customer would be asked for a code.`]
-    : ['That was somebody else', sure]
+    ? [trying.unsure, filled(trying.unsureHelp, { confidence: sure })]
+    : [trying.rejected, sure]
 }
 
 function showPairs(pairs: readonly Pair[]): void {
@@ -156,7 +160,7 @@ function row({ pair, spokeFor, expectedMs, observedMs }: Pair, most: number): HT
   bar.style.setProperty('--share', String(Math.abs(spokeFor) / most))
   const weight = document.createElement('span')
   weight.className = 'heard'
-  weight.textContent = `${spokeFor >= 0 ? 'for you' : 'against you'}, weight ${spokeFor.toFixed(1)}`
+  weight.textContent = filled(spokeFor >= 0 ? trying.spokeFor : trying.spokeAgainst, { weight: spokeFor.toFixed(1) })
   const cells = [[bar, weight], [`${Math.round(expectedMs)} ms`], [`${Math.round(observedMs)} ms`]].map((content) => {
     const cell = document.createElement('td')
     cell.append(...content)
@@ -176,8 +180,8 @@ async function begin(): Promise<void> {
   at('typed').focus()
 }
 
-at('me').addEventListener('click', () => takeTurn('You'))
-at('friend').addEventListener('click', () => takeTurn('A friend'))
+at('me').addEventListener('click', () => takeTurn(false))
+at('friend').addEventListener('click', () => takeTurn(true))
 at('retry').addEventListener('click', () => location.reload())
 at('forget').addEventListener('click', async () => {
   if ((await ask('forget')) !== null) location.reload()

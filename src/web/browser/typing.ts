@@ -123,6 +123,8 @@ export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers
     }
   }
 
+  // A touch screen alone means an on-screen keyboard, and most of those report no keys. A mouse suggests a real keyboard.
+  at('touch').hidden = !matchMedia('(pointer: coarse)').matches || matchMedia('(any-pointer: fine)').matches
   input.addEventListener('input', follow)
   form.addEventListener('submit', (event) => {
     event.preventDefault()

@@ -30,6 +30,8 @@ export const de: Texts = {
     inserted: 'Es kam Text ohne Tastendruck. Bitte tippen Sie die Wörter Taste für Taste.',
     noKeys:
       'Diese Tastatur verrät nicht, welche Tasten Sie drücken, wie bei den meisten Telefonen. Bitte öffnen Sie den Link an einem Computer, mit lateinischer Tastatur.',
+    phone:
+      'Dieses Gerät hat anscheinend nur einen Touchscreen. Die meisten Telefontastaturen melden nicht, welche Tasten Sie drücken. Nehmen Sie einen Computer, oder schließen Sie eine Tastatur an.',
     coarseClock:
       'Dieser Browser macht zu Ihrem Schutz seine Uhr so ungenau, dass Ihr Tippen nicht zu erkennen ist. Bitte öffnen Sie den Link in einem anderen Browser.',
     paused: 'Sie haben eine Pause gemacht, das ist in Ordnung. Bitte beginnen Sie diese Wörter noch einmal.',
@@ -39,6 +41,48 @@ export const de: Texts = {
     wait: 'Das waren ein paar Versuche zu viel. Bitte öffnen Sie den Link in {minutes} Min. wieder.',
     trouble: 'Der Dienst war nicht zu erreichen. Was Sie abgeschlossen haben, bleibt erhalten.',
     retry: 'Noch einmal versuchen',
+  },
+  trying: {
+    pageTitle: 'Keystride selbst ausprobieren',
+    title: 'Probieren Sie es selbst aus',
+    lead: 'Tippen Sie fünfmal ein paar Wörter, so wie immer. Sehen Sie dann, ob der Dienst Ihr Tippen erkennt, welche Tasten den Ausschlag gaben und was geschieht, wenn jemand anders für Sie tippt.',
+    somebodyElse: '0 %, jemand anders',
+    you: 'Sie, 100 %',
+    pairs: 'Die Anhaltspunkte, Tastenpaar für Tastenpaar',
+    pairsHelp:
+      'Jeder Balken zeigt, wie viel wahrscheinlicher diese Zeiten bei Ihnen sind als bei anderen Menschen. Ein Balken nach rechts spricht für Sie.',
+    keys: 'Tasten',
+    weight: 'Gegen Sie · für Sie',
+    usual: 'Üblich',
+    here: 'Hier',
+    notTheSum:
+      'Die Konfidenz ist nicht die Summe der Balken. Das Modell gewichtet mehrere hundert Merkmale, darunter diese.',
+    again: 'Noch einmal selbst tippen',
+    friend: 'Jemand anderen tippen lassen',
+    history: 'Bisher',
+    forget: 'Meine Daten löschen',
+    complete: 'Ihr Profil ist vollständig. Tippen Sie noch einmal, um sich anzumelden.',
+    yourTurn: 'Sie sind dran: Anmeldung',
+    friendsTurn: 'Jemand anders ist dran: dieselben Wörter, im eigenen Tempo',
+    youTried: 'Sie: {result}',
+    friendTried: 'Jemand anders: {result}',
+    notScored: 'nicht bewertet',
+    confidence: 'Konfidenz {percent} %; 50 % genügen für die Anmeldung.',
+    locked: {
+      title: 'Eine Weile gesperrt',
+      text: 'Zu viele Versuche sind fehlgeschlagen. Der nächste wird in {seconds} s bewertet.',
+    },
+    machine: { title: 'Das hat eine Maschine getippt', text: 'Die Zeiten sind zu gleichmäßig für einen Menschen.' },
+    replay: {
+      title: 'Das wurde schon einmal getippt',
+      text: 'Die Zeiten wiederholen eine frühere Aufzeichnung. Kein Mensch wiederholt sie genau.',
+    },
+    recognized: 'Das waren Sie',
+    unsure: 'Nicht sicher',
+    unsureHelp: '{confidence} Eine Anmeldeseite würde jetzt nach einem Sicherheitscode fragen.',
+    rejected: 'Das war jemand anders',
+    spokeFor: 'für Sie, Gewicht {weight}',
+    spokeAgainst: 'gegen Sie, Gewicht {weight}',
   },
   needsScript:
     'Diese Seite braucht JavaScript und einen Browser der letzten Jahre. Bitte schalten Sie es ein oder öffnen Sie den Link in einem anderen Browser.',

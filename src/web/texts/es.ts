@@ -30,6 +30,8 @@ export const es: Texts = {
     inserted: 'Llegó texto sin pulsaciones. Por favor, escriba las palabras tecla a tecla.',
     noKeys:
       'Este teclado no dice qué teclas pulsa, como en la mayoría de los teléfonos. Por favor, abra este enlace en un ordenador con teclado latino.',
+    phone:
+      'Este dispositivo parece tener solo pantalla táctil. La mayoría de los teclados de teléfono no indican qué teclas pulsa. Use un ordenador o conecte un teclado.',
     coarseClock:
       'Para protegerle, este navegador difumina su reloj tanto que no se ve cómo teclea. Por favor, abra el enlace en otro navegador.',
     paused: 'Hizo una pausa; no pasa nada. Por favor, empiece de nuevo estas palabras.',
@@ -39,6 +41,48 @@ export const es: Texts = {
     wait: 'Han sido demasiados intentos. Por favor, abra este enlace de nuevo en {minutes} min.',
     trouble: 'No se pudo contactar con el servicio. Lo que ya terminó se conserva.',
     retry: 'Intentar de nuevo',
+  },
+  trying: {
+    pageTitle: 'Pruebe Keystride con usted',
+    title: 'Pruébelo con usted',
+    lead: 'Escriba unas palabras cinco veces, como siempre. Vea después si el servicio reconoce su forma de teclear, qué teclas fueron decisivas y qué ocurre cuando otra persona ocupa su lugar.',
+    somebodyElse: '0 %, otra persona',
+    you: 'usted, 100 %',
+    pairs: 'Los indicios, par de teclas a par de teclas',
+    pairsHelp:
+      'Cada barra muestra cuánto más probables son estos tiempos en usted que en otras personas. Una barra hacia la derecha habla a su favor.',
+    keys: 'Teclas',
+    weight: 'En contra · a favor',
+    usual: 'Habitual',
+    here: 'Aquí',
+    notTheSum:
+      'La confianza no es la suma de las barras. El modelo pondera varios cientos de medidas, entre ellas estas.',
+    again: 'Escribir otra vez',
+    friend: 'Dejar probar a otra persona',
+    history: 'Hasta ahora',
+    forget: 'Borrar mis datos',
+    complete: 'Su perfil está completo. Escriba una vez más para iniciar sesión.',
+    yourTurn: 'Su turno: inicie sesión',
+    friendsTurn: 'Turno de otra persona: las mismas palabras, a su ritmo',
+    youTried: 'Usted: {result}',
+    friendTried: 'Otra persona: {result}',
+    notScored: 'sin evaluar',
+    confidence: 'Confianza {percent} %; basta el 50 % para iniciar sesión.',
+    locked: {
+      title: 'Bloqueado un momento',
+      text: 'Han fallado demasiados intentos. El próximo se evaluará dentro de {seconds} s.',
+    },
+    machine: { title: 'Eso lo ha escrito una máquina', text: 'Los tiempos son demasiado regulares para una persona.' },
+    replay: {
+      title: 'Eso ya se había escrito',
+      text: 'Los tiempos repiten una grabación anterior. Nadie los repite con exactitud.',
+    },
+    recognized: 'Era usted',
+    unsure: 'No es seguro',
+    unsureHelp: '{confidence} Una página de inicio de sesión pediría ahora un código de seguridad.',
+    rejected: 'Era otra persona',
+    spokeFor: 'a su favor, peso {weight}',
+    spokeAgainst: 'en su contra, peso {weight}',
   },
   needsScript:
     'Esta página necesita JavaScript y un navegador de los últimos años. Por favor, actívelo o abra el enlace en otro navegador.',

@@ -30,6 +30,8 @@ export const fr: Texts = {
     inserted: 'Du texte est arrivé sans frappe. Merci de taper les mots touche par touche.',
     noKeys:
       'Ce clavier ne dit pas quelles touches vous pressez, comme sur la plupart des téléphones. Merci d’ouvrir ce lien sur un ordinateur, avec un clavier latin.',
+    phone:
+      'Cet appareil semble n’avoir qu’un écran tactile. La plupart des claviers de téléphone n’indiquent pas les touches pressées. Utilisez un ordinateur ou branchez un clavier.',
     coarseClock:
       'Pour vous protéger, ce navigateur brouille son horloge au point de cacher votre frappe. Merci d’ouvrir le lien dans un autre navigateur.',
     paused: 'Vous avez fait une pause, rien de grave. Merci de recommencer ces mots.',
@@ -39,6 +41,48 @@ export const fr: Texts = {
     wait: 'Cela fait quelques essais de trop. Merci de rouvrir ce lien dans {minutes} min.',
     trouble: 'Le service est injoignable. Ce que vous avez terminé est conservé.',
     retry: 'Réessayer',
+  },
+  trying: {
+    pageTitle: 'Essayez Keystride sur vous-même',
+    title: 'Essayez-le sur vous-même',
+    lead: 'Tapez quelques mots cinq fois, comme d’habitude. Voyez ensuite si le service reconnaît votre frappe, quelles touches ont compté, et ce qui se passe quand un ami prend votre place.',
+    somebodyElse: '0 %, quelqu’un d’autre',
+    you: 'vous, 100 %',
+    pairs: 'Les indices, paire de touches par paire de touches',
+    pairsHelp:
+      'Chaque barre montre combien ces temps sont plus probables chez vous que chez d’autres personnes. Une barre vers la droite parle pour vous.',
+    keys: 'Touches',
+    weight: 'Contre vous · pour vous',
+    usual: 'Habituel',
+    here: 'Ici',
+    notTheSum:
+      'La confiance n’est pas la somme des barres. Le modèle pèse plusieurs centaines de mesures, dont celles-ci.',
+    again: 'Taper encore vous-même',
+    friend: 'Laisser un ami essayer',
+    history: 'Jusqu’ici',
+    forget: 'Supprimer mes données',
+    complete: 'Votre profil est complet. Tapez encore une fois pour vous connecter.',
+    yourTurn: 'À vous : connectez-vous',
+    friendsTurn: 'Au tour de votre ami : les mêmes mots, à son rythme',
+    youTried: 'Vous : {result}',
+    friendTried: 'Ami : {result}',
+    notScored: 'non évalué',
+    confidence: 'Confiance {percent} % ; 50 % suffisent pour se connecter.',
+    locked: {
+      title: 'Bloqué un moment',
+      text: 'Trop de tentatives ont échoué. La prochaine sera évaluée dans {seconds} s.',
+    },
+    machine: { title: 'Une machine a tapé cela', text: 'Les temps sont trop réguliers pour une personne.' },
+    replay: {
+      title: 'Cela a déjà été tapé',
+      text: 'Les temps répètent un enregistrement antérieur. Personne ne les répète exactement.',
+    },
+    recognized: 'C’était vous',
+    unsure: 'Pas certain',
+    unsureHelp: '{confidence} Une page de connexion demanderait maintenant un code de sécurité.',
+    rejected: 'C’était quelqu’un d’autre',
+    spokeFor: 'pour vous, poids {weight}',
+    spokeAgainst: 'contre vous, poids {weight}',
   },
   needsScript:
     'Cette page a besoin de JavaScript, dans un navigateur récent. Merci de l’activer ou d’ouvrir le lien dans un autre navigateur.',

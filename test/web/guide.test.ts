@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launch } from '../recorder/browser.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { openPage, picture, seriousFindings } from './pages.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const decisions = (file: string) => /<!-- decisions -->([\s\S]*?)<!-- \/decisions -->/.exec(read(file))?.[1] ?? ''
+
+describe('the integration guide', () => {
+  it('has the decision table of the README', () => {
+    expect(decisions('docs/integrate.md')).toContain('`enrollmentRequired` is true')
+    expect(decisions('README.md')).toBe(decisions('docs/integrate.md'))
+  })
+
+  describe('at the address of a service', { timeout: 120_000 }, () => {
+    let service: TestService
+    let home: string
+    let stop: () => Promise<void>
+    beforeAll(async () => {
+      const fresh = await freshDatabase()
+      service = await startService(fresh.url, { demo: true })
+      home = new URL('/', service.core).href
+      stop = async () => {
+        await service.close()
+        await fresh.drop()
+      }
+    })
+    afterAll(async () => stop())
+
+    it('answers a program with the addresses of the APIs', async () => {
+      const response = await fetch(home)
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({
+        success: true,
+        core: expect.stringMatching(/\/core$/),
+        links: expect.stringMatching(/\/auth$/),
+        dashboard: expect.stringMatching(/\/dashboard$/),
+      })
+    })
+
+    it('leads to pages that exist', async () => {
+      const page = await (await fetch(home, { headers: { accept: 'text/html' } })).text()
+      const hrefs = [...page.matchAll(/href="([^"#]+)"/g)].map((match) => match[1] ?? '')
+      const own = hrefs.filter((href) => !/^https?:/.test(href))
+      expect(own).toEqual(expect.arrayContaining(['core/docs', 'auth/docs', 'dashboard/docs', 'auth/try']))
+      for (const href of own) expect([href, (await fetch(new URL(href, home))).status]).toEqual([href, 200])
+      expect(page).not.toContain('http://localhost:8080')
+    })
+
+    it.skipIf(!hasChromium)('shows the guide to a browser, on a desk and on a phone', async () => {
+      let browser: Browser | null = null
+      try {
+        browser = await launch()
+        const { page, close } = await openPage(browser, home)
+        expect(await page.locator('h1').textContent()).toBe('Integrate in 15 minutes')
+        expect(await seriousFindings(page)).toEqual([])
+        await picture(page, '30-guide')
+        await page.setViewportSize({ width: 320, height: 640 })
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+        await picture(page, '31-guide-phone')
+        await close()
+      } finally {
+        await browser?.close()
+      }
+    })
+  })
+})
