@@ -42,6 +42,8 @@ const COUNT_EVERY_MS = 20_000
 /** A process that dies loses what it counted since the last time. */
 const ADD_EVERY_MS = 2000
 const DAILY_EVERY_MS = 10 * 60_000
+/** A quota's overage is told so late; what creations leave until then is added up by each reader. */
+const HEADCOUNT_EVERY_MS = 2000
 
 /** Every process adds up what it counted itself. */
 export const adding = (meter: UsageMeter, log: Logger): Job =>
@@ -60,6 +62,11 @@ export const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => 
     work: () => statistics.countAttempts(),
     everyMs: COUNT_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'attempts were not counted: tried again in a moment'),
+  }),
+  every({
+    work: () => usage.addUpHeadcounts(),
+    everyMs: HEADCOUNT_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the headcount was not added up: tried again in a moment'),
   }),
   every({
     async work() {

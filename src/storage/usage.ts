@@ -60,6 +60,8 @@ export interface UsageStore {
   request(organizationId: string, id: string): Promise<LoggedRequest | null>
   /** Of any organizations: what a process counted and logged since it last did. */
   add(counted: readonly RequestCount[], logged: readonly (LoggedRequest & { organizationId: string })[]): Promise<void>
+  /** A job's: adds up what creations have left beside the headcount; true where more is left. */
+  addUpHeadcounts(): Promise<boolean>
   /** A job's: one checkpoint a day and organization. */
   appendCheckpoints(): Promise<void>
   /** A job's; true where more is left. */

@@ -4,13 +4,14 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { NO_QUOTAS, type Quotas } from '../../src/domain/organization.js'
-import type { AccountStore } from '../../src/storage/account.js'
+import type { AccountStore, NewAccount } from '../../src/storage/account.js'
 import { postgresAccounts } from '../../src/storage/postgres/account.js'
 import { postgresAttemptLocks } from '../../src/storage/postgres/attempt-lock.js'
 import { postgresAuthentications } from '../../src/storage/postgres/authentication.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { postgresUsage } from '../../src/storage/postgres/usage.js'
 import { freshDatabase } from '../servers/database.js'
 import { figure, LONG } from '../trust/figure.js'
 import { attempt, NOW, organization, reference } from './fixtures.js'
@@ -35,15 +36,19 @@ const [EVENTS, ALTERED] = LONG ? [100_000, 1_000] : [200, 20]
 const quotas = (changes: Partial<Quotas>) =>
   postgresOrganizations(database).setQuotas(org, { ...NO_QUOTAS, mode: 'strict', ...changes })
 
-const create = (userRef: string, type: 'nominative' | 'generic' = 'nominative', memberRef: string | null = userRef) =>
-  accounts.create(org, {
-    id: uuid(),
-    userRef,
-    type,
-    displayName: null,
-    member: memberRef === null ? null : { id: uuid(), memberRef, displayName: null, createdAt: NOW },
-    createdAt: NOW,
-  })
+const newAccount = (
+  userRef: string,
+  type: 'nominative' | 'generic' = 'nominative',
+  memberRef: string | null = userRef,
+): NewAccount => ({
+  id: uuid(),
+  userRef,
+  type,
+  displayName: null,
+  member: memberRef === null ? null : { id: uuid(), memberRef, displayName: null, createdAt: NOW },
+  createdAt: NOW,
+})
+const create = (...who: Parameters<typeof newAccount>) => accounts.create(org, newAccount(...who))
 const newMember = () => ({ id: uuid(), displayName: null, createdAt: NOW })
 const add = (userRef: string, memberRef: string) =>
   accounts.change(org, userRef, () => ({ settings: {}, move: { kind: 'add', memberRef }, newMember: newMember() }))
@@ -125,24 +130,92 @@ describe('quotas', () => {
   })
 })
 
-describe('creations and deletions of one organization', () => {
+describe('deletions of one organization', () => {
   it('are let through in the order in which they came: none waits while others pass it again and again', async () => {
     const WORKERS = 12
     let begun = 0
     const ended: { n: number; at: number }[] = []
     const comeAndGo = async (worker: number) => {
       for (let i = 0; i < 40; i++) {
-        for (const call of [create, (userRef: string) => accounts.remove(org, userRef)]) {
-          const n = begun++
-          await insisting(async () => call(`${worker}-${i}`))
-          ended.push({ n, at: ended.length })
-        }
+        await insisting(() => create(`${worker}-${i}`))
+        const n = begun++
+        await insisting(() => accounts.remove(org, `${worker}-${i}`))
+        ended.push({ n, at: ended.length })
       }
     }
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
     const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
-    // Found: 9, and 63 where the row's lock alone was waited for.
     expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(2 * WORKERS)
+  })
+})
+
+describe('creations of one organization', () => {
+  /** Runs `work` while another transaction holds the organization's line. */
+  const behindTheLineOf = <T>(organizationId: string, work: () => Promise<T>): Promise<T> =>
+    database.scoped(organizationId, async (sql) => {
+      await sql`select keystride.enter_headcount_line(${organizationId}, true)`
+      return await work()
+    })
+  const behindTheLine = <T>(work: () => Promise<T>) => behindTheLineOf(org, work)
+
+  it('wait for nobody where the quota is soft, strict without a limit, or used up', async () => {
+    await create('first')
+    expect((await behindTheLine(() => create('unlimited'))).created).toBe(true)
+    await quotas({ mode: 'soft', accounts: 1 })
+    expect((await behindTheLine(() => create('soft'))).created).toBe(true)
+    await quotas({ membersPerSharedAccount: 1 })
+    expect((await behindTheLine(() => create('strict'))).created).toBe(true)
+    await quotas({ accounts: 4 })
+    await expect(behindTheLine(() => create('refused'))).rejects.toMatchObject({ kind: 'accounts-quota' })
+    expect((await behindTheLine(() => create('first'))).created).toBe(false)
+    expect(await counts()).toEqual([4, 0, 4])
+  })
+
+  it('of another organization do not wait for a strict one whose line is held', async () => {
+    const strict = org
+    await quotas({ accounts: 10 })
+    org = await organization(database)
+    const soft = org
+    const createIn = (organizationId: string, userRef: string) => {
+      org = organizationId
+      return create(userRef)
+    }
+    let ended = ''
+    await behindTheLineOf(strict, async () => {
+      const waits = createIn(strict, 'waits').then(() => {
+        ended += 'strict'
+      })
+      await Promise.all(Array.from({ length: 100 }, (_, i) => createIn(soft, `u${i}`)))
+      ended += 'soft '
+      return { waits }
+    }).then(({ waits }) => waits)
+    expect(ended).toBe('soft strict')
+  })
+
+  it('are counted at once and added up by the job, the ledger included', async () => {
+    for (let i = 0; i < 3; i++) await create(`u${i}`)
+    const left = () => database.scoped(org, async (sql) => (await sql`select from keystride.headcount_change`).length)
+    expect(await counts()).toEqual([3, 0, 3])
+    expect(await left()).toBeGreaterThan(0)
+    while (await postgresUsage(database).addUpHeadcounts()) {
+      // More is left.
+    }
+    expect(await left()).toBe(0)
+    await create('u3')
+    await accounts.remove(org, 'u0')
+    expect(await counts()).toEqual([3, 0, 3])
+    expect(await ledger()).toMatchObject([{ kind: 'delete', n_accounts: 3, n_users_nominative: 3 }])
+  })
+
+  it('at once with one reference make one account, in one process as in two', async () => {
+    const other = connectPostgres({ url, max: 5 })
+    const elsewhere = postgresAccounts(other)
+    const ask = (one: AccountStore) => one.create(org, newAccount('twin'))
+    const all = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2 === 0 ? accounts : elsewhere)))
+    await other.close()
+    expect(all.filter(({ created }) => created)).toHaveLength(1)
+    expect(new Set(all.map(({ account, member }) => `${account.id} ${member?.id}`)).size).toBe(1)
+    expect(await counts()).toEqual([1, 0, 1])
   })
 })
 

@@ -33,17 +33,15 @@ afterAll(async () => {
   await fresh.drop()
 })
 
-/** Some hundred in each commit: the headcount's row gets longer to find with every change of it in one. */
-async function enrolled(from: number, to: number): Promise<void> {
-  for (let first = from; first <= to; first += 200)
-    await database.scoped(
-      org,
-      (sql) => sql`
-        insert into keystride.account (organization_id, id, user_ref, type, created_at)
-        select ${org}, md5('a' || i)::uuid, case i % 10 when 0 then 'desk-' else 'user-' end || i * 7919 % 10007, 'nominative',
-          ${new Date(NOW)} from generate_series(${first}::int, ${Math.min(to, first + 199)}::int) i`,
-    )
-}
+const enrolled = (from: number, to: number) =>
+  database.scoped(
+    org,
+    (sql) => sql`
+      insert into keystride.account (organization_id, id, user_ref, type, created_at)
+      select ${org}, md5('a' || i)::uuid, case i % 10 when 0 then 'desk-' else 'user-' end || i * 7919 % 10007, 'nominative',
+        ${new Date(NOW)} from generate_series(${from}::int, ${to}::int) i`,
+    { statementMs: 20_000 },
+  )
 
 /** Attempts of every second user or fewer, at random moments; confidences that add up without rounding. */
 const attempted = (seed: number, users: readonly [number, number], { from, to }: TimeWindow, n: number) =>

@@ -2,27 +2,13 @@ import type { Account, AccountType, Member, MemberSelection } from '../../domain
 import { NO_ATTEMPTS } from '../../domain/attempts.js'
 import { exceeds } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
-import type { AccountPlan, AccountStore, AccountWithMember, NewAccount, NewMember, Roster } from '../account.js'
+import type { AccountPlan, AccountStore, AccountWithMember, NewMember, Roster } from '../account.js'
+import { type AccountRow, accountColumns, type PersonRow, toAccount, toPerson } from './account-row.js'
 import { type Database, type Statements, type Transaction, textArray } from './client.js'
+import { createTogether, sharedAccountsQuota } from './create-accounts.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
-import { analyzeAsItGrows } from './grown-tables.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 import { shareStatement } from './shared-statement.js'
-
-export interface AccountRow {
-  account_id: string
-  user_ref: string
-  type: AccountType
-  account_display_name: string | null
-  member_selection: MemberSelection
-  groups: string[]
-  tag: Record<string, string>
-  account_created_at: Date
-}
-
-/** What the outer join gives where the account has no such member. */
-type NoMemberRow = { [Column in keyof MemberRow]: null }
-type PersonRow = AccountRow & (MemberRow | NoMemberRow)
 
 /** All that a person left behind goes at once, and no sign-in waits for it: on a crowded machine the usual second is short. */
 const REMOVE_MS = 5000
@@ -30,13 +16,8 @@ const REMOVE_MS = 5000
 /** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
 export function postgresAccounts(database: Database): AccountStore {
   const findPerson = findTogether(database)
-  const oneMore = analyzeAsItGrows(database)
   return {
-    create: async (organizationId, account) => {
-      const person = await database.scoped(organizationId, (sql) => create(sql, organizationId, account))
-      if (person.created) oneMore()
-      return person
-    },
+    create: createTogether(database),
 
     find: (organizationId, userRef, memberRef) => findPerson({ organizationId, userRef, memberRef }),
 
@@ -87,27 +68,6 @@ export function postgresAccounts(database: Database): AccountStore {
   }
 }
 
-async function create(
-  sql: Transaction,
-  organizationId: string,
-  account: NewAccount,
-): Promise<AccountWithMember & { created: boolean }> {
-  const there = await find(sql, organizationId, account.userRef, account.member?.memberRef ?? null)
-  if (there !== null) return { ...there, created: false }
-  // Before as well as after: where all is in use already, nobody has to wait in line to hear so.
-  await holdToQuotas(sql, organizationId, account.type, 1)
-  // One flight: every other creation of the organization waits from the first of it to the commit. The library sends a
-  // statement when it is awaited, so each is awaited in a function of its own, or they would go in another order.
-  const [created, , , found] = await Promise.all([
-    insertAccount(sql, organizationId, account),
-    account.member === null ? null : insertMember(sql, organizationId, account.id, account.member),
-    holdToQuotas(sql, organizationId, account.type),
-    find(sql, organizationId, account.userRef, account.member?.memberRef ?? null),
-  ])
-  if (found === null) throw new Error('the account was removed while its creation looked for it')
-  return { ...found, created }
-}
-
 interface Designated {
   readonly organizationId: string
   readonly userRef: string
@@ -143,10 +103,6 @@ const findPeople = (database: Database, people: readonly Designated[]): Promise<
     return answers
   })
 
-export const accountColumns = (sql: Statements) => sql`
-  a.id as account_id, a.user_ref, a.type, a.display_name as account_display_name, a.member_selection, a.groups, a.tag,
-  a.created_at as account_created_at`
-
 async function find(
   sql: Transaction,
   organizationId: string,
@@ -162,11 +118,6 @@ async function find(
       offset 0) m on true
     where a.organization_id = ${organizationId} and a.user_ref = ${userRef}`
   return toPerson(row)
-}
-
-function toPerson(row: PersonRow | undefined): AccountWithMember | null {
-  if (row === undefined) return null
-  return { account: toAccount(row), member: row.id === null ? null : toMember(row) }
 }
 
 /** The account and its people as they are, nobody else changing them until the transaction ends. */
@@ -208,7 +159,7 @@ async function carryOut(
   // The type last: the ledger's `type-change` then has the totals after all of it.
   await sql`
     update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${account.id}`
-  if (type === 'generic') await holdToQuotas(sql, organizationId, type)
+  if (type === 'generic') await holdToSharedQuota(sql, organizationId)
   return withMembers(sql, organizationId, { ...account, type })
 }
 
@@ -247,16 +198,6 @@ async function leaveOne(
   else await rename(sql, organizationId, only, account.userRef)
 }
 
-/** False where there is one of this reference. */
-async function insertAccount(sql: Transaction, organizationId: string, account: NewAccount): Promise<boolean> {
-  const { count } = await sql`
-    insert into keystride.account (organization_id, id, user_ref, type, display_name, created_at)
-    values (${organizationId}, ${account.id}, ${account.userRef}, ${account.type}, ${account.displayName},
-      ${new Date(account.createdAt)})
-    on conflict (organization_id, user_ref) do nothing`
-  return count === 1
-}
-
 /** Inserts the member, or brings the archived one of this reference back; nothing where there is no such account. */
 async function insertMember(sql: Transaction, organizationId: string, accountId: string, member: NewMember) {
   await sql`
@@ -278,38 +219,21 @@ async function rename(sql: Transaction, organizationId: string, member: Member |
 
 interface QuotaRow {
   strict: boolean
-  accounts: number
   shared: number
   members: number
-  n_accounts: number
   n_accounts_generic: number
 }
 
 const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
-  select o.quota_mode = 'strict' as strict, o.quota_accounts as accounts, o.quota_shared_accounts as shared,
-    o.quota_members as members, h.n_accounts, h.n_accounts_generic
-  from keystride.organization o join keystride.headcount h using (organization_id)
+  select o.quota_mode = 'strict' as strict, o.quota_shared_accounts as shared,
+    o.quota_members as members, h.n_accounts_generic
+  from keystride.organization o, keystride.headcount_now(o.organization_id) h
   where o.organization_id = ${organizationId}`
 
-/**
- * Exact after the insert: the headcount's trigger has counted it by then, and holds the row that every other creation of
- * the organization has to wait for. With `coming` more it is a look ahead.
- */
-async function holdToQuotas(sql: Transaction, organizationId: string, type: AccountType, coming = 0): Promise<void> {
+/** Exact after the change of type: its event is in the ledger by then, so that the headcount's line is held. */
+async function holdToSharedQuota(sql: Transaction, organizationId: string): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
-  if (quotas === undefined || !quotas.strict) return
-  if (exceeds(quotas.n_accounts + coming, quotas.accounts)) {
-    throw new Refusal(
-      'accounts-quota',
-      `ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.accounts} accounts, all in use`,
-    )
-  }
-  if (type === 'generic' && exceeds(quotas.n_accounts_generic + coming, quotas.shared)) {
-    throw new Refusal(
-      'shared-accounts-quota',
-      `SHARED_ACCOUNTS_QUOTA_EXCEEDED: the license is for ${quotas.shared} shared accounts, all in use`,
-    )
-  }
+  if (quotas?.strict && exceeds(quotas.n_accounts_generic, quotas.shared)) throw sharedAccountsQuota(quotas.shared)
 }
 
 async function holdToMembersQuota(sql: Transaction, organizationId: string, nMembers: number): Promise<void> {
@@ -319,18 +243,5 @@ async function holdToMembersQuota(sql: Transaction, organizationId: string, nMem
       'members-quota',
       `SHARED_ACCOUNT_MEMBERS_EXCEEDED: the license is for ${quotas.members} members of a shared account, all in use`,
     )
-  }
-}
-
-export function toAccount(row: AccountRow): Account {
-  return {
-    id: row.account_id,
-    userRef: row.user_ref,
-    type: row.type,
-    displayName: row.account_display_name,
-    memberSelection: row.member_selection,
-    groups: row.groups,
-    tag: row.tag,
-    createdAt: row.account_created_at.getTime(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Roster } from '../account.js'
 import type { BlockedMember, Directory } from '../directory.js'
-import { type AccountRow, accountColumns, toAccount } from './account.js'
+import { type AccountRow, accountColumns, toAccount } from './account-row.js'
 import type { Database, Transaction } from './client.js'
 import { likeText } from './like-text.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
@@ -37,7 +37,7 @@ export function postgresDirectory(database: Database): Directory {
         const [row] =
           filter === null
             ? await sql<{ n: number }[]>`
-                select n_accounts as n from keystride.headcount where organization_id = ${organizationId}`
+                select n_accounts as n from keystride.headcount_now(${organizationId})`
             : await sql<{ n: number }[]>`
                 select count(*)::int as n from keystride.account a
                 where a.organization_id = ${organizationId} and ${matching(sql, filter)}`

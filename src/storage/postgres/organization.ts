@@ -80,7 +80,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
         const [row] = await sql<LicenseRow[]>`
           select o.quota_mode, o.quota_accounts, o.quota_shared_accounts, o.quota_members, h.n_accounts,
             h.n_accounts_generic, h.n_users_nominative + h.n_users_generic as n_users
-          from keystride.organization o join keystride.headcount h using (organization_id)
+          from keystride.organization o, keystride.headcount_now(o.organization_id) h
           where o.organization_id = ${organizationId}`
         return row === undefined ? null : toLicense(row)
       }),

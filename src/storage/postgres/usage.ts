@@ -98,6 +98,12 @@ export function postgresUsage(database: Database): UsageStore {
       )
     },
 
+    addUpHeadcounts: () =>
+      database.call(async (sql) => {
+        const [row] = await sql<{ more: boolean }[]>`select keystride.add_up_headcounts() as more`
+        return row?.more === true
+      }),
+
     appendCheckpoints: async () => {
       await database.call((sql) => sql`select keystride.append_checkpoints()`)
     },
