@@ -11,6 +11,7 @@ import { postgresNotifications } from '../../src/storage/postgres/notifications.
 import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
 import { postgresOutbox } from '../../src/storage/postgres/outbox.js'
 import { postgresProfiles } from '../../src/storage/postgres/profile.js'
+import { postgresUsage } from '../../src/storage/postgres/usage.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { attempt, organization, type Person, person, reference } from './fixtures.js'
 
@@ -222,15 +223,20 @@ describe('notifications of what is not an attempt', () => {
     const organizations = postgresOrganizations(database)
     const quotas = { mode: 'soft', accounts: 2, sharedAccounts: 0, membersPerSharedAccount: 0 } as const
     await organizations.setQuotas(org, quotas)
-    for (const name of ['a', 'b']) await person(database, org, name)
+    const come = async (...names: string[]) => {
+      for (const name of names) await person(database, org, name)
+      await postgresUsage(database).addUpHeadcounts()
+    }
+    await come('a', 'b')
     expect(await told()).toEqual([])
-    for (const name of ['c', 'd']) await person(database, org, name)
+    await come('c', 'd')
+    await come('e')
     const over = { kind: 'quota-overage', userRef: null }
-    expect(await told()).toMatchObject([{ ...over, details: { of: 'accounts', n: 3, licensed: 2 } }])
+    expect(await told()).toMatchObject([{ ...over, details: { of: 'accounts', n: 4, licensed: 2 } }])
     await organizations.setQuotas(org, { ...quotas, accounts: 10 })
     await organizations.setQuotas(org, { ...quotas, accounts: 3 })
     await organizations.setQuotas(org, { ...quotas, accounts: 1 })
-    expect(await told()).toMatchObject([{ ...over, details: { n: 4, licensed: 3 } }, { details: { n: 3 } }])
+    expect(await told()).toMatchObject([{ ...over, details: { n: 5, licensed: 3 } }, { details: { n: 4 } }])
   })
 
   it('tell of an outage once, to those who asked, whichever processes saw it and when', async () => {
