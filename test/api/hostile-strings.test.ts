@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { coreRoutes } from '../../src/api/core/table.js'
+import { enrollPattern } from '../../src/api/core/typing-patterns.js'
+import { dashboardRoutes } from '../../src/api/dashboard/table.js'
+import { linkRoutes } from '../../src/api/links/table.js'
+import { isText } from '../../src/domain/text.js'
+import type { Route } from '../../src/http/route.js'
+import { bodySchemaOf, type JsonSchema, parametersOf } from '../../src/http/row-facts.js'
+import { membersOf, sampleOf } from '../../src/http/schema-text.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { DEVICE } from './dashboard/inspected.js'
+import { type Enrolled, enroll } from './enrolled.js'
+import { HOSTILE_TEXTS, type Place, placesIn, withText } from './hostile-texts.js'
+
+const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
+  ['core', coreRoutes],
+  ['auth', linkRoutes],
+  ['dashboard', dashboardRoutes],
+]
+const ROWS = TABLES.flatMap(([api, rows]) => rows.map((row) => [`${row.method} /${api}${row.path}`, api, row] as const))
+const TEXTS = Object.entries(HOSTILE_TEXTS)
+
+interface Sent {
+  readonly path: string
+  readonly body?: unknown
+  /** What stands where. */
+  readonly what: string
+  /** What the message of a 422 begins with, where the text is none. */
+  readonly field: string | null
+}
+
+let service: TestService
+let owner: Enrolled
+beforeAll(async () => {
+  service = await startService((await freshDatabase()).url, { more: { LOG_LEVEL: 'silent' } })
+  owner = await enroll(service, 'owner')
+})
+afterAll(() => service.close())
+
+const GOOD: Readonly<Record<string, string>> = {
+  indicator: 'biometric',
+  search: 'a',
+  tag: 'app',
+  signal: 'address',
+  type: 'events',
+}
+const ID = '00000000-0000-7000-8000-000000000000'
+/** Percent-encoded as it is, halves of pairs too. */
+const encoded = (text: string): string =>
+  Array.from(text, (one) => (isText(one) || one === '\0' ? encodeURIComponent(one) : '%ED%A0%80')).join('')
+
+/** A whole body of each of the shapes that a row takes. */
+function bodiesOf(row: Route<never>): [schema: JsonSchema, body: unknown][] {
+  const schema = bodySchemaOf(row.body)
+  if (schema === null) return []
+  const shapes = schema.properties === undefined && membersOf(schema).length > 0 ? membersOf(schema) : [schema]
+  return shapes.map((shape) => {
+    const isPattern = shape.properties?.kevt !== undefined
+    if (isPattern) return [shape, { ...(owner.fresh() as object), d: DEVICE }]
+    const sample = sampleOf(shape) as Record<string, unknown>
+    return [shape, 'pattern' in (shape.properties ?? {}) ? { ...sample, pattern: owner.fresh() } : sample]
+  })
+}
+
+/** Calls of a row with one hostile text each, in every place that takes a string. */
+function callsOf(row: Route<never>, userRef: string): Sent[] {
+  const parameters = parametersOf(row)
+  const bodies = bodiesOf(row)
+  const pathWith = (name: string | null, text: string) =>
+    row.path.replace(/\{(\w+)\}/g, (_, param) =>
+      encoded(param === name ? text : param === 'userRef' ? userRef : (GOOD[param] ?? ID)),
+    )
+  const inParameters = parameters.flatMap(({ name, in: where, schema }) =>
+    TEXTS.map(([kind, of]): Sent => {
+      const text = of(schema.maxLength ?? 300)
+      const path = where === 'path' ? pathWith(name, text) : `${pathWith(null, '')}?${name}=${encoded(text)}`
+      // Escapes of half a pair are no UTF-8.
+      const field = text.includes('\0') ? `${where}.${name}: ` : null
+      return {
+        path,
+        what: `${kind} in ${where}.${name}`,
+        field,
+        ...(row.body.kind === 'none' ? {} : { body: bodies[0]?.[1] }),
+      }
+    }),
+  )
+  const inBody = bodies.flatMap(([schema, body]) =>
+    placesIn(schema).flatMap((place) =>
+      TEXTS.map(([kind, of]): Sent => {
+        const text = of(place.lengthMax)
+        const where = `body.${place.path.join('.')}`
+        const found = isText(text) || row.body.kind === 'bytes' || place.path[0] === 'pattern' ? null : where
+        return {
+          path: pathWith(null, ''),
+          body: withText(body, place, text),
+          what: `${kind} in ${where}`,
+          field: found,
+        }
+      }),
+    ),
+  )
+  return [...inParameters, ...inBody]
+}
+
+interface Caller {
+  readonly userRef: string
+  readonly session: string
+  /** Of a profile link. */
+  readonly key: string
+}
+
+async function send(api: string, row: Route<never>, { session, key }: Caller, { path, body }: Sent) {
+  const answer = await fetch(`${service.core.replace(/core$/, api)}${path}`, {
+    method: row.method.toUpperCase(),
+    headers: {
+      apikey: service.apikey,
+      'x-service-session': session,
+      'x-link-key': key,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  return { status: answer.status, text }
+}
+
+let people = 0
+async function somebody(): Promise<Caller> {
+  const userRef = `somebody-${people++}`
+  await service.call('POST', `/users/${userRef}`)
+  const { session } = await service.bootstrap(userRef)
+  return { userRef, session, key: (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json.key }
+}
+
+/** A pattern in which a text stands in every place that keeps it. */
+const KEPT =
+  /^(agent\.(type|version)|sId|tags\.0\.[kv]|d\.(ua|uaData\..+|tz|navLanguage|gpu|fonts\.0)|kevt\.0\.(k|eId))$/
+function patternWith(kind: (lengthMax: number) => string): unknown {
+  const [place, pattern] = bodiesOf(enrollPattern)[0] ?? [{}, {}]
+  const places = placesIn(place).filter(({ path }) => KEPT.test(path.join('.')))
+  expect(places.length).toBeGreaterThanOrEqual(14)
+  return places.reduce((body: unknown, one) => withText(body, one, kind(one.lengthMax)), pattern)
+}
+
+describe('hostile text', { timeout: 600_000 }, () => {
+  it('takes twenty kinds and more, and reaches every string of a body', () => {
+    expect(TEXTS.length).toBeGreaterThanOrEqual(20)
+    const places = ROWS.flatMap(([, , row]) => bodiesOf(row).flatMap(([schema]) => placesIn(schema)))
+    const names = new Set(places.map(({ path, isKey }: Place) => `${path.join('.')}${isKey ? '.*' : ''}`))
+    for (const name of [
+      'tag.free',
+      'tag.*',
+      'groups.0',
+      'user_display_name',
+      'tags.0.v',
+      'd.tz',
+      'd.fonts.0',
+      'kevt.0.k',
+    ])
+      expect(names).toContain(name)
+  })
+
+  it.each(ROWS)('in any string of %s is refused or taken', async (_, api, row) => {
+    const somewhere = await somebody()
+    const sent = callsOf(row, somewhere.userRef)
+    const wrong: string[] = []
+    for (let at = 0; at < sent.length; at += TEXTS.length) {
+      // Invalid patterns of one member are limited: each place has its own.
+      const caller = row.body.kind === 'bytes' ? await somebody() : somewhere
+      const calls = sent
+        .slice(at, at + TEXTS.length)
+        .map((one) => ({ ...one, path: one.path.replace(somewhere.userRef, caller.userRef) }))
+      const answers = await Promise.all(calls.map((one) => send(api, row, caller, one)))
+      for (const [i, { status, text }] of answers.entries()) {
+        const { what, field } = calls[i] as Sent
+        if (status >= 500) wrong.push(`${what}: ${status} ${text.slice(0, 200)}`)
+        if (field !== null && !(status === 422 && JSON.parse(text).message.includes(field)))
+          wrong.push(`${what}: ${status} ${text.slice(0, 200)} without ${field}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+
+  it('that is stored with accounts, policies and patterns leaves every read of the dashboard whole', async () => {
+    const taken = { verify: 0, enroll: 0 }
+    for (const [name, kind] of TEXTS) {
+      const { userRef, session } = await somebody()
+      const text = kind(64)
+      await service.call('PATCH', `/users/${userRef}`, { body: { groups: [text], tag: { [text]: text } } })
+      await service.call('POST', `/users/${userRef}-named`, { body: { user_display_name: text } })
+      await service.dashboard('POST', '/policies', { body: { name: text } })
+      const ill = !isText(text)
+      const enrolled = await service.call('POST', `/users/${userRef}/typing-patterns`, {
+        session,
+        body: patternWith(kind),
+      })
+      const signIn = (await service.bootstrap('owner')).session
+      const verified = await service.call('POST', '/users/owner/verify', { session: signIn, body: patternWith(kind) })
+      for (const [what, { status, json }] of [
+        ['enroll', enrolled],
+        ['verify', verified],
+      ] as const) {
+        expect([name, what, status, json]).toEqual([name, what, expect.toBeOneOf([200, 422]), expect.anything()])
+        if (ill)
+          expect([name, json.message]).toEqual([
+            name,
+            expect.stringContaining('must not contain NUL or a lone surrogate'),
+          ])
+        if (ill) expect(json.message).toContain('agent.type')
+        if (status === 200) taken[what]++
+      }
+    }
+    expect(taken.verify).toBeGreaterThanOrEqual(12)
+    expect(taken.enroll).toBeGreaterThanOrEqual(12)
+    const ids = async (path: string): Promise<string> => (await service.dashboard('GET', path)).json.data[0].id
+    const attempt = await ids('/authentications?user_ref=owner')
+    const values: Readonly<Record<string, string>> = {
+      ...GOOD,
+      userRef: 'owner',
+      authentications: attempt,
+      authentication: attempt,
+      signal: (await service.dashboard('GET', `/authentication/${attempt}/biometric/signals`)).json.data[0].signal,
+      policies: await ids('/policies'),
+      logs: await ids('/logs'),
+    }
+    const reads = dashboardRoutes.filter(({ method }) => method === 'get')
+    const answers: [string, number, string][] = []
+    for (const { path } of reads) {
+      const [, noun = ''] = path.split('/')
+      const whole = path.replace(/\{(\w+)\}/g, (_, name) => values[name === 'id' ? noun : name] ?? ID)
+      const { status, json } = await service.dashboard(
+        'GET',
+        path === '/notifications/read' ? `${path}?all=true` : whole,
+      )
+      answers.push([whole, status, json.message])
+    }
+    expect(answers.filter(([, status]) => status !== 200)).toEqual([])
+  })
+})

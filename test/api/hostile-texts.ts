@@ -1,0 +1,68 @@
+import { type JsonSchema, propertiesOf } from '../../src/http/row-facts.js'
+import { membersOf } from '../../src/http/schema-text.js'
+
+/** Kinds of text that break what takes them for harmless, each for a field of a length. */
+export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => string>> = {
+  NUL: () => 'a\0b',
+  'NUL alone': () => '\0',
+  'the first half of a pair': () => 'a\ud800',
+  'the second half of a pair': () => '\udfffa',
+  'a pair the wrong way round': () => '\ude00\ud83d',
+  'a pair, the longest': (lengthMax) => '😀'.repeat(lengthMax / 2),
+  'longer than allowed': (lengthMax) => 'x'.repeat(lengthMax + 1),
+  'three bytes a unit, the longest': (lengthMax) => '\uffff'.repeat(lengthMax),
+  'longer in lower case': (lengthMax) => 'İ'.repeat(lengthMax),
+  'longer when normalized': (lengthMax) => '\ufdfa'.repeat(lengthMax),
+  'wild cards and an open escape': () => '%_%\\',
+  'the end of a statement': () => `'"; drop table keystride.account; --`,
+  placeholders: () => '$1 :x {{x}} %s %n',
+  'control characters': () => Array.from({ length: 31 }, (_, i) => String.fromCharCode(i + 1)).join(''),
+  'line ends': () => 'a\r\nX-Header: b\r\n\r\n\u2028\u2029',
+  'invisible characters': () => '\ufeff\u200b\u202e\u00ad\ue000\u{e0001}',
+  'combining marks': () => `a${'\u0301'.repeat(50)}`,
+  'not a character': () => '\ufdd0\ufffe\u{10ffff}',
+  nothing: () => '',
+  spaces: () => ' \u00a0\u3000 ',
+  'a key that poisons': () => '__proto__',
+  'a formula and a tag': () => '=cmd|"/c x"!A1<script>alert(1)</script>',
+  'a path': () => '../..//%2e%2e%00',
+  'no number': () => '-1e400',
+  'a date out of range': () => '0000-01-01T00:00:00-23:59',
+  'another date out of range': () => '9999-12-31T23:59:59.999Z',
+}
+
+/** Where a schema has a string, by its steps; the last one `key` where the name of a member is free. */
+export interface Place {
+  readonly path: readonly string[]
+  readonly isKey: boolean
+  readonly lengthMax: number
+}
+
+/** Every string that an object or array may hold, and every name that it leaves open. */
+export function placesIn(schema: JsonSchema, path: readonly string[] = []): Place[] {
+  const { items, additionalProperties: free, maxLength: lengthMax = 300 } = schema
+  const own: Place[] = schema.type === 'string' ? [{ path, isKey: false, lengthMax }] : []
+  return [
+    ...own,
+    ...propertiesOf(schema).flatMap(({ name, schema: field }) => placesIn(field, [...path, name])),
+    ...(typeof items === 'object' && !Array.isArray(items) ? placesIn(items, [...path, '0']) : []),
+    ...(typeof free === 'object' ? [{ path, isKey: true, lengthMax: 64 }, ...placesIn(free, [...path, 'free'])] : []),
+    ...membersOf(schema).flatMap((member) => placesIn(member, path)),
+  ]
+}
+
+/** A copy of a value with a text at a place; what is missing on the way there is made. */
+export const withText = (value: unknown, { path, isKey }: Place, text: string): unknown =>
+  isKey ? withValue(value, [...path, text], 'x') : withValue(value, path, text)
+
+function withValue(value: unknown, [step, ...rest]: readonly string[], to: string): unknown {
+  if (step === undefined) return to
+  if (step === '0') {
+    const [first, ...others] = Array.isArray(value) ? value : []
+    return [withValue(first, rest, to), ...others]
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const members = isObject ? Object.entries(value) : []
+  const before = members.find(([name]) => name === step)?.[1]
+  return Object.fromEntries([...members.filter(([name]) => name !== step), [step, withValue(before, rest, to)]])
+}
