@@ -138,6 +138,41 @@ describe('notifications of attempts', () => {
     expect((await notifications().page(org, all, { skip: 0, limit: 1 })).count).toBe(1234)
   })
 
+  // Once a foreign key broke where an account went meanwhile, and everybody's alerts with it.
+  it('pass by an account that is being deleted, wait for nobody, and come later where it stays', async () => {
+    const [ada, bo] = [await person(database, org), await person(database, org, 'bo')]
+    const ofAda = await fail(ada, 0, {}, Date.now() - 300_000)
+    const ofBo = await fail(bo, 0, {}, Date.now() - 300_000)
+    const deletion = new pg.Client({ connectionString: fresh.url })
+    await deletion.connect()
+    await deletion.query('begin')
+    await deletion.query('set local role keystride_system')
+    await deletion.query('select from keystride.account where id = $1 for update', [ada.accountId])
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId)).toEqual([ofBo])
+    await deletion.query('rollback')
+    await deletion.end()
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId).sort()).toEqual([ofAda, ofBo].sort())
+  })
+
+  it('are made while accounts are deleted, of those that stay', async () => {
+    const people: Person[] = []
+    for (let n = 0; n < 30; n++) people.push(await person(database, org, `user-${n}`))
+    for (const who of people) await fail(who, 0)
+    const accounts = postgresAccounts(database)
+    const gone = people.slice(0, 25)
+    let deleting = true
+    const deletions = Promise.all(gone.map(({ userRef }) => accounts.remove(org, userRef))).then(() => {
+      deleting = false
+    })
+    while (deleting) await notifications().derive(null)
+    await deletions
+    await derive()
+    const left = people.slice(25).map(({ userRef }) => userRef)
+    expect((await told()).map(({ userRef }) => userRef).sort()).toEqual(left.sort())
+  })
+
   it('are not lost and not doubled where the process that makes them dies', async () => {
     const ada = await person(database, org)
     await manyBlocked(ada, 700)
