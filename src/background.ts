@@ -38,6 +38,8 @@ export function workOn(queue: JobQueue, stores: Stores): void {
 
 /** Nobody waits for it: the figures are right without, and the slower the more attempts are not counted. */
 const COUNT_EVERY_MS = 20_000
+/** Expired sessions are found by nobody; the table holds those of this long in addition to the live ones of 900 s. */
+const SWEEP_SESSIONS_EVERY_MS = 20_000
 
 /** A process that dies loses what it counted since the last time. */
 const ADD_EVERY_MS = 2000
@@ -57,7 +59,7 @@ export const adding = (meter: UsageMeter, log: Logger): Job =>
   })
 
 /** Begins what is done from time to time, by whichever processes have the role `jobs`. */
-export const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => [
+export const startJobs = ({ statistics, usage, retention }: Stores, log: Logger): Job[] => [
   every({
     work: () => statistics.countAttempts(),
     everyMs: COUNT_EVERY_MS,
@@ -67,6 +69,11 @@ export const startJobs = ({ statistics, usage }: Stores, log: Logger): Job[] => 
     work: () => usage.addUpHeadcounts(),
     everyMs: HEADCOUNT_EVERY_MS,
     onError: (error) => log.warn({ err: error }, 'the headcount was not added up: tried again in a moment'),
+  }),
+  every({
+    work: () => retention.sweepSessions(),
+    everyMs: SWEEP_SESSIONS_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'expired sessions were not deleted: tried again in a moment'),
   }),
   every({
     async work() {

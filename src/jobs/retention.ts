@@ -29,6 +29,7 @@ export const createRetention =
     }
     await retention.makeAhead(MONTHS_AHEAD, now())
     await whileMore(() => retention.forgetOld(KEPT_DAYS, now()))
+    await whileMore(() => retention.sweepSessions())
     await whileMore(() => usage.forgetRequests(now() - REQUESTS_KEPT_MS))
     let sweeps = 0
     await whileMore(async () => {

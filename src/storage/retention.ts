@@ -6,6 +6,8 @@ export interface RetentionStore {
   dropOld(days: number, now: number): Promise<number>
   /** Everything else with a life, some of each kind; true where more is left. */
   forgetOld(days: number, now: number): Promise<boolean>
+  /** Deletes sessions that have expired, some of them; true where more are left. */
+  sweepSessions(): Promise<boolean>
   /** Organizations that have profile links past their time; a hundred at the most. */
   withEndedLinks(): Promise<string[]>
 }

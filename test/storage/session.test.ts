@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { postgresRetention } from '../../src/storage/postgres/retention.js'
 import { postgresSessions } from '../../src/storage/postgres/session.js'
 import { connectRedis, type Redis, script } from '../../src/storage/redis/client.js'
 import { attemptsKey, implicitKey, indexKey, redisSessions, sessionKey } from '../../src/storage/redis/session.js'
@@ -24,6 +25,21 @@ describe('sessions in postgres', () => {
     () => postgresSessions(database),
     () => organizationId,
   )
+
+  // Once each sign-in deleted some, and looked through all that were live to find them.
+  it('stay when they have expired until the sweep, which takes no live one', async () => {
+    const sessions = postgresSessions(database)
+    const userRef = `user-${sha256Hex()}`
+    const stored = () =>
+      database.scoped(organizationId, (sql) => sql`select 1 from keystride.session where user_ref = ${userRef}`)
+    for (const lifetimeMs of [-1000, -1000, 900_000])
+      await sessions.mint(organizationId, { sha256: sha256Hex(), userRef, memberRef: null, lifetimeMs })
+    await sessions.mintImplicit(organizationId, { sha256: sha256Hex(), userRef, memberRef: 'bo', lifetimeMs: -1000 })
+    await sessions.mintImplicit(organizationId, { sha256: sha256Hex(), userRef, memberRef: 'cy', lifetimeMs: 900_000 })
+    expect(await stored()).toHaveLength(5)
+    expect(await postgresRetention(database).sweepSessions()).toBe(false)
+    expect(await stored()).toHaveLength(2)
+  })
 })
 
 describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {

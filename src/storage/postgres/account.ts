@@ -22,20 +22,20 @@ export function postgresAccounts(database: Database): AccountStore {
     find: (organizationId, userRef, memberRef) => findPerson({ organizationId, userRef, memberRef }),
 
     roster: (organizationId, userRef) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const found = await find(sql, organizationId, userRef, null)
         return found === null ? null : withMembers(sql, organizationId, found.account)
       }),
 
     change: (organizationId, userRef, plan) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const roster = await lock(sql, organizationId, userRef)
         if (roster === null) return null
         return carryOut(sql, organizationId, roster, plan(roster))
       }),
 
     archiveMember: (organizationId, userRef, memberRef, at) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const roster = await lock(sql, organizationId, userRef)
         const member = roster?.members.find((one) => one.memberRef === memberRef)
         if (roster?.account.type !== 'generic' || member === undefined) return null
@@ -44,7 +44,7 @@ export function postgresAccounts(database: Database): AccountStore {
       }),
 
     remove: (organizationId, userRef) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           const roster = await lock(sql, organizationId, userRef)

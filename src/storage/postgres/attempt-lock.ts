@@ -6,7 +6,7 @@ import type { Database } from './client.js'
 export function postgresAttemptLocks(database: Database): AttemptLockStore {
   return {
     clear: (organizationId, memberId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<{ attempts: AttemptCounters }[]>`
           with held as (
             select id, attempts from keystride.member
@@ -18,7 +18,7 @@ export function postgresAttemptLocks(database: Database): AttemptLockStore {
       }),
 
     close: (organizationId, memberId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const closed = await sql`
           update keystride.member set attempts_version = attempts_version + 1,
             attempts = jsonb_set(jsonb_set(attempts, '{biometric,off}', 'true'), '{security_code,off}', 'true')

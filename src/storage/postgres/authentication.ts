@@ -39,14 +39,14 @@ export function postgresAuthentications(database: Database): AuthenticationStore
     resembling: resembling(database),
 
     find: (organizationId, id) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<AuthenticationRow[]>`
           select ${authenticationColumns(sql)} from keystride.authentication where organization_id = ${organizationId} and id = ${id}`
         return row === undefined ? null : toAuthentication(row)
       }),
 
     typedInSession: (organizationId, { userRef, memberId, sessionId, since }) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<{ created_at: Date }[]>`
           select created_at from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
@@ -57,7 +57,7 @@ export function postgresAuthentications(database: Database): AuthenticationStore
 
     // Reads the user's attempts by the index on them: no index on pattern_id, which every attempt would pay for.
     findByPattern: (organizationId, userRef, patternId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<AuthenticationRow[]>`
           select ${authenticationColumns(sql)} from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} and pattern_id = ${patternId}`
@@ -65,7 +65,7 @@ export function postgresAuthentications(database: Database): AuthenticationStore
       }),
 
     list: (organizationId, userRef, limit) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const rows = await sql<AuthenticationRow[]>`
           select ${authenticationColumns(sql)} from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} order by id desc limit ${limit}`

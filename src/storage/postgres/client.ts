@@ -14,6 +14,11 @@ export type Statements = Sql | Transaction
 export interface Database {
   /** One transaction as `keystride_app` of this organization: rows of others do not exist in it. */
   scoped<T>(organizationId: string, work: (sql: Transaction) => Promise<T>, options?: ScopedOptions): Promise<T>
+  /**
+   * `scoped` for statements that find their rows by key. Planned once without regard to the values, and never with a scan
+   * of a whole table, so that they read the same rows whatever statistics the planner has.
+   */
+  keyed: Database['scoped']
   /** One transaction that sees every organization: administration and start-up only. */
   asSystem<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
   /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
@@ -185,12 +190,18 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
     return row.now
   }
 
-  return {
-    scoped: (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+  const scoped =
+    (byKey: boolean): Database['scoped'] =>
+    (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
       pass(
-        (sql, turn) => transact(sql, { role: 'keystride_app', organizationId, durable, statementMs }, turn, work),
+        (sql, turn) =>
+          transact(sql, { role: 'keystride_app', organizationId, durable, statementMs, byKey }, turn, work),
         statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
-      ),
+      )
+
+  return {
+    scoped: scoped(false),
+    keyed: scoped(true),
     asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
     call: (work, options) => pass((sql, turn) => turn.exchange(work(sql)), options),
     ping: probe,
@@ -208,12 +219,14 @@ interface Scope {
   readonly organizationId: string
   readonly durable: boolean
   readonly statementMs: number
+  readonly byKey: boolean
 }
 const SYSTEM: Scope = {
   role: 'keystride_system',
   organizationId: '',
   durable: true,
   statementMs: STATEMENT_TIMEOUT_MS,
+  byKey: false,
 }
 
 /** 400 kB of disk, given back at once: rows short enough not to be compressed. */
@@ -230,7 +243,7 @@ async function takeRoom(sql: Transaction): Promise<void> {
  */
 async function transact<T>(
   sql: Sql,
-  { role, organizationId, durable, statementMs }: Scope,
+  { role, organizationId, durable, statementMs, byKey }: Scope,
   turn: Turn,
   work: (sql: Transaction) => Promise<T>,
 ): Promise<T> {
@@ -240,7 +253,10 @@ async function transact<T>(
       select set_config('role', ${role}, true), set_config('keystride.organization_id', ${organizationId}, true),
         set_config('statement_timeout', ${String(statementMs)}, true),
         set_config('idle_in_transaction_session_timeout', ${String(IDLE_TIMEOUT_MS)}, true),
-        set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true)`)
+        set_config('synchronous_commit', coalesce(${durable ? null : 'off'}, current_setting('synchronous_commit')), true),
+        set_config('plan_cache_mode', coalesce(${byKey ? 'force_generic_plan' : null}, current_setting('plan_cache_mode')), true),
+        set_config('enable_seqscan', coalesce(${byKey ? 'off' : null}, current_setting('enable_seqscan')), true),
+        set_config('jit', coalesce(${byKey ? 'off' : null}, current_setting('jit')), true)`)
     const result = await work(
       new Proxy(open, {
         apply(target, _, args) {

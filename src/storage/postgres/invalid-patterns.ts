@@ -7,7 +7,7 @@ import { closedForMs } from './member.js'
 export function postgresInvalidPatterns(database: Database): InvalidPatternStore {
   return {
     count: (organizationId, memberId) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           const windowS = INVALID_PATTERNS_WINDOW_MS / 1000

@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000
 export const resembling =
   (database: Database): AuthenticationStore['resembling'] =>
   (organizationId, mark, now, most) =>
-    database.scoped(organizationId, async (sql) => {
+    database.keyed(organizationId, async (sql) => {
       const marks = await marksLike(sql, mark, now, most)
       // Where this very typing is known nothing is laid beside anything.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)

@@ -7,7 +7,7 @@ import { lockMember, type MemberRow, memberColumns, queuedAs, toMember } from '.
 export function postgresPendingActions(database: Database): PendingActionStore {
   return {
     change: (organizationId, memberId, event, at) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const member = await lockMember(sql, organizationId, memberId)
         if (member === null) return null
         const [row] = await sql<MemberRow[]>`

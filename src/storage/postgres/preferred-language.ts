@@ -5,7 +5,7 @@ import type { Database } from './client.js'
 export function postgresPreferredLanguages(database: Database): PreferredLanguageStore {
   return {
     set: (organizationId, memberId, language) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const { count } = await sql`
           update keystride.member set preferred_language = ${language}
           where organization_id = ${organizationId} and id = ${memberId} and archived_at is null`

@@ -21,7 +21,7 @@ interface LinkRow {
 export function postgresProfileLinks(database: Database): ProfileLinkStore {
   return {
     make: (organizationId, link) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const { id, memberId, kind, aim, sha256, redirectUri, validityS } = link
         if ((await lockMember(sql, organizationId, memberId)) === null) return false
         const older = await sql<{ id: string; member_id: string }[]>`
@@ -44,7 +44,7 @@ export function postgresProfileLinks(database: Database): ProfileLinkStore {
       }),
 
     revoke: (organizationId, memberIds) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         await sql`
           select 1 from keystride.member
           where organization_id = ${organizationId} and id = any (${uuidArray(memberIds)}::uuid[]) order by id for update`
@@ -52,7 +52,7 @@ export function postgresProfileLinks(database: Database): ProfileLinkStore {
       }),
 
     sweep: (organizationId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const members = await sql<{ id: string }[]>`
           select m.id from keystride.member m
           where m.organization_id = ${organizationId} and m.id in (

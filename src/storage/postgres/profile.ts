@@ -33,7 +33,7 @@ interface Owner {
 export function postgresProfiles(database: Database): ProfileStore {
   /** One transaction with the member locked; null where it is gone. */
   const locked = <T>(owner: Owner, work: (sql: Transaction, member: Member) => Promise<T>): Promise<T | null> =>
-    database.scoped(owner.organizationId, async (sql) => {
+    database.keyed(owner.organizationId, async (sql) => {
       const member = await lockMember(sql, owner.organizationId, owner.memberId)
       return member === null ? null : work(sql, member)
     })
@@ -55,7 +55,7 @@ export function postgresProfiles(database: Database): ProfileStore {
 
   return {
     references: (organizationId, memberId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const rows = await sql<ReferenceRow[]>`
           select r.id, r.generation, r.mode, r.kind, r.sealed
           from keystride.reference_pattern r join keystride.member m

@@ -5,6 +5,8 @@ import type { Database } from './client.js'
 const PATIENCE_MS = 10_000
 /** A table that is being read is left for the next time: whoever comes behind a waiting lock would wait, too. */
 const LOCK_MS = 150
+/** Sessions a statement deletes at most: some 20 ms, so that no other statement waits long for the connection. */
+const SWEPT_AT_ONCE = 2000
 
 /** Retention in PostgreSQL, by the functions of the migrations. */
 export function postgresRetention(database: Database): RetentionStore {
@@ -28,6 +30,15 @@ export function postgresRetention(database: Database): RetentionStore {
       database.call(
         async (sql) => {
           const [row] = await sql<{ more: boolean }[]>`select keystride.forget_old(${new Date(now)}, ${days}) as more`
+          return row?.more === true
+        },
+        { patienceMs: PATIENCE_MS },
+      ),
+
+    sweepSessions: () =>
+      database.call(
+        async (sql) => {
+          const [row] = await sql<{ more: boolean }[]>`select keystride.sweep_sessions(${SWEPT_AT_ONCE}) as more`
           return row?.more === true
         },
         { patienceMs: PATIENCE_MS },

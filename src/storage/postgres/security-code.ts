@@ -13,7 +13,7 @@ interface CodeRow {
 export function postgresSecurityCodes(database: Database): SecurityCodeStore {
   return {
     find: (organizationId, memberId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<CodeRow[]>`
           select code_hash, code_previous_hash, code_issued, code_version from keystride.member
           where organization_id = ${organizationId} and id = ${memberId} and archived_at is null`
@@ -27,7 +27,7 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
       }),
 
     set: (organizationId, memberId, version, code) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const expiresAt = code.expiresAt === null ? null : new Date(code.expiresAt)
         const [row] = await sql<MemberRow[]>`
           update keystride.member m set code_hash = ${code.hash},
@@ -42,7 +42,7 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
       }),
 
     clear: (organizationId, memberId) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         const [row] = await sql<MemberRow[]>`
           update keystride.member m set code_hash = null,
             code_previous_hash = coalesce(code_hash, code_previous_hash), code_temporary = false, code_used = false,

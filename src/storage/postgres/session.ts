@@ -11,8 +11,6 @@ interface SessionRow {
   reported_action: string | null
 }
 
-/** Expired sessions a mint clears away: more than it adds, so that they cannot pile up. */
-const CLEARED_PER_MINT = 10
 /**
  * A session lives for minutes: a crash of the server may end the newest ones, and each commit saves a flush of the disk. It
  * may also forget the newest reservations: of an attempt that is scored longer than the server is down the session's
@@ -25,10 +23,9 @@ const EPHEMERAL = { durable: false }
 export function postgresSessions(database: Database): SessionStore {
   return {
     mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
-          await clear(sql, organizationId)
           await sql`
             insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
             values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
@@ -38,13 +35,13 @@ export function postgresSessions(database: Database): SessionStore {
       ),
 
     mintImplicit: (organizationId, session) =>
-      database.scoped(organizationId, (sql) => mintImplicit(sql, organizationId, session), EPHEMERAL),
+      database.keyed(organizationId, (sql) => mintImplicit(sql, organizationId, session), EPHEMERAL),
 
     find: (organizationId, userRef, sha256) =>
-      database.scoped(organizationId, (sql) => find(sql, organizationId, userRef, sha256)),
+      database.keyed(organizationId, (sql) => find(sql, organizationId, userRef, sha256)),
 
     designate: (organizationId, userRef, sha256, memberRef) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           const { count } = await sql`
@@ -56,7 +53,7 @@ export function postgresSessions(database: Database): SessionStore {
       ),
 
     reserve: (organizationId, userRef, sha256, kind, budget) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           const used = sql(`used_${kind}`)
@@ -74,7 +71,7 @@ export function postgresSessions(database: Database): SessionStore {
       ),
 
     release: (organizationId, userRef, sha256, kind) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           const used = sql(`used_${kind}`)
@@ -86,7 +83,7 @@ export function postgresSessions(database: Database): SessionStore {
       ),
 
     markTypingFailed: (organizationId, userRef, sha256) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           await sql`
@@ -96,7 +93,7 @@ export function postgresSessions(database: Database): SessionStore {
       ),
 
     markReported: (organizationId, userRef, sha256, actionId) =>
-      database.scoped(
+      database.keyed(
         organizationId,
         async (sql) => {
           await sql`
@@ -108,14 +105,14 @@ export function postgresSessions(database: Database): SessionStore {
 
     // On disk before it returns, as endAll below: an ended session must not come back with a crash.
     end: (organizationId, userRef, sha256) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         await sql`
           delete from keystride.session
           where organization_id = ${organizationId} and user_ref = ${userRef} and sha256 = ${bytes(sha256)}`
       }),
 
     endAll: (organizationId, userRef, memberRef, except) =>
-      database.scoped(organizationId, async (sql) => {
+      database.keyed(organizationId, async (sql) => {
         await sql`
           delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}
             and (${memberRef}::text is null or member_ref is null or member_ref = ${memberRef})
@@ -134,18 +131,7 @@ export async function endEverySession(database: Database): Promise<void> {
   while ((await endSome()).count > 0);
 }
 
-async function clear(sql: Transaction, organizationId: string): Promise<void> {
-  await sql`
-    delete from keystride.session where (organization_id, user_ref, sha256) in (
-      select organization_id, user_ref, sha256 from keystride.session
-      where organization_id = ${organizationId} and expires_at < clock_timestamp()
-      limit ${CLEARED_PER_MINT} for update skip locked)`
-}
-
-/**
- * One statement: of those who come at once the first inserts, and the others wait for its row and are given that. The
- * clearing comes after, because what waits here must hold no lock on another member's row.
- */
+/** One statement: of concurrent calls the first inserts, and the others wait for its row and return that. */
 async function mintImplicit(
   sql: Transaction,
   organizationId: string,
@@ -166,7 +152,6 @@ async function mintImplicit(
       expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
     returning ${columns(sql)}, sha256,
       extract(epoch from s.expires_at - clock_timestamp())::float8 * 1000 as remaining_ms`
-  await clear(sql, organizationId)
   if (row === undefined) throw new Error('an upsert gave no row')
   return { ...toSession(row), sha256: Buffer.from(row.sha256).toString('hex'), remainingMs: row.remaining_ms }
 }
