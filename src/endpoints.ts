@@ -9,31 +9,40 @@ import { newToken } from './flows/tokens.js'
 import { createTryIt } from './flows/try-it.js'
 import { documentEndpoints } from './http/docs-page.js'
 import { replyJson } from './http/envelope.js'
-import type { Api, PlainEndpoint } from './http/needs.js'
+import type { Api, PlainEndpoint, ServerNeeds } from './http/needs.js'
 import type { Stores } from './open-stores.js'
 import { packageRoot } from './scoring/artifacts.js'
 import { traceOf } from './scoring/trace.js'
 import { openedOnce, type Services } from './services.js'
 import { version } from './version.js'
-import { guidePage } from './web/guide-page.js'
+import { guidePage, type PageLink, strayPage } from './web/guide-page.js'
 import { pageHeaders } from './web/page.js'
 
 const DOCS = { core: 'Core API', links: 'Profile links', dashboard: 'Dashboard' } as const
 const BASES = { core: 'core', links: 'auth', dashboard: 'dashboard' } as const
 
+const servedApis = (config: Config) =>
+  (['core', 'links', 'dashboard'] as const).filter((api) => config.roles.includes(api))
+
+const pageLinks = (config: Config, { embedded }: Stores): PageLink[] => [
+  ...servedApis(config).map((api): PageLink => [`${BASES[api]}/docs`, DOCS[api]]),
+  ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
+]
+
+/** For a browser that asks for an API's address or an unknown one. */
+export function browserPage(config: Config, stores: Stores): NonNullable<ServerNeeds<Services>['browserPage']> {
+  const links: PageLink[] = [['', 'Start'], ...pageLinks(config, stores)]
+  const root = `${new URL(config.publicUrl).pathname.replace(/\/+$/, '')}/`
+  const headers = pageHeaders(config.publicUrl)
+  const pages = { 401: strayPage(401, root, links), 404: strayPage(404, root, links) }
+  return (status) => ({ contentType: 'text/html; charset=utf-8', body: pages[status], headers })
+}
+
 /** `/`: the guide for a browser, the addresses of the APIs for everybody else. */
-function home(config: Config, { embedded }: Stores): PlainEndpoint {
+function home(config: Config, stores: Stores): PlainEndpoint {
   const { publicUrl } = config
-  const apis = (['core', 'links', 'dashboard'] as const).filter((api) => config.roles.includes(api))
-  const page = guidePage({
-    guide: built('web/guide.html'),
-    publicUrl,
-    links: [
-      ...apis.map((api) => [`${BASES[api]}/docs`, DOCS[api]] as const),
-      ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
-    ],
-  })
-  const addresses = Object.fromEntries(apis.map((api) => [api, `${publicUrl}/${BASES[api]}`]))
+  const page = guidePage({ guide: built('web/guide.html'), publicUrl, links: pageLinks(config, stores) })
+  const addresses = Object.fromEntries(servedApis(config).map((api) => [api, `${publicUrl}/${BASES[api]}`]))
   return {
     method: 'get',
     path: '/',

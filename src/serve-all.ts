@@ -4,7 +4,7 @@ import { dashboardRoutes } from './api/dashboard/table.js'
 import { linkRoutes } from './api/links/table.js'
 import { adding, openQueue, startJobs, workOn } from './background.js'
 import type { Config } from './config.js'
-import { documents, pages, probes } from './endpoints.js'
+import { browserPage, documents, pages, probes } from './endpoints.js'
 import { createAuthenticate } from './flows/authenticate.js'
 import type { Health } from './flows/health.js'
 import { createKeyRates } from './flows/key-rates.js'
@@ -104,6 +104,7 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
       ...(config.roles.includes('links') ? pages(config, services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
+    ...(config.roles.includes('links') ? { browserPage: browserPage(config, stores) } : {}),
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, spendRate, monotonicMs }),
     admission,
     degraded: health.degraded,

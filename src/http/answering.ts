@@ -35,7 +35,7 @@ export interface Answering<S> {
 }
 
 export function createAnswering<S>(
-  needs: Pick<ServerNeeds<S>, 'log' | 'onAnswer' | 'admission' | 'now'>,
+  needs: Pick<ServerNeeds<S>, 'log' | 'onAnswer' | 'admission' | 'now' | 'browserPage'>,
 ): Answering<S> {
   const wallClock = needs.now ?? Date.now
   let inFlight = 0
@@ -69,6 +69,12 @@ export function createAnswering<S>(
     if (turn.allow !== null && kind === 'method-not-allowed') headers.allow = turn.allow
     const wait = (error instanceof Refusal ? error.retryAfterS : undefined) ?? retryAfterS[kind]
     if (wait !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(wait)))
+    if ((kind === 'key-missing' || kind === 'path-unknown') && needs.browserPage && isBrowser(turn)) {
+      const status = kind === 'key-missing' ? 401 : 404
+      const page = needs.browserPage(status)
+      send(turn, status, page.contentType, page.body, page.headers)
+      return
+    }
     if (kind !== 'internal') {
       sendRefusal(turn, wireRefusals[kind], messageOf(error), headers)
       return
@@ -200,6 +206,8 @@ export function createAnswering<S>(
       }),
   }
 }
+
+const isBrowser = <S>({ headers }: Turn<S>): boolean => headers.get('accept')?.includes('text/html') === true
 
 /** `200 OK` by status. */
 const statusLines: Readonly<Record<number, string>> = Object.fromEntries(

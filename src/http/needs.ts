@@ -84,6 +84,8 @@ export interface ServerNeeds<S> {
   readonly admission?: Admission
   readonly services: S
   readonly log: RequestLog
+  /** Answers a browser (`Accept: text/html`) in place of the JSON of a missing key or an unknown path. Absent: JSON. */
+  readonly browserPage?: (status: 401 | 404) => Pick<PlainAnswer, 'contentType' | 'body' | 'headers'>
   readonly newRequestId: () => string
   /** What answers say of the time, epoch ms; this machine's clock unless given. */
   readonly now?: () => number

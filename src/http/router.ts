@@ -17,7 +17,10 @@ interface Node<T> {
 }
 
 export interface Router<T> {
-  /** Adds a row under a path template such as `/users/{userRef}`; a second row of the same method and shape throws. */
+  /**
+   * Adds a row under a path template such as `/users/{userRef}`; a second row of the same method and shape throws. A
+   * template that ends with a slash is served without it too.
+   */
   add(method: string, template: string, row: T): void
   /** What decoded segments lead to; null where no row has such a path. */
   find(segments: readonly string[]): Found<T> | null
@@ -29,8 +32,9 @@ export interface Router<T> {
  */
 export function makeRouter<T>(): Router<T> {
   const root = emptyNode<T>()
-  return {
+  const router: Router<T> = {
     add(method, template, row) {
+      if (template.length > 1 && template.endsWith('/')) router.add(method, template.slice(0, -1), row)
       const paramNames: string[] = []
       let node = root
       for (const segment of template.slice(1).split('/')) {
@@ -49,6 +53,7 @@ export function makeRouter<T>(): Router<T> {
     },
     find: (segments) => walk(root, segments, 0, []),
   }
+  return router
 }
 
 function walk<T>(node: Node<T>, segments: readonly string[], at: number, values: string[]): Found<T> | null {

@@ -7,8 +7,11 @@ interface GuideNeeds {
   /** Replaces the guide's `http://localhost:8080`. */
   readonly publicUrl: string
   /** Pages that this process serves: address relative to `/`, name. */
-  readonly links: readonly (readonly [string, string])[]
+  readonly links: readonly PageLink[]
 }
+
+/** A page's name and its address relative to the service's `/`. */
+export type PageLink = readonly [href: string, name: string]
 
 const EXAMPLE_URL = 'http://localhost:8080'
 
@@ -24,5 +27,26 @@ export function guidePage({ guide, publicUrl, links }: GuideNeeds): string {
     body: html`<div class="guide">${mark}<p class="lead">This is a Keystride service.</p>
 <p class="links">${links.map(([href, name]) => html`<a href="${href}">${name}</a>`)}</p>
 ${text}</div>`,
+  })
+}
+
+const SAYING = {
+  401: {
+    title: 'This address belongs to an API',
+    text: 'Programs call it with an API key. These pages are for people:',
+  },
+  404: { title: 'No such page', text: 'Nothing is served at this address. These pages are:' },
+} as const
+
+/** Shown to a browser at an API's address and at an unknown one. `root` is the path of the service's `/`. */
+export function strayPage(status: 401 | 404, root: string, links: readonly PageLink[]): string {
+  const { title, text } = SAYING[status]
+  return pageOf({
+    language: 'en',
+    title,
+    base: `${root}auth/`,
+    languages: false,
+    body: html`<div class="guide">${mark}<h1>${title}</h1><p class="lead">${text}</p>
+<p class="links">${links.map(([href, name]) => html`<a href="${root}${href}">${name}</a>`)}</p></div>`,
   })
 }

@@ -183,6 +183,19 @@ describe('POST /users/{userRef}/security-code', () => {
 })
 
 describe('POST /users/{userRef} with rotate_security_code', () => {
+  it('comes with the account fields of the bootstrap state, as a bootstrap answers them', async () => {
+    for (const body of [{}, { rotate_security_code: true }]) {
+      const userRef = `fields-${Object.keys(body).length}`
+      const created = (await service.call('POST', `/users/${userRef}`, { body })).json
+      const { json } = await service.bootstrap(userRef)
+      const fields = ['requiresSecurityCode', 'securityCodeSet', 'securityCodeTemporary', 'codeLength']
+      const of = (answer: Record<string, unknown>) => Object.fromEntries(fields.map((name) => [name, answer[name]]))
+      expect(of(created)).toEqual(of(json))
+      expect(created.securityCodeTemporary).toBe('rotate_security_code' in body)
+      expect(created.codeLength).toBe(6)
+    }
+  })
+
   it('"a security code is generated and returned once as `securityCode` in the response"', async () => {
     const { session: early } = await service.bootstrap('rot')
     const body = { rotate_security_code: true, user_display_name: 'Rot' }

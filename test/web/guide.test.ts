@@ -53,6 +53,30 @@ describe('the integration guide', () => {
       expect(page).not.toContain('http://localhost:8080')
     })
 
+    it('answers a browser with a page at the address of an API and at an unknown one, everybody else with JSON', async () => {
+      for (const [path, status, title] of [
+        ['core', 401, 'This address belongs to an API'],
+        ['dashboard', 401, 'This address belongs to an API'],
+        ['auth', 401, 'This address belongs to an API'],
+        ['core/organization', 401, 'This address belongs to an API'],
+        ['nowhere/at/all', 404, 'No such page'],
+      ] as const) {
+        const page = await fetch(new URL(path, home), { headers: { accept: 'text/html,*/*;q=0.8' } })
+        expect([path, page.status, page.headers.get('content-type')]).toEqual([
+          path,
+          status,
+          'text/html; charset=utf-8',
+        ])
+        const text = await page.text()
+        expect(text).toContain(`<h1>${title}</h1>`)
+        for (const [, href = ''] of text.matchAll(/href="([^"]+)"/g))
+          expect([href, (await fetch(new URL(href, page.url))).status]).toEqual([href, 200])
+        const json = await fetch(new URL(path, home), { headers: { accept: '*/*' } })
+        expect([path, json.status]).toEqual([path, status])
+        expect(await json.json()).toMatchObject({ success: false })
+      }
+    })
+
     it.skipIf(!hasChromium)('shows the guide to a browser, on a desk and on a phone', async () => {
       let browser: Browser | null = null
       try {

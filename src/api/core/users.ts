@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { Member } from '../../domain/account.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { Bootstrap } from '../../flows/bootstrap.js'
 import type { Designation } from '../../flows/person.js'
+import { settingsFor } from '../../flows/settings.js'
 import { AccountFields, accountFields } from './account-fields.js'
 import { coreRoute, designation, languageHints, MemberAndLanguageQuery, MemberQuery, UserParams } from './core-route.js'
 import { AccountTypeField, PendingActionField, Words } from './shapes.js'
@@ -14,6 +16,7 @@ const CodeFields = {
 }
 const CreatedState = z.object({
   ...AccountFields,
+  ...CodeFields,
   created: z.boolean(),
   securityCode: z.string().optional().describe('the temporary security code, shown this once; where asked for'),
 })
@@ -44,13 +47,17 @@ function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
     memberRef: known.memberRef ?? memberRef,
     sessionId: begun.sessionToken,
     requiresSecurityCode: begun.requiresSecurityCode,
-    securityCodeSet: begun.state?.member?.code.set ?? false,
-    securityCodeTemporary: begun.state?.member?.code.temporary ?? false,
+    ...codeState(begun.state?.member ?? null),
     codeLength: begun.codeLength,
     pendingAction: begun.pendingAction,
     ...begun.words,
   }
 }
+
+const codeState = (member: Member | null) => ({
+  securityCodeSet: member?.code.set ?? false,
+  securityCodeTemporary: member?.code.temporary ?? false,
+})
 
 /** Begins a sign-in. An unknown user gets the same shape with status 404, so that onboarding can go on from it. */
 export const bootstrapUser = coreRoute({
@@ -136,8 +143,18 @@ export const createUser = coreRoute({
       displayName: body.user_display_name ?? null,
       withCode: body.rotate_security_code ?? false,
     })
-    const shownOnce = securityCode === null ? {} : { securityCode }
-    return { status: created ? 201 : 200, payload: { ...accountFields(state), created, ...shownOnce } }
+    const { policy } = settingsFor(await services.settingsOf(organizationId), state.account).policy
+    return {
+      status: created ? 201 : 200,
+      payload: {
+        ...accountFields(state),
+        requiresSecurityCode: policy.security_code_fallback.enabled,
+        codeLength: policy.security_code_fallback.code_length,
+        ...codeState(state.member),
+        created,
+        ...(securityCode === null ? {} : { securityCode }),
+      },
+    }
   },
 })
 

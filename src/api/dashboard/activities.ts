@@ -6,10 +6,12 @@ import {
   Data,
   dashboardRoute,
   iso,
+  List,
   NoBody,
   NoParams,
   NoQuery,
   Row,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -35,22 +37,20 @@ export const activities = dashboardRoute({
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
   replies: {
-    200: Data(
-      z.array(
-        z.object({
-          date: z.iso.datetime(),
-          value: z
-            .number()
-            .nullable()
-            .describe(
-              'events: attempts; authentications: successes; biometrics, contextual: mean score, null where there is none',
-            ),
-          n: z.int(),
-          authenticated: z.int(),
-          challenged: z.int(),
-          blocked: z.int(),
-        }),
-      ),
+    200: List(
+      z.object({
+        date: z.iso.datetime(),
+        value: z
+          .number()
+          .nullable()
+          .describe(
+            'events: attempts; authentications: successes; biometrics, contextual: mean score, null where there is none',
+          ),
+        n: z.int(),
+        authenticated: z.int(),
+        challenged: z.int(),
+        blocked: z.int(),
+      }),
     ),
   },
   refuses: [],
@@ -64,7 +64,7 @@ export const activities = dashboardRoute({
       challenged: one.nChallenged,
       blocked: one.nBlocked,
     }))
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })
 
@@ -108,12 +108,12 @@ export const dataCounterBatch = dashboardRoute({
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: WindowsBody },
-  replies: { 200: Data(z.array(z.object({ date_from: z.string(), date_to: z.string(), ...Counters }))) },
+  replies: { 200: List(z.object({ date_from: z.string(), date_to: z.string(), ...Counters })) },
   refuses: ['validation-failed'],
   async handle({ organizationId, body, services }) {
     return {
       status: 200,
-      payload: { data: await eachWindow(body, (window) => counters(services, organizationId, window)) },
+      payload: whole(await eachWindow(body, (window) => counters(services, organizationId, window))),
     }
   },
 })

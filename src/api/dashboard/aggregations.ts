@@ -11,6 +11,7 @@ import {
   NoParams,
   NoQuery,
   Row,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -25,10 +26,8 @@ export const dailyUsages = dashboardRoute({
   query: withWindow({}),
   body: NoBody,
   replies: {
-    200: Data(
-      z.array(
-        z.object({ date: z.iso.datetime(), n: z.int(), authenticated: z.int(), blocked: z.int(), challenged: z.int() }),
-      ),
+    200: List(
+      z.object({ date: z.iso.datetime(), n: z.int(), authenticated: z.int(), blocked: z.int(), challenged: z.int() }),
     ),
   },
   refuses: [],
@@ -41,7 +40,7 @@ export const dailyUsages = dashboardRoute({
       blocked: nBlocked,
       challenged: nChallenged,
     }))
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })
 
@@ -54,11 +53,11 @@ export const aggregatedHistory = dashboardRoute({
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
-  replies: { 200: Data(z.array(z.object({ date: z.iso.datetime(), ...CountedFields }))) },
+  replies: { 200: List(z.object({ date: z.iso.datetime(), ...CountedFields })) },
   refuses: [],
   async handle({ organizationId, query, services }) {
     const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
-    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 

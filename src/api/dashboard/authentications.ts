@@ -18,6 +18,7 @@ import {
   Paging,
   Row,
   UserParams,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -174,7 +175,7 @@ export const oneAuthentication = dashboardRoute({
   },
 })
 
-const History = Data(z.array(z.object({ date: z.iso.datetime(), ...CountedFields })))
+const History = List(z.object({ date: z.iso.datetime(), ...CountedFields }))
 
 /** Attempts over time. */
 export const authenticationsHistory = dashboardRoute({
@@ -189,7 +190,7 @@ export const authenticationsHistory = dashboardRoute({
   refuses: [],
   async handle({ organizationId, query, services }) {
     const series = await services.series.attempts(organizationId, windowOf(query, services.now()), query.bucket)
-    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 
@@ -208,7 +209,7 @@ export const userHistory = dashboardRoute({
     await services.inspect.requireUser(organizationId, params.userRef)
     const window = windowOf(query, services.now())
     const series = await services.series.attempts(organizationId, window, query.bucket, params.userRef)
-    return { status: 200, payload: { data: series.map((one) => ({ date: iso(one.at), ...countedFields(one) })) } }
+    return { status: 200, payload: whole(series.map((one) => ({ date: iso(one.at), ...countedFields(one) }))) }
   },
 })
 
@@ -269,11 +270,11 @@ export const indicatorSignals = dashboardRoute({
   params: IndicatorParams,
   query: NoQuery,
   body: NoBody,
-  replies: { 200: Data(z.array(Signal)) },
+  replies: { 200: List(Signal) },
   refuses: ['nothing-found'],
   async handle({ organizationId, params, services }) {
     const signals = await services.inspect.signals(organizationId, params.id, params.indicator)
-    return { status: 200, payload: { data: [...signals] } }
+    return { status: 200, payload: whole(signals) }
   },
 })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   BucketField,
-  Data,
   dashboardRoute,
   iso,
   isoOrNull,
@@ -11,6 +10,7 @@ import {
   NoQuery,
   PagingQuery,
   Row,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -66,12 +66,12 @@ export const blockedUsersHistory = dashboardRoute({
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
-  replies: { 200: Data(z.array(z.object({ date: z.iso.datetime(), ...Blocked }))) },
+  replies: { 200: List(z.object({ date: z.iso.datetime(), ...Blocked })) },
   refuses: [],
   async handle({ organizationId, query, services }) {
     const series = await services.series.blockedUsers(organizationId, windowOf(query, services.now()), query.bucket)
     const data = series.map(({ at, nUsers, nBlocked }) => ({ date: iso(at), n_users: nUsers, n_blocked: nBlocked }))
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })
 
@@ -85,7 +85,7 @@ export const blockedUsersBatch = dashboardRoute({
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: WindowsBody },
-  replies: { 200: Data(z.array(z.object({ date_from: z.string(), date_to: z.string(), ...Blocked }))) },
+  replies: { 200: List(z.object({ date_from: z.string(), date_to: z.string(), ...Blocked })) },
   refuses: ['validation-failed'],
   async handle({ organizationId, body, services }) {
     const data = await eachWindow(body, async (window) => {
@@ -95,6 +95,6 @@ export const blockedUsersBatch = dashboardRoute({
       ])
       return { n_users: users?.nUsers ?? 0, n_blocked: nBlocked }
     })
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })

@@ -58,11 +58,11 @@ const LIMIT_MAX = 500
 /** Our choice: further pages are for an export. */
 const SKIP_MAX = 1_000_000
 /** A number of a query; of a body it is one already. */
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 
 export const Paging = {
-  skip: whole(0, SKIP_MAX).default(0),
-  limit: whole(1, LIMIT_MAX).default(50),
+  skip: wholeNumber(0, SKIP_MAX).default(0),
+  limit: wholeNumber(1, LIMIT_MAX).default(50),
 }
 export const PagingQuery = z.object(Paging)
 
@@ -118,6 +118,9 @@ export const Flag = z.enum(['true', 'false'])
 export const Data = <T extends z.ZodType>(data: T) => z.object({ data })
 export const List = <T extends z.ZodType>(item: T) =>
   z.object({ count: z.int().describe('all matches, not the page'), data: z.array(item) })
+
+/** The payload of a list that is never cut into pages. */
+export const whole = <T>(data: readonly T[]) => ({ count: data.length, data })
 
 /** A moment on the wire; null stays null. */
 export const iso = (at: number): string => new Date(at).toISOString()

@@ -35,11 +35,11 @@ export const exportLog = dashboardRoute({
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: Asked },
-  replies: { 202: z.object({ id: z.string() }) },
+  replies: { 202: z.object({ id: z.string(), data: z.object({ id: z.string() }) }) },
   refuses: ['validation-failed', 'rate-limited'],
   async handle({ organizationId, body, services }) {
     const id = await services.exports.ask(organizationId, body.kind, windowOf(body, services.now()))
-    return { status: 202, payload: { id }, message: 'Queued' }
+    return { status: 202, payload: { id, data: { id } }, message: 'Queued' }
   },
 })
 

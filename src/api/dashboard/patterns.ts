@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { KeptPattern } from '../../storage/attempt-log.js'
 import {
+  type DashboardServices,
   dashboardRoute,
   iso,
   List,
@@ -9,6 +10,7 @@ import {
   NoQuery,
   Paging,
   Row,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -84,7 +86,31 @@ export const patternsById = dashboardRoute({
 const TAGS_AMONG = 10_000
 const TAGS = `Of the newest ${TAGS_AMONG} tested patterns of the window.`
 
-/** What patterns are tagged with. */
+const TagCounts = List(z.object({ tag: z.string(), n: z.int() }))
+const ValueCounts = List(z.object({ value: z.string(), n: z.int() }))
+const TagParams = z.object({ tag: z.string().min(1).max(64) })
+const TagWindow = withWindow({})
+const WindowBody = {
+  kind: 'json',
+  optional: true,
+  schema: TagWindow.meta({ examples: [{ date_from: '2026-11-01T00:00Z' }] }),
+} as const
+
+type Given = z.output<typeof TagWindow>
+
+async function tagsOf(services: DashboardServices, organizationId: string, given: Given) {
+  const window = windowOf(given, services.now())
+  const tags = await services.attemptLog.tags(organizationId, null, window, TAGS_AMONG)
+  return { status: 200, payload: whole(tags.map(({ name, n }) => ({ tag: name, n }))) }
+}
+
+async function valuesOf(services: DashboardServices, organizationId: string, tag: string, given: Given) {
+  const window = windowOf(given, services.now())
+  const values = await services.attemptLog.tags(organizationId, tag, window, TAGS_AMONG)
+  return { status: 200, payload: whole(values.map(({ name, n }) => ({ value: name, n }))) }
+}
+
+/** Tag keys with their number of patterns. */
 export const tagKeys = dashboardRoute({
   ...Row,
   method: 'get',
@@ -92,32 +118,54 @@ export const tagKeys = dashboardRoute({
   summary: 'Tag keys of typing patterns, most used first',
   description: TAGS,
   params: NoParams,
-  query: withWindow({}),
+  query: TagWindow,
   body: NoBody,
-  replies: { 200: List(z.object({ tag: z.string(), n: z.int() })) },
+  replies: { 200: TagCounts },
   refuses: [],
-  async handle({ organizationId, query, services }) {
-    const window = windowOf(query, services.now())
-    const tags = await services.attemptLog.tags(organizationId, null, window, TAGS_AMONG)
-    return { status: 200, payload: { count: tags.length, data: tags.map(({ name, n }) => ({ tag: name, n })) } }
-  },
+  handle: ({ organizationId, query, services }) => tagsOf(services, organizationId, query),
 })
 
-/** What one tag says. */
+/** The same with the window in the body. */
+export const searchTagKeys = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/patterns/tags',
+  summary: 'Tag keys of typing patterns, most used first',
+  description: TAGS,
+  params: NoParams,
+  query: NoQuery,
+  body: WindowBody,
+  replies: { 200: TagCounts },
+  refuses: ['validation-failed'],
+  handle: ({ organizationId, body, services }) => tagsOf(services, organizationId, body),
+})
+
+/** Values of one tag key with their number of patterns. */
 export const tagValues = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/patterns/tags/{tag}',
   summary: 'Values of one tag key, most used first',
   description: TAGS,
-  params: z.object({ tag: z.string().min(1).max(64) }),
-  query: withWindow({}),
+  params: TagParams,
+  query: TagWindow,
   body: NoBody,
-  replies: { 200: List(z.object({ value: z.string(), n: z.int() })) },
+  replies: { 200: ValueCounts },
   refuses: [],
-  async handle({ organizationId, params, query, services }) {
-    const window = windowOf(query, services.now())
-    const values = await services.attemptLog.tags(organizationId, params.tag, window, TAGS_AMONG)
-    return { status: 200, payload: { count: values.length, data: values.map(({ name, n }) => ({ value: name, n })) } }
-  },
+  handle: ({ organizationId, params, query, services }) => valuesOf(services, organizationId, params.tag, query),
+})
+
+/** The same with the window in the body. */
+export const searchTagValues = dashboardRoute({
+  ...Row,
+  method: 'post',
+  path: '/patterns/tags/{tag}',
+  summary: 'Values of one tag key, most used first',
+  description: TAGS,
+  params: TagParams,
+  query: NoQuery,
+  body: WindowBody,
+  replies: { 200: ValueCounts },
+  refuses: ['validation-failed'],
+  handle: ({ organizationId, params, body, services }) => valuesOf(services, organizationId, params.tag, body),
 })

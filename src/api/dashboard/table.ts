@@ -26,7 +26,7 @@ import type { DashboardServices } from './dashboard-route.js'
 import { downloadArchive, exportArchives, exportLog } from './exports.js'
 import { listLogs, oneLog, readLog, searchLogs } from './logs.js'
 import { listNotifications, markRead, markReadByQuery } from './notifications.js'
-import { listPatterns, patternsById, tagKeys, tagValues } from './patterns.js'
+import { listPatterns, patternsById, searchTagKeys, searchTagValues, tagKeys, tagValues } from './patterns.js'
 import {
   archivePolicy,
   changePolicy,
@@ -66,7 +66,9 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   listPatterns,
   patternsById,
   tagKeys,
+  searchTagKeys,
   tagValues,
+  searchTagValues,
   dailyUsages,
   blockedUsers,
   blockedUsersHistory,

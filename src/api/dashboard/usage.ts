@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { bucketStarts } from '../../domain/time-window.js'
 import type { UsageEvent } from '../../storage/usage.js'
 import {
-  Data,
   dashboardRoute,
   iso,
   List,
@@ -10,6 +9,7 @@ import {
   NoParams,
   Paging,
   Row,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -75,15 +75,13 @@ export const usageApi = dashboardRoute({
   query: withWindow({}),
   body: NoBody,
   replies: {
-    200: Data(
-      z.array(
-        z.object({
-          date: z.iso.datetime(),
-          n_requests: z.int(),
-          by_endpoint_class: z.object({ verify: z.int(), enroll: z.int(), bootstrap: z.int(), other: z.int() }),
-          n_active_users_max: z.int().describe('the most people who signed in within one hour of the day'),
-        }),
-      ),
+    200: List(
+      z.object({
+        date: z.iso.datetime(),
+        n_requests: z.int(),
+        by_endpoint_class: z.object({ verify: z.int(), enroll: z.int(), bootstrap: z.int(), other: z.int() }),
+        n_active_users_max: z.int().describe('the most people who signed in within one hour of the day'),
+      }),
     ),
   },
   refuses: [],
@@ -101,6 +99,6 @@ export const usageApi = dashboardRoute({
         n_active_users_max: day?.nActiveUsersMax ?? 0,
       }
     })
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })

@@ -17,6 +17,7 @@ import {
   Paging,
   Row,
   UserParams,
+  whole,
   windowOf,
   withWindow,
 } from './dashboard-route.js'
@@ -183,13 +184,14 @@ export const searchUserRefs = dashboardRoute({
   params: z.object({ search: z.string().trim().min(1).max(128).toLowerCase() }),
   query: z.object({ limit: Paging.limit.default(20) }),
   body: NoBody,
-  replies: { 200: Data(z.array(z.string())) },
+  replies: { 200: List(z.string()) },
   refuses: [],
   async handle({ organizationId, params, query, services }) {
-    return {
-      status: 200,
-      payload: { data: await services.directory.search(organizationId, params.search, query.limit) },
-    }
+    const [count, data] = await Promise.all([
+      services.directory.count(organizationId, params.search),
+      services.directory.search(organizationId, params.search, query.limit),
+    ])
+    return { status: 200, payload: { count, data } }
   },
 })
 
@@ -203,7 +205,7 @@ export const usersGrowth = dashboardRoute({
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
-  replies: { 200: Data(z.array(z.object({ date: z.iso.datetime(), n_created: z.int(), n_users: z.int() }))) },
+  replies: { 200: List(z.object({ date: z.iso.datetime(), n_created: z.int(), n_users: z.int() })) },
   refuses: [],
   async handle({ organizationId, query, services }) {
     const window = windowOf(query, services.now())
@@ -214,6 +216,6 @@ export const usersGrowth = dashboardRoute({
       n_users += n_created
       return { date: iso(at), n_created, n_users }
     })
-    return { status: 200, payload: { data } }
+    return { status: 200, payload: whole(data) }
   },
 })

@@ -165,6 +165,10 @@ describe('patterns and tags', () => {
     expect(found.data.map(({ kind }: { kind: string }) => kind).sort()).toEqual(['enrolled', 'tested'])
     expect((await get('/patterns/tags')).json.data).toEqual([{ tag: 'app', n: json.count }])
     expect((await get('/patterns/tags/app')).json.data).toEqual([{ value: 'test', n: json.count }])
+    for (const path of ['/patterns/tags', '/patterns/tags/app']) {
+      const { count, data } = (await service.dashboard('POST', path, { body: {} })).json
+      expect({ count, data }).toEqual({ count: 1, data: (await get(path)).json.data })
+    }
     expect((await service.dashboard('POST', '/patterns', { body: {} })).status).toBe(422)
   })
 })

@@ -35,6 +35,7 @@ const archive = async (id: string) => (await archives()).find((one: { id: string
 
 async function exported(kind: string): Promise<string> {
   const { status, json } = await post('/management/export-log', { ...window(), kind })
+  expect(json.data).toEqual({ id: json.id })
   expect(status).toBe(202)
   await until(async () => (await archive(json.id))?.status === 'ready', 15_000)
   return json.id

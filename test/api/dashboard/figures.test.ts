@@ -71,11 +71,39 @@ describe('users', () => {
     expect(sum(growth, 'n_created')).toBe(3)
   })
 
-  it('are counted by group', async () => {
-    expect((await get('/aggregations/groups/')).json.data).toEqual([
-      { group: 'staff', n_users: 2 },
-      { group: 'night', n_users: 1 },
-    ])
+  it('are counted by group, with and without the slash at the end', async () => {
+    for (const path of ['/aggregations/groups/', '/aggregations/groups'])
+      expect((await get(path)).json.data).toEqual([
+        { group: 'staff', n_users: 2 },
+        { group: 'night', n_users: 1 },
+      ])
+    expect((await get('/aggregations/application')).json.count).toEqual(
+      (await get('/aggregations/application/')).json.count,
+    )
+  })
+
+  it('are counted by a search as all matches, not the page', async () => {
+    const { count, data } = (await get('/users-refs/example.com?limit=1')).json
+    expect(data).toHaveLength(1)
+    expect(count).toBe((await get('/users?user_ref_filter=example.com')).json.count)
+    expect(count).toBeGreaterThan(1)
+  })
+
+  it('come with a count in every list', async () => {
+    for (const path of [
+      '/users-growth',
+      '/aggregations/daily-usages',
+      '/aggregations/blocked-users-history',
+      '/aggregations/authentications-history',
+      '/authentications-history',
+      '/authentications-history/bob@example.com',
+      '/activities/events',
+      '/usage/api',
+      '/patterns/tags',
+    ]) {
+      const { count, data } = (await get(path)).json
+      expect([path, count]).toEqual([path, data.length])
+    }
   })
 })
 
