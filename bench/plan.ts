@@ -68,7 +68,14 @@ await runBench('plan', async () => {
     const own = stepOf(await load(deployment, service, 64, options))
     const signIns = own.operations.signin?.answers ?? 0
     const each = (name: 'bootstrap' | 'verify') => (own.operations[name]?.answers ?? 0) / signIns
-    const requests = { bootstrap: each('bootstrap'), verify_first: 0, verify: each('verify'), code: 0, enroll: 0 }
+    const requests = {
+      bootstrap: each('bootstrap'),
+      create: 0,
+      verify_first: 0,
+      verify: each('verify'),
+      code: 0,
+      enroll: 0,
+    }
     const generatorUs = (1e6 * own.health.generator_cores) / own.goodput_per_s
     const predicted = sharedMachineRate(costs, requests, facts.cores, generatorUs)
     say(`predicted: ${Math.round(predicted.typical)} sign-ins a second`)

@@ -31,6 +31,8 @@ const CONNECTIONS = 16
 /** Verifies made for a second of a loop. What is left over is thrown away. */
 const A_SECOND = 3000
 const CODES = 20
+const CREATED = 2000
+const AT_ONCE = 16
 const MINTED = 2000
 
 /** What a counted number of requests used of each part. */
@@ -63,6 +65,7 @@ export async function measureCosts(needs: Needs) {
       return 5 * options.people
     })
     const filled = await sizes()
+    const created = await meter([service.pid], () => createAccounts(service.port, apikey))
     const kinds = { bootstrap: [] as Used[], verify_first: [] as Used[], verify: [] as Used[], code: [] as Used[] }
     const units = unitsFor(options.people)
     const minted = mintIn(stores.sessions, organizationId)
@@ -107,6 +110,7 @@ export async function measureCosts(needs: Needs) {
     return {
       requests: {
         bootstrap: costOf(kinds.bootstrap),
+        create: costOf([created.used]),
         verify_first: costOf(kinds.verify_first),
         verify: costOf(kinds.verify),
         code: costOf(kinds.code),
@@ -190,6 +194,13 @@ async function call(port: number, apikey: string, method: string, path: string, 
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
   return answer.headers.get('x-service-session') ?? ''
+}
+
+/** Accounts that nobody enrolls in. */
+async function createAccounts(port: number, apikey: string): Promise<number> {
+  for (let i = 0; i < CREATED; i += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => call(port, apikey, 'POST', `created-${i + n}`)))
+  return CREATED
 }
 
 async function setCodes(port: number, apikey: string): Promise<void> {

@@ -21,6 +21,7 @@ interface Options {
   readonly newcomers: number
   readonly spare: number
   readonly pool: number
+  readonly cores: number
   readonly costs?: string
   readonly json?: true
 }
@@ -42,6 +43,7 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
     .option('--newcomers <share>', 'sign-ins of somebody who enrolls first', share(1), 0.01)
     .option('--spare <n>', 'processes more than needed, so that one may die or be updated', whole(0), 1)
     .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(2), 10)
+    .option('--cores <n>', 'cores of each machine', whole(1), 8)
     .addOption(
       new Option('--costs <file>', 'costs measured on your machine: npm run bench:path -- --costs FILE').default(
         undefined,
@@ -83,6 +85,7 @@ const targetOf = (options: Options): CapacityTarget => ({
   newcomers: options.newcomers,
   spare: options.spare,
   pool: options.pool,
+  cores: options.cores,
 })
 
 /** The table of a file: the bench's own, or a report that has it under `costs`. Throws a sentence that names the field. */
@@ -100,7 +103,7 @@ function costsFrom(file: string): CapacityCosts {
   throw new Error(`--costs ${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is no table of costs'}`)
 }
 
-function report({ lines, limits, advice }: CapacityPlan, costs: CapacityCosts): string {
+function report({ lines, limits, advice, configuration }: CapacityPlan, costs: CapacityCosts): string {
   const sizes = lines.map(({ name, unit, value, because }) => [
     name,
     digits(value.typical),
@@ -118,6 +121,9 @@ function report({ lines, limits, advice }: CapacityPlan, costs: CapacityCosts): 
     table(['part', 'sign-ins', 'because'], breaks),
     '',
     ...advice,
+    '',
+    'Configuration to copy:',
+    ...configuration.map((line) => `  ${line}`),
   ].join('\n')
 }
 

@@ -25,9 +25,16 @@ export const CapacityCosts = z.object({
   machine: z.string().min(1),
   scoring: z.enum(['inline', 'pool']),
   presses: z.int().min(1).describe('key presses of the patterns that were verified'),
-  requests: z.object({ bootstrap: Request, verify_first: Request, verify: Request, code: Request, enroll: Request }),
+  requests: z.object({
+    bootstrap: Request,
+    create: Request.describe('a new account with its member'),
+    verify_first: Request,
+    verify: Request,
+    code: Request,
+    enroll: Request,
+  }),
   commit_ms: Range.describe('one commit of one attempt, alone'),
-  unloaded_p99_ms: Range.describe('a verify while nothing else is asked'),
+  unloaded_p99_ms: Range.describe('99 of 100 verifies asked one after the other: the plan goes by typical'),
   bytes: z.object({
     attempt: bytes.describe('an authentication in PostgreSQL, its indexes in it'),
     replay_mark: bytes.describe('what the replay index keeps of it'),

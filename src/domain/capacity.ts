@@ -2,9 +2,13 @@ import type { CapacityCosts, Range, RequestCost } from './capacity-costs.js'
 import {
   BLOAT,
   BUSY_MAX,
+  CACHE_MAX_MIB,
   type CapacityTarget,
+  CLUSTER_MIN,
   KINDS,
   MIB,
+  POOLER_US,
+  PROXY_US,
   requestsOf,
   SESSION_S,
   type Sizes,
@@ -34,12 +38,16 @@ export interface CapacityPlan {
   /** What breaks first stands first. */
   readonly limits: readonly Limit[]
   readonly advice: readonly string[]
+  /** Settings of the planned deployment, a line each. */
+  readonly configuration: readonly string[]
 }
 
 /** Attempts that share one commit at the most (`storage/postgres/group-commit.ts`). */
 const BATCH_MAX = 64
 /** PostgreSQL's own default, less those it keeps for administration. */
 const CONNECTIONS_MAX = 97
+/** Connections beside those of the processes: the command line, a backup, monitoring, and a deployment that overlaps. */
+const ADMINISTRATION = 20
 
 /** `message` says why there is no plan. */
 export type Planned =
@@ -56,7 +64,12 @@ export function planCapacity(costs: CapacityCosts, target: CapacityTarget): Plan
   const limits = limitsOf(costs, target, middle)
   return {
     ok: true,
-    plan: { lines: linesOf(costs, target, low, middle, high), limits, advice: adviceOf(target, middle, limits) },
+    plan: {
+      lines: linesOf(costs, target, low, middle, high),
+      limits,
+      advice: adviceOf(costs, target, middle, limits),
+      configuration: configurationOf(target, middle),
+    },
   }
 }
 
@@ -108,7 +121,7 @@ function linesOf(costs: CapacityCosts, target: CapacityTarget, low: Sizes, middl
       'a front may be busy',
       'share',
       (s) => s.busy,
-      `99 of 100 wait ${shown(target.p99Ms - costs.unloaded_p99_ms.typical)} ms at the most behind verifies of ${shown(costs.requests.verify_first.front_us.typical / 1000)} ms (M/M/1), ${BUSY_MAX} at the most`,
+      `99 of 100 wait ${shown(target.p99Ms - costs.unloaded_p99_ms.typical)} ms at the most behind requests with ${shown(m.residualMs)} ms left (M/G/1), ${BUSY_MAX} at the most`,
     ),
     line(
       'processes',
@@ -126,13 +139,31 @@ function linesOf(costs: CapacityCosts, target: CapacityTarget, low: Sizes, middl
       'PROFILE_CACHE_MB',
       'MiB a process',
       (s) => s.cacheMib,
-      `${shown(m.cachedProfiles)} people of five minutes at the peak x ${shown(costs.bytes.cached_profile)} bytes`,
+      `${shown(m.cachedProfiles)} people that a process meets in five minutes at the peak x ${shown(costs.bytes.cached_profile)} bytes, ${shown(CACHE_MAX_MIB)} MiB at the most`,
     ),
     line(
       'cores of PostgreSQL',
       'cores',
       (s) => s.postgresCores,
       `${shown(m.peak)}/s x ${shown(m.postgresUs)} µs / ${BUSY_MAX}`,
+    ),
+    line(
+      'account creations',
+      'a second',
+      (s) => s.creations,
+      `${shown(m.peak)}/s x ${shown(target.newcomers)} newcomers, ${shown((costs.requests.create.front_us.typical + costs.requests.create.postgres_us.typical) / 1000)} ms of front and PostgreSQL each`,
+    ),
+    line(
+      'cores of the proxy',
+      'cores',
+      (s) => s.proxyCores,
+      `${shown(m.requestsPerS)} requests/s x ${shown(PROXY_US)} µs / ${BUSY_MAX}`,
+    ),
+    line(
+      'cores of PgBouncer',
+      'cores, where there is one',
+      (s) => s.poolerCores,
+      `${shown(m.requestsPerS)} requests/s x ${shown(POOLER_US)} µs / ${BUSY_MAX}; a process of it is one thread`,
     ),
     line(
       'commits',
@@ -177,6 +208,18 @@ function linesOf(costs: CapacityCosts, target: CapacityTarget, low: Sizes, middl
       (s) => s.redisMib,
       `${shown(m.peak)}/s x ${SESSION_S} s a session lives x ${shown(costs.bytes.session)} bytes`,
     ),
+    line(
+      'masters of Redis',
+      'processes, a core each',
+      (s) => s.redisMasters,
+      `${shown(m.peak)}/s x ${shown(m.redisUs)} µs / ${BUSY_MAX}, rounded up; more than one is Redis Cluster, of three or more`,
+    ),
+    line(
+      'machines',
+      `machines of ${target.cores} cores`,
+      (s) => s.machines.processes + s.machines.proxies + s.machines.postgres + s.machines.redis,
+      `${m.machines.processes} for the processes + ${m.machines.proxies} proxies + ${m.machines.postgres} of PostgreSQL${m.machines.postgres > 1 ? ' (one a standby)' : ''} + ${m.machines.redis} of Redis`,
+    ),
   ]
 }
 
@@ -198,7 +241,11 @@ function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit
       (postgresCores * 1e6) / m.postgresUs,
       `${postgresCores} / ${shown(m.postgresUs)} µs`,
     ),
-    limit('one Redis, one thread', 1e6 / m.redisUs, `1 / ${shown(m.redisUs)} µs; Redis Cluster goes on from there`),
+    limit(
+      m.redisMasters === 1 ? 'one Redis, one thread' : `${m.redisMasters} masters of Redis`,
+      (m.redisMasters * 1e6) / m.redisUs,
+      `${m.redisMasters} / ${shown(m.redisUs)} µs`,
+    ),
     limit(
       'commits',
       (m.processes * BATCH_MAX * 1000) / costs.commit_ms.typical / writes,
@@ -208,8 +255,9 @@ function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit
   return limits.filter(({ signInsPerS }) => Number.isFinite(signInsPerS)).sort((a, b) => a.signInsPerS - b.signInsPerS)
 }
 
-function adviceOf(target: CapacityTarget, m: Sizes, limits: readonly Limit[]): string[] {
+function adviceOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes, limits: readonly Limit[]): string[] {
   const [first] = limits
+  const held = Math.floor((m.cacheMib * MIB) / costs.bytes.cached_profile)
   return [
     ...(first === undefined
       ? []
@@ -224,6 +272,36 @@ function adviceOf(target: CapacityTarget, m: Sizes, limits: readonly Limit[]): s
     ...(m.processes - target.spare < 2 && target.spare === 0
       ? ['One process: an update or a crash stops sign-ins for a moment.']
       : []),
-    ...((m.peak * m.redisUs) / 1e6 > BUSY_MAX ? ['One Redis is too busy: take Redis Cluster.'] : []),
+    ...(m.redisMasters > 1
+      ? [`One Redis is too busy: take Redis Cluster of ${m.redisMasters} masters, each with a replica.`]
+      : []),
+    ...(m.postgresCores > target.cores
+      ? [
+          `PostgreSQL wants ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: it needs a larger one (--cores), or organizations on several.`,
+        ]
+      : []),
+    ...(held < m.cachedProfiles
+      ? [
+          `The cache of a process holds ${shown(held)} of the ${shown(m.cachedProfiles)} people that it meets in five minutes: plan with a smaller --remembered.`,
+        ]
+      : []),
+  ]
+}
+
+/** For the machines that serve, and what goes with it in the stores. */
+function configurationOf(target: CapacityTarget, m: Sizes): string[] {
+  return [
+    `# each of ${m.machines.processes} machines that serve`,
+    `PROCESSES=${Math.ceil(m.processes / m.machines.processes)}`,
+    `PROFILE_CACHE_MB=${m.cacheMib}`,
+    `DATABASE_POOL=${target.pool}`,
+    m.redisMasters === 1
+      ? 'REDIS_URL=redis://<host>:6379'
+      : `REDIS_URL=${Array.from({ length: CLUSTER_MIN }, (_, i) => `redis://<master-${i + 1}>:6379`).join(',')}`,
+    '# postgresql.conf',
+    `max_connections = ${Math.max(100, m.connections + ADMINISTRATION)}`,
+    '# redis.conf',
+    `maxmemory ${Math.ceil((2 * m.redisMib) / m.redisMasters)}mb`,
+    'maxmemory-policy noeviction',
   ]
 }

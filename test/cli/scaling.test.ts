@@ -23,6 +23,7 @@ function planned(peakPerS: number): Record<string, number> {
     newcomers: 0.01,
     spare: 1,
     pool: 10,
+    cores: 8,
   })
   if (!told.ok) throw new Error(told.message)
   return Object.fromEntries(told.plan.lines.map(({ name, value }) => [name, value.typical]))

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CapacityPlan, planCapacity } from '../../src/domain/capacity.js'
 import { CapacityCosts, type Range, type RequestCost } from '../../src/domain/capacity-costs.js'
-import { busyAllowed, type CapacityTarget, requestsOf, sharedMachineRate } from '../../src/domain/capacity-sizes.js'
+import {
+  busyAllowed,
+  type CapacityTarget,
+  POOLER_US,
+  PROXY_US,
+  requestsOf,
+  sharedMachineRate,
+} from '../../src/domain/capacity-sizes.js'
 
 const range = (typical: number, off = 0): Range => ({ low: typical * (1 - off), typical, high: typical * (1 + off) })
 const request = (front: number, postgres: number, redis: number, commands: number, off = 0): RequestCost => ({
@@ -21,6 +28,7 @@ const costsWith = (off = 0): CapacityCosts =>
     presses: 31,
     requests: {
       bootstrap: request(200, 50, 10, 1, off),
+      create: request(300, 400, 5, 1, off),
       verify_first: request(900, 450, 20, 3, off),
       verify: request(400, 150, 20, 2, off),
       code: request(10_000, 100, 20, 2, off),
@@ -52,6 +60,7 @@ const TARGET: CapacityTarget = {
   newcomers: 0,
   spare: 1,
   pool: 10,
+  cores: 8,
 }
 
 function planOf(target: Partial<CapacityTarget>, costs = costsWith()): CapacityPlan {
@@ -86,6 +95,7 @@ describe('the capacity planner', () => {
   it('counts every request of a sign-in, growth over the years and processes to spare', () => {
     expect(requestsOf({ retypes: 0.25, remembered: 0.25, codes: 0.02, newcomers: 0.01 })).toEqual({
       bootstrap: 1.01,
+      create: 0.01,
       verify_first: 0.75,
       verify: 0.5,
       code: 0.02,
@@ -110,6 +120,59 @@ describe('the capacity planner', () => {
     const busy = busyAllowed(1, 10, 15) ?? Number.NaN
     expect(busy).toBeLessThan(0.7)
     expect(busy * Math.exp(-(1 - busy) * 5)).toBeCloseTo(0.01, 6)
+  })
+
+  it('asks for more processes where the promise is shorter, as long requests stand before a verify', () => {
+    const mixed = { codes: 0.02, newcomers: 0.01, peakPerS: 5000 }
+    const processes = [200, 25, 20, 15].map((p99Ms) => typical(planOf({ ...mixed, p99Ms }), 'processes'))
+    expect(processes).toEqual([...new Set(processes)].sort((a, b) => a - b))
+    // Shorter requests before it leave a process busier: 3 x 1,000 µs of 5 enrollments weigh less than a code of 10,000.
+    const busy = (changes: Partial<CapacityTarget>) => typical(planOf({ p99Ms: 25, ...changes }), 'a front may be busy')
+    expect(busy({ codes: 0.02 })).toBeLessThan(busy({ newcomers: 0.02 }))
+  })
+
+  // Once a plan for 50 million people gave each process 49 GB of them.
+  it('gives a process no more people to remember than it may hold, and says so', () => {
+    const people = 50_000_000
+    const plan = planOf({ people, peakPerS: 25_000 })
+    expect(amount(plan, 'PROFILE_CACHE_MB').high).toBeLessThanOrEqual(1024)
+    // 22 processes at work meet 25,000 / 22 x 300 people in five minutes, of 10,000 bytes.
+    expect(typical(plan, 'PROFILE_CACHE_MB')).toBe(1024)
+    expect(plan.advice.join()).toMatch(/cache of a process holds 107,374 of the 340,909 people/)
+    expect(typical(planOf({ people: 1000 }), 'PROFILE_CACHE_MB')).toBe(10)
+  })
+
+  it('means the same by an idle service in the plan and in its refusal, whatever the rounds of the bench', () => {
+    const costs = { ...costsWith(), unloaded_p99_ms: { low: 5, typical: 10, high: 40 } }
+    expect(typical(planOf({ p99Ms: 30 }, costs), 'a front may be busy')).toBeGreaterThan(0)
+    const refused = planCapacity(costs, { ...TARGET, p99Ms: 10 })
+    expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('have 10 ms') })
+  })
+
+  it('counts account creations, the proxy, the pooler, masters of Redis and machines', () => {
+    const plan = planOf({ newcomers: 0.1, spare: 1, cores: 4 })
+    expect(typical(plan, 'account creations')).toBe(100)
+    // A bootstrap and a verify, and of a tenth another bootstrap, a creation and five enrollments: 2.7 requests.
+    expect(typical(plan, 'cores of the proxy')).toBeCloseTo((2700 * PROXY_US) / 1e6 / 0.7)
+    expect(typical(plan, 'cores of PgBouncer')).toBeCloseTo((2700 * POOLER_US) / 1e6 / 0.7)
+    // Processes: 600 + 0.1 x (200 + 300 + 5 x 1,000) µs are 1.15 s a second, over 0.7 two, and one spare.
+    expect(typical(plan, 'processes')).toBe(3)
+    expect(typical(plan, 'machines')).toBe(2 + 2 + 2 + 2)
+    expect(typical(plan, 'masters of Redis')).toBe(1)
+    const large = planOf({ peakPerS: 100_000, cores: 8 })
+    // 30 µs of Redis a sign-in: 4.3 masters of 0.7, and a replica of each on machines of eight cores.
+    expect(typical(large, 'masters of Redis')).toBe(5)
+    // 200,000 requests a second of PROXY_US: 57 cores, so eight machines; two each of PostgreSQL and of Redis.
+    expect(typical(large, 'machines')).toBe(Math.ceil(typical(large, 'processes') / 8) + 8 + 2 + 2)
+  })
+
+  it('comes with a configuration to copy', () => {
+    const { configuration } = planOf({ peakPerS: 5000 })
+    expect(configuration).toEqual(expect.arrayContaining(['PROCESSES=3', 'DATABASE_POOL=10', 'max_connections = 100']))
+    expect(configuration.join()).toMatch(/PROFILE_CACHE_MB=\d+,.*REDIS_URL=redis:/)
+    expect(planOf({ peakPerS: 100_000 }).configuration.join()).toContain(
+      'REDIS_URL=redis://<master-1>:6379,redis://<master-2>:6379',
+    )
   })
 
   it('refuses a latency below that of an idle service', () => {
@@ -150,6 +213,8 @@ describe('the capacity planner', () => {
       fc.property(wanted, more, fc.double({ min: 1, max: 3, noNaN: true }), (target, which, factor) => {
         const [small, large] = [planOf(target), planOf({ ...target, [which]: Math.ceil(target[which] * factor) })]
         for (const name of LINES) {
+          // More short requests before a verify are a shorter wait each: processes may then be busier.
+          if (which === 'retypes' && name === 'processes') continue
           expect(typical(large, name)).toBeGreaterThanOrEqual(typical(small, name) * (1 - 1e-9))
         }
         const patient = planOf({ ...target, p99Ms: target.p99Ms * factor })
