@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { Account, Member } from '../domain/account.js'
-import type { AttemptKind, KindCounters } from '../domain/attempts.js'
+import { type AttemptKind, type KindCounters, UNTIL_UNLOCKED } from '../domain/attempts.js'
 import { type ProfileTargets, profileView } from '../domain/biometric-status.js'
 import { livePending } from '../domain/pending-action.js'
 import { codeUsable } from '../domain/security-code.js'
@@ -81,7 +81,8 @@ function codeText({ code }: Member, now: number): string {
 }
 
 function lockText({ off, closedUntil, streak, recentFailures }: KindCounters, kind: AttemptKind, now: number): string {
-  const state = off ? OPENS[kind] : closedUntil > now ? `locked until ${iso(closedUntil)}` : 'open'
+  const lock = closedUntil >= UNTIL_UNLOCKED ? 'locked until an unlock' : OPENS[kind]
+  const state = off ? lock : closedUntil > now ? `locked until ${iso(closedUntil)}` : 'open'
   const inDay = recentFailures.filter((at) => at > now - DAY_MS).length
   return `${state}; failures: ${streak} since the last success, ${inDay} in 24 hours`
 }

@@ -78,6 +78,21 @@ export function afterSuccess(counters: AttemptCounters, kind: AttemptKind): Atte
   return { ...counters, [kind]: { ...counters[kind], streak: 0 } }
 }
 
+/** `closedUntil` of a lock that an administrator has set: the year 9999, which every reader of a date takes. It is `off`, too. */
+export const UNTIL_UNLOCKED = 253_402_300_799_999
+
+/** A new code opens what failures have closed for good; an administrator's lock stays. */
+export const afterNewCode = (counters: AttemptCounters): AttemptCounters => ({
+  ...counters,
+  security_code: { ...counters.security_code, off: counters.security_code.closedUntil >= UNTIL_UNLOCKED },
+})
+
+/** An administrator closes both kinds: typing until a reset or an unlock, the code until an unlock. */
+export const afterLock = ({ biometric, security_code }: AttemptCounters): AttemptCounters => ({
+  biometric: { ...biometric, off: true },
+  security_code: { ...security_code, off: true, closedUntil: UNTIL_UNLOCKED },
+})
+
 /** Milliseconds until `kind` opens for the member: 0 when open, Infinity when only a reset opens it. */
 export function closedForMs(counters: AttemptCounters, kind: AttemptKind, now: number): number {
   const { off, closedUntil } = counters[kind]
@@ -96,6 +111,18 @@ export interface ModeInputs {
   readonly codeUsable: boolean
   readonly now: number
 }
+
+export const REFUSED_BECAUSE = [
+  'session-used-up',
+  'typing-locked',
+  'code-locked',
+  'code-not-set',
+  'code-used',
+  'fallback-off',
+  'typing-first',
+] as const
+/** Why an attempt was not open. `code-used`: a temporary code has signed in, or its time is over. */
+export type RefusedBecause = (typeof REFUSED_BECAUSE)[number]
 
 export interface AttemptWindow {
   readonly mode: AttemptMode
@@ -130,4 +157,38 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
     remainingCodeAttempts: codeWaitMs === Number.POSITIVE_INFINITY ? 0 : remainingCodeAttempts,
     retryAfterSeconds: Number.isFinite(waitMs) ? Math.ceil(waitMs / 1000) : null,
   }
+}
+
+/**
+ * Why an attempt of `kind` is not open; null where it is. `enroll`: there is no complete profile to compare typing with.
+ * A reason that a new session does not end goes before one that it does.
+ */
+export function whyClosed(
+  inputs: ModeInputs & { readonly codeSet: boolean },
+  kind: AttemptKind,
+): 'enroll' | RefusedBecause | null {
+  const { policy, session, counters, profileReady, now } = inputs
+  const fallback = policy.security_code_fallback
+  const locked = closedForMs(counters, kind, now) > 0
+  if (kind === 'biometric') {
+    if (!profileReady) return 'enroll'
+    if (locked) return 'typing-locked'
+    return session.biometric < fallback.max_biometric_attempts ? null : 'session-used-up'
+  }
+  if (!fallback.enabled) return 'fallback-off'
+  if (!inputs.codeUsable) return inputs.codeSet ? 'code-used' : 'code-not-set'
+  if (locked) return 'code-locked'
+  if (fallback.require_biometric_first && profileReady && !session.typingFailed) return 'typing-first'
+  return session.security_code < fallback.max_code_attempts ? null : 'session-used-up'
+}
+
+/** The window beside a refusal: where the other kind is open, `retryAfterSeconds` counts to the end of the lock that refused. */
+export function windowOfRefused(
+  window: AttemptWindow,
+  { counters, now }: ModeInputs,
+  because: RefusedBecause,
+): AttemptWindow {
+  if (window.mode === 'locked' || (because !== 'typing-locked' && because !== 'code-locked')) return window
+  const waitMs = closedForMs(counters, because === 'typing-locked' ? 'biometric' : 'security_code', now)
+  return { ...window, retryAfterSeconds: Number.isFinite(waitMs) ? Math.ceil(waitMs / 1000) : null }
 }

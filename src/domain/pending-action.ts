@@ -42,3 +42,16 @@ export function pendingAfter(before: QueuedAction | null, event: PendingEvent, n
     }
   }
 }
+
+/** How far an UPDATE is. */
+export interface UpdateProgress {
+  readonly nPatternsReplaced: number
+  /** Patterns to replace in all. */
+  readonly nPatternsToReplace: number
+}
+
+/** `pending` as `livePending` gives it; null where no UPDATE is queued. */
+export const updateProgress = (pending: QueuedAction | null, target: number): UpdateProgress | null =>
+  pending?.action === 'UPDATE_BIOMETRIC_PROFILE'
+    ? { nPatternsReplaced: pending.nReplaced, nPatternsToReplace: target }
+    : null

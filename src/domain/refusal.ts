@@ -56,6 +56,13 @@ export class Refusal extends Error {
 export const sessionMissing = () =>
   new Refusal('session-missing', 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}')
 
+/** Said only to a caller who holds a live session of the account. */
+export const sessionOfAnother = () =>
+  new Refusal(
+    'session-missing',
+    'X-Service-Session belongs to another member_ref of this account: bootstrap with GET /users/{userRef} for this one',
+  )
+
 /** The one sentence for every link that is not to be used: nobody learns which of these it is. */
 export const linkUnknown = () =>
   new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')

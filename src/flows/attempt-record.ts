@@ -6,6 +6,9 @@ import {
   type AttemptWindow,
   afterFailure,
   afterSuccess,
+  attemptWindow,
+  type RefusedBecause,
+  windowOfRefused,
 } from '../domain/attempts.js'
 import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
 import type { HabitsText } from '../domain/context/circumstances.js'
@@ -14,7 +17,8 @@ import type { ReplayMark } from '../domain/replay.js'
 import type { Verdict } from '../domain/verdict.js'
 import type { AccountStore } from '../storage/account.js'
 import type { Authentication, AuthenticationStore } from '../storage/authentication.js'
-import { type Situation, windowOf } from './attempt.js'
+import type { SessionStore } from '../storage/session.js'
+import { modeInputs, release, type Situation } from './attempt.js'
 import { findPerson } from './person.js'
 import { type Settings, settingsFor } from './settings.js'
 import { shownSessionId } from './tokens.js'
@@ -23,6 +27,7 @@ import { type SuggestedWords, suggestedWords } from './words.js'
 interface Needs {
   readonly accounts: AccountStore
   readonly authentications: AuthenticationStore
+  readonly sessions: Pick<SessionStore, 'release'>
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly newId: () => string
@@ -51,10 +56,13 @@ export interface Judged {
 
 /**
  * Judges an attempt on the member as the situation has it; asked again where that moved before the record was written.
- * A string where nothing is judged any more: the profile is not complete, or the mode not open. `seenBefore`: the replay
- * index knows the typing.
+ * A string where nothing is judged any more: the profile is not complete, or why the mode is not open; a Refusal where
+ * the attempt is none any more. `seenBefore`: the replay index knows the typing.
  */
-export type Judge<J extends Judged> = (situation: Situation, seenBefore: boolean) => Promise<J | 'enroll' | 'refused'>
+export type Judge<J extends Judged> = (
+  situation: Situation,
+  seenBefore: boolean,
+) => Promise<J | 'enroll' | RefusedBecause | Refusal>
 
 /** Whether a pattern whose mark resembles a known one is that one over again; else the judge is asked for it once more. */
 export type IsReplay<J extends Judged> = (situation: Situation, judged: J) => Promise<boolean>
@@ -63,21 +71,25 @@ export type IsReplay<J extends Judged> = (situation: Situation, judged: J) => Pr
 export interface Settled<J extends Judged = Judged> {
   readonly situation: Situation
   readonly action: VerifyAction
+  /** Null unless refused. */
+  readonly refusedBecause: RefusedBecause | null
   readonly judged: J | null
   readonly authentication: Authentication | null
 }
 
-/** An attempt that is not judged: the mode is not open, or there is no profile to compare with. */
-export const unjudged = (situation: Situation, action: 'enroll' | 'refused'): Settled<never> => ({
+/** An attempt that is not judged: the mode is not open, or there is no profile to compare with. It holds no reservation. */
+export const unjudged = (situation: Situation, closed: 'enroll' | RefusedBecause): Settled<never> => ({
   situation,
-  action,
+  action: closed === 'enroll' ? 'enroll' : 'refused',
+  refusedBecause: closed === 'enroll' ? null : closed,
   judged: null,
   authentication: null,
 })
 
 /**
  * Judges on the counters and the profile as they are and commits record and counters together; where they moved meanwhile,
- * judges again on the new ones. Refuses a member that is gone.
+ * judges again on the new ones. An attempt that is not judged in the end gives its reservation back: it is not on record,
+ * and its answer tells nothing of what was compared. Refuses a member that is gone.
  */
 export async function settle<J extends Judged>(
   needs: Needs,
@@ -89,7 +101,11 @@ export async function settle<J extends Judged>(
   let seenBefore = false
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const judged = await judge(situation, seenBefore)
-    if (typeof judged === 'string') return unjudged(situation, judged)
+    if (typeof judged === 'string') return unjudged(await release(needs, situation), judged)
+    if (judged instanceof Refusal) {
+      await release(needs, situation)
+      throw judged
+    }
     const { who, member, method, used } = situation
     const now = needs.now()
     const authentication = recordOf(needs, situation, judged, now)
@@ -110,7 +126,8 @@ export async function settle<J extends Judged>(
         member: memberAfter(member, authentication, counters, judged.habits),
         used: { ...used, typingFailed: used.typingFailed || (method === 'biometric' && !authenticated) },
       }
-      return { situation: after, action: authenticated ? 'verified' : 'rejected', judged, authentication }
+      const action = authenticated ? 'verified' : 'rejected'
+      return { situation: after, action, refusedBecause: null, judged, authentication }
     }
     if (outcome === 'replay') seenBefore = await isReplay(situation, judged)
     else situation = await readAgain(needs, situation)
@@ -185,6 +202,8 @@ export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
 
 export interface VerifyAnswer extends ProfileView {
   readonly action: VerifyAction
+  /** Null unless refused. */
+  readonly refusedBecause: RefusedBecause | null
   readonly method: AttemptKind
   readonly account: Account
   readonly member: Member
@@ -192,7 +211,7 @@ export interface VerifyAnswer extends ProfileView {
   /** Null where nothing was scored or compared. */
   readonly authentication: Authentication | null
   readonly recognizedUser: boolean
-  /** What the session may try next; null after a success. */
+  /** What the session may try next; null after a success, and where there is only enrollment. */
   readonly next: AttemptWindow | null
   /** For what the session may try next; null with that. */
   readonly words: SuggestedWords | null
@@ -203,10 +222,10 @@ export interface VerifyAnswer extends ProfileView {
 /** What a caller is told of an attempt. */
 export function answerOf(
   needs: Pick<Needs, 'targets' | 'now' | 'randomSeed'>,
-  { situation, action, judged, authentication }: Settled,
+  { situation, action, refusedBecause, judged, authentication }: Settled,
 ): VerifyAnswer {
   const { method, account, member, settings, hints } = situation
-  const open = action !== 'verified'
+  const next = nextWindow(needs, situation, action, refusedBecause)
   const at = needs.now()
   const { biometricStatus, nPatternsRef, nVisible, nSensitive, targetRefPatterns } = profileView(
     member,
@@ -220,14 +239,29 @@ export function answerOf(
     nSensitive,
     targetRefPatterns,
     action,
+    refusedBecause,
     method,
     account,
     member,
     policyId: settings.policy.id,
     authentication,
     recognizedUser: judged?.recognizedUser ?? false,
-    next: open ? windowOf(needs, situation) : null,
-    words: open ? suggestedWords(settings, member, hints, needs.randomSeed()) : null,
+    next,
+    words: next === null ? null : suggestedWords(settings, member, hints, needs.randomSeed()),
     at,
   }
+}
+
+/** Somebody who is to enroll is not locked out: where no code is open either, there is nothing to verify next. */
+function nextWindow(
+  needs: Pick<Needs, 'targets' | 'now'>,
+  situation: Situation,
+  action: VerifyAction,
+  refusedBecause: RefusedBecause | null,
+): AttemptWindow | null {
+  if (action === 'verified') return null
+  const inputs = modeInputs(needs, situation)
+  const window = attemptWindow(inputs)
+  if (refusedBecause !== null) return windowOfRefused(window, inputs, refusedBecause)
+  return action === 'enroll' && window.mode === 'locked' ? null : window
 }

@@ -1,5 +1,11 @@
 import type { Account, Member } from '../domain/account.js'
-import { type AttemptKind, type AttemptWindow, attemptWindow, type SessionUse } from '../domain/attempts.js'
+import {
+  type AttemptKind,
+  type ModeInputs,
+  type RefusedBecause,
+  type SessionUse,
+  whyClosed,
+} from '../domain/attempts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
 import { sessionMissing } from '../domain/refusal.js'
 import { codeUsable } from '../domain/security-code.js'
@@ -77,29 +83,47 @@ export async function reserve(needs: Needs, situation: Situation): Promise<Situa
   return { ...situation, session, used: session.used, nth: open ? reservation.nth : situation.nth, open }
 }
 
-/** Gives back an attempt from which nothing was learned. */
-export const release = (needs: Needs, situation: Situation): Promise<void> =>
-  needs.sessions.release(...placeOf(situation))
+/** Gives back an attempt from which nothing was learned: the situation as it was before its reservation. */
+export async function release(
+  needs: { readonly sessions: Pick<SessionStore, 'release'> },
+  situation: Situation,
+): Promise<Situation> {
+  await needs.sessions.release(...placeOf(situation))
+  return unreserved(situation)
+}
 
 const placeOf = ({ who, session, method }: Situation) =>
   [who.organizationId, who.userRef, session.sha256, method] as const
 
-/** What the session may try next. */
-export const windowOf = (
-  { targets, now }: Pick<Needs, 'targets' | 'now'>,
-  { member, settings, used }: Situation,
-): AttemptWindow =>
-  attemptWindow({
+/** An attempt's own reservation does not close it; a member-wide lock may. */
+const unreserved = (situation: Situation): Situation => {
+  const { used, method } = situation
+  return { ...situation, used: { ...used, [method]: used[method] - 1 } }
+}
+
+type WindowNeeds = Pick<Needs, 'targets' | 'now'>
+
+/** What decides which attempts are open. */
+export const modeInputs = (
+  { targets, now }: WindowNeeds,
+  { member, settings, used }: Pick<Situation, 'member' | 'settings' | 'used'>,
+): ModeInputs & { readonly codeSet: boolean } => {
+  const at = now()
+  return {
     policy: settings.policy.policy,
     session: used,
     counters: member.attempts,
-    profileReady: canVerify(biometricStatus(member, targets, now())),
-    codeUsable: codeUsable(member.code, now()),
-    now: now(),
-  })
-
-/** The window that a reserved attempt itself sees: its own reservation does not close it, the member-wide lock may. */
-export const windowOfReserved = (needs: Pick<Needs, 'targets' | 'now'>, situation: Situation): AttemptWindow => {
-  const { used, method } = situation
-  return windowOf(needs, { ...situation, used: { ...used, [method]: used[method] - 1 } })
+    profileReady: canVerify(biometricStatus(member, targets, at)),
+    codeUsable: codeUsable(member.code, at),
+    codeSet: member.code.set,
+    now: at,
+  }
 }
+
+/** Why an attempt that is not reserved yet is not open; null where it is. */
+export const closedBy = (needs: WindowNeeds, situation: Situation): 'enroll' | RefusedBecause | null =>
+  whyClosed(modeInputs(needs, situation), situation.method)
+
+/** The same of one that is reserved. */
+export const closedByNow = (needs: WindowNeeds, situation: Situation): 'enroll' | RefusedBecause | null =>
+  closedBy(needs, unreserved(situation))

@@ -1,8 +1,10 @@
 import type { Account, Member, PendingAction } from '../domain/account.js'
-import { type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
-import { livePending } from '../domain/pending-action.js'
+import { type AttemptWindow, attemptWindow, type SessionUse } from '../domain/attempts.js'
+import { canVerify, type ProfileTargets, type ProfileView, profileView } from '../domain/biometric-status.js'
+import { livePending, type UpdateProgress, updateProgress } from '../domain/pending-action.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
+import { modeInputs } from './attempt.js'
 import { type Designation, refuseForeignMember } from './person.js'
 import { type Settings, settingsFor } from './settings.js'
 import { sha256Hex } from './tokens.js'
@@ -17,6 +19,8 @@ interface Needs {
   readonly now: () => number
   readonly randomSeed: () => number
 }
+
+const UNUSED: SessionUse = { biometric: 0, security_code: 0, typingFailed: false }
 
 /** Sessions last this long from minting, whatever is done with them. */
 export const SESSION_LIFETIME_MS = 900_000
@@ -35,6 +39,10 @@ export interface Bootstrap {
   readonly targetRefPatterns: number
   /** What an administrator has queued: this session's enrollment honors it. */
   readonly pendingAction: PendingAction | null
+  /** How far a queued UPDATE is; null where none is queued. */
+  readonly update: UpdateProgress | null
+  /** Where typing would be refused in this session, what is open instead; null where it would not. */
+  readonly next: AttemptWindow | null
   /** The policy lets a security code stand in where typing fails. */
   readonly requiresSecurityCode: boolean
   readonly codeLength: number
@@ -53,9 +61,10 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
     const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
     if (found !== null) refuseForeignMember(found.account, who.memberRef)
     const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
-    const sessionToken =
-      (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef, found?.member ?? null))
-    const pending = livePending(found?.member?.pending ?? null, needs.now())
+    const member = found?.member ?? null
+    const session = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef, member))
+    const { token: sessionToken, used } = session
+    const pending = livePending(member?.pending ?? null, needs.now())
     if (pending !== null)
       await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
     const expected = { memberRef: who.memberRef ?? who.userRef, preferredLanguage: null }
@@ -65,11 +74,20 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
       sessionToken,
       targetRefPatterns: needs.targets.targetRefPatterns,
       pendingAction: pending?.action ?? null,
+      update: updateProgress(pending, needs.targets.targetRefPatterns),
+      next: member === null ? null : nextOf(needs, { member, settings, used }),
       requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
       codeLength: settings.policy.policy.security_code_fallback.code_length,
-      words: suggestedWords(settings, found?.member ?? expected, hints, needs.randomSeed()),
+      words: suggestedWords(settings, member ?? expected, hints, needs.randomSeed()),
     }
   }
+}
+
+/** A lock is told before the person types. */
+function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
+  if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
+  const window = attemptWindow(modeInputs(needs, state))
+  return window.mode === 'biometric' ? null : window
 }
 
 export const stateOf = (
@@ -78,22 +96,28 @@ export const stateOf = (
   member: Member | null,
 ): AccountState => ({ ...profileView(member, targets, now()), account, member })
 
-async function echoed(needs: Needs, who: Designation, memberRef: string | null, token: string | null) {
+interface Begun {
+  readonly token: string
+  readonly used: SessionUse
+}
+
+async function echoed(
+  needs: Needs,
+  who: Designation,
+  memberRef: string | null,
+  token: string | null,
+): Promise<Begun | null> {
   if (token === null) return null
   const hash = sha256Hex(token)
   const session = await needs.sessions.find(who.organizationId, who.userRef, hash)
   if (session === null) return null
-  if (session.memberRef === memberRef) return token
+  const begun = { token, used: session.used }
+  if (session.memberRef === memberRef) return begun
   if (session.memberRef !== null || memberRef === null) return null
-  return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? token : null
+  return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? begun : null
 }
 
-async function minted(
-  needs: Needs,
-  who: Designation,
-  memberRef: string | null,
-  member: Member | null,
-): Promise<string> {
+async function minted(needs: Needs, who: Designation, memberRef: string | null, member: Member | null): Promise<Begun> {
   const token = needs.newToken()
   await needs.sessions.mint(who.organizationId, {
     sha256: sha256Hex(token),
@@ -102,5 +126,5 @@ async function minted(
     memberVersion: member?.rowVersion ?? null,
     lifetimeMs: SESSION_LIFETIME_MS,
   })
-  return token
+  return { token, used: UNUSED }
 }

@@ -7,6 +7,7 @@ import {
   profileView,
 } from '../domain/biometric-status.js'
 import { type EnrollmentPlace, enrollmentPlace } from '../domain/enrollment.js'
+import { livePending, type UpdateProgress, updateProgress } from '../domain/pending-action.js'
 import { linkUnknown, Refusal, userNotFound } from '../domain/refusal.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { PatternReading, Scoring } from '../scoring/scoring.js'
@@ -53,6 +54,8 @@ export interface Enrolled extends ProfileView {
   readonly member: Member
   /** The reference pattern that this call stored; null where it stored none. */
   readonly patternId: string | null
+  /** How far a queued UPDATE is, the one that this call has ended included; null where there is none. */
+  readonly update: UpdateProgress | null
   readonly words: SuggestedWords
 }
 
@@ -121,12 +124,16 @@ type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
 export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
   const { who, account, hints } = admission
   const settings = await needs.settingsOf(who.organizationId)
-  const { member, stored } = await placed(needs, admission, candidate)
+  const { member, stored, replaces } = await placed(needs, admission, candidate)
+  const target = needs.targets.targetRefPatterns
+  const pending = updateProgress(livePending(member.pending, needs.now()), target)
+  const ended = stored && replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
   return {
     ...profileView(member, needs.targets, needs.now()),
     account,
     member,
     patternId: stored ? candidate.id : null,
+    update: pending ?? ended,
     words: suggestedWords(settings, member, hints, needs.randomSeed()),
   }
 }
@@ -142,12 +149,16 @@ async function lastTyped(needs: AdmitNeeds, { who, session, account, member }: A
   })
 }
 
-/** The member afterwards; `stored` false where the profile is full, or where a parallel call was first. */
-async function placed(
-  needs: AdmitNeeds,
-  admission: Admission,
-  candidate: Candidate,
-): Promise<{ member: Member; stored: boolean }> {
+interface Placed {
+  readonly member: Member
+  /** False where the profile is full, or where a parallel call was first. */
+  readonly stored: boolean
+  /** It took the place of an older reference. */
+  readonly replaces: boolean
+}
+
+/** The member afterwards. */
+async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Placed> {
   const { session, member } = admission
   const now = needs.now()
   const finished = canVerify(biometricStatus(member, needs.targets, now))
@@ -158,7 +169,7 @@ async function placed(
     case 'reset':
       return placed(needs, { ...admission, member: await resetQueued(needs, admission, place.pendingId) }, candidate)
     case 'none':
-      return { member, stored: false }
+      return { member, stored: false, replaces: false }
     case 'closed':
       throw new Refusal(
         'profile-complete',
@@ -168,9 +179,9 @@ async function placed(
   const outcome = await write(needs, admission, place, candidate)
   switch (outcome.outcome) {
     case 'added':
-      return { member: outcome.member, stored: true }
+      return { member: outcome.member, stored: true, replaces: place.kind === 'replace' }
     case 'closed':
-      return { member: outcome.member, stored: false }
+      return { member: outcome.member, stored: false, replaces: false }
     default:
       throw notWritten(outcome)
   }

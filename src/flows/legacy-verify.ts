@@ -1,10 +1,12 @@
 import type { Account, Member } from '../domain/account.js'
+import { attemptWindow } from '../domain/attempts.js'
 import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
 import { Refusal } from '../domain/refusal.js'
 import type { VerdictReason } from '../domain/verdict.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
 import type { AccountFlows } from './accounts.js'
+import { modeInputs, type Situation } from './attempt.js'
 import { answerOf, unjudged, type VerifyAnswer } from './attempt-record.js'
 import type { EnrollFlow } from './enroll.js'
 import { implicitSession } from './implicit-session.js'
@@ -12,7 +14,7 @@ import { type Designation, findPerson, type LiveSession, requireSession } from '
 import type { Settings } from './settings.js'
 import type { VerifyFlow } from './verify.js'
 import type { VerifyCodeFlow } from './verify-code.js'
-import type { LanguageHints } from './words.js'
+import { type LanguageHints, suggestedWords } from './words.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -103,7 +105,7 @@ async function asReference(
     const settings = await needs.settingsOf(who.organizationId)
     const { used } = session
     const situation = { ...state, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
-    return { ...answerOf(needs, unjudged(situation, 'enroll')), enrollment: { patternId, reason } }
+    return { ...answerOfEnrolled(needs, situation), enrollment: { patternId, reason } }
   }
   try {
     const enrolled = await needs.enroll(who, session, body, hints)
@@ -115,6 +117,17 @@ async function asReference(
     if (error.kind === 'replay-detected') return answer(person, null, 'fraud-detected')
     throw error
   }
+}
+
+/** While the profile is not complete, what follows is the typing of the next reference, with words for it. */
+function answerOfEnrolled(needs: Needs, situation: Situation): VerifyAnswer {
+  const answer = answerOf(needs, unjudged(situation, 'enroll'))
+  const { settings, member, hints } = situation
+  const inputs = modeInputs(needs, situation)
+  const window = attemptWindow(inputs)
+  const enrolls = window.mode === 'locked' && !inputs.profileReady
+  const next = enrolls ? { ...window, mode: 'biometric' as const, retryAfterSeconds: 0 } : window
+  return { ...answer, next, words: suggestedWords(settings, member, hints, needs.randomSeed()) }
 }
 
 async function withoutSession(

@@ -1,5 +1,5 @@
 import type { Account, Member } from '../domain/account.js'
-import { Refusal, sessionMissing, userNotFound } from '../domain/refusal.js'
+import { Refusal, sessionMissing, sessionOfAnother, userNotFound } from '../domain/refusal.js'
 import type { AccountStore, AccountWithMember } from '../storage/account.js'
 import type { Session, SessionStore } from '../storage/session.js'
 import { sha256Hex } from './tokens.js'
@@ -50,7 +50,8 @@ export async function requireSession(sessions: SessionStore, who: Designation, t
   if (typeof token !== 'string') return token
   const hash = sha256Hex(token)
   const session = await sessions.find(who.organizationId, who.userRef, hash)
-  if (session === null || !fitsMember(session, who)) throw sessionMissing()
+  if (session === null) throw sessionMissing()
+  if (!fitsMember(session, who)) throw sessionOfAnother()
   return { ...session, sha256: hash }
 }
 

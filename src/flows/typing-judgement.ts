@@ -1,20 +1,20 @@
 import { joinedConfidence } from '../domain/adaptation.js'
 import type { AttemptFacts } from '../domain/attempt-facts.js'
-import { biometricStatus, canVerify, type ProfileTargets } from '../domain/biometric-status.js'
+import type { ProfileTargets } from '../domain/biometric-status.js'
 import { canonicalAddress } from '../domain/context/address.js'
 import { type Circumstances, readHabits, writeHabits } from '../domain/context/circumstances.js'
 import { type ContextJudgement, habitsAfter, judgeContext } from '../domain/context/context.js'
 import type { ContextIndicator } from '../domain/context/signal.js'
-import { Refusal } from '../domain/refusal.js'
+import { Refusal, sessionMissing } from '../domain/refusal.js'
 import { verdict } from '../domain/verdict.js'
 import { whatIf } from '../domain/what-if.js'
 import type { PatternReading } from '../scoring/scoring.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { Geography } from '../storage/geography.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
-import { type Situation, windowOfReserved } from './attempt.js'
+import { closedByNow } from './attempt.js'
 import type { IsReplay, Judge, Judged } from './attempt-record.js'
-import { limitInvalidPatterns } from './invalid-patterns.js'
+import { patternsLimited } from './invalid-patterns.js'
 import { clearedMark } from './known-patterns.js'
 import type { Settings } from './settings.js'
 import { type ComparedTyping, type ComparisonNeeds, compareTyping } from './typing-comparison.js'
@@ -30,11 +30,6 @@ export interface JudgementNeeds extends ComparisonNeeds {
   /** Context indicators that this deployment has. */
   readonly contextIndicators: readonly ContextIndicator[]
 }
-
-export const isProfileReady = (
-  { targets, now }: Pick<JudgementNeeds, 'targets' | 'now'>,
-  { member }: Situation,
-): boolean => canVerify(biometricStatus(member, targets, now()))
 
 export interface JudgedTyping extends Judged {
   readonly compared: ComparedTyping
@@ -55,14 +50,15 @@ export function judgeOf(
   let compared = first
   let cleared: readonly Uint8Array[] = []
   const judge: Judge<JudgedTyping> = async (situation, seenBefore) => {
-    if (!isProfileReady(needs, situation)) return 'enroll'
-    if (windowOfReserved(needs, situation).mode !== 'biometric') return 'refused'
+    const closed = closedByNow(needs, situation)
+    if (closed !== null) return closed
     const { who, account, member, settings } = situation
-    if (member.generation !== first.generation) return 'refused'
-    limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
+    if (member.generation !== first.generation) return sessionMissing()
+    const limited = patternsLimited(member)
+    if (limited !== null) return limited
     if (member.profileVersion !== compared.profileVersion) {
       const again = await compareTyping(needs, situation, body)
-      if (again instanceof Refusal) throw again
+      if (again instanceof Refusal) return again
       compared = again
     }
     const { reading } = compared

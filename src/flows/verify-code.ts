@@ -1,11 +1,11 @@
 import type { ProfileTargets } from '../domain/biometric-status.js'
-import { Refusal } from '../domain/refusal.js'
+import { Refusal, userNotFound } from '../domain/refusal.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
 import type { CodeHash } from '../storage/code-hash.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
-import { begin, release, reserve, type Situation, windowOf, windowOfReserved } from './attempt.js'
+import { begin, closedBy, closedByNow, release, reserve, type Situation } from './attempt.js'
 import { answerOf, type Judge, type Judged, settle, unjudged, type VerifyAnswer } from './attempt-record.js'
 import type { Designation, Presented } from './person.js'
 import type { Settings } from './settings.js'
@@ -39,15 +39,16 @@ export type VerifyCodeFlow = (
 export function createVerifyCode(needs: Needs): VerifyCodeFlow {
   return async (who, token, code, hints) => {
     const before = await begin(needs, 'security_code', who, token, hints)
-    if (!windowOf(needs, before).codeOpen) {
+    const closed = closedBy(needs, before)
+    if (closed !== null) {
       // As slow as a comparison, so that time does not tell whether there is a code.
       if (!before.member.code.set) await needs.codeHash.matches(ownerOf(before), code, null)
-      return answerOf(needs, unjudged(before, 'refused'))
+      return answerOf(needs, unjudged(before, closed))
     }
     const reserved = await reserve(needs, before)
-    if (!reserved.open) return answerOf(needs, unjudged(reserved, 'refused'))
+    if (!reserved.open) return answerOf(needs, unjudged(reserved, 'session-used-up'))
     const compared = await compare(needs, reserved, code)
-    return answerOf(needs, await settle(needs, reserved, judgeOf(needs, compared), noReplay))
+    return answerOf(needs, await settle(needs, reserved, judgeOf(needs, code, compared), noReplay))
   }
 }
 
@@ -57,15 +58,16 @@ const noReplay = async (): Promise<boolean> => true
 /** What one comparison has shown. */
 interface Compared {
   readonly right: boolean
-  /** The code's version that was compared; null where the member was gone. */
-  readonly version: number | null
+  /** The code's version that was compared. */
+  readonly version: number
 }
 
 async function compare(needs: Needs, situation: Situation, code: string): Promise<Compared> {
-  const stored = await needs.securityCodes.find(situation.who.organizationId, situation.member.id)
+  const { organizationId, userRef } = situation.who
+  const stored = await needs.securityCodes.find(organizationId, situation.member.id)
+  if (stored === null) throw userNotFound(userRef)
   try {
-    const right = await needs.codeHash.matches(ownerOf(situation), code, stored?.hash ?? null)
-    return { right, version: stored?.version ?? null }
+    return { right: await needs.codeHash.matches(ownerOf(situation), code, stored.hash), version: stored.version }
   } catch (error) {
     // Too many wait: nothing was compared, so nothing was learned.
     if (error instanceof Refusal) await release(needs, situation)
@@ -73,10 +75,14 @@ async function compare(needs: Needs, situation: Situation, code: string): Promis
   }
 }
 
-/** A comparison holds for the code it was made with, while that is open. */
-function judgeOf(needs: Needs, { right, version }: Compared): Judge<Judged> {
+/** A comparison holds for the code it was made with, while that is open: another code is compared anew. */
+function judgeOf(needs: Needs, code: string, first: Compared): Judge<Judged> {
+  let compared = first
   return async (situation) => {
-    if (!windowOfReserved(needs, situation).codeOpen || situation.member.code.version !== version) return 'refused'
+    const closed = closedByNow(needs, situation)
+    if (closed !== null) return closed
+    if (situation.member.code.version !== compared.version) compared = await compare(needs, situation, code)
+    const { right } = compared
     return {
       verdict: { recommendedAction: right ? 'auth' : 'block', confidence: 0, reason: '' },
       confidenceBiometrics: 0,

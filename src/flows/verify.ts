@@ -1,15 +1,15 @@
 import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, mayAdapt } from '../domain/adaptation.js'
-import { Refusal, sessionMissing } from '../domain/refusal.js'
+import { Refusal, sessionOfAnother } from '../domain/refusal.js'
 import type { AccountStore } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
-import { begin, release, reserve, type Situation, windowOf } from './attempt.js'
+import { begin, closedBy, closedByNow, release, reserve, type Situation } from './attempt.js'
 import { answerOf, readAgain, type Settled, settle, unjudged, type VerifyAnswer } from './attempt-record.js'
-import { limitInvalidPatterns } from './invalid-patterns.js'
+import { patternsLimited, refusingInvalid } from './invalid-patterns.js'
 import { type Designation, fitsMember, type Presented } from './person.js'
 import { type Settings, settingsFor } from './settings.js'
 import { sha256Hex } from './tokens.js'
 import { compareTyping } from './typing-comparison.js'
-import { isProfileReady, type JudgedTyping, type JudgementNeeds, judgeOf } from './typing-judgement.js'
+import { type JudgedTyping, type JudgementNeeds, judgeOf } from './typing-judgement.js'
 import type { LanguageHints } from './words.js'
 
 interface Needs extends JudgementNeeds {
@@ -34,7 +34,7 @@ export function createVerify(needs: Needs): VerifyFlow {
   return async (who, token, body, hints) => {
     const reserved = (await reserveAsKnown(needs, who, token, hints)) ?? (await reserveAsRead(needs, who, token, hints))
     if ('action' in reserved) return answerOf(needs, reserved)
-    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, reserved.member)
+    const refuseInvalid = refusingInvalid(needs.invalidPatterns, who.organizationId, reserved.member)
     const compared = await compareTyping(needs, reserved, body)
     if (compared instanceof Refusal) {
       await release(needs, reserved)
@@ -62,11 +62,12 @@ async function reserveAsRead(
   hints: LanguageHints,
 ): Promise<Situation | Settled<never>> {
   const before = await begin(needs, 'biometric', who, token, hints)
-  limitInvalidPatterns(needs.invalidPatterns, who.organizationId, before.member)
-  if (!isProfileReady(needs, before)) return unjudged(before, 'enroll')
-  if (windowOf(needs, before).mode !== 'biometric') return unjudged(before, 'refused')
+  const limited = patternsLimited(before.member)
+  if (limited !== null) throw limited
+  const closed = closedBy(needs, before)
+  if (closed !== null) return unjudged(before, closed)
   const reserved = await reserve(needs, before)
-  return reserved.open ? reserved : unjudged(reserved, 'refused')
+  return reserved.open ? reserved : unjudged(reserved, 'session-used-up')
 }
 
 /**
@@ -78,7 +79,7 @@ async function reserveAsKnown(
   who: Designation,
   token: Presented,
   hints: LanguageHints,
-): Promise<Situation | null> {
+): Promise<Situation | Settled<never> | null> {
   const known = needs.people.recall(who)
   if (known === null || typeof token !== 'string') return null
   const { account, member, nth } = known
@@ -98,17 +99,29 @@ async function reserveAsKnown(
     nth: 0,
     hints,
   } as const
-  if (!isProfileReady(needs, before) || windowOf(needs, before).mode !== 'biometric') return null
+  if (closedBy(needs, before) !== null) return null
   const reserved = await reserve(needs, before)
   if (!reserved.open) return null
   if (!fitsMember(reserved.session, named)) {
     await release(needs, reserved)
-    throw sessionMissing()
+    throw sessionOfAnother()
   }
   // With several processes mostly another one began the session, or judged the attempt before, and knows a newer person.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
   const wasElsewhere = reserved.nth !== nth + 1 && reserved.nth !== 1
-  return isOlder || wasElsewhere ? await readAgain(needs, reserved) : reserved
+  return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
+}
+
+/** The person as they are now. An attempt that is not open to them gives its reservation back before anything is read of it. */
+async function readWhileReserved(needs: Needs, reserved: Situation): Promise<Situation | Settled<never>> {
+  const situation = await readAgain(needs, reserved)
+  const limited = patternsLimited(situation.member)
+  const closed = limited === null ? closedByNow(needs, situation) : null
+  if (limited === null && closed === null) return situation
+  const before = await release(needs, situation)
+  if (closed === null) throw limited
+  needs.people.forget(situation.who)
+  return unjudged(before, closed)
 }
 
 /** For the next attempt of this person here. */

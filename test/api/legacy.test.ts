@@ -95,6 +95,8 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
           biometricStatus: complete ? 'ok' : 'in-progress',
           enrollmentRequired: !complete,
           actions: complete ? ['retry-biometric'] : ['enroll'],
+          // Once locked, with nothing to wait for.
+          nextAttempt: { mode: 'biometric', retryAfterSeconds: 0 },
           refPatternsStatus: { textVisible: complete ? 'ok' : 'in-progress' },
         })
         expect(json.authentication).toMatchObject({ recommendedAction: 'challenge', nPatternsRef: stored })
@@ -250,6 +252,9 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       ]
       for (const { json } of refused)
         expect(json).toMatchObject({ action: 'refused', nextAttempt: { mode: 'locked' }, actions: ['wait'] })
+      // None of the refused has cost an attempt of its session.
+      const left = refused.map(({ json }) => json.nextAttempt.remainingBiometricAttempts)
+      expect(left).toEqual([3, 3, 3, 3, 0])
       expect([await recorded('locked-core'), await recorded('locked-legacy')]).toEqual([5, 5])
     })
 

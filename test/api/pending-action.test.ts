@@ -223,13 +223,17 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       await queue('updated', UPDATE)
       const session = await authenticated(who)
       for (let n = 1; n <= 5; n++) {
-        expect((await state('updated')).pendingAction).toBe(UPDATE)
-        expect((await type(who, session)).json).toMatchObject({ created: true, nPatternsRef: 5, biometricStatus: 'ok' })
+        const progress = (nPatternsReplaced: number) => ({
+          profileUpdate: { nPatternsReplaced, nPatternsToReplace: 5 },
+        })
+        expect(await state('updated')).toMatchObject({ pendingAction: UPDATE, ...progress(n - 1) })
+        const { json } = await type(who, session)
+        expect(json).toMatchObject({ created: true, nPatternsRef: 5, biometricStatus: 'ok', ...progress(n) })
         expect((await enrolledIds('updated')).slice(0, 5 - n)).toEqual(old.slice(n))
       }
       expect((await enrolledIds('updated')).filter((id) => old.includes(id))).toEqual([])
-      expect(await state('updated')).toMatchObject({ pendingAction: null, biometricStatus: 'ok' })
-      expect((await type(who, session)).json).toMatchObject({ nPatternsRef: 6 })
+      expect(await state('updated')).toMatchObject({ pendingAction: null, profileUpdate: null, biometricStatus: 'ok' })
+      expect((await type(who, session)).json).toMatchObject({ nPatternsRef: 6, profileUpdate: null })
     })
 
     it('keeps a full profile full', async () => {

@@ -149,13 +149,17 @@ describe('POST /users/{userRef}/security-code', () => {
     expect(JSON.stringify(await state('temp'))).not.toContain(`"${json.securityCode}"`)
 
     const first = await verify('temp', token, json.securityCode)
-    expect(first.json).toMatchObject({ action: 'verified', actions: ['change-security-code'] })
+    expect(first.json).toMatchObject({ action: 'verified', actions: ['enroll', 'change-security-code'] })
     const second = await verify('temp', await session('temp'), json.securityCode)
-    expect(second.json).toMatchObject({ action: 'refused', authentication: { authenticated: false } })
+    expect(second.json).toMatchObject({
+      action: 'refused',
+      refusedBecause: 'code-used',
+      authentication: { authenticated: false },
+    })
 
     expect((await put('temp', token, json.securityCode)).status).toBe(422)
     expect((await put('temp', token, OTHER)).status).toBe(200)
-    expect((await verify('temp', token, OTHER)).json).toMatchObject({ action: 'verified', actions: [] })
+    expect((await verify('temp', token, OTHER)).json).toMatchObject({ action: 'verified', actions: ['enroll'] })
   })
 
   it('ends a temporary code after its time', async () => {
@@ -222,7 +226,8 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     const token = await account('right', CODE)
     const { status, json } = await verify('right', token, CODE)
     expect(status).toBe(200)
-    expect(json).toMatchObject({ action: 'verified', actions: [], nextAttempt: null, reason: '' })
+    expect(json).toMatchObject({ action: 'verified', actions: ['enroll'], enrollmentRequired: true, nextAttempt: null })
+    expect(json).toMatchObject({ reason: '', refusedBecause: null })
     expect(json.authentication).toMatchObject({
       authenticated: true,
       authMethod: 'security_code',
@@ -242,6 +247,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     await put('whole', who.session, CODE)
     expect((await verify('whole', who.session, CODE)).json).toMatchObject({
       action: 'verified',
+      actions: [],
       enrollmentRequired: false,
       biometricStatus: 'ok',
     })
@@ -273,9 +279,34 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     const [right, wrong] = [await verify('lock', fresh, CODE), await verify('lock', fresh, OTHER)]
     expect(right.json).toMatchObject({ action: 'refused', actions: ['wait'], nextAttempt: { mode: 'locked' } })
     expect(right.json.nextAttempt.retryAfterSeconds).toBeGreaterThan(890)
+    expect(right.json.refusedBecause).toBe('code-locked')
     expect(said(right)).toEqual(said(wrong))
     await timePasses('lock')
     expect((await verify('lock', fresh, CODE)).json.action).toBe('verified')
+  })
+
+  // Once 0: typing is open in a new session, and the end of the code's lock was not told.
+  it('tells the end of a locked code where typing is open, in a new session too', async () => {
+    const who = await enroll(service, 'code-locked')
+    await put('code-locked', who.session, CODE)
+    for (let i = 0; i < 3; i++) await verify('code-locked', who.session, OTHER)
+    for (const token of [who.session, await session('code-locked')]) {
+      const { json } = await verify('code-locked', token, CODE)
+      expect(json).toMatchObject({ refusedBecause: 'code-locked', nextAttempt: { mode: 'biometric' } })
+      expect(json.nextAttempt.retryAfterSeconds).toBeGreaterThan(850)
+    }
+  })
+
+  it('says of a code that is not set, and of a session without attempts, that this is why', async () => {
+    const token = await account('reasons')
+    expect((await verify('reasons', token, CODE)).json.refusedBecause).toBe('code-not-set')
+    await put('reasons', token, CODE)
+    for (let i = 0; i < 3; i++) await verify('reasons', token, OTHER)
+    await timePasses('reasons')
+    for (let i = 0; i < 2; i++) {
+      const { json } = await verify('reasons', token, CODE)
+      expect(json).toMatchObject({ action: 'refused', refusedBecause: 'session-used-up' })
+    }
   })
 
   it('keeps the lock when the code is changed or cleared, and gives no fourth try', async () => {
@@ -373,12 +404,16 @@ describe('the policy', () => {
     await change({ enabled: false })
     await seen(({ requiresSecurityCode }) => requiresSecurityCode === false)
     const closed = await verify('policy', token, CODE)
-    expect(closed.json).toMatchObject({ action: 'refused', nextAttempt: { remainingCodeAttempts: 0 } })
+    expect(closed.json).toMatchObject({
+      action: 'refused',
+      refusedBecause: 'fallback-off',
+      nextAttempt: { remainingCodeAttempts: 0 },
+    })
     await change({ enabled: true, code_length: 6, weak_codes: [], require_biometric_first: true })
     await seen(({ codeLength }) => codeLength === 6)
     const who = await enroll(service, 'typing-first')
     await put('typing-first', who.session, CODE)
-    expect((await verify('typing-first', who.session, CODE)).json.action).toBe('refused')
+    expect((await verify('typing-first', who.session, CODE)).json.refusedBecause).toBe('typing-first')
     await service.call('POST', '/users/typing-first/verify', { session: who.session, body: stranger() })
     expect((await verify('typing-first', who.session, CODE)).json.action).toBe('verified')
     await change({ require_biometric_first: false })

@@ -172,7 +172,9 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await send('ann')).json).toMatchObject({ memberRef: 'ann' })
       const other = await send('bob')
       expect(refused(other)).toEqual([400, 'invalid-data'])
-      expect(other.json.message).toContain('GET /users/{userRef}')
+      expect(other.json.message).toContain(
+        'belongs to another member_ref of this account: bootstrap with GET /users/{userRef}',
+      )
       expect((await send(null)).json).toMatchObject({ memberRef: 'ann' })
     })
 

@@ -73,6 +73,8 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
         actions: ['enroll'],
         enrollmentRequired: true,
         biometricStatus: 'in-progress',
+        refusedBecause: null,
+        nextAttempt: null,
       })
       expect(json.authentication).toMatchObject({ authenticated: false, recommendedAction: 'challenge' })
     })
@@ -109,6 +111,34 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json).toMatchObject({ action: 'refused', actions: ['wait'], nextAttempt: { mode: 'locked' } })
       expect(json.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
       expect(json.nextAttempt.retryAfterSeconds).toBeLessThanOrEqual(30)
+    })
+
+    it('"refused is free": a right pattern under a lock costs nothing, and signs in once the lock is over', async () => {
+      const who = await enroll(service, 'free')
+      for (let i = 0; i < 3; i++) await verify('free', who.session, stranger())
+      const { session } = await service.bootstrap('free')
+      for (let i = 0; i < 2; i++) await verify('free', session, stranger())
+      for (let i = 0; i < 4; i++) {
+        const { json } = await verify('free', session, who.fresh())
+        expect(json).toMatchObject({ action: 'refused', refusedBecause: 'typing-locked' })
+        expect(json.nextAttempt).toMatchObject({ mode: 'locked', remainingBiometricAttempts: 1 })
+        expect(json.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
+      }
+      expect((await verify('free', who.session, who.fresh())).json.refusedBecause).toBe('typing-locked')
+      const told = (await service.call('GET', '/users/free', { session })).json
+      expect(told).toMatchObject({ sessionId: session, nextAttempt: { mode: 'locked', remainingBiometricAttempts: 1 } })
+      expect(told.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
+      expect((await service.bootstrap('free')).json.nextAttempt).toMatchObject({ remainingBiometricAttempts: 3 })
+      expect((await service.dashboard('POST', '/users/free/actions', { body: { action: 'unlock' } })).status).toBe(200)
+      expect((await service.bootstrap('free')).json.nextAttempt).toBeNull()
+      expect((await verify('free', session, stranger())).json).toMatchObject({
+        action: 'rejected',
+        refusedBecause: null,
+      })
+      expect((await verify('free', session, who.fresh())).json).toMatchObject({
+        action: 'refused',
+        refusedBecause: 'session-used-up',
+      })
     })
 
     it('does not count a body that is no pattern', async () => {

@@ -59,11 +59,11 @@ export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
   return failures
 }
 
-/** Shut for good, by the last rung or by somebody: typing until a reset, a code until there is a new one. */
+/** Shut for good: by the last rung until a reset, or a new code; by an administrator until a reset, or an unlock for codes. */
 export function isDead(history: readonly Entry[], kind: AttemptKind): boolean {
   const newCode = kind === 'security_code' ? history.findLastIndex(({ what }) => what === 'new code') : -1
   const shut = history.findLastIndex(({ what }) => what === 'lock')
-  if (shut > Math.max(newCode, wipedAt(history, kind))) return true
+  if (shut > wipedAt(history, kind)) return true
   return failuresOf(history, kind).some(({ inARow, place }) => lockMs(kind, inARow) === FOR_GOOD && place > newCode)
 }
 

@@ -5,6 +5,7 @@ import {
   type AttemptKind,
   type AttemptWindow,
   afterFailure,
+  afterNewCode,
   afterSuccess,
   attemptWindow,
   closedForMs,
@@ -51,7 +52,7 @@ export const SHIPPED: Rules = {
   afterSuccess,
   attemptWindow,
   afterReset: (counters) => ({ ...counters, biometric: NO_ATTEMPTS.biometric }),
-  afterNewCode: (counters) => ({ ...counters, security_code: { ...counters.security_code, off: false } }),
+  afterNewCode,
   inNewSession: (counters) => counters,
   afterLoss: (used) => used,
 }

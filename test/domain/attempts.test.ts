@@ -3,10 +3,13 @@ import {
   type AttemptCounters,
   type AttemptKind,
   afterFailure,
+  afterLock,
+  afterNewCode,
   afterSuccess,
   attemptWindow,
   closedForMs,
   NO_ATTEMPTS,
+  whyClosed,
 } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 
@@ -140,5 +143,42 @@ describe('the open mode', () => {
     const policy = { ...base.policy, security_code_fallback: fallback }
     const counters = failures(50, 'biometric').counters
     expect(attemptWindow({ ...base, policy, counters })).toMatchObject({ mode: 'locked', retryAfterSeconds: null })
+  })
+})
+
+describe("an administrator's lock", () => {
+  it('is not ended by a new code, as ten failures are', () => {
+    const dead = failures(10, 'security_code').counters
+    expect(closedForMs(afterNewCode(dead), 'security_code', Date.UTC(2090))).toBe(0)
+    expect(closedForMs(afterNewCode(afterLock(dead)), 'security_code', Date.UTC(2090))).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('why an attempt is closed', () => {
+  const base = { profileReady: true, codeUsable: true, codeSet: true, session: FRESH, counters: NO_ATTEMPTS, now: 0 }
+  const { security_code_fallback } = DEFAULT_POLICY
+  const policyWith = (changes: object) => ({
+    ...DEFAULT_POLICY,
+    security_code_fallback: { ...security_code_fallback, ...changes },
+  })
+  const typingLocked = { counters: failures(5, 'biometric').counters, now: failures(5, 'biometric').now }
+  const codeLocked = { counters: failures(3, 'security_code').counters, now: failures(3, 'security_code').now }
+  it.each([
+    ['biometric', {}, null],
+    ['biometric', { profileReady: false }, 'enroll'],
+    ['biometric', { session: { ...FRESH, biometric: 3 } }, 'session-used-up'],
+    ['biometric', { ...typingLocked, session: { ...FRESH, biometric: 3 } }, 'typing-locked'],
+    ['security_code', {}, null],
+    ['security_code', { policy: policyWith({ enabled: false }) }, 'fallback-off'],
+    ['security_code', { codeUsable: false, codeSet: false }, 'code-not-set'],
+    ['security_code', { codeUsable: false }, 'code-used'],
+    ['security_code', codeLocked, 'code-locked'],
+    ['security_code', { policy: policyWith({ require_biometric_first: true }) }, 'typing-first'],
+    ['security_code', { session: { ...FRESH, security_code: 3 } }, 'session-used-up'],
+  ] as const)('%s with %j: %s, and open by the window where by this', (kind, changes, why) => {
+    const inputs = { policy: DEFAULT_POLICY, ...base, ...changes }
+    const window = attemptWindow(inputs)
+    expect(whyClosed(inputs, kind)).toBe(why)
+    expect(kind === 'biometric' ? window.mode === 'biometric' : window.codeOpen).toBe(why === null)
   })
 })

@@ -11,7 +11,7 @@ import { createEnroll } from '../../src/flows/enroll.js'
 import { createKnownPeople, type KnownPeople } from '../../src/flows/known-people.js'
 import { createProfileFlows } from '../../src/flows/profiles.js'
 import { createSettings } from '../../src/flows/settings.js'
-import { newToken } from '../../src/flows/tokens.js'
+import { newToken, sha256Hex } from '../../src/flows/tokens.js'
 import { createVerify } from '../../src/flows/verify.js'
 import { jsonLog } from '../../src/log.js'
 import { administration, openStores, type Stores } from '../../src/open-stores.js'
@@ -108,6 +108,8 @@ async function enrolled() {
       }
     },
     references: () => stores.profiles.references(organizationId, one.memberId),
+    used: async (token: string) =>
+      (await stores.sessions.find(organizationId, who.userRef, sha256Hex(token)))?.used.biometric,
     records: async () => (await stores.authentications.list(organizationId, who.userRef, 100)).length,
   }
   await one.enroll()
@@ -155,9 +157,19 @@ describe('while a pattern is being scored', () => {
         if (patternId !== null) stored++
       }
     })
-    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
-    expect(answer).toMatchObject({ action: 'refused', authentication: null, biometricStatus: 'ok' })
+    const verified = flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    await expect(verified).rejects.toMatchObject({ kind: 'session-missing' })
     expect(await one.records()).toBe(0)
+  })
+
+  it('a lock of the person refuses it, and gives its attempt back', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
+    const token = await one.session()
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, token, one.fresh(), HINTS)
+    expect(answer).toMatchObject({ action: 'refused', refusedBecause: 'typing-locked', authentication: null })
+    expect(await one.used(token)).toBe(0)
+    expect([scores.asked(), await one.records()]).toEqual([1, 0])
   })
 
   it('a reference that a queued update replaces elsewhere is left out: the pattern is scored again', async () => {
@@ -365,8 +377,15 @@ describe('a process that remembers a person', () => {
     await flowsOn().verify(one.who, await one.session(), other.fresh(), HINTS)
     expect((await streak())?.closedUntil).toBeGreaterThan(Date.now())
     const records = await one.records()
-    expect(await one.verify()).toMatchObject({ action: 'refused', authentication: null })
-    expect(await one.records()).toBe(records)
+    const scores = scoringThen(async () => {})
+    const token = await one.session()
+    const locked = { action: 'refused', refusedBecause: 'typing-locked', authentication: null }
+    // Once the reservation of each was kept, so that the session was used up before the lock was over.
+    for (let n = 0; n < 4; n++) {
+      for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
+        expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
+    }
+    expect([await one.used(token), scores.asked(), await one.records()]).toEqual([0, 0, records])
   })
 
   it('judges nobody by the profile of who had the name before', async () => {

@@ -10,6 +10,7 @@ export const INVARIANTS = {
   I9: 'whatever an answer or a row names is of its organization',
   I10: 'no answer tells of an attempt that is not on record as told',
   I11: 'a temporary code stands in one answer, and signs in once',
+  free: 'a refused attempt, or one that is sent to enroll, leaves every counter as it was',
   sessions: 'a session serves its own user, for 900 s at the most, and not after what ends it',
   verdict: 'a verdict rests on the references and the code that are there at its commit',
   belief: 'what a process tells of a member is what was stored at that version',

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Account, Member } from '../../src/domain/account.js'
-import { FAILURES_PER_DAY } from '../../src/domain/attempts.js'
+import { type AttemptKind, FAILURES_PER_DAY } from '../../src/domain/attempts.js'
 import type { BiometricStatus } from '../../src/domain/biometric-status.js'
 import { Refusal } from '../../src/domain/refusal.js'
 import { SESSION_LIFETIME_MS } from '../../src/flows/bootstrap.js'
-import { sha256Hex } from '../../src/flows/tokens.js'
+import { sha256Hex, shownSessionId } from '../../src/flows/tokens.js'
 import type { Authentication } from '../../src/storage/authentication.js'
 import { type Entry, failuresOf, isClosed, isDead } from '../domain/attempts-by-the-book.js'
 import type { Invariant, Violation } from './invariants.js'
@@ -68,6 +68,9 @@ export function createOracle(needs: Needs) {
   /** Of erased and renamed people, by organization, userRef and memberRef. */
   const carried = new Map<string, { readonly of: string; readonly histories: Entry[][]; readonly until: number }>()
   const scored = new Map<string, number>()
+  /** By session and kind: attempts that have begun, and those of them that were answered as free. */
+  const begun = new Map<string, number>()
+  const free = new Map<string, number>()
   const attempts = new Map<string, { readonly authenticated: boolean; readonly code: string | null }>()
   const stored = new Set<string>()
   const codes = new Set<string>()
@@ -255,6 +258,25 @@ export function createOracle(needs: Needs) {
       )
   }
 
+  /** Each attempt that is not free may hold one reservation, and be on record: whatever a session counts beyond that was not given back. */
+  function holdFree(request: Request, action: string | undefined): void {
+    if (action !== 'refused' && action !== 'enroll') return
+    const visit = attemptOf(request)
+    if (visit === null) return
+    const { kind, session, sha256, who } = visit
+    free.set(session, (free.get(session) ?? 0) + 1)
+    const most = (begun.get(session) ?? 0) - (free.get(session) ?? 0)
+    const used = sessions.of(who.organizationId, who.userRef).get(sha256)?.used[kind] ?? 0
+    const judged = scored.get(keyOf(who.organizationId, shownSessionId(sha256), kind)) ?? 0
+    hold('free', used <= most, () => `a session counts ${used} attempts by ${kind}, and ${most} were not free`)
+    hold(
+      'free',
+      judged <= most,
+      () => `${judged} attempts by ${kind} of a session are on record, and ${most} were not free`,
+    )
+    saw(`free: ${action}`)
+  }
+
   /** Sessions that were there before the call are gone, save its own. */
   function holdEnded({ who, token, beganAt }: Request, memberRef: string | null): void {
     for (const [sha256, session] of sessions.of(who.organizationId, who.userRef)) {
@@ -314,6 +336,12 @@ export function createOracle(needs: Needs) {
       const mintedAt = sessions.of(who.organizationId, who.userRef).get(sha256)?.mintedAt ?? now()
       if (known === undefined) tokens.set(sha256, { place, at: mintedAt, step: step() })
     },
+    /** A database that dies may forget that an attempt was given back: none of before is held to it. */
+    sessionsLost: () => free.clear(),
+    began(request: Request) {
+      const visit = attemptOf(request)
+      if (visit !== null) begun.set(visit.session, (begun.get(visit.session) ?? 0) + 1)
+    },
     answered(request: Request, answer: object) {
       holdToken(request)
       const { who, kind } = request
@@ -330,6 +358,7 @@ export function createOracle(needs: Needs) {
       for (const one of told.members ?? []) holdTold(who, { ...told, ...one })
       if (told.account !== undefined) holdTold(who, told)
       if (told.authentication !== undefined) holdAuthentication(request, told.action ?? '', told.authentication)
+      holdFree(request, told.action)
       const patternId = told.patternId ?? told.enrollment?.patternId ?? null
       hold('I4', patternId === null || stored.has(patternId), () => `${patternId} is said to be stored`)
       eachText(answer, (code) => {
@@ -376,6 +405,16 @@ export function createOracle(needs: Needs) {
   }
 }
 export type Oracle = ReturnType<typeof createOracle>
+
+const ATTEMPTS: readonly string[] = ['verify', 'verify code', 'legacy verify']
+
+/** Which attempt a call makes, in the session that it brings; null where it makes none, or brings none. */
+function attemptOf({ kind: call, who, token, code }: Request) {
+  if (token === undefined || !ATTEMPTS.includes(call)) return null
+  const kind: AttemptKind = code === undefined ? 'biometric' : 'security_code'
+  const sha256 = sha256Hex(token)
+  return { who, kind, sha256, session: keyOf(who.organizationId, sha256, kind) }
+}
 
 const CODE = /^\d{12}$/
 const SHOWS_CODES: readonly string[] = ['create', 'issue']

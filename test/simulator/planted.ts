@@ -247,6 +247,11 @@ export const PLANTED: readonly Planted[] = [
     },
   },
   {
+    name: 'an attempt that is refused after its reservation is counted',
+    by: 'free',
+    seenAs: ({ sessions }) => ({ sessions: { ...sessions, release: async () => {} } }),
+  },
+  {
     name: 'a reset leaves the sessions alone',
     by: 'sessions',
     seenAs: ({ sessions }) => ({ sessions: { ...sessions, endAll: async () => {} } }),

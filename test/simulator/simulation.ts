@@ -131,6 +131,7 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
     const flows = processes[request?.process ?? 0]
     if (request === null || flows === undefined) return
     underWay.add(request)
+    oracle.began(request)
     tell(request.process, request.kind, 'begins', request.who, request.token, request.code)
     request
       .run(flows)
@@ -156,6 +157,7 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
     tell(-1, inDatabase ? 'the database dies' : 'the sessions are flushed')
     if (inDatabase) for (let process = 0; process < PROCESSES; process++) lose(process)
     world.loseSessions()
+    oracle.sessionsLost()
   }
 
   return {

@@ -129,6 +129,8 @@ const MET = [
   // States and ends.
   ...['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'],
   ...['link completed', 'link replaced', 'link revoked', 'link expired', 'link erased'],
+  // Attempts that cost nothing.
+  ...['free: refused', 'free: enroll'],
   // Rungs.
   ...['biometric: 5 in a row', 'biometric: 10 in a row', 'biometric: 15 in a row', 'biometric: 20 in a day'],
   ...['security_code: 3 in a row', 'security_code: 6 in a row', 'security_code: 10 in a row'],

@@ -11,7 +11,7 @@ import {
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
-import { AccountTypeField, Counts, countsOf, Words } from './shapes.js'
+import { AccountTypeField, Counts, countsOf, ProfileUpdateField, Words } from './shapes.js'
 
 const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
 
@@ -43,6 +43,7 @@ export const enrollPattern = coreRoute({
         .nullable()
         .describe('id of the stored pattern, for removing it; null where none was stored'),
       ...Counts,
+      profileUpdate: ProfileUpdateField,
       ...Words,
     }),
   },
@@ -69,6 +70,7 @@ export const enrollPattern = coreRoute({
         created: enrolled.patternId !== null,
         patternId: enrolled.patternId,
         ...countsOf(enrolled),
+        profileUpdate: enrolled.update,
         ...enrolled.words,
       },
     }

@@ -6,7 +6,8 @@ import type { Designation } from '../../flows/person.js'
 import { settingsFor } from '../../flows/settings.js'
 import { AccountFields, accountFields } from './account-fields.js'
 import { coreRoute, designation, languageHints, MemberAndLanguageQuery, MemberQuery, UserParams } from './core-route.js'
-import { AccountTypeField, PendingActionField, Words } from './shapes.js'
+import { NextAttempt, nextAttempt } from './next-attempt.js'
+import { AccountTypeField, PendingActionField, ProfileUpdateField, Words } from './shapes.js'
 
 const CodeFields = {
   requiresSecurityCode: z.boolean().describe('the policy lets a security code stand in where typing fails'),
@@ -25,6 +26,10 @@ const BootstrapState = z.object({
   sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
   ...CodeFields,
   pendingAction: PendingActionField.nullable().describe('queued by an administrator; the session honors it'),
+  profileUpdate: ProfileUpdateField,
+  nextAttempt: NextAttempt.nullable().describe(
+    'what a verify would be told where the profile is complete and typing would be refused in this session; null otherwise',
+  ),
   ...Words,
 })
 
@@ -50,6 +55,8 @@ function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
     ...codeState(begun.state?.member ?? null),
     codeLength: begun.codeLength,
     pendingAction: begun.pendingAction,
+    profileUpdate: begun.update,
+    nextAttempt: begun.next === null ? null : nextAttempt(begun.next, begun.words),
     ...begun.words,
   }
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { AttemptWindow } from '../../domain/attempts.js'
+import { type AttemptWindow, REFUSED_BECAUSE } from '../../domain/attempts.js'
 import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { VerifyAnswer } from '../../flows/attempt-record.js'
-import type { SuggestedWords } from '../../flows/words.js'
 import {
   coreRoute,
   designation,
@@ -13,16 +12,10 @@ import {
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
+import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { laneOfVerify, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
-import { BiometricStatusField, Words } from './shapes.js'
+import { BiometricStatusField } from './shapes.js'
 
-const NextAttempt = z.object({
-  mode: z.enum(['biometric', 'security_code', 'locked']),
-  remainingBiometricAttempts: z.int(),
-  remainingCodeAttempts: z.int(),
-  retryAfterSeconds: z.int().nullable().describe('0 where a mode is open; null where waiting does not help'),
-  ...Words,
-})
 const AuthenticationFields = z.object({
   id: z.string(),
   timestamp: z.iso.datetime(),
@@ -54,7 +47,14 @@ export const VerifyReply = z.object({
   authentication: AuthenticationFields,
   biometricStatus: BiometricStatusField,
   refPatternsStatus: z.object({ textVisible: PatternsStatus, textSensitive: PatternsStatus }),
-  nextAttempt: NextAttempt.nullable(),
+  refusedBecause: z
+    .enum(REFUSED_BECAUSE)
+    .nullable()
+    .describe(
+      'why an attempt with action refused was not open; null otherwise. code-used: a temporary code has signed in, or ' +
+        'its 24 hours are over',
+    ),
+  nextAttempt: NextAttempt.nullable().describe('null after a success, and where the user can only enroll'),
   enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
   reason: z.enum(['', 'detection-bot', 'fraud-detected']),
 })
@@ -96,10 +96,11 @@ export const verifyUser = coreRoute({
 
 /** What a verify is answered; `requestId` names an attempt that was not recorded. */
 export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyReply {
-  const { next } = answer
+  const { action, next } = answer
+  const enrollmentRequired = action === 'enroll' || (action === 'verified' && !canVerify(answer.biometricStatus))
   return {
-    action: answer.action,
-    actions: next === null ? afterSuccess(answer) : clientActions(answer, next),
+    action,
+    actions: [...(enrollmentRequired ? ['enroll' as const] : []), ...clientActions(answer)],
     authentication:
       answer.authentication === null ? unscored(answer, requestId) : scored(answer, answer.authentication),
     biometricStatus: answer.biometricStatus,
@@ -107,30 +108,27 @@ export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyRepl
       textVisible: refPatternsStatus(answer.nVisible, answer),
       textSensitive: refPatternsStatus(answer.nSensitive, answer),
     },
+    refusedBecause: answer.refusedBecause,
     nextAttempt: next === null || answer.words === null ? null : nextAttempt(next, answer.words),
-    enrollmentRequired: answer.action === 'enroll' || (next === null && !canVerify(answer.biometricStatus)),
+    enrollmentRequired,
     reason: answer.authentication?.reason ?? '',
   }
 }
 
-/** A temporary code has signed in for the only time. */
-const afterSuccess = ({ method, member }: VerifyAnswer): ClientAction[] =>
-  method === 'security_code' && member.code.temporary ? ['change-security-code'] : []
+/** What there is to do beside an enrollment that is required. */
+function clientActions({ action, method, member, next }: VerifyAnswer): ClientAction[] {
+  // A temporary code has signed in for the only time.
+  if (next === null) return method === 'security_code' && member.code.temporary ? ['change-security-code'] : []
+  if (action === 'enroll') return next.mode === 'security_code' ? ['ask-security-code'] : []
+  return retries(next)
+}
 
-function clientActions({ action }: VerifyAnswer, next: AttemptWindow): ClientAction[] {
-  if (action === 'enroll') return next.mode === 'security_code' ? ['enroll', 'ask-security-code'] : ['enroll']
+/** What the client may do after an attempt that failed. */
+export function retries(next: AttemptWindow): ClientAction[] {
   if (next.mode === 'locked') return next.retryAfterSeconds === null ? ['reset-biometric-profile'] : ['wait']
   if (next.mode === 'security_code') return ['ask-security-code']
   return next.codeOpen ? ['retry-biometric', 'ask-security-code'] : ['retry-biometric']
 }
-
-const nextAttempt = (next: AttemptWindow, words: SuggestedWords): z.infer<typeof NextAttempt> => ({
-  mode: next.mode,
-  remainingBiometricAttempts: next.remainingBiometricAttempts,
-  remainingCodeAttempts: next.remainingCodeAttempts,
-  retryAfterSeconds: next.retryAfterSeconds,
-  ...words,
-})
 
 function scored(
   answer: VerifyAnswer,

@@ -1,4 +1,4 @@
-import { type AttemptCounters, NO_ATTEMPTS } from '../../domain/attempts.js'
+import { type AttemptCounters, NO_ATTEMPTS, UNTIL_UNLOCKED } from '../../domain/attempts.js'
 import type { AttemptLockStore } from '../attempt-lock.js'
 import type { Database } from './client.js'
 
@@ -21,7 +21,8 @@ export function postgresAttemptLocks(database: Database): AttemptLockStore {
       database.keyed(organizationId, async (sql) => {
         const closed = await sql`
           update keystride.member set attempts_version = attempts_version + 1,
-            attempts = jsonb_set(jsonb_set(attempts, '{biometric,off}', 'true'), '{security_code,off}', 'true')
+            attempts = jsonb_set(jsonb_set(jsonb_set(attempts, '{biometric,off}', 'true'), '{security_code,off}', 'true'),
+              '{security_code,closedUntil}', ${String(UNTIL_UNLOCKED)}::text::jsonb)
           where organization_id = ${organizationId} and id = ${memberId}`
         return closed.count > 0
       }),

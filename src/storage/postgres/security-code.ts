@@ -1,3 +1,4 @@
+import { UNTIL_UNLOCKED } from '../../domain/attempts.js'
 import type { SecurityCodeStore } from '../security-code.js'
 import type { Database } from './client.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
@@ -34,7 +35,9 @@ export function postgresSecurityCodes(database: Database): SecurityCodeStore {
             code_previous_hash = coalesce(code_hash, code_previous_hash), code_temporary = ${expiresAt !== null},
             code_used = false, code_set_at = ${new Date(code.setAt)}, code_expires_at = ${expiresAt},
             code_issued = ${JSON.stringify(code.issued)}::text::jsonb, code_version = code_version + 1,
-            attempts = jsonb_set(attempts, '{security_code,off}', 'false'), attempts_version = attempts_version + 1
+            attempts = jsonb_set(attempts, '{security_code,off}',
+              to_jsonb((attempts #>> '{security_code,closedUntil}')::numeric >= ${String(UNTIL_UNLOCKED)}::numeric)),
+            attempts_version = attempts_version + 1
           where m.organization_id = ${organizationId} and m.id = ${memberId} and m.archived_at is null
             and m.code_version = ${version}
           returning ${memberColumns(sql)}`

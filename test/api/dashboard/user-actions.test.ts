@@ -44,9 +44,25 @@ describe('POST /users/{userRef}/actions', () => {
       body: { securityCode: '749205' },
     })
     expect([coded.json.authentication.authenticated, coded.json.nextAttempt.mode]).toEqual([false, 'locked'])
+    // Once the person's own new code opened what an administrator had locked.
+    const chosen = await service.call('PUT', '/users/ann/security-code', {
+      session: another,
+      body: { securityCode: '638174' },
+    })
+    const issued = await service.call('POST', '/users/ann/security-code', { session: another })
+    expect([chosen.status, issued.status]).toEqual([200, 200])
+    const { json } = await service.call('POST', '/users/ann/verify', {
+      session: another,
+      body: { securityCode: issued.json.securityCode },
+    })
+    expect(json).toMatchObject({ action: 'refused', refusedBecause: 'code-locked', nextAttempt: { mode: 'locked' } })
+    expect(json.nextAttempt.retryAfterSeconds).toBeNull()
     expect((await act('unlock')).status).toBe(200)
     const { session: opened } = await bootstrap()
-    const right = await service.call('POST', '/users/ann/verify', { session: opened, body: { securityCode: '749205' } })
+    const right = await service.call('POST', '/users/ann/verify', {
+      session: opened,
+      body: { securityCode: issued.json.securityCode },
+    })
     expect(right.json.authentication.authenticated).toBe(true)
   })
 

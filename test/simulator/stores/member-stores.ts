@@ -1,4 +1,4 @@
-import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { afterLock, afterNewCode, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { INVALID_PATTERNS_MAX, INVALID_PATTERNS_WINDOW_MS } from '../../../src/domain/invalid-patterns.js'
 import { pendingAfter } from '../../../src/domain/pending-action.js'
 import type { AttemptLockStore } from '../../../src/storage/attempt-lock.js'
@@ -25,7 +25,7 @@ export function memorySecurityCodes(tables: Tables): Immediate<SecurityCodeStore
       const { attempts, attemptsVersion } = row.member
       const member = update(tables, row, {
         code: { set: true, temporary: expiresAt !== null, expiresAt, used: false, version: version + 1 },
-        attempts: { ...attempts, security_code: { ...attempts.security_code, off: false } },
+        attempts: afterNewCode(attempts),
         attemptsVersion: attemptsVersion + 1,
       })
       tables.watch({ what: 'new code', row })
@@ -58,11 +58,7 @@ export function memoryAttemptLocks(tables: Tables): Immediate<AttemptLockStore> 
       const row = tables.members.get(keyOf(organizationId, memberId))
       if (row === undefined) return false
       const { attempts, attemptsVersion } = row.member
-      const shut = {
-        biometric: { ...attempts.biometric, off: true },
-        security_code: { ...attempts.security_code, off: true },
-      }
-      update(tables, row, { attempts: shut, attemptsVersion: attemptsVersion + 1 })
+      update(tables, row, { attempts: afterLock(attempts), attemptsVersion: attemptsVersion + 1 })
       tables.watch({ what: 'lock', row })
       return true
     },

@@ -15,7 +15,7 @@ import { memberRefIn } from '../member-ref-body.js'
 import { laneOfVerify, SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
 import { enrollPattern } from '../typing-patterns.js'
 import { createUser } from '../users.js'
-import { VerifyReply, verifyReply, verifyUser } from '../verify.js'
+import { retries, VerifyReply, verifyReply, verifyUser } from '../verify.js'
 import { LEGACY } from './leaving.js'
 
 /** Verify without a bootstrap; with `x-enrollment: USER` it creates and enrolls too. */
@@ -68,7 +68,7 @@ function legacyReply(answer: LegacyAnswer, requestId: string): VerifyReply {
   return {
     ...reply,
     action: reason === '' ? 'enroll' : 'rejected',
-    actions: complete ? ['retry-biometric'] : reply.actions,
+    actions: complete && answer.next !== null ? retries(answer.next) : reply.actions,
     authentication: {
       ...reply.authentication,
       recommendedAction: reason === '' ? 'challenge' : 'block',
