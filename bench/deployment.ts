@@ -82,7 +82,10 @@ export async function deploy(name: string): Promise<Deployment> {
       QUEUE_MS: '60000',
     }
     const opened = async (more: Record<string, string>) => {
-      const stores = await openStores(readConfig({ ...settings, ...more }), jsonLog('silent'), { redis: true })
+      const stores = await openStores(readConfig({ ...settings, ...more }), jsonLog('silent'), {
+        redis: true,
+        schema: 'migrate',
+      })
       closing.push(() => stores.close())
       return stores
     }

@@ -66,6 +66,12 @@ const Environment = z.object({
   DATABASE_POOL: count(2, 200)
     .default(10)
     .describe('connections to PostgreSQL a process holds at most, one of them for signs of life'),
+  MIGRATE: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'whether the start brings the database to its version; off: it stops where the schema is older, `keystride migrate` is a step',
+    ),
   DATABASE_PREPARE: z
     .enum(['auto', 'true', 'false'])
     .default('auto')
@@ -161,6 +167,7 @@ export interface Config {
   readonly roles: readonly Role[]
   readonly databaseUrl: string | null
   readonly databasePool: number
+  readonly migrate: boolean
   /** Null: it depends on whether a pooler stands between. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
@@ -222,6 +229,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     roles: settings.ROLES ?? ROLES,
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
+    migrate: settings.MIGRATE === 'on',
     databasePrepare: settings.DATABASE_PREPARE === 'auto' ? null : settings.DATABASE_PREPARE === 'true',
     redisUrl: settings.REDIS_URL ?? null,
     dataFolder: settings.KEYSTRIDE_DATA,

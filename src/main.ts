@@ -39,7 +39,7 @@ type Stopping = ReturnType<typeof stopOnSignal>
 
 /** Several processes serve; this one holds the stores open that they share, and watches over them. */
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
-  const stores = await openStores(config, log, { redis: false })
+  const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
   const demo = stores.embedded ? await demoOrganization(config, stores) : null
   const { processes, host, port } = config
@@ -65,7 +65,12 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
       stopping.onStop(() => started.close())
       return started
     }),
-    openStores(config, log, { redis: true, supervised: front !== null }).then((opened) => {
+    openStores(config, log, {
+      redis: true,
+      supervised: front !== null,
+      // A front's supervisor has done it.
+      schema: config.migrate && front === null ? 'migrate' : 'at-least',
+    }).then((opened) => {
       stopping.onStop(() => opened.close())
       return opened
     }),

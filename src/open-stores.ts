@@ -44,7 +44,7 @@ import { postgresErasures } from './storage/postgres/erasures.js'
 import { postgresExports } from './storage/postgres/exports.js'
 import { postgresInvalidPatterns } from './storage/postgres/invalid-patterns.js'
 import { postgresJobQueue } from './storage/postgres/job-queue.js'
-import { migrate } from './storage/postgres/migrate.js'
+import { migrate, requireSchema } from './storage/postgres/migrate.js'
 import { postgresNotifications } from './storage/postgres/notifications.js'
 import { postgresOrganizations } from './storage/postgres/organization.js'
 import { postgresOutbox } from './storage/postgres/outbox.js'
@@ -128,6 +128,8 @@ export interface Stores {
   close(): Promise<void>
 }
 
+export type SchemaChoice = 'migrate' | 'at-least' | 'exact'
+
 /** Beside the processes' pools: migrations, a console, and the server's own. */
 const FURTHER_CONNECTIONS = 20
 
@@ -140,14 +142,20 @@ const connectionsFor = ({ processes, databasePool }: Config): number =>
   Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
 
 /**
- * Opens every store that the configuration names, the database brought to this version. `redis` false leaves Redis
- * alone: administration has no use for it. `supervised`: the process above starts an embedded database again where it dies.
+ * Opens every store that the configuration names. `schema` says what becomes of a database at another version: `migrate`
+ * brings it to this one, `at-least` accepts a newer one, `exact` accepts none; each of the last two throws otherwise and
+ * changes nothing. `redis` false leaves Redis alone: administration has no use for it. `supervised`: the process above
+ * starts an embedded database again where it dies.
  * What was opened before a failure is closed again.
  */
 export async function openStores(
   config: Config,
   log: Logger,
-  { redis: withRedis, supervised = false }: { redis: boolean; supervised?: boolean },
+  {
+    redis: withRedis,
+    supervised = false,
+    schema = 'exact',
+  }: { redis: boolean; supervised?: boolean; schema?: SchemaChoice },
 ): Promise<Stores> {
   const closing: (() => Promise<void>)[] = []
   const close = async () => {
@@ -168,7 +176,8 @@ export async function openStores(
     if (embedded !== null) closing.push(() => embedded.stop())
     const url = embedded?.url ?? config.databaseUrl ?? ''
     const primary = await primaryOf(url)
-    const migrated = await migrate(primary, say)
+    const migrated = schema === 'migrate' ? await migrate(primary, say) : []
+    if (schema !== 'migrate') await requireSchema(primary, { newer: schema === 'at-least' })
     const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
     const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
     closing.push(() => database.close())

@@ -1,18 +1,21 @@
 import { type Config, readConfig } from '../config.js'
 import type { OrganizationFlows } from '../flows/organizations.js'
 import { jsonLog, toDescriptor } from '../log.js'
-import { openStores, type Stores } from '../open-stores.js'
+import { openStores, type SchemaChoice, type Stores } from '../open-stores.js'
 
 /** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
-export type Administer = (work: (stores: Stores, config: Config) => Promise<void>) => Promise<void>
+export type Administer = (
+  work: (stores: Stores, config: Config) => Promise<void>,
+  schema?: SchemaChoice,
+) => Promise<void>
 
-/** Administration on the stores that `env` names; Redis is left alone. */
+/** Administration on the stores that `env` names; Redis is left alone. Only `keystride migrate` changes the schema. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
-  (work) =>
+  (work, schema = 'exact') =>
     run(async () => {
       const config = readConfig(env)
-      const stores = await openStores(config, quietLog(), { redis: false })
+      const stores = await openStores(config, quietLog(), { redis: false, schema })
       try {
         await work(stores, config)
       } finally {

@@ -39,7 +39,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
     .action(() =>
       administer(async ({ migrated }) => {
         print(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
-      }),
+      }, 'migrate'),
     )
 
   const organization = program.command('organization').description('create and list organizations')
