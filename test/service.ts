@@ -79,7 +79,7 @@ export async function startService(
   }
   const config = readConfig(env)
   const log = jsonLog(config.logLevel)
-  const stores = await openStores(config, log, { redis: true })
+  const stores = await openStores(config, log, { redis: true, schema: 'migrate' })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
   const serving = await serveAll({
