@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { z } from 'zod'
 import { ADAPTIVE_MAX } from './domain/adaptation.js'
@@ -63,6 +64,9 @@ const Environment = z.object({
     .describe(
       'PostgreSQL 14 or newer, a standby by a further host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
     ),
+  DATABASE_URL_FILE: file.describe(
+    'file that holds DATABASE_URL, as a container is given a secret; read where that is unset',
+  ),
   DATABASE_POOL: count(2, 200)
     .default(10)
     .describe('connections to PostgreSQL a process holds at most, one of them for signs of life'),
@@ -93,6 +97,7 @@ const Environment = z.object({
   ENCRYPTION_KEY: encryptionKey
     .optional()
     .describe("32 bytes in base64 that wrap the organizations' data keys; required with DATABASE_URL"),
+  ENCRYPTION_KEY_FILE: file.describe('file that holds ENCRYPTION_KEY; read where that is unset'),
   ENCRYPTION_KEY_PREVIOUS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
@@ -209,8 +214,9 @@ export class ConfigError extends Error {
 /** Reads and checks the environment; throws `ConfigError` naming every variable that is off. Empty counts as unset. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const problems = readSecretFiles(given)
   const parsed = Environment.safeParse(given)
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  if (!parsed.success) problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
   if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
   }
@@ -257,6 +263,23 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: settings.LOG_LEVEL,
     uwsProvider: settings.UWS_PROVIDER ?? null,
   }
+}
+
+/** Variables that a file may hold, since an environment is easier to read for others than a file. */
+const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
+
+/** Puts what the files hold beside what was given, which goes before it; gives what could not be read. */
+function readSecretFiles(given: Record<string, string | undefined>): string[] {
+  return SECRETS.flatMap((name) => {
+    const path = given[`${name}_FILE`]
+    if (path === undefined || given[name] !== undefined) return []
+    try {
+      given[name] = readFileSync(path, 'utf8').trim()
+      return []
+    } catch (error) {
+      return [`${name}_FILE: the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`]
+    }
+  })
 }
 
 /** Name, default and meaning of every variable, for `keystride config check` and the README. */

@@ -1,11 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig } from './config.js'
-import { DEMO_ORGANIZATION, SCOPES } from './domain/organization.js'
+import { DEMO_ORGANIZATION } from './domain/organization.js'
+import { firstOrganization } from './first-organization.js'
 import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
-import { newApiKey } from './flows/organizations.js'
 import { asFront, type Front } from './front.js'
+import { commandAt, greeting } from './greeting.js'
 import { boundHeapGrowth } from './heap.js'
 import { jsonLog, type Logger } from './log.js'
 import { administration, openStores, type Stores } from './open-stores.js'
@@ -19,6 +19,7 @@ const STOP_WITHIN_MS = 4_500
 
 /** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {
+  stopWithLauncher(env)
   boundHeapGrowth()
   const config = readConfigOrExit(env)
   const log = jsonLog(config.logLevel)
@@ -35,25 +36,40 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   }
 }
 
+/**
+ * npm and npx run a command in a shell that dies of a signal without passing it on: a service whose launcher is gone would
+ * go on unseen. So under npm a new parent means stop.
+ */
+function stopWithLauncher(env: NodeJS.ProcessEnv): void {
+  const launcher = process.ppid
+  if (env.npm_lifecycle_event === undefined) return
+  const watch = setInterval(() => {
+    if (process.ppid === launcher) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  watch.unref()
+}
+
 type Stopping = ReturnType<typeof stopOnSignal>
 
 /** Several processes serve; this one holds the stores open that they share, and watches over them. */
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
-  const demo = stores.embedded ? await demoOrganization(config, stores) : null
   const { processes, host, port } = config
-  const file = process.argv[1]
+  const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('the processes of the service cannot tell which file to run')
   const fronts = await superviseFronts({
     file,
+    args,
     processes,
     host,
     port,
     log: (message, facts) => log.error(facts, message),
   })
   stopping.onStop(() => fronts.stop())
-  process.stdout.write(`${greeting(config, fronts.port, demo)}\n`)
+  await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version() }, 'serving')
 }
 
@@ -84,10 +100,8 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
   stopping.onStop(async () => health.stop())
   const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front })
   stopping.onStop(() => server.close())
-  if (front === null) {
-    const demo = stores.embedded ? await demoOrganization(config, stores) : null
-    process.stdout.write(`${greeting(config, server.port, demo)}\n`)
-  } else front.serving()
+  if (front === null) await greet(config, stores, server.port)
+  else front.serving()
   log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
 }
 
@@ -145,53 +159,21 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   }
 }
 
-interface Demo {
-  readonly apikey: string
-  readonly file: string
-}
-
-/**
- * The first start on the embedded default makes an organization to try things with; null where that was done before.
- * The file is written before the key is stored: a crash in between leaves a file that the next start writes again.
- */
-async function demoOrganization(config: Config, stores: Stores): Promise<Demo | null> {
+/** The first start on the embedded default makes an organization to try things with. */
+async function greet(config: Config, stores: Stores, port: number): Promise<void> {
+  const { publicUrl } = config
   const flows = administration(stores)
-  const [first] = await flows.list()
-  if (first !== undefined && (first.name !== DEMO_ORGANIZATION || (await flows.listKeys(first.id)).length > 0))
-    return null
-  const apikey = newApiKey()
+  const content = (apikey: string) =>
+    `${JSON.stringify({ apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }, null, 2)}\n`
   const file = join(config.dataFolder, 'demo.json')
-  const { publicUrl } = config
-  const content = { apikey, core: `${publicUrl}/core`, links: `${publicUrl}/auth`, dashboard: `${publicUrl}/dashboard` }
-  mkdirSync(config.dataFolder, { recursive: true })
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  const { id } = first ?? (await flows.create(DEMO_ORGANIZATION))
-  await flows.issueKey(id, 'demo', SCOPES, apikey)
-  return { apikey, file }
-}
-
-function greeting(config: Config, port: number, demo: Demo | null): string {
-  const { publicUrl } = config
-  const key = demo?.apikey ?? '<API key>'
-  const file = join(config.dataFolder, 'demo.json')
-  return [
-    '',
-    `Keystride ${version()} serves on ${config.host}:${port}`,
-    '',
-    `  core API           ${publicUrl}/core`,
-    `  profile-link API   ${publicUrl}/auth`,
-    `  dashboard API      ${publicUrl}/dashboard`,
-    `  documentation      ${publicUrl}/core/docs`,
-    ...(config.databaseUrl === null ? [`  try it yourself    ${publicUrl}/auth/try`] : []),
-    '',
-    ...(demo === null
-      ? config.databaseUrl === null
-        ? [`The demo organization's key is in ${file}.`, '']
-        : ['Make an organization and a key with: npx keystride organization create "My company"', '']
-      : [`Demo organization made. Its API key, shown this once and kept in ${demo.file}:`, '', `  ${demo.apikey}`, '']),
-    'Next: begin a sign-in',
-    '',
-    `  curl -i -H 'apikey: ${key}' ${publicUrl}/core/users/ann@example.com`,
-    '',
-  ].join('\n')
+  const demo = stores.embedded
+    ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file, content })
+    : null
+  // A store that is late now costs a hint, not the start.
+  const organizations = await flows.list().then(
+    (all) => all.length,
+    () => 1,
+  )
+  const command = commandAt(process.argv[1] ?? '')
+  process.stdout.write(`${greeting({ config, port, apikey: demo?.apikey ?? null, organizations, command })}\n`)
 }

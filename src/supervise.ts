@@ -10,6 +10,8 @@ import { rateAccountsHere } from './storage/rate-account.js'
 interface SuperviseOptions {
   /** What a front runs: the file that started this process. */
   readonly file: string
+  /** What it was given: an installed package runs the command line with `serve`. */
+  readonly args: readonly string[]
   readonly processes: number
   readonly host: string
   readonly port: number
@@ -37,7 +39,7 @@ const FORGET_MS = 150
  * Runs `processes` fronts on one port, each a whole service, and starts again those that die or hang. They share
  * nothing but the stores. The first start of each must succeed; the reason is on its standard error.
  */
-export async function superviseFronts({ file, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
+export async function superviseFronts({ file, args, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
   const fronts = new Set<ChildProcess>()
   const rates = rateAccountsHere(() => performance.now())
   let stopping = false
@@ -46,7 +48,7 @@ export async function superviseFronts({ file, processes, host, port, log }: Supe
 
   function launch(index: number, deaths: number): Promise<void> {
     const env = { ...ALLOCATOR, ...process.env, PORT: String(servedOn), KEYSTRIDE_FRONT: String(index) }
-    const child = fork(file, [], { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+    const child = fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
     const begun = performance.now()
     fronts.add(child)
     child.on('message', (message: FromFront) => void hear(child, message))

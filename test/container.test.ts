@@ -1,6 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +23,8 @@ import { parse } from 'yaml'
 import { configTable } from '../src/config.js'
 import { productionTree } from '../src/sbom.js'
 import { freePort } from '../src/storage/postgres/embedded-running.js'
+import { keystrideWith } from './cli/command.js'
+import { freshDatabase } from './servers/database.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -19,13 +33,14 @@ const settings = configTable().map(({ name }) => name)
 
 interface Service {
   readonly build?: string
+  readonly env_file?: { path: string; required: boolean }[]
   readonly image: string
   readonly environment?: Record<string, string>
   readonly command?: string[]
   readonly ports?: string[]
   readonly volumes?: string[]
   readonly depends_on?: Record<string, { condition: string }>
-  readonly healthcheck: { test: string[] }
+  readonly healthcheck: { test: string[]; disable?: boolean }
   readonly user: string
   readonly read_only: boolean
   readonly tmpfs: string[]
@@ -33,11 +48,11 @@ interface Service {
   readonly security_opt: string[]
   readonly privileged?: boolean
 }
-const composed = parse(read('docker-compose.yml')) as {
-  services: Record<'keystride' | 'postgres' | 'redis', Service>
+const composed = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<'keystride' | 'secrets' | 'organization' | 'postgres' | 'redis', Service>
   volumes: Record<string, unknown>
 }
-const { keystride, postgres, redis } = composed.services
+const { keystride, secrets, organization, postgres, redis } = composed.services
 
 /** Instructions of the Dockerfile in order: the word and what follows it, lines joined. */
 const instructions = read('Dockerfile')
@@ -80,7 +95,8 @@ describe('docker-compose.yml', () => {
   })
 
   it('pins each image to a version, and Keystride to this one', () => {
-    expect(keystride).toMatchObject({ build: '.', image: `keystride:${manifest.version}` })
+    for (const own of [keystride, secrets, organization])
+      expect(own).toMatchObject({ build: '.', image: `keystride:${manifest.version}` })
     for (const { image } of [postgres, redis])
       expect(image).toMatch(/:\d+\.\d+(\.\d+)?-bookworm(@sha256:[0-9a-f]{64})?$/)
   })
@@ -88,30 +104,49 @@ describe('docker-compose.yml', () => {
   it('sets nothing that the service does not read', () => {
     expect(Object.keys(keystride.environment ?? {}).filter((name) => !settings.includes(name))).toEqual([])
     const wanted = read('docker-compose.yml').matchAll(/\$\{(\w+)/g)
-    expect([...new Set([...wanted].map(([, name]) => name))].sort()).toEqual([
+    const places = [...new Set([...wanted].map(([, name]) => name))].sort()
+    expect(places).toEqual([
       'ENCRYPTION_KEY',
       'ENCRYPTION_KEY_PREVIOUS',
+      'ORGANIZATION',
       'POSTGRES_PASSWORD',
       'PUBLIC_URL',
     ])
+    const required = [...read('docker-compose.yml').matchAll(/\$\{\w+:?\?/g)]
+    expect(required).toEqual([])
+  })
+
+  it('has an example of .env with every variable that the service or the file reads', () => {
+    const example = [...read('.env.example').matchAll(/^#(\w+)=/gm)].map(([, name]) => name)
+    expect(example).toEqual(['POSTGRES_PASSWORD', 'ORGANIZATION', ...settings])
+    expect(keystride.env_file).toEqual([{ path: '.env', required: false }])
   })
 
   it('leads the service to its database and its Redis, once they are well', () => {
-    const database = new URL((keystride.environment?.DATABASE_URL ?? '').replace(/\$\{[^}]*\}/, 'secret'))
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
+    firstStart(folder, {})
+    const database = new URL(readFileSync(join(folder, 'database-url'), 'utf8'))
+    expect(keystride.environment?.DATABASE_URL_FILE).toBe('/secrets/database-url')
+    expect(postgres.environment?.POSTGRES_PASSWORD_FILE).toBe('/secrets/postgres-password')
+    expect(database.password).toBe(readFileSync(join(folder, 'postgres-password'), 'utf8'))
     expect(database.hostname in composed.services).toBe(true)
     expect(database.username).toBe(postgres.environment?.POSTGRES_USER)
     expect(database.pathname).toBe(`/${postgres.environment?.POSTGRES_DB}`)
+    rmSync(folder, { recursive: true })
     expect(new URL(keystride.environment?.REDIS_URL ?? '').hostname in composed.services).toBe(true)
     for (const [name, { condition }] of Object.entries(keystride.depends_on ?? {})) {
-      expect(condition).toBe('service_healthy')
-      expect(composed.services[name as 'redis'].healthcheck.test.length).toBeGreaterThan(1)
+      expect(condition).toBe(name === 'organization' ? 'service_completed_successfully' : 'service_healthy')
+      if (condition === 'service_healthy')
+        expect(composed.services[name as 'redis'].healthcheck.test.length).toBeGreaterThan(1)
     }
   })
 
   it('publishes the port that is served, on this machine alone, and asks it for health', () => {
     const port = keystride.environment?.PORT
     expect(keystride.ports).toEqual([`127.0.0.1:8080:${port}`])
-    expect(keystride.healthcheck.test.join(' ')).toContain(`http://127.0.0.1:${port}/livez`)
+    expect(keystride.healthcheck).toBeUndefined()
+    expect(variables.PORT).toBe(port)
+    expect(command('HEALTHCHECK').join(' ')).toContain('/dev/tcp/127.0.0.1/$PORT')
     expect(postgres.ports ?? redis.ports).toBeUndefined()
   })
 
@@ -120,9 +155,53 @@ describe('docker-compose.yml', () => {
     expect(Number(/:(\d+)/.exec(redis.image)?.[1])).toBeGreaterThanOrEqual(7)
     expect(redis.command?.join(' ')).toBe('redis-server --appendonly yes --maxmemory-policy noeviction')
     const used = Object.values(composed.services).flatMap(({ volumes }) => volumes ?? [])
-    expect(used.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(composed.volumes).sort())
+    expect([...new Set(used.map((volume) => volume.split(':')[0]))].sort()).toEqual(
+      Object.keys(composed.volumes).sort(),
+    )
+  })
+
+  it('makes secrets once, of what is given or at random, and keeps those it has', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
+    const held = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
+    firstStart(folder, { POSTGRES_PASSWORD: 'given' })
+    const first = held()
+    expect(first.map(([name]) => name)).toEqual(['database-url', 'encryption-key', 'postgres-password'])
+    expect(Buffer.from(first[1]?.[1] ?? '', 'base64')).toHaveLength(32)
+    expect(first[0]?.[1]).toContain(':given@')
+    firstStart(folder, { POSTGRES_PASSWORD: 'another', ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') })
+    expect(held()).toEqual(first)
+    expect(statSync(join(folder, 'encryption-key')).mode & 0o777).toBe(0o400)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('makes an organization and its key once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
+    firstStart(folder, {})
+    const env = {
+      DATABASE_URL: (await freshDatabase()).url,
+      ENCRYPTION_KEY_FILE: join(folder, 'encryption-key'),
+      ORGANIZATION: 'Acme',
+    }
+    const made = () => runFirstStart('organization', folder, env)
+    const key = /ks_[\w-]{43}/.exec(made())?.[0]
+    expect(readFileSync(join(folder, 'api-key'), 'utf8')).toBe(`${key}\n`)
+    expect(made()).toBe('')
+    const keystrideHere = keystrideWith(env)
+    const [listed] = JSON.parse((await keystrideHere('organization', 'list', '--json')).stdout)
+    expect(listed.name).toBe('Acme')
+    rmSync(folder, { recursive: true })
   })
 })
+
+function runFirstStart(step: string, folder: string, env: Record<string, string>): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'bin/first-start.mjs'), step, folder], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    encoding: 'utf8',
+  })
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout
+}
+const firstStart = (folder: string, env: Record<string, string>) => runFirstStart('secrets', folder, env)
 
 /** A schema without the names of its parts; `$ref` leads by paths only. */
 function withoutIds(schema: unknown): unknown {
@@ -186,11 +265,12 @@ function imageTree(): string {
 describe.skipIf(process.getuid?.() !== 0)('what the image holds', () => {
   it('serves as somebody who may write the data folder alone, and its health check tells', async () => {
     const place = imageTree()
+    symlinkSync(join(place, 'bin/keystride.mjs'), join(place, 'keystride'))
     const data = mkdtempSync(join(tmpdir(), 'keystride-data-'))
     chownSync(data, NOBODY, NOBODY)
     const port = String(await freePort())
     const env = {
-      PATH: process.env.PATH ?? '',
+      PATH: `${place}:${process.env.PATH ?? ''}`,
       ...variables,
       PORT: port,
       HOST: '127.0.0.1',
@@ -211,6 +291,7 @@ describe.skipIf(process.getuid?.() !== 0)('what the image holds', () => {
         await Promise.race([once(service.stdout, 'data'), gone])
       }
       expect(output).toContain(`serves on 127.0.0.1:${port}`)
+      expect(output).toContain('More: keystride --help')
       expect(healthy(port)).toBe(true)
       expect(healthy(String(await freePort()))).toBe(false)
       const written = spawnSync(asNobody[0] ?? '', [...asNobody.slice(1), 'touch', join(place, 'build/written')])

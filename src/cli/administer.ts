@@ -1,35 +1,47 @@
-import { type Config, readConfig } from '../config.js'
+import type { Config } from '../config.js'
 import type { OrganizationFlows } from '../flows/organizations.js'
 import { jsonLog, toDescriptor } from '../log.js'
-import { openStores, type SchemaChoice, type Stores } from '../open-stores.js'
+import type { SchemaChoice, Stores } from '../open-stores.js'
+
+/** What a command works on. */
+export interface Opened {
+  readonly stores: Stores
+  readonly config: Config
+  readonly flows: OrganizationFlows
+}
 
 /** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
-export type Administer = (
-  work: (stores: Stores, config: Config) => Promise<void>,
-  schema?: SchemaChoice,
-) => Promise<void>
+export type Administer = (work: (opened: Opened) => Promise<void>, schema?: SchemaChoice) => Promise<void>
 
 /** Administration on the stores that `env` names; Redis is left alone. Only `keystride migrate` changes the schema. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
   (work, schema = 'exact') =>
     run(async () => {
+      // Imported here: help, completion and wrong use need no store, and these modules take longer than all of that.
+      const [{ readConfig }, { administration, openStores }] = await Promise.all([
+        import('../config.js'),
+        import('../open-stores.js'),
+      ])
       const config = readConfig(env)
       const stores = await openStores(config, quietLog(), { redis: false, schema })
       try {
-        await work(stores, config)
+        await work({ stores, config, flows: administration(stores) })
       } finally {
         await stores.close()
       }
     })
 
-/** What goes wrong is one clear line and exit status 1. */
+/** Wrong use that the parser cannot see, such as two options that exclude each other. */
+export class WrongUse extends Error {}
+
+/** What goes wrong is one clear line and exit status 1; 2 where the command was used wrongly. */
 export async function run(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
     process.stderr.write(`keystride: ${error instanceof Error ? error.message : String(error)}\n`)
-    process.exitCode = 1
+    process.exitCode = error instanceof WrongUse ? 2 : 1
   }
 }
 

@@ -6,3 +6,6 @@ export function uuid(text: string): string {
     throw new InvalidArgumentError('wanted an id like 0198c0de-...')
   return text
 }
+
+/** The option of every command that lists something. */
+export const JSON_OPTION = ['--json', 'print the list as JSON'] as const

@@ -16,7 +16,7 @@ export const statusCommand = (administer: Administer): Command =>
     .description('say how many organizations each encryption key is used for, and which may go')
     .addHelpText('after', '\nKeys are named by an id that is made from the key and tells nothing about it.')
     .action(() =>
-      administer(async (stores) => {
+      administer(async ({ stores }) => {
         const uses = await createEncryptionKeyFlows(stores).status()
         const rows = uses.map(({ id, organizations, state }) => [id, String(organizations), MEANING[state]])
         print(table(['key', 'organizations', 'here'], rows))
@@ -30,7 +30,7 @@ export const rotateCommand = (administer: Administer): Command =>
     .description('wrap the data key of every organization under the present encryption key')
     .addHelpText('after', PROCEDURE)
     .action(() =>
-      administer(async (stores) => {
+      administer(async ({ stores }) => {
         const rotation = await createEncryptionKeyFlows(stores).rotate((rewrapped) =>
           process.stderr.write(`${rewrapped} re-wrapped\n`),
         )

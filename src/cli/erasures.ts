@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import { readConfig } from '../config.js'
 import { Refusal } from '../domain/refusal.js'
-import { openStores } from '../open-stores.js'
 import type { Erasure, ErasureOutcome } from '../storage/erasures.js'
 import { type Administer, print, quietLog, run } from './administer.js'
 import { newErasureList, wholeErasureList } from './erasure-list.js'
@@ -18,7 +16,7 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
     .description('print who was erased, by hashes of ids, as lines of JSON with a check sum at the end')
     .addHelpText('after', PROCEDURE)
     .action(() =>
-      administer(async ({ erasures: store }) => {
+      administer(async ({ stores: { erasures: store } }) => {
         const list = newErasureList()
         for (let after: Erasure | null = null; ; ) {
           const some: Erasure[] = await patiently(() => store.list(after, AT_A_TIME))
@@ -41,6 +39,10 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
           if (list === null) throw new Error(`${file} is not a whole list of erasures: nothing was done`)
           return list
         })
+        const [{ readConfig }, { openStores }] = await Promise.all([
+          import('../config.js'),
+          import('../open-stores.js'),
+        ])
         const stores = await openStores(readConfig(env), quietLog(), { redis: true })
         try {
           await patiently(() => stores.endEverySession())

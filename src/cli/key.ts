@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { SCOPES, type Scope } from '../domain/organization.js'
-import { administration } from '../open-stores.js'
 import { type Administer, iso, known, print } from './administer.js'
-import { uuid } from './arguments.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 import { rotateCommand, statusCommand } from './encryption-key.js'
-import { table } from './table.js'
+import { printRows } from './table.js'
 
 /** `keystride key`: API keys of organizations, and the key that everything is encrypted under. */
 export function keyCommand(administer: Administer): Command {
@@ -16,8 +15,7 @@ export function keyCommand(administer: Administer): Command {
     .option('--label <text>', 'what the key is for', 'unnamed')
     .option('--scopes <list>', `APIs it opens, comma-separated: ${SCOPES.join(', ')}`, scopes, [...SCOPES])
     .action((organizationId: string, options: { label: string; scopes: Scope[] }) =>
-      administer(async (stores) => {
-        const flows = administration(stores)
+      administer(async ({ flows }) => {
         await known(flows, organizationId)
         const issued = await flows.issueKey(organizationId, options.label, options.scopes)
         print(issued.apikey)
@@ -27,18 +25,18 @@ export function keyCommand(administer: Administer): Command {
     .command('list')
     .description('list the API keys of an organization; the keys themselves are not kept')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
-    .action((organizationId: string) =>
-      administer(async (stores) => {
-        const flows = administration(stores)
+    .option(...JSON_OPTION)
+    .action((organizationId: string, { json }: { json?: true }) =>
+      administer(async ({ flows }) => {
         await known(flows, organizationId)
-        const rows = (await flows.listKeys(organizationId)).map((row) => [
-          row.id,
-          row.label,
-          row.scopes.join(','),
-          iso(row.createdAt),
-          row.revokedAt === null ? 'live' : `revoked ${iso(row.revokedAt)}`,
-        ])
-        print(table(['id', 'label', 'scopes', 'issued', 'state'], rows))
+        const rows = (await flows.listKeys(organizationId)).map((row) => ({
+          id: row.id,
+          label: row.label,
+          scopes: row.scopes,
+          issued: iso(row.createdAt),
+          state: row.revokedAt === null ? 'live' : `revoked ${iso(row.revokedAt)}`,
+        }))
+        printRows(['id', 'label', 'scopes', 'issued', 'state'], rows, json)
       }),
     )
   key
@@ -47,8 +45,8 @@ export function keyCommand(administer: Administer): Command {
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .argument('<key-id>', 'id as "key list" prints it', uuid)
     .action((organizationId: string, keyId: string) =>
-      administer(async (stores) => {
-        if (!(await administration(stores).revokeKey(organizationId, keyId)))
+      administer(async ({ flows }) => {
+        if (!(await flows.revokeKey(organizationId, keyId)))
           throw new Error('this organization has no live key of that id')
         print('revoked')
       }),

@@ -1,118 +1,121 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { type Config, configTable, readConfig } from '../config.js'
-import { requireKeys } from '../flows/encryption-keys.js'
-import type { OrganizationFlows } from '../flows/organizations.js'
-import { administration, openStores } from '../open-stores.js'
+import { Command, CommanderError } from 'commander'
 import { version } from '../version.js'
-import { administerFrom, iso, print, quietLog, run } from './administer.js'
-import { calibrateCommand } from './calibrate.js'
-import { erasuresCommand } from './erasures.js'
-import { explainCommand } from './explain.js'
-import { keyCommand } from './key.js'
-import { limitsCommand } from './limits.js'
-import { memberCommand } from './member.js'
-import { planCommand } from './plan.js'
-import { quotasCommand } from './quotas.js'
-import { redirectsCommand } from './redirects.js'
-import { table } from './table.js'
-import { typingPatternCommand } from './typing-pattern.js'
+import { administerFrom, run } from './administer.js'
+
+interface Entry {
+  readonly name: string
+  readonly what: string
+  /** Loads the command: what it imports may take longer than all the rest. */
+  readonly load: (env: NodeJS.ProcessEnv) => Promise<Command>
+}
+
+/** In the order of the help text. */
+const COMMANDS: readonly Entry[] = [
+  {
+    name: 'serve',
+    what: 'start the service, and keep it running until SIGTERM or Ctrl-C',
+    load: async (env) => (await import('./serve.js')).serveCommand(env),
+  },
+  {
+    name: 'migrate',
+    what: 'bring the database to this version; safe to run twice, or by several machines at once',
+    load: async (env) => (await import('./migrate.js')).migrateCommand(administerFrom(env)),
+  },
+  {
+    name: 'organization',
+    what: 'create, list, rename and delete organizations, and change what holds for one',
+    load: async (env) => (await import('./organization.js')).organizationCommand(administerFrom(env)),
+  },
+  {
+    name: 'config',
+    what: 'look at the configuration',
+    load: async (env) => (await import('./config.js')).configCommand(env),
+  },
+  {
+    name: 'key',
+    what: 'issue, list and revoke API keys; look at and rotate the encryption key',
+    load: async (env) => (await import('./key.js')).keyCommand(administerFrom(env)),
+  },
+  {
+    name: 'member',
+    what: "look at a member's state, and unlock a member",
+    load: async (env) => (await import('./member.js')).memberCommand(administerFrom(env)),
+  },
+  {
+    name: 'erasures',
+    what: 'keep a list of who was erased, and hold a restored database to it',
+    load: async (env) => (await import('./erasures.js')).erasuresCommand(administerFrom(env), env),
+  },
+  {
+    name: 'typing-pattern',
+    what: 'print a typing pattern of a made-up person, to try the API with',
+    load: async () => (await import('./typing-pattern.js')).typingPatternCommand(),
+  },
+  {
+    name: 'explain',
+    what: 'score typing patterns against one another and say, key pair by key pair, what spoke for and against',
+    load: async () => (await import('./explain.js')).explainCommand(run),
+  },
+  {
+    name: 'calibrate',
+    what: 'fit a scoring model on the open typing data',
+    load: async () => (await import('./calibrate.js')).calibrateCommand(run),
+  },
+  {
+    name: 'plan',
+    what: 'say what machines and stores a number of people takes',
+    load: async () => (await import('./plan.js')).planCommand(run),
+  },
+  {
+    name: 'completion',
+    what: 'print a script that completes commands in bash, zsh or fish',
+    load: async (env) => (await import('./completion.js')).completionCommand(() => wholeProgram(env)),
+  },
+]
+
+/** Wrong use of a command: an unknown name, a missing or bad argument. Everything else that fails is 1. */
+const WRONG_USE = 2
 
 /**
- * The administration command. It works on the same stores as the service, found through the same environment
- * variables; with the embedded PostgreSQL it joins a running one or starts it for as long as the command runs.
+ * The command line: the service itself, and its administration. Administration works on the same stores as the service,
+ * found through the same environment variables; with the embedded PostgreSQL it joins a running one or starts it for as
+ * long as the command runs.
  */
 export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const program = new Command('keystride')
-    .description('Administration of Keystride: organizations, keys, members, database, configuration, scoring model.')
-    .version(version())
-    .showHelpAfterError('(add --help for what can be given)')
-    .addHelpText(
-      'after',
-      '\nThe command reads the same environment as the service (DATABASE_URL, KEYSTRIDE_DATA, ...): see "keystride config check".\n' +
-        'First steps:\n  keystride organization create "My company"\n  keystride key issue <organization-id> --label backend',
-    )
-
-  const administer = administerFrom(env)
-  program
-    .command('migrate')
-    .description('bring the database to this version; safe to run twice, or by several machines at once')
-    .action(() =>
-      administer(async ({ migrated }) => {
-        print(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
-      }, 'migrate'),
-    )
-
-  const organization = program.command('organization').description('create and list organizations')
-  organization
-    .command('create')
-    .description('create an organization with the default policy, and print its id')
-    .argument('<name>', 'name shown on the dashboard', nonEmpty)
-    .action((name: string) =>
-      administer(async (stores) => {
-        const { id } = await administration(stores).create(name)
-        print(`${id}\nNext: keystride key issue ${id} --label backend`)
-      }),
-    )
-  organization
-    .command('list')
-    .description('list all organizations, oldest first')
-    .action(() =>
-      administer(async (stores) => {
-        const organizations = await administration(stores).list()
-        const rows = organizations.map(({ id, name, createdAt }) => [id, name, iso(createdAt)])
-        print(table(['id', 'name', 'created'], rows))
-      }),
-    )
-
-  const withFlows = (work: (flows: OrganizationFlows) => Promise<void>) =>
-    administer((stores) => work(administration(stores)))
-  organization.addCommand(quotasCommand(withFlows))
-  organization.addCommand(redirectsCommand(withFlows))
-  organization.addCommand(limitsCommand(withFlows))
-
-  program
-    .command('config')
-    .description('look at the configuration')
-    .command('check')
-    .description('check the environment variables and, with --connect, the stores behind them and the encryption keys')
-    .option('--connect', 'also reach PostgreSQL and Redis, and look whether a key is missing')
-    .action((options: { connect?: true }) => run(() => checkConfig(env, options.connect === true)))
-
-  program.addCommand(keyCommand(administer))
-  program.addCommand(memberCommand(administer))
-  program.addCommand(erasuresCommand(administer, env))
-  program.addCommand(typingPatternCommand())
-  program.addCommand(explainCommand(run))
-  program.addCommand(calibrateCommand(run))
-  program.addCommand(planCommand(run))
-  await program.parseAsync(argv)
-}
-
-async function checkConfig(env: NodeJS.ProcessEnv, connect: boolean): Promise<void> {
-  const config = readConfig(env)
-  const rows = configTable().map(({ name, fallback, meaning }) => {
-    const set = env[name] !== undefined && env[name] !== ''
-    return [name, set ? 'set' : fallback === '' ? 'unset' : `default ${fallback}`, meaning]
-  })
-  print(table(['variable', 'state', 'meaning'], rows))
-  if (connect) await reach(config)
-  print('The configuration can be used.')
-}
-
-async function reach(config: Config): Promise<void> {
-  const stores = await openStores(config, quietLog(), { redis: true })
+  const words = argv.slice(2).filter((word) => !word.startsWith('-'))
+  const asked = words[0] === 'help' ? words[1] : words[0]
+  const program = newProgram()
+  for (const { name, what, load } of COMMANDS)
+    program.addCommand(name === asked ? await load(env) : new Command(name).description(what))
+  forEach(program, (command) => command.exitOverride().showHelpAfterError('(add --help for what can be given)'))
   try {
-    for (const { name, ping } of stores.checks) {
-      await ping()
-      print(`${name} answers`)
-    }
-    await requireKeys(stores)
-  } finally {
-    await stores.close()
+    await program.parseAsync(argv)
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE
   }
 }
 
-function nonEmpty(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('wanted a name')
-  return text.trim()
+/** Every command with all that hangs below it. */
+async function wholeProgram(env: NodeJS.ProcessEnv): Promise<Command> {
+  const program = newProgram()
+  for (const { load } of COMMANDS) program.addCommand(await load(env))
+  return program
+}
+
+const newProgram = (): Command =>
+  new Command('keystride')
+    .description(
+      'Keystride: the service, and its organizations, keys, members, database, configuration, scoring model.',
+    )
+    .version(version())
+    .addHelpText(
+      'after',
+      '\nThe command reads the same environment as the service (DATABASE_URL, KEYSTRIDE_DATA, ...): see "keystride config check".\n' +
+        'First steps:\n  keystride serve\n  keystride organization create "My company"\n  keystride key issue <organization-id> --label backend',
+    )
+
+function forEach(command: Command, change: (command: Command) => void): void {
+  change(command)
+  for (const below of command.commands) forEach(below, change)
 }

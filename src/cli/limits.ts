@@ -1,10 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
-import type { OrganizationFlows } from '../flows/organizations.js'
-import { print } from './administer.js'
+import { type Administer, print, WrongUse } from './administer.js'
 import { uuid } from './arguments.js'
-
-type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
 
 interface Options {
   readonly rate?: number | 'default'
@@ -21,7 +18,7 @@ export function limitsCommand(administer: Administer): Command {
     .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is what KEY_RATE says', rate)
     .option('--burst <n>', 'so many may come at once; unless given, what may come in two seconds', burst)
     .action((organizationId: string, options: Options) =>
-      administer(async (flows) => {
+      administer(async ({ flows }) => {
         const changed = rateOf(options)
         if (changed !== undefined) await flows.setKeyRate(organizationId, changed)
         const organization = (await flows.list()).find(({ id }) => id === organizationId)
@@ -34,7 +31,7 @@ export function limitsCommand(administer: Administer): Command {
 /** Undefined where nothing is to be changed. */
 function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | undefined {
   const isRate = typeof perSecond === 'number' && perSecond !== NO_RATE
-  if (atOnce !== undefined && !isRate) throw new Error('--burst goes with a --rate above 0')
+  if (atOnce !== undefined && !isRate) throw new WrongUse('--burst goes with a --rate above 0')
   if (perSecond === undefined) return undefined
   return perSecond === 'default' ? null : { perSecond, burst: atOnce ?? burstOf(perSecond) }
 }

@@ -7,7 +7,7 @@ import { codeUsable } from '../domain/security-code.js'
 import { normalizeUserRef } from '../domain/user-ref.js'
 import type { Designation } from '../flows/person.js'
 import { createUnlock } from '../flows/unlock.js'
-import { administration, type Stores } from '../open-stores.js'
+import type { Stores } from '../open-stores.js'
 import { type Administer, iso, known, print } from './administer.js'
 import { uuid } from './arguments.js'
 import { table } from './table.js'
@@ -23,8 +23,8 @@ export function memberCommand(administer: Administer): Command {
       .argument('<userRef>', "the account's reference", userRef)
       .option('--member-ref <ref>', 'which member, on a shared account', userRef)
       .action((organizationId: string, ref: string, options: { memberRef?: string }) =>
-        administer(async (stores, { targets }) => {
-          await known(administration(stores), organizationId)
+        administer(async ({ stores, config: { targets }, flows }) => {
+          await known(flows, organizationId)
           await work(stores, { organizationId, userRef: ref, memberRef: options.memberRef ?? null }, targets)
         }),
       )

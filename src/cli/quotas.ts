@@ -1,11 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { overQuota, type Quotas } from '../domain/organization.js'
-import type { OrganizationFlows } from '../flows/organizations.js'
 import type { License } from '../storage/organization.js'
+import type { Administer } from './administer.js'
 import { uuid } from './arguments.js'
 import { table } from './table.js'
-
-type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
 
 /** `keystride organization quotas`: shows what an organization is licensed for and, with options, changes it. */
 export function quotasCommand(administer: Administer): Command {
@@ -22,7 +20,7 @@ export function quotasCommand(administer: Administer): Command {
     .option('--shared-accounts <n>', 'shared accounts; 0 is unlimited', count)
     .option('--members-per-shared-account <n>', 'members of one shared account; 0 is unlimited', count)
     .action((organizationId: string, options: Partial<Quotas>) =>
-      administer(async (flows) => {
+      administer(async ({ flows }) => {
         const changed = Object.keys(options).length > 0
         const license = await (changed ? flows.setQuotas(organizationId, options) : flows.license(organizationId))
         if (license === null) throw new Error('there is no organization of that id')

@@ -1,10 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { redirectOrigin } from '../domain/redirect-uri.js'
-import type { OrganizationFlows } from '../flows/organizations.js'
-import { print } from './administer.js'
+import { type Administer, print, WrongUse } from './administer.js'
 import { uuid } from './arguments.js'
-
-type Administer = (work: (flows: OrganizationFlows) => Promise<void>) => Promise<void>
 
 /** `keystride organization redirects`: where browsers may be sent at the end of an organization's profile links. */
 export function redirectsCommand(administer: Administer): Command {
@@ -14,10 +11,10 @@ export function redirectsCommand(administer: Administer): Command {
     .argument('[origin...]', 'such as https://app.example.com', origins)
     .option('--any', 'keep no list: links may lead to any https address')
     .action((organizationId: string, given: readonly string[] | undefined, { any }: { any?: true }) =>
-      administer(async (flows) => {
+      administer(async ({ flows }) => {
         const wanted = any === true ? [] : given
         if (any === true && given !== undefined && given.length > 0)
-          throw new Error('origins came with --any: wanted one of them')
+          throw new WrongUse('origins came with --any: wanted one of them')
         if (wanted !== undefined && (any === true || wanted.length > 0))
           await flows.setRedirectOrigins(organizationId, wanted)
         const organization = (await flows.list()).find(({ id }) => id === organizationId)

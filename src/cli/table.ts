@@ -11,3 +11,19 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     )
     .join('\n')
 }
+
+/** A list for people, or the same objects as JSON. Lists in a cell are joined by commas; null is an empty cell. */
+export function printRows<K extends string>(
+  head: readonly K[],
+  rows: readonly Readonly<Record<K, string | number | null | readonly string[]>>[],
+  json: true | undefined,
+): void {
+  const text =
+    json === true
+      ? JSON.stringify(rows, null, 2)
+      : table(
+          head,
+          rows.map((row) => head.map((name) => String(row[name] ?? ''))),
+        )
+  process.stdout.write(`${text}\n`)
+}

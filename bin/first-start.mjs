@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+// What docker-compose.yml runs once before the service: `secrets` makes the passwords and keys that are not given,
+// `organization` the first organization with its API key. Both leave alone what is there.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const [step = '', folder = '/secrets'] = process.argv.slice(2)
+const at = (name) => join(folder, name)
+
+/** A file that later starts find again: overwriting a key would make unreadable what is stored under it. */
+function keep(name, value, mode) {
+  if (!existsSync(at(name))) writeFileSync(at(name), value, { mode, flag: 'wx' })
+  return readFileSync(at(name), 'utf8')
+}
+
+const given = (name, otherwise) => process.env[name] || otherwise
+
+if (step === 'secrets') {
+  // The group may read: the database runs as another user, who is in it.
+  const password = keep('postgres-password', given('POSTGRES_PASSWORD', randomBytes(24).toString('hex')), 0o440)
+  keep('database-url', `postgres://keystride:${encodeURIComponent(password)}@postgres:5432/keystride`, 0o400)
+  keep('encryption-key', given('ENCRYPTION_KEY', randomBytes(32).toString('base64')), 0o400)
+} else if (step === 'organization') {
+  const { firstOrganization } = await import('../build/src/first-organization.js')
+  const { administerFrom } = await import('../build/src/cli/administer.js')
+  await administerFrom(process.env)(async ({ flows }) => {
+    const file = at('api-key')
+    const name = given('ORGANIZATION', 'My organization')
+    const made = await firstOrganization(flows, { name, label: 'first', file, content: (apikey) => `${apikey}\n` })
+    if (made !== null)
+      process.stdout.write(`Organization ${made.id} made. Its API key, kept in ${file}:\n\n  ${made.apikey}\n`)
+  })
+} else {
+  process.stderr.write('usage: first-start.mjs secrets|organization [folder]\n')
+  process.exit(2)
+}

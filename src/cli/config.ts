@@ -1,0 +1,50 @@
+import { Command } from 'commander'
+import { print, quietLog, run } from './administer.js'
+import { table } from './table.js'
+
+/** `keystride config`: what the environment says, and whether it can be used. */
+export function configCommand(env: NodeJS.ProcessEnv): Command {
+  const config = new Command('config').description('look at the configuration')
+  config
+    .command('check')
+    .description('check the environment variables and, with --connect, the stores behind them and the encryption keys')
+    .option('--connect', 'also reach PostgreSQL and Redis, and look whether a key is missing')
+    .option('--json', 'print name, state and meaning of each variable as JSON')
+    .action((options: { connect?: true; json?: true }) => run(() => check(env, options)))
+  return config
+}
+
+async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true; json?: true }): Promise<void> {
+  const { configTable, readConfig } = await import('../config.js')
+  const config = readConfig(env)
+  const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
+  const states = configTable().map(({ name, fallback, meaning }) => {
+    const set = env[name] !== undefined && env[name] !== ''
+    return { variable: name, state: set ? 'set' : fallback === '' ? 'unset' : `default ${fallback}`, meaning }
+  })
+  if (json === true) print(JSON.stringify(states, null, 2))
+  else
+    print(
+      table(
+        ['variable', 'state', 'meaning'],
+        states.map(({ variable, state, meaning }) => [variable, state, meaning]),
+      ),
+    )
+  if (connect === true) {
+    const [{ openStores }, { requireKeys }] = await Promise.all([
+      import('../open-stores.js'),
+      import('../flows/encryption-keys.js'),
+    ])
+    const stores = await openStores(config, quietLog(), { redis: true })
+    try {
+      for (const { name, ping } of stores.checks) {
+        await ping()
+        say(`${name} answers`)
+      }
+      await requireKeys(stores)
+    } finally {
+      await stores.close()
+    }
+  }
+  say('The configuration can be used.')
+}

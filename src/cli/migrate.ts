@@ -1,0 +1,12 @@
+import { Command } from 'commander'
+import { type Administer, print } from './administer.js'
+
+/** `keystride migrate`: the database's schema at this version. */
+export const migrateCommand = (administer: Administer): Command =>
+  new Command('migrate')
+    .description('bring the database to this version; safe to run twice, or by several machines at once')
+    .action(() =>
+      administer(async ({ stores: { migrated } }) => {
+        print(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
+      }, 'migrate'),
+    )
