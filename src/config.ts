@@ -6,7 +6,7 @@ import { type HostList, hostList } from './domain/alert-host.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './domain/context/signal.js'
 import { burstOf, type KeyRate, NO_RATE } from './domain/key-rate.js'
-import { LOG_LEVELS, type LogLevel } from './log.js'
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 
 const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
 export type Role = (typeof ROLES)[number]
@@ -158,6 +158,10 @@ const Environment = z.object({
       'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
     ),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
+  LOG_FORMAT: z
+    .enum(LOG_FORMATS)
+    .default('auto')
+    .describe('json, text, or auto: text on a terminal, JSON elsewhere'),
   UWS_PROVIDER: z
     .string()
     .min(1)
@@ -200,6 +204,7 @@ export interface Config {
   readonly profileCacheBytes: number
   readonly stopLeadMs: number
   readonly logLevel: LogLevel
+  readonly logFormat: LogFormat
   readonly uwsProvider: string | null
 }
 
@@ -261,6 +266,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,
     logLevel: settings.LOG_LEVEL,
+    logFormat: settings.LOG_FORMAT,
     uwsProvider: settings.UWS_PROVIDER ?? null,
   }
 }

@@ -97,10 +97,11 @@ export const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =
 export function probes(health: Health, stopping: () => boolean, metricsText: () => Promise<string>): PlainEndpoint[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
   return [
-    { method: 'get', path: '/livez', handle: () => text(200, 'live\n') },
+    { method: 'get', path: '/livez', probe: true, handle: () => text(200, 'live\n') },
     {
       method: 'get',
       path: '/readyz',
+      probe: true,
       handle() {
         const why = stopping() ? 'stopping' : health.degraded()
         return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
@@ -109,6 +110,7 @@ export function probes(health: Health, stopping: () => boolean, metricsText: () 
     {
       method: 'get',
       path: '/metrics',
+      probe: true,
       handle: async () => ({
         status: 200,
         contentType: 'text/plain; version=0.0.4; charset=utf-8',

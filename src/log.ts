@@ -11,6 +11,8 @@ export interface Write {
   (message: string): void
   (fields: object, message: string): void
 }
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
 export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, Write>>
 
 /** Where lines go, each with its line feed. Must not throw. */
@@ -20,13 +22,28 @@ type Sink = (line: string) => void
  * Logs as JSON, one object a line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the
  * call returns, so that the last words of a process are not lost. A sink that is gone, full or stuck loses lines and stops nothing.
  */
-export function jsonLog(level: LogLevel, sink: Sink = toDescriptor(1)): Logger {
+export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger => logOf(level, jsonLine, sink)
+
+/** Logs as text for a person, one line and the stack of an error; `color` for a terminal. */
+export const textLog = (level: LogLevel, color: boolean, sink: Sink = toDescriptor(1)): Logger =>
+  logOf(level, textLineIn(color), sink)
+
+/** The log of a process on its standard output: `auto` is text where that is a terminal, else JSON. */
+export function processLog(level: LogLevel, format: LogFormat, env: NodeJS.ProcessEnv): Logger {
+  const terminal = process.stdout.isTTY === true
+  if (format === 'json' || (format === 'auto' && !terminal)) return jsonLog(level)
+  return textLog(level, terminal && !env.NO_COLOR && env.TERM !== 'dumb')
+}
+
+type Line = (level: number, fields: object, message: string | undefined) => string
+
+function logOf(level: LogLevel, line: Line, sink: Sink): Logger {
   const write =
     (number: number): Write =>
     (...[first, second]: [string] | [object, string]) => {
       if (number < LEVELS[level]) return
       const [fields, message] = typeof first === 'string' ? [{}, first] : [first, second]
-      sink(`${lineOf({ level: number, time: Date.now(), pid: process.pid }, fields, message)}\n`)
+      sink(`${line(number, fields, message)}\n`)
     }
   const { trace, debug, info, warn, error, fatal } = LEVELS
   return {
@@ -39,7 +56,8 @@ export function jsonLog(level: LogLevel, sink: Sink = toDescriptor(1)): Logger {
   }
 }
 
-function lineOf(head: object, fields: object, msg: string | undefined): string {
+const jsonLine: Line = (level, fields, msg) => {
+  const head = { level, time: Date.now(), pid: process.pid }
   try {
     return JSON.stringify({ ...head, ...fields, msg }, (key, value: unknown) =>
       key === 'err' && value instanceof Error ? told(value) : typeof value === 'bigint' ? String(value) : value,
@@ -48,6 +66,42 @@ function lineOf(head: object, fields: object, msg: string | undefined): string {
     return JSON.stringify({ ...head, msg, unprintable: Object.keys(fields) }) // a cycle
   }
 }
+
+/** The name of each level, and its colour as a terminal numbers it. */
+const SHOWN: Readonly<Record<number, readonly [string, number]>> = {
+  10: ['TRACE', 90],
+  20: ['DEBUG', 90],
+  30: ['INFO ', 32],
+  40: ['WARN ', 33],
+  50: ['ERROR', 31],
+  60: ['FATAL', 31],
+}
+
+function textLineIn(color: boolean): Line {
+  const dyed = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  return (level, fields, message) => {
+    const [name, code] = SHOWN[level] ?? ['', 0]
+    const { err, stack, ...rest } = fields as Record<string, unknown>
+    const told = Object.entries(rest).map(([key, value]) => `${dyed(90, `${key}=`)}${printable(valueText(value))}`)
+    const trace = err instanceof Error ? stackOf(err) : typeof stack === 'string' ? stack : ''
+    const time = new Date().toISOString().slice(11, 23)
+    const below = trace === '' ? [] : trace.split('\n').map((line) => `\n    ${dyed(90, printable(line.trim()))}`)
+    return `${dyed(90, time)} ${dyed(code, name)} ${[printable(message ?? ''), ...told].join('  ')}${below.join('')}`
+  }
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '(cannot be printed)' // a cycle
+  }
+}
+
+/** What a client or a store sent must not move a terminal's cursor or begin a line of its own. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
 /** Named fields alone: what else hangs on a database's error may be the values of a query. */
 function told(error: Error): object {

@@ -2,12 +2,13 @@ import { join } from 'node:path'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { firstOrganization } from './first-organization.js'
+import { ExpectedFault } from './domain/expected-fault.js'
 import { requireKeys } from './flows/encryption-keys.js'
 import { watchHealth } from './flows/health.js'
 import { asFront, type Front } from './front.js'
 import { commandAt, greeting } from './greeting.js'
 import { boundHeapGrowth } from './heap.js'
-import { jsonLog, type Logger } from './log.js'
+import { type Logger, processLog } from './log.js'
 import { administration, openStores, type Stores } from './open-stores.js'
 import { serveAll } from './serve-all.js'
 import { startScoring } from './start-scoring.js'
@@ -22,7 +23,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   stopWithLauncher(env)
   boundHeapGrowth()
   const config = readConfigOrExit(env)
-  const log = jsonLog(config.logLevel)
+  const log = processLog(config.logLevel, config.logFormat, env)
   const front = asFront(env)
   const supervises = config.processes > 1 && front === null
   // Whoever watches over others stops with them, after their lead.
@@ -31,7 +32,8 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
     if (supervises) await runFronts(config, log, stopping)
     else await serveHere(config, log, stopping, front)
   } catch (error) {
-    log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')
+    if (error instanceof ExpectedFault) log.fatal(error.message)
+    else log.fatal({ err: error }, error instanceof Error ? error.message : 'cannot start')
     await stopping.stop(1)
   }
 }
@@ -57,6 +59,8 @@ type Stopping = ReturnType<typeof stopOnSignal>
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
+  // Here too: each process that serves would say the same.
+  await requireKeys(stores)
   const { processes, host, port } = config
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('the processes of the service cannot tell which file to run')

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { v7 } from 'uuid'
 import type { Config } from './config.js'
+import { ExpectedFault } from './domain/expected-fault.js'
 import { type Clock, createClock } from './flows/clock.js'
 import type { Check } from './flows/health.js'
 import { createOrganizationFlows, type OrganizationFlows } from './flows/organizations.js'
@@ -176,8 +177,9 @@ export async function openStores(
     if (embedded !== null) closing.push(() => embedded.stop())
     const url = embedded?.url ?? config.databaseUrl ?? ''
     const primary = await primaryOf(url)
-    const migrated = schema === 'migrate' ? await migrate(primary, say) : []
-    if (schema !== 'migrate') await requireSchema(primary, { newer: schema === 'at-least' })
+    const migrated = await atVersion(primary, schema, say).catch((error: unknown) => {
+      throw databaseFault(error)
+    })
     const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
     const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
     closing.push(() => database.close())
@@ -259,6 +261,13 @@ export async function openStores(
   }
 }
 
+/** Names of the migrations applied: none unless `schema` is `migrate`. */
+async function atVersion(primary: string, schema: SchemaChoice, log: (line: string) => void): Promise<string[]> {
+  if (schema === 'migrate') return await migrate(primary, log)
+  await requireSchema(primary, { newer: schema === 'at-least' })
+  return []
+}
+
 /** Nothing is served by this machine's own clock. The first connection may take longer than any word after it. */
 async function untilHeard(ping: () => Promise<void>): Promise<void> {
   for (let left = FIRST_PINGS; ; left--) {
@@ -276,8 +285,27 @@ async function primaryOf(url: string): Promise<string> {
   const [only, ...others] = serversOf(url)
   if (only !== undefined && others.length === 0) return only
   const primary = await findPrimary(serversOf(url))
-  if (primary === null) throw new Error('no server of DATABASE_URL takes writes')
+  if (primary === null) throw new ExpectedFault('no server of DATABASE_URL takes writes')
   return primary.url
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the password',
+  '28000': 'refuses the login',
+  '3D000': 'does not exist',
+  '53300': 'has no connection left',
+  '57P03': 'is not ready yet',
+}
+const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
+
+/** An error of the first connection as a sentence, where an operator can mend it; else the error itself. */
+function databaseFault(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const refused = REFUSED[code]
+  if (refused !== undefined) return new ExpectedFault(`DATABASE_URL: the database ${refused} (${code})`)
+  if (AWAY.test(code)) return new ExpectedFault(`DATABASE_URL: no database answers (${code})`)
+  return /timeout/i.test(error.message) ? new ExpectedFault('DATABASE_URL: no database answers (timeout)') : error
 }
 
 /** Ports of every database server and of every Redis node. */

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ExpectedFault } from './domain/expected-fault.js'
 import type { FromFront, ToFront } from './front.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 import { metricsTogether } from './http/metrics.js'
@@ -56,7 +57,7 @@ export async function superviseFronts({ file, args, processes, host, port, log }
       child.on('message', (message: FromFront) => {
         if (message.kind === 'serving') resolve()
       })
-      child.once('exit', () => reject(new Error('a process of the service did not start')))
+      child.once('exit', () => reject(new ExpectedFault('a process of the service did not start: its own line above says why')))
     })
     serving.then(
       () => watch(child, index),
@@ -175,7 +176,9 @@ async function freePort(host: string, port: number): Promise<number> {
       probe.listen({ host, port, exclusive: true }, resolve)
     })
   } catch {
-    throw new Error(`cannot listen on ${host}:${port}: is the port taken?`)
+    throw new ExpectedFault(
+      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is no address of this machine`,
+    )
   }
   const address = probe.address()
   probe.close()

@@ -81,7 +81,14 @@ describe('docker-compose.yml', () => {
     const { $schema: _, ...schema } = structuredClone(composeSchema) as unknown as Record<string, unknown>
     // The schema names its parts in the way of draft 4, which the validator refuses as a name.
     const valid = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds(schema) as object)
-    expect(valid(composed), JSON.stringify(valid.errors)).toBe(true)
+    // It is older than an env_file that may be missing, which came with Compose 2.24.
+    const services = Object.fromEntries(
+      Object.entries(composed.services).map(([name, service]) => [
+        name,
+        { ...service, ...(service.env_file && { env_file: service.env_file.map(({ path }) => path) }) },
+      ]),
+    )
+    expect(valid({ ...composed, services }), JSON.stringify(valid.errors)).toBe(true)
     expect(valid({ ...composed, services: { keystride: { ...keystride, read_onlyy: true } } })).toBe(false)
   })
 

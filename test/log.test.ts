@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { jsonLog, LOG_LEVELS, toDescriptor } from '../src/log.js'
+import { jsonLog, LOG_LEVELS, textLog, toDescriptor } from '../src/log.js'
 
 function lines(level: Parameters<typeof jsonLog>[0]) {
   const written: string[] = []
@@ -83,5 +83,43 @@ describe('the log', () => {
     expect(whole.map((line) => JSON.parse(line).n)).toEqual(whole.map((_, n) => n))
     closeSync(descriptor)
     rmSync(folder, { recursive: true })
+  })
+})
+
+describe('the log on a terminal', () => {
+  function text(color: boolean) {
+    const written: string[] = []
+    return { log: textLog('info', color, (line) => void written.push(line)), written }
+  }
+
+  it('is one line of time, level, message and fields', () => {
+    const { log, written } = text(false)
+    log.info({ port: 8080, why: null, list: [1] }, 'serving')
+    log.debug('left out')
+    expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}serving {2}port=8080 {2}why=null {2}list=\[1\]\n$/)])
+  })
+
+  it('colours the level, and only where that is wanted', () => {
+    const { log, written } = text(true)
+    log.error('failed')
+    expect(written[0]).toContain('\u001b[31mERROR\u001b[0m failed')
+  })
+
+  it('tells an error with its causes below the line', () => {
+    const { log, written } = text(false)
+    log.error({ err: new Error('outer', { cause: new TypeError('inner') }) }, 'failed')
+    const lines = (written[0] ?? '').split('\n')
+    expect(lines[0]).toMatch(/ERROR failed$/)
+    expect(lines[1]).toBe('    Error: outer')
+    expect(lines).toContain('    caused by: TypeError: inner')
+  })
+
+  it('lets nothing that was sent move the cursor or begin a line', () => {
+    const { log, written } = text(true)
+    log.info({ path: '\u001b[2J\u009b1A\n12:00 FATAL forged\u202e\u2028' }, 'a\rb')
+    const line = written[0] ?? ''
+    expect(line.indexOf('\n')).toBe(line.length - 1)
+    expect(line).toContain('\\u{1b}[2J\\u{9b}1A\\u{a}12:00 FATAL forged\\u{202e}\\u{2028}')
+    expect(line).toContain('a\\u{d}b')
   })
 })

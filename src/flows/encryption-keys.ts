@@ -1,3 +1,4 @@
+import { ExpectedFault } from '../domain/expected-fault.js'
 import type { KeyRing } from '../storage/key-ring.js'
 import { KeyNotHeld, type KeyWrap } from '../storage/key-wrap.js'
 import type { KeyCounts, WrappedKey, WrappedKeyStore } from '../storage/wrapped-key.js'
@@ -123,7 +124,7 @@ function refuseMissing(keyRing: KeyRing, counts: KeyCounts): void {
   const total = uses.reduce((sum, { organizations }) => sum + organizations, 0)
   const list = missing.map(({ id, organizations }) => `${id} (data keys of ${organizations} of ${total} organizations)`)
   const held = uses.filter(({ state }) => state !== 'missing').map(({ id }) => id)
-  throw new Error(
+  throw new ExpectedFault(
     `encryption key missing: ${list.join(', ')}; held: ${held.join(', ')}. Put what is missing into ${keyRing.place}`,
   )
 }

@@ -9,6 +9,8 @@ import { endsConnection, type Turn, whereOf } from './turn.js'
 
 const jsonType = 'application/json; charset=utf-8'
 
+const PROBE_LOG_MS = 60_000
+
 /** The way out of a request: whatever begins ends here, once, answered or not. */
 export interface Answering<S> {
   /** A turn begins; `finish` ends it. */
@@ -38,6 +40,7 @@ export function createAnswering<S>(
   needs: Pick<ServerNeeds<S>, 'log' | 'onAnswer' | 'admission' | 'now' | 'browserPage'>,
 ): Answering<S> {
   const wallClock = needs.now ?? Date.now
+  const probeLoggedAt = new Map<string, number>()
   let inFlight = 0
   let closing = false
   let round = 0
@@ -170,12 +173,21 @@ export function createAnswering<S>(
     try {
       needs.onAnswer(answered)
       // Refusals are news to an operator, plain answers only to one who asks for them, and a crowd is told by the metrics.
-      if (status >= 400 && !turn.shed) needs.log.info(answered, 'refused')
+      if (status >= 400 && !turn.shed && isNews(turn, now)) needs.log.info(answered, 'refused')
       else needs.log.debug(answered, 'answered')
     } catch (error) {
       needs.log.error({ requestId: turn.requestId, stack: stackOf(error) }, 'an answer could not be counted')
     }
     if (inFlight === 0) whenIdle?.()
+  }
+
+  /** A probe that fails says the same every few seconds. */
+  function isNews({ place }: Turn<S>, now: number): boolean {
+    if (place?.kind !== 'plain' || place.endpoint.probe === undefined) return true
+    const { path } = place.endpoint
+    if (now - (probeLoggedAt.get(path) ?? Number.NEGATIVE_INFINITY) < PROBE_LOG_MS) return false
+    probeLoggedAt.set(path, now)
+    return true
   }
 
   return {

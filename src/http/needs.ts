@@ -39,6 +39,8 @@ export interface PlainEndpoint {
   readonly lane?: Lane
   /** What is said where that lane is full; the envelope's 503 unless given. */
   readonly whenOverloaded?: (request: PlainRequest) => PlainAnswer
+  /** Asked every few seconds by machines: its failures are logged once a minute. */
+  readonly probe?: true
   readonly handle: (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>
 }
 

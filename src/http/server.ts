@@ -1,3 +1,4 @@
+import { ExpectedFault } from '../domain/expected-fault.js'
 import { Refusal } from '../domain/refusal.js'
 import { createAnswering, stackOf } from './answering.js'
 import { type BodyRoom, takeBody } from './body-intake.js'
@@ -275,7 +276,10 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   const listening = await new Promise<UwsListenSocket | false>((resolve) => {
     app.listen(needs.host, needs.port, listenOptions, resolve)
   })
-  if (listening === false) throw new Error(`cannot listen on ${needs.host}:${needs.port}: is the port taken?`)
+  if (listening === false)
+    throw new ExpectedFault(
+      `PORT: cannot listen on ${needs.host}:${needs.port}: another process has it, or HOST is no address of this machine`,
+    )
 
   async function drain(limits: CloseLimits): Promise<void> {
     needs.uws.us_listen_socket_close(listening as UwsListenSocket)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../servers/database.js'
 import { type Keystride, keystrideWith } from './command.js'
@@ -48,7 +49,7 @@ describe('keystride', () => {
     const further = await keystride('organization', 'quotas', id, '--shared-accounts', '2')
     expect(further.stdout).toMatch(/mode: strict[\s\S]*accounts +7 +0[\s\S]*shared accounts +2 +0/)
     for (const bad of ['-1', '1.5', 'many', ''])
-      expect((await keystride('organization', 'quotas', id, '--accounts', bad)).status).toBe(1)
+      expect((await keystride('organization', 'quotas', id, '--accounts', bad)).status).toBe(2)
     expect((await keystride('organization', 'quotas', id, '--mode', 'hard')).stderr).toContain('soft, strict')
   })
 
@@ -62,7 +63,7 @@ describe('keystride', () => {
       ['--rate', 'many'],
       ['--burst', '5'],
     ])
-      expect([bad, (await limits(...bad)).status]).toEqual([bad, 1])
+      expect([bad, (await limits(...bad)).status]).toEqual([bad, 2])
   })
 
   it('says in one line what is wrong, and ends with status 1', async () => {
@@ -72,9 +73,50 @@ describe('keystride', () => {
       stderr: 'keystride: there is no organization of that id\n',
     })
     const bad = await keystride('key', 'issue', 'nonsense')
-    expect([bad.status, bad.stderr]).toEqual([1, expect.stringContaining('wanted an id')])
+    expect([bad.status, bad.stderr]).toEqual([2, expect.stringContaining('wanted an id')])
     const scopes = await keystride('key', 'issue', unknown, '--scopes', 'core,kitchen')
     expect(scopes.stderr).toContain('wanted some of core, links, dashboard')
+  })
+
+  it.each([
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['key', 'nonsense'], "unknown command 'nonsense'"],
+    [['organization', 'list', '--nonsense'], "unknown option '--nonsense'"],
+    [['organization', 'create'], "missing required argument 'name'"],
+    [['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
+  ])('ends with status 2 where it is used wrongly: %j', async (args, why) => {
+    const { status, stderr } = await keystride(...args)
+    expect([status, stderr]).toEqual([2, expect.stringContaining(why)])
+  })
+
+  it('prints lists as JSON', async () => {
+    const id = (await keystride('organization', 'create', 'Listed')).stdout.split('\n')[0] ?? ''
+    const organizations = JSON.parse((await keystride('organization', 'list', '--json')).stdout)
+    expect(organizations).toContainEqual({ id, name: 'Listed', created: expect.stringMatching(/^20/) })
+    await keystride('key', 'issue', id, '--scopes', 'core,links')
+    const [key] = JSON.parse((await keystride('key', 'list', id, '--json')).stdout)
+    expect(key).toMatchObject({ label: 'unnamed', scopes: ['core', 'links'], state: 'live' })
+    const variables = JSON.parse((await keystride('config', 'check', '--json')).stdout)
+    expect(variables[0]).toMatchObject({ variable: 'PORT', state: 'default 8080' })
+  })
+
+  it('completes commands and options in bash', async () => {
+    const { stdout } = await keystride('completion', 'bash')
+    const completed = (line: string) => {
+      const words = line.split(' ')
+      const ask = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}; _keystride; echo "\${COMPREPLY[*]}"`
+      return execFileSync('bash', ['-c', `${stdout}\n${ask}`], { encoding: 'utf8' }).trim()
+    }
+    expect(completed('keystride org')).toBe('organization')
+    expect(completed('keystride organization li')).toBe('list limits')
+    expect(completed('keystride key issue --sc')).toBe('--scopes')
+    expect(completed('keystride completion ')).toBe('bash zsh fish --help')
+  })
+
+  it.each(['--help', 'organization --help', 'key issue nonsense'])('opens no module of a store for %s', async (line) => {
+    const { stderr } = await keystrideWith({ ...env, NODE_DEBUG: 'esm' })(...line.split(' '))
+    expect(stderr).toContain('cli/keystride.js')
+    expect(stderr).not.toMatch(/open-stores\.js|node_modules\/(zod|postgres|pg)\//)
   })
 
   it('migrates, and has nothing to do the second time', async () => {

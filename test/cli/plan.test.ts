@@ -36,7 +36,8 @@ describe('keystride plan', () => {
     writeFileSync(off, JSON.stringify({ ...JSON.parse(readFileSync(costsFile(), 'utf8')), presses: 'many' }))
     const failed = async (...args: string[]) => {
       const { status, stderr } = await plan(...args)
-      expect(status).toBe(1)
+      // 2 where the parser refuses, 1 where the plan does.
+      expect([1, 2]).toContain(status)
       return stderr
     }
     const target = ['--people', '10', '--peak', '2']

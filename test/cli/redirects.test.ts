@@ -35,7 +35,7 @@ describe('keystride organization redirects', { timeout: 120_000 }, () => {
       [org, '*'],
       [org, '--any', 'https://a.example'],
     ])
-      expect([given, (await redirects(...given)).status]).toEqual([given, 1])
+      expect([given, (await redirects(...given)).status]).toEqual([given, 2])
     const unknown = await redirects('0198c0de-0000-7000-8000-000000000000', 'https://a.example')
     expect([unknown.status, unknown.stderr]).toEqual([1, 'keystride: there is no organization of that id\n'])
   })

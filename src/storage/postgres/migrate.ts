@@ -28,7 +28,7 @@ export async function migrate(databaseUrl: string, log: (line: string) => void =
     await client.query('select pg_advisory_xact_lock(7241865325823966)')
     await migrateJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
     await client.query('commit')
-    for (const name of applied) log(`applied migration ${name}`)
+    if (applied.length > 0) log(`applied ${applied.length} migrations, up to ${applied.at(-1)}`)
     return applied
   } finally {
     await client.end()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
+import { ExpectedFault } from '../../domain/expected-fault.js'
 import { Refusal } from '../../domain/refusal.js'
 import { startBeats } from '../beats.js'
 import { clusterClient } from './cluster.js'
@@ -64,12 +65,12 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
     await within(FIRST_CONNECT_MS, client.connect())
   } catch (error) {
     client.destroy()
-    throw new Error(`no Redis answers at REDIS_URL: ${lastLine || (error as Error).message}`)
+    throw new ExpectedFault(`no Redis answers at REDIS_URL: ${lastLine || (error as Error).message}`)
   }
   const unfit = (await client.infos()).map(whyUnfit).find((why) => why !== null)
   if (unfit) {
     client.destroy()
-    throw new Error(unfit)
+    throw new ExpectedFault(unfit)
   }
   const patience = startPatience()
   const bounded = async <T>(work: Promise<T>): Promise<T> => {
