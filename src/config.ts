@@ -158,10 +158,7 @@ const Environment = z.object({
       'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
     ),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
-  LOG_FORMAT: z
-    .enum(LOG_FORMATS)
-    .default('auto')
-    .describe('json, text, or auto: text on a terminal, JSON elsewhere'),
+  LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
   UWS_PROVIDER: z
     .string()
     .min(1)

@@ -57,7 +57,9 @@ export async function superviseFronts({ file, args, processes, host, port, log }
       child.on('message', (message: FromFront) => {
         if (message.kind === 'serving') resolve()
       })
-      child.once('exit', () => reject(new ExpectedFault('a process of the service did not start: its own line above says why')))
+      child.once('exit', () =>
+        reject(new ExpectedFault('a process of the service did not start: its own line above says why')),
+      )
     })
     serving.then(
       () => watch(child, index),

@@ -96,7 +96,9 @@ describe('the log on a terminal', () => {
     const { log, written } = text(false)
     log.info({ port: 8080, why: null, list: [1] }, 'serving')
     log.debug('left out')
-    expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}serving {2}port=8080 {2}why=null {2}list=\[1\]\n$/)])
+    expect(written).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}serving {2}port=8080 {2}why=null {2}list=\[1\]\n$/),
+    ])
   })
 
   it('colours the level, and only where that is wanted', () => {

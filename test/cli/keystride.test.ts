@@ -113,11 +113,14 @@ describe('keystride', () => {
     expect(completed('keystride completion ')).toBe('bash zsh fish --help')
   })
 
-  it.each(['--help', 'organization --help', 'key issue nonsense'])('opens no module of a store for %s', async (line) => {
-    const { stderr } = await keystrideWith({ ...env, NODE_DEBUG: 'esm' })(...line.split(' '))
-    expect(stderr).toContain('cli/keystride.js')
-    expect(stderr).not.toMatch(/open-stores\.js|node_modules\/(zod|postgres|pg)\//)
-  })
+  it.each(['--help', 'organization --help', 'key issue nonsense'])(
+    'opens no module of a store for %s',
+    async (line) => {
+      const { stderr } = await keystrideWith({ ...env, NODE_DEBUG: 'esm' })(...line.split(' '))
+      expect(stderr).toContain('cli/keystride.js')
+      expect(stderr).not.toMatch(/open-stores\.js|node_modules\/(zod|postgres|pg)\//)
+    },
+  )
 
   it('migrates, and has nothing to do the second time', async () => {
     expect((await keystride('migrate')).stdout).toBe('The database is up to date.\n')
