@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { SCOPES, type Scope } from '../domain/organization.js'
+import { KEY_SCOPES, type KeyScope, SCOPES } from '../domain/organization.js'
+import type { ApiKeyRecord } from '../storage/api-key.js'
 import { type Administer, iso, known, print } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { rotateCommand, statusCommand } from './encryption-key.js'
@@ -13,11 +14,18 @@ export function keyCommand(administer: Administer): Command {
     .description('issue an API key and print it; it is shown this once only')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option('--label <text>', 'what the key is for', 'unnamed')
-    .option('--scopes <list>', `APIs it opens, comma-separated: ${SCOPES.join(', ')}`, scopes, [...SCOPES])
-    .action((organizationId: string, options: { label: string; scopes: Scope[] }) =>
+    .option('--scopes <list>', `what it opens, comma-separated: ${KEY_SCOPES.join(', ')}; dashboard is both of its parts`, scopes, [...SCOPES])
+    .option('--expires <when>', 'ISO 8601 date or date-time from which on it is refused, or a time such as 90d or 12h', expiry)
+    .action((organizationId: string, options: { label: string; scopes: KeyScope[]; expires?: number }) =>
       administer(async ({ flows }) => {
         await known(flows, organizationId)
-        const issued = await flows.issueKey(organizationId, options.label, options.scopes)
+        const issued = await flows.issueKey(
+          organizationId,
+          options.label,
+          options.scopes,
+          undefined,
+          options.expires ?? null,
+        )
         print(issued.apikey)
       }),
     )
@@ -27,16 +35,18 @@ export function keyCommand(administer: Administer): Command {
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option(...JSON_OPTION)
     .action((organizationId: string, { json }: { json?: true }) =>
-      administer(async ({ flows }) => {
+      administer(async ({ flows, stores }) => {
         await known(flows, organizationId)
+        const now = stores.clock.now()
         const rows = (await flows.listKeys(organizationId)).map((row) => ({
           id: row.id,
           label: row.label,
           scopes: row.scopes,
           issued: iso(row.createdAt),
-          state: row.revokedAt === null ? 'live' : `revoked ${iso(row.revokedAt)}`,
+          expires: row.expiresAt === null ? 'never' : iso(row.expiresAt),
+          state: stateOf(row, now),
         }))
-        printRows(['id', 'label', 'scopes', 'issued', 'state'], rows, json)
+        printRows(['id', 'label', 'scopes', 'issued', 'expires', 'state'], rows, json)
       }),
     )
   key
@@ -54,9 +64,28 @@ export function keyCommand(administer: Administer): Command {
   return key.addCommand(statusCommand(administer)).addCommand(rotateCommand(administer))
 }
 
-function scopes(text: string): Scope[] {
+function stateOf({ revokedAt, expiresAt }: ApiKeyRecord, now: number): string {
+  if (revokedAt !== null) return `revoked ${iso(revokedAt)}`
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
+}
+
+/** Epoch milliseconds, by this machine's clock where the text is a span. */
+function expiry(text: string): number {
+  const [, n, unit] = /^([1-9]\d{0,4})([dh])$/.exec(text) ?? []
+  const at = n === undefined ? isoTime(text) : Date.now() + Number(n) * (unit === 'd' ? 24 : 1) * 3_600_000
+  if (at === null || at <= Date.now())
+    throw new InvalidArgumentError('wanted a date to come such as 2030-01-31 or 2030-01-31T12:00Z, or a time such as 90d or 12h')
+  return at
+}
+
+function isoTime(text: string): number | null {
+  const at = /^20\d\d-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? null : at
+}
+
+function scopes(text: string): KeyScope[] {
   const wanted = text.split(',').map((part) => part.trim())
-  const found = SCOPES.filter((scope) => wanted.includes(scope))
-  if (found.length !== new Set(wanted).size) throw new InvalidArgumentError(`wanted some of ${SCOPES.join(', ')}`)
+  const found = KEY_SCOPES.filter((scope) => wanted.includes(scope))
+  if (found.length !== new Set(wanted).size) throw new InvalidArgumentError(`wanted some of ${KEY_SCOPES.join(', ')}`)
   return found
 }

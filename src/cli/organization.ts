@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { type Administer, iso, print } from './administer.js'
-import { JSON_OPTION } from './arguments.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 import { limitsCommand } from './limits.js'
 import { quotasCommand } from './quotas.js'
 import { redirectsCommand } from './redirects.js'
@@ -9,7 +9,7 @@ import { printRows } from './table.js'
 /** `keystride organization`: whom the service works for. */
 export function organizationCommand(administer: Administer): Command {
   const organization = new Command('organization').description(
-    'create, list, rename and delete organizations, and change what holds for one',
+    'create, list and rename organizations, and change what holds for one',
   )
   organization
     .command('create')
@@ -29,6 +29,17 @@ export function organizationCommand(administer: Administer): Command {
       administer(async ({ flows }) => {
         const rows = (await flows.list()).map(({ id, name, createdAt }) => ({ id, name, created: iso(createdAt) }))
         printRows(['id', 'name', 'created'], rows, json)
+      }),
+    )
+  organization
+    .command('rename')
+    .description('give an organization another name; its id stays')
+    .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+    .argument('<name>', 'name shown on the dashboard', nonEmpty)
+    .action((organizationId: string, name: string) =>
+      administer(async ({ flows }) => {
+        if (!(await flows.rename(organizationId, name))) throw new Error('there is no organization of that id')
+        print('renamed')
       }),
     )
   return organization

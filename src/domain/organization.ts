@@ -24,6 +24,14 @@ export interface Organization {
 export const SCOPES = ['core', 'links', 'dashboard'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** What a key may open: an API whole, or the dashboard's reads or its writes alone. */
+export const KEY_SCOPES = [...SCOPES, 'dashboard:read', 'dashboard:operate'] as const
+export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** Whether a key opens a route of an API; `reads` says whether the route changes nothing. */
+export const opens = (held: readonly KeyScope[], api: Scope, reads: boolean): boolean =>
+  held.includes(api) || (api === 'dashboard' && held.includes(reads ? 'dashboard:read' : 'dashboard:operate'))
+
 /** What an organization is licensed for; 0 is unlimited. */
 export interface Quotas {
   /** `soft` creates all the same and flags the overage; `strict` refuses. */

@@ -1,5 +1,5 @@
 import type { KeyRate } from '../domain/key-rate.js'
-import { type Organization, type Quotas, SCOPES, type Scope } from '../domain/organization.js'
+import { type Organization, type Quotas, type KeyScope, SCOPES } from '../domain/organization.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
 import type { KeyRing } from '../storage/key-ring.js'
@@ -23,7 +23,7 @@ interface Needs {
 export interface IssuedKey {
   readonly id: string
   readonly apikey: string
-  readonly scopes: readonly Scope[]
+  readonly scopes: readonly KeyScope[]
 }
 
 export interface OrganizationFlows {
@@ -38,8 +38,16 @@ export interface OrganizationFlows {
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
   /** How often each key of it may ask, null as the deployment has it; false for an unknown organization. Holds within a second. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
-  /** Stores the hash of `apikey`, a fresh one unless given. */
-  issueKey(organizationId: string, label: string, scopes?: readonly Scope[], apikey?: string): Promise<IssuedKey>
+  /** Stores the hash of `apikey`, a fresh one unless given. `expiresAt` is epoch ms; without it the key does not expire. */
+  issueKey(
+    organizationId: string,
+    label: string,
+    scopes?: readonly KeyScope[],
+    apikey?: string,
+    expiresAt?: number | null,
+  ): Promise<IssuedKey>
+  /** False for an unknown organization. */
+  rename(organizationId: string, name: string): Promise<boolean>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
   /** False where the organization has no live key of this id. */
   revokeKey(organizationId: string, keyId: string): Promise<boolean>
@@ -75,9 +83,10 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
     },
     setRedirectOrigins: (organizationId, origins) => needs.organizations.setRedirectOrigins(organizationId, origins),
     setKeyRate: (organizationId, rate) => needs.organizations.setKeyRate(organizationId, rate),
-    async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey()) {
+    rename: (organizationId, name) => needs.organizations.rename(organizationId, name),
+    async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey(), expiresAt = null) {
       const id = needs.newId()
-      await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now() }, sha256(apikey))
+      await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now(), expiresAt }, sha256(apikey))
       return { id, apikey, scopes }
     },
     listKeys: (organizationId) => needs.apiKeys.list(organizationId),

@@ -1,4 +1,4 @@
-import type { Scope } from '../domain/organization.js'
+import type { KeyScope, Scope } from '../domain/organization.js'
 import type { Admission } from './admission.js'
 import type { UwsModule } from './provider.js'
 import type { CountedAs, Lane, Route } from './route.js'
@@ -79,7 +79,7 @@ export interface ServerNeeds<S> {
    */
   readonly authenticate: (
     apikey: string,
-  ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly Scope[] } | null>
+  ) => Promise<{ readonly organizationId: string; readonly keyId: string; readonly scopes: readonly KeyScope[] } | null>
   /** Why the service is degraded, for its operators' log; null while it is not. Asked once a request: keep it cheap. */
   readonly degraded: () => string | null
   /** Who goes first where there is more to do than can be done. Absent: everybody begins at once. */

@@ -66,6 +66,8 @@ export interface Route<S> {
   /** False: answered without an API key, and while degraded (`GET /status`). */
   readonly needsKey: boolean
   readonly needsSession: boolean
+  /** Changes nothing, though its method is POST: a key for reads alone opens it. */
+  readonly onlyReads?: true
   /** Absent: here to stay. */
   readonly deprecated?: Deprecated
   readonly params: z.ZodType

@@ -1,4 +1,5 @@
 import { ExpectedFault } from '../domain/expected-fault.js'
+import { opens } from '../domain/organization.js'
 import { Refusal } from '../domain/refusal.js'
 import { createAnswering, stackOf } from './answering.js'
 import { type BodyRoom, takeBody } from './body-intake.js'
@@ -129,7 +130,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     const api = needs.apis.find(({ basePath }) => url === basePath || url.startsWith(`${basePath}/`))
     if (api === undefined) return
     refuseWhileDegraded()
-    await organizationOf(turn, api)
+    await organizationOf(turn, api, null)
   }
 
   function refuseWhileDegraded(): void {
@@ -154,7 +155,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
   }
 
   async function conductRow(turn: Turn<S>, api: Api<S>, row: Route<S>): Promise<void> {
-    if (row.needsKey) await organizationOf(turn, api)
+    if (row.needsKey) await organizationOf(turn, api, row)
     if (hasBody(turn.framing)) checkMediaType(turn.headers)
     const bytes = await bodyOf(turn)
     if (bytes === null) return
@@ -209,15 +210,16 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     }
   }
 
-  async function organizationOf(turn: Turn<S>, api: Api<S>): Promise<void> {
+  async function organizationOf(turn: Turn<S>, api: Api<S>, row: Route<S> | null): Promise<void> {
     const key = turn.headers.get('apikey')
     const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
     if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
     turn.organizationId = holder.organizationId
     turn.apiKeyId = holder.keyId
-    if (!holder.scopes.includes(api.scope)) {
-      throw new Refusal('key-scope', `this key is not for the ${api.scope} API`)
-    }
+    const reads = row === null || row.method === 'get' || row.onlyReads === true
+    if (opens(holder.scopes, api.scope, reads)) return
+    const part = opens(holder.scopes, api.scope, !reads) ? `${reads ? 'reads' : 'writes'} of the ` : 'the '
+    if (row !== null || part === 'the ') throw new Refusal('key-scope', `this key is not for ${part}${api.scope} API`)
   }
 
   async function conductPlain(turn: Turn<S>, endpoint: PlainEndpoint): Promise<void> {

@@ -1,28 +1,33 @@
 import type { KeyRate } from '../domain/key-rate.js'
-import type { Scope } from '../domain/organization.js'
+import type { KeyScope } from '../domain/organization.js'
 
 export interface ApiKeyRecord {
   readonly id: string
   readonly organizationId: string
   readonly label: string
-  readonly scopes: readonly Scope[]
+  readonly scopes: readonly KeyScope[]
   readonly createdAt: number
+  /** From when on the key is refused; null: never. */
+  readonly expiresAt: number | null
   readonly revokedAt: number | null
 }
+
+/** Without `expiresAt` it does not expire. */
+export type NewApiKey = Omit<ApiKeyRecord, 'revokedAt' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'expiresAt'>>
 
 /** Who a key speaks for. */
 export interface KeyHolder {
   readonly organizationId: string
   readonly keyId: string
-  readonly scopes: readonly Scope[]
+  readonly scopes: readonly KeyScope[]
   /** Null: as the deployment has it. */
   readonly rate: KeyRate | null
 }
 
 /** API keys by their SHA-256; the key itself is never stored. */
 export interface ApiKeyStore {
-  add(record: Omit<ApiKeyRecord, 'revokedAt'>, sha256: Uint8Array): Promise<void>
-  /** The live key with this hash, in any organization; null where there is none or it is revoked. */
+  add(record: NewApiKey, sha256: Uint8Array): Promise<void>
+  /** The live key with this hash, in any organization; null where there is none, or it is revoked or expired. */
   resolve(sha256: Uint8Array): Promise<KeyHolder | null>
   list(organizationId: string): Promise<ApiKeyRecord[]>
   /** False where the organization has no live key of this id. */

@@ -37,6 +37,8 @@ export interface OrganizationStore {
   /** All organizations, oldest first: for administration only. */
   list(): Promise<Organization[]>
   find(organizationId: string): Promise<Organization | null>
+  /** Administration. False for an unknown organization. */
+  rename(organizationId: string, name: string): Promise<boolean>
   /** The organization afterwards; null for an unknown one. */
   setLanguage(organizationId: string, change: LanguageChange): Promise<Organization | null>
   /** Null for an unknown organization. */

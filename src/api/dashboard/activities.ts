@@ -104,6 +104,7 @@ export const dataCounterBatch = dashboardRoute({
   lane: 'batch',
   method: 'post',
   path: '/data-counter/batch',
+  onlyReads: true,
   summary: 'Users, patterns and authentications of several windows',
   params: NoParams,
   query: NoQuery,

@@ -81,6 +81,7 @@ export const blockedUsersBatch = dashboardRoute({
   lane: 'batch',
   method: 'post',
   path: '/aggregations/blocked-users/batch',
+  onlyReads: true,
   summary: 'Blocked attempts and users of several windows',
   params: NoParams,
   query: NoQuery,

@@ -64,6 +64,7 @@ export const patternsById = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/patterns',
+  onlyReads: true,
   summary: 'Typing patterns by their ids',
   description: 'What is not there is left out.',
   params: NoParams,

@@ -205,6 +205,7 @@ export const simulatePolicy = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/policies/{id}/simulate',
+  onlyReads: true,
   summary: 'What the policy would have decided of recorded attempts',
   description:
     'Judges the newest 20,000 typing attempts of a window again, on what was recorded of them. A context indicator keeps ' +

@@ -82,6 +82,7 @@ export const searchUserLogs = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/users/{userRef}/logs',
+  onlyReads: true,
   summary: "A user's authentications and what was done to the user, newest first",
   params: UserParams,
   query: NoQuery,

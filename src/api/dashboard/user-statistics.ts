@@ -123,6 +123,7 @@ export const sortUsers = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/sorting/users',
+  onlyReads: true,
   summary: 'The users who lead by one figure',
   params: NoParams,
   query: NoQuery,

@@ -1,4 +1,4 @@
-import type { Scope } from '../../domain/organization.js'
+import type { KeyScope } from '../../domain/organization.js'
 import type { ApiKeyRecord, ApiKeyStore, KeyHolder } from '../api-key.js'
 import type { Database } from './client.js'
 import { type KeyRateRow, toKeyRate } from './organization.js'
@@ -7,8 +7,9 @@ interface ApiKeyRow {
   organization_id: string
   id: string
   label: string
-  scopes: Scope[]
+  scopes: KeyScope[]
   created_at: Date
+  expires_at: Date | null
   revoked_at: Date | null
 }
 
@@ -20,9 +21,9 @@ export function postgresApiKeys(database: Database): ApiKeyStore {
     add: (record, sha256) =>
       database.scoped(record.organizationId, async (sql) => {
         await sql`
-          insert into keystride.api_key (organization_id, id, label, scopes, sha256, created_at)
+          insert into keystride.api_key (organization_id, id, label, scopes, sha256, created_at, expires_at)
           values (${record.organizationId}, ${record.id}, ${record.label}, ${`{${record.scopes.join(',')}}`}, ${sha256},
-            ${new Date(record.createdAt)})`
+            ${new Date(record.createdAt)}, ${record.expiresAt == null ? null : new Date(record.expiresAt)})`
       }),
 
     resolve: (sha256) =>
@@ -35,7 +36,7 @@ export function postgresApiKeys(database: Database): ApiKeyStore {
     list: (organizationId) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<ApiKeyRow[]>`
-          select organization_id, id, label, to_jsonb(scopes) as scopes, created_at, revoked_at
+          select organization_id, id, label, to_jsonb(scopes) as scopes, created_at, expires_at, revoked_at
           from keystride.api_key where organization_id = ${organizationId} order by created_at, id`
         return rows.map(toApiKey)
       }),
@@ -64,6 +65,7 @@ function toApiKey(row: ApiKeyRow): ApiKeyRecord {
     label: row.label,
     scopes: row.scopes,
     createdAt: row.created_at.getTime(),
+    expiresAt: row.expires_at?.getTime() ?? null,
     revokedAt: row.revoked_at?.getTime() ?? null,
   }
 }

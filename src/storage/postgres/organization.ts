@@ -65,6 +65,13 @@ export function postgresOrganizations(database: Database): OrganizationStore {
         return row === undefined ? null : toOrganization(row)
       }),
 
+    rename: (organizationId, name) =>
+      database.asSystem(async (sql) => {
+        const { count } = await sql`
+          update keystride.organization set name = ${name} where organization_id = ${organizationId}`
+        return count === 1
+      }),
+
     setLanguage: (organizationId, { defaultLanguage, languageMode }) =>
       database.scoped(organizationId, async (sql) => {
         const [row] = await sql<OrganizationRow[]>`

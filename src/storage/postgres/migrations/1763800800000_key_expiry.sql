@@ -1,0 +1,15 @@
+-- An API key may end by itself, by the database's clock.
+alter table keystride.api_key add column expires_at timestamptz;
+
+grant create on schema keystride to keystride_system;
+set local role keystride_system;
+create or replace function keystride.resolve_api_key(wanted bytea)
+returns table (organization_id uuid, id uuid, scopes jsonb, key_rate int, key_burst int)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select k.organization_id, k.id, to_jsonb(k.scopes), o.key_rate, o.key_burst
+  from keystride.api_key k join keystride.organization o using (organization_id)
+  where k.sha256 = wanted and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) limit 1
+$$;
+reset role;
+revoke create on schema keystride from keystride_system;
