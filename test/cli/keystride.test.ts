@@ -33,12 +33,20 @@ describe('keystride', () => {
     const { stdout: key } = await keystride('key', 'issue', id, '--label', 'backend', '--scopes', 'core,links')
     expect(key.trim()).toMatch(/^ks_[A-Za-z0-9_-]{43}$/)
     const listed = (await keystride('key', 'list', id)).stdout
-    expect(listed).toMatch(/backend +core,links +\S+ +live/)
+    expect(listed).toMatch(/backend +core,links +\S+ +never +live/)
     expect(listed).not.toContain(key.trim())
     const keyId = listed.split('\n')[1]?.split(' ')[0] ?? ''
     expect((await keystride('key', 'revoke', id, keyId)).stdout).toBe('revoked\n')
     expect((await keystride('key', 'list', id)).stdout).toContain('revoked 20')
     expect(await keystride('key', 'revoke', id, keyId)).toMatchObject({ status: 1 })
+  })
+
+  it('renames an organization', async () => {
+    const id = (await keystride('organization', 'create', 'Before')).stdout.split('\n')[0] ?? ''
+    expect((await keystride('organization', 'rename', id, 'After')).stdout).toBe('renamed\n')
+    expect((await keystride('organization', 'list')).stdout).toMatch(new RegExp(`${id} +After`))
+    const absent = '0198c0de-0000-7000-8000-000000000000'
+    expect((await keystride('organization', 'rename', absent, 'After')).status).toBe(1)
   })
 
   it('shows and changes what an organization is licensed for', async () => {
