@@ -14,8 +14,17 @@ export function keyCommand(administer: Administer): Command {
     .description('issue an API key and print it; it is shown this once only')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option('--label <text>', 'what the key is for', 'unnamed')
-    .option('--scopes <list>', `what it opens, comma-separated: ${KEY_SCOPES.join(', ')}; dashboard is both of its parts`, scopes, [...SCOPES])
-    .option('--expires <when>', 'ISO 8601 date or date-time from which on it is refused, or a time such as 90d or 12h', expiry)
+    .option(
+      '--scopes <list>',
+      `what it opens, comma-separated: ${KEY_SCOPES.join(', ')}; dashboard is both of its parts`,
+      scopes,
+      [...SCOPES],
+    )
+    .option(
+      '--expires <when>',
+      'ISO 8601 date or date-time from which on it is refused, or a time such as 90d or 12h',
+      expiry,
+    )
     .action((organizationId: string, options: { label: string; scopes: KeyScope[]; expires?: number }) =>
       administer(async ({ flows }) => {
         await known(flows, organizationId)
@@ -74,7 +83,9 @@ function expiry(text: string): number {
   const [, n, unit] = /^([1-9]\d{0,4})([dh])$/.exec(text) ?? []
   const at = n === undefined ? isoTime(text) : Date.now() + Number(n) * (unit === 'd' ? 24 : 1) * 3_600_000
   if (at === null || at <= Date.now())
-    throw new InvalidArgumentError('wanted a date to come such as 2030-01-31 or 2030-01-31T12:00Z, or a time such as 90d or 12h')
+    throw new InvalidArgumentError(
+      'wanted a date to come such as 2030-01-31 or 2030-01-31T12:00Z, or a time such as 90d or 12h',
+    )
   return at
 }
 

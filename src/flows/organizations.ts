@@ -1,5 +1,5 @@
 import type { KeyRate } from '../domain/key-rate.js'
-import { type Organization, type Quotas, type KeyScope, SCOPES } from '../domain/organization.js'
+import { type KeyScope, type Organization, type Quotas, SCOPES } from '../domain/organization.js'
 import { DEFAULT_POLICY } from '../domain/policy.js'
 import type { ApiKeyRecord, ApiKeyStore } from '../storage/api-key.js'
 import type { KeyRing } from '../storage/key-ring.js'

@@ -23,7 +23,8 @@ const issue = async (...options: string[]) =>
   (await keystrideWith(service.env)('key', 'issue', service.organizationId, ...options)).stdout.trim()
 
 /** What is not GET and changes something, and nothing else. */
-const WRITES = /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert).*|post \/notifications\/read)$/
+const WRITES =
+  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert).*|post \/notifications\/read)$/
 
 it('a route of the dashboard is a read unless it is known to change something', () => {
   const writes = dashboardRoutes.filter(({ method, onlyReads }) => method !== 'get' && onlyReads !== true)
@@ -38,7 +39,9 @@ it('a key for reads of the dashboard reads and changes nothing, one for writes t
     issue('--scopes', 'dashboard'),
   ])
   const statuses = (method: string, path: string, body?: unknown) =>
-    Promise.all([read, operate, both].map(async (apikey) => (await service.dashboard(method, path, { apikey, body })).status))
+    Promise.all(
+      [read, operate, both].map(async (apikey) => (await service.dashboard(method, path, { apikey, body })).status),
+    )
   expect(await statuses('GET', '/policies')).toEqual([200, 403, 200])
   expect(await statuses('POST', '/logs', {})).toEqual([200, 403, 200])
   const [first, ...others] = await statuses('POST', '/notifications/read', {})
