@@ -17,7 +17,7 @@ import { fillDatabase } from './filled.js'
 
 const HELP = `How long the dashboard's lists and figures take over 30 days of one large organization.
 
-  npm run bench:dashboard -- [--attempts 1000000] [--users 100000] [--rounds 20]
+  npm run bench -- dashboard [--attempts 1000000] [--users 100000] [--rounds 20]
 
 An embedded PostgreSQL in a temporary folder is filled by a seeded generator; the attempts end now.
 `

@@ -18,7 +18,7 @@ import { createVault } from '../src/storage/vault-aes.js'
 
 const HELP = `Memory and time of one export of authentications, written and then read as a whole.
 
-  npm run bench:exports -- [--rows 1000000]
+  npm run bench -- exports [--rows 1000000]
 
 An embedded PostgreSQL in a temporary folder; the memory is this process's, sampled every 10 ms.
 `

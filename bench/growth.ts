@@ -13,7 +13,7 @@ import type { Spread } from './spread.js'
 const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, typings of one person, references, keys;
 and memory.
 
-  npm run bench:growth -- [options]
+  npm run bench -- growth [options]
 
   --people N            people enrolled in the largest step (100000; before it a thousandth, a hundredth and a tenth of that)
   --authentications N   authentications and replay marks kept in the largest step (300000; the same)
@@ -27,7 +27,7 @@ and memory.
 People and authentications are added by a seeded generator, and verifies measured over HTTP on people who were enrolled
 through the service and whom it does not remember, so that every table is asked; those who type on it does. References (5, 10) and keys (15 to 500)
 cost nothing but scoring: they are measured there. The long form takes 25 minutes and 47 GB:
-  npm run bench:growth -- --people 1000000 --authentications 10000000
+  npm run bench -- growth --people 1000000 --authentications 10000000
 `
 
 await runBench('growth', async () => {

@@ -8,13 +8,14 @@ import { progressOn } from './load/progress.js'
 import { Report } from './load/report-schema.js'
 import { run } from './load/run.js'
 import { CannotTest, lookAt } from './load/target.js'
-import { mainStep, textReport } from './load/text-report.js'
+import { mainStep, strained, textReport } from './load/text-report.js'
 import { judged } from './load/thresholds.js'
 
-// `npm run bench:load`: see load/help.ts, and docs/load-testing.md for what the figures mean.
+// `npm run bench -- load`: see load/help.ts, and docs/load-testing.md for what the figures mean.
 
 const FAILED = 1
 const NOT_RUN = 2
+const INCONCLUSIVE = 3
 const INTERRUPTED = 130
 
 async function main(args: readonly string[]): Promise<number> {
@@ -50,6 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
     if (options.html !== null) writeFileSync(options.html, htmlReport(report))
     if (interrupt.signal.aborted) return INTERRUPTED
+    if (strained(report)) return INCONCLUSIVE
     return report.thresholds.every(({ passed }) => passed) ? 0 : FAILED
   } finally {
     await own?.stop()
@@ -60,6 +62,6 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   const known = error instanceof OptionsError || error instanceof CannotTest
-  process.stderr.write(`bench:load: ${known ? error.message : error instanceof Error ? error.stack : error}\n`)
+  process.stderr.write(`bench load: ${known ? error.message : error instanceof Error ? error.stack : error}\n`)
   process.exitCode = NOT_RUN
 }

@@ -14,7 +14,7 @@ import { bodyOf } from './ratio/people.js'
 
 const HELP = `What the parts of one attempt cost a scoring thread, with what they stand in for beside them.
 
-  npm run bench:micro -- [options]
+  npm run bench -- micro [options]
 
   --rounds N        rounds in which all take turns; medians are taken (61)
   --calls N         calls of each in a round (20)
@@ -25,6 +25,9 @@ const HELP = `What the parts of one attempt cost a scoring thread, with what the
 No server is started. A C bound for scanning, as published and not measured here: simdjson reads 2 to 3 GB/s, 5 to 7 µs for 14 kB, and keeps
 nothing of them.
 `
+
+/** The scan and the features that it feeds may take this share of parse and schema. */
+const SCAN_SHARE_MAX = 0.25
 
 await runBench('micro', () => {
   const defaults = { rounds: 61, calls: 20, presses: 31, references: 5 }
@@ -75,6 +78,10 @@ await runBench('micro', () => {
   ])
   process.stdout.write(`${facts.cores} x ${facts.cpu}, Node ${facts.node}, a pattern of ${body.length} bytes\n`)
   process.stdout.write(`${table(['call', 'median µs', 'low', 'high', 'a second'], rows)}\n`)
+  const share = (us['scan and features (WASM)']?.median ?? 1) / (us['JSON.parse and zod']?.median ?? 1)
+  process.stdout.write(
+    `${share <= SCAN_SHARE_MAX ? 'ok' : 'MISSED'}: scan and features take ${share.toFixed(2)} of JSON.parse and zod (${SCAN_SHARE_MAX} at most)\n`,
+  )
   const brief = Object.fromEntries(
     Object.entries(us).map(([name, { median, min, max }]) => [name, { median, min, max }]),
   )

@@ -17,7 +17,7 @@ export function benchOptions<N extends string>(
   files: readonly string[] = ['json'],
 ): BenchOptions<N> {
   const fail = (message: string): never => {
-    process.stderr.write(`bench:${name}: ${message}; --help lists the options\n`)
+    process.stderr.write(`bench ${name}: ${message}; --help lists the options\n`)
     process.exit(2)
   }
   const names = Object.keys(defaults) as N[]
@@ -51,7 +51,7 @@ export async function runBench(name: string, work: () => Promise<void> | void): 
   try {
     await work()
   } catch (error) {
-    process.stderr.write(`bench:${name}: ${error instanceof Error ? error.message : error}\n`)
+    process.stderr.write(`bench ${name}: ${error instanceof Error ? error.message : error}\n`)
     process.exitCode = 2
   }
   process.exit()

@@ -10,7 +10,7 @@ import { startGenerators } from './ratio/generators.js'
 
 const HELP = `Each step of a verify alone, their sum beside the whole, and what each request of a sign-in costs each part.
 
-  npm run bench:path -- [options]
+  npm run bench -- path [options]
 
   --rounds N        rounds in which all take turns; medians are taken (5)
   --calls N         calls of each step in a round (40)

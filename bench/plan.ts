@@ -16,7 +16,7 @@ import { median } from './spread.js'
 
 const HELP = `Whether the planner's arithmetic holds: the highest rate it predicts from measured costs, and the load tester's, in one run.
 
-  npm run bench:plan -- [options]
+  npm run bench -- plan [options]
 
   --rounds N        rounds of the costs, and of the load test (3)
   --seconds N       seconds of each of their loops (5)
@@ -24,7 +24,7 @@ const HELP = `Whether the planner's arithmetic holds: the highest rate it predic
   --fronts N        processes that serve (the cores)
   --json FILE       also write the figures to a file
 
-Costs are measured request by request, as bench:path does; what the load tester itself uses, by a run of it. From these
+Costs are measured request by request, as the bench path does; what the load tester itself uses, by a run of it. From these
 follows the rate at which every core of this machine is busy. Then the load tester signs people in over 64 connections as
 fast as answers come. Exit status 1 where both are more than 20 % apart.
 `

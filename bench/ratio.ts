@@ -9,7 +9,7 @@ import { ratioReport } from './ratio/report.js'
 
 const HELP = `What the verify path is worth: ratios within one run on one machine, so that they travel.
 
-  npm run bench:ratio -- [options]
+  npm run bench -- ratio [options]
 
   --rounds N        rounds in which all take turns; medians are taken (5)
   --seconds N       measured seconds of each turn, after a quarter of that warms up (3)

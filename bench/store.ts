@@ -15,7 +15,7 @@ import { type Spread, spreadOf } from './spread.js'
 
 const HELP = `What the stores' operations of a sign-in cost: one after the other, and many at once.
 
-  npm run bench:store -- [options]
+  npm run bench -- store [options]
 
   --rounds N        rounds in which all take turns; medians are taken (5)
   --calls N         calls of each operation in a round (400; to record an attempt, one a person at the most)

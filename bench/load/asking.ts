@@ -1,5 +1,6 @@
 import { randomFrom } from '../../src/cli/made-up-person.js'
-import type { Answer, Client, Json } from './client.js'
+import type { Answer, Ask, Client, Json } from './client.js'
+import { wallClock } from './loops.js'
 import { type Count, type Operation, oneMore, type Recorder } from './recorder.js'
 import type { Crowd, Typist } from './typists.js'
 
@@ -33,7 +34,12 @@ export interface Turn {
   readonly intended: number
   /** False in the warm-up. */
   readonly counted: boolean
+  /** Whether a request that the service has no room for (503, 429) is asked again: people who must be there for a run. */
+  readonly insists?: boolean
 }
+
+/** Tries of a request that is insisted on, and the pause between two. */
+const [TRIES, PAUSE_MS] = [30, 1000]
 
 /** The words an answer suggests; none where it has none. */
 export const words = (json: Json): string[] =>
@@ -56,12 +62,19 @@ export function asking({ client, recorder, seed }: AskingNeeds) {
     if (turn.counted) for (const fault of found) oneMore(recorder.of(operation).wrong, fault)
     return found.length === 0
   }
+  async function ask({ insists = false, ...turn }: Turn, it: Omit<Ask, keyof Turn>): Promise<Answer> {
+    let answer = await client.ask({ ...turn, ...it })
+    for (let tries = 1; insists && answer !== null && isFull(answer.status) && tries < TRIES; tries++) {
+      await wallClock.sleep(PAUSE_MS)
+      answer = await client.ask({ ...turn, ...it, intended: performance.now() })
+    }
+    return answer
+  }
   const path = (member: Member) => `/users/${encodeURIComponent(member.userRef)}`
 
   /** Null where it failed or was answered wrongly; the session given has to come back. */
   async function bootstrap(member: Member, turn: Turn, session?: string): Promise<Answer> {
-    const answer = await client.ask({
-      ...turn,
+    const answer = await ask(turn, {
       operation: 'bootstrap',
       method: 'GET',
       path: path(member),
@@ -77,5 +90,7 @@ export function asking({ client, recorder, seed }: AskingNeeds) {
     return sound(turn, 'bootstrap', faults) ? answer : null
   }
 
-  return { random, count, sound, path, bootstrap }
+  return { random, count, sound, ask, path, bootstrap }
 }
+
+const isFull = (status: number) => status === 503 || status === 429

@@ -5,7 +5,10 @@ import { patternBody } from './pattern-body.js'
 const TRIES = 40
 
 /** Accounts that come and go: the people enrolled before a run, and those who join in it. */
-export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count, sound, path, bootstrap }: Asking) {
+export function enrolling(
+  { client, crowd, codes }: AskingNeeds,
+  { random, count, sound, ask, path, bootstrap }: Asking,
+) {
   return {
     /** Creates an account, enrolls its person and sets a code for some. Null where that failed. */
     async enroll(index: number, userRef: string, turn: Turn): Promise<Member | null> {
@@ -19,8 +22,7 @@ export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count
         busy: false,
         lockedUntil: 0,
       }
-      const created = await client.ask({
-        ...turn,
+      const created = await ask(turn, {
         operation: 'create',
         method: 'POST',
         path: path(member),
@@ -35,14 +37,14 @@ export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count
       for (let tries = 0, stored = 0; stored < Number(begun.json.targetRefPatterns ?? 5); tries++) {
         if (tries === TRIES) return null
         const body = patternBody(member.typist.enrolls(typed, member.typed++), Date.now(), ip)
-        const ask = {
+        const typing = {
           operation: 'enroll',
           method: 'POST',
           path: `${path(member)}/typing-patterns`,
           session,
           body,
         } as const
-        const answer = await client.ask({ ...now(), ...ask, wanted: [200, 422] })
+        const answer = await ask(now(), { ...typing, wanted: [200, 422] })
         if (answer === null || !answer.ok) return null
         if (answer.status === 200) stored++
         else if (answer.json.reason === 'detection-bot') count(turn, 'enrolling_called_bots')
@@ -63,9 +65,9 @@ export function enrolling({ client, crowd, codes }: AskingNeeds, { random, count
   async function setCode(member: Member, turn: Turn, session: string, length: number): Promise<void> {
     for (let tries = 0; tries < TRIES && member.code === null; tries++) {
       const securityCode = Array.from({ length }, () => Math.floor(random() * 10)).join('')
-      const ask = { operation: 'set-code', method: 'PUT', path: `${path(member)}/security-code`, session } as const
+      const setting = { operation: 'set-code', method: 'PUT', path: `${path(member)}/security-code`, session } as const
       const now = { ...turn, intended: performance.now() }
-      const answer = await client.ask({ ...now, ...ask, body: JSON.stringify({ securityCode }), wanted: [200, 422] })
+      const answer = await ask(now, { ...setting, body: JSON.stringify({ securityCode }), wanted: [200, 422] })
       if (answer === null || !answer.ok) return
       if (answer.status === 200) member.code = securityCode
     }

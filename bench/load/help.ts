@@ -1,13 +1,13 @@
-/** What `npm run bench:load -- --help` prints. */
+/** What `npm run bench -- load --help` prints. */
 export const HELP = `Load-tests a deployment of the service with whole sign-ins, and says what it holds.
 
-  npm run bench:load -- [options]
+  npm run bench -- load [options]
 
 examples
-  npm run bench:load                                          a service of its own, 64 connections, 30 s
-  npm run bench:load -- --url https://auth.example.net --apikey-file key.txt --rate 200 --duration 2m
-  npm run bench:load -- --url http://10.0.0.5:8080 --apikey-file key.txt --ramp 50:500:50 --p99 50ms --html report.html
-  npm run bench:load -- --rate 50 --fail-if "p99>50ms,errors>0.1%" --json load.json      in CI: exit status 1 where it fails
+  npm run bench -- load                                          a service of its own, 64 connections, 30 s
+  npm run bench -- load --url https://auth.example.net --apikey-file key.txt --rate 200 --duration 2m
+  npm run bench -- load --url http://10.0.0.5:8080 --apikey-file key.txt --ramp 50:500:50 --p99 50ms --html report.html
+  npm run bench -- load --rate 50 --fail-if "p99>50ms,errors>0.1%" --json load.json      in CI: exit status 1 where it fails
 
 what is tested
   --url URL            the service; without a path, /core is meant. Unset: a service of its own is started, on a
@@ -49,6 +49,6 @@ what comes out
   --workers N          threads of the load generator, up to 64 (a quarter of the cores, at least one)
   --help               this text
 
-exit status: 0 done, 1 a threshold failed, 2 the test could not be run, 130 stopped with Ctrl-C or SIGTERM (the report so
+exit status: 0 done, 1 a threshold failed, 2 the test could not be run, 3 inconclusive: the load generator was strained, 130 stopped with Ctrl-C or SIGTERM (the report so
 far is written; again to stop at once). What the figures mean: docs/load-testing.md
 `

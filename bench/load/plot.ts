@@ -22,6 +22,8 @@ export interface Plot {
   readonly marks?: readonly { readonly at: number; readonly label: string }[]
   /** A level line with a word. */
   readonly bound?: { readonly at: number; readonly label: string }
+  /** Points above are drawn at the top, as triangles. */
+  readonly most?: number
 }
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 300, 64, 16, 16, 44]
@@ -38,10 +40,19 @@ function ticks(most: number): number[] {
 }
 
 /** An inline SVG with axes from 0, and its legend above it. It refers to nothing outside itself. */
-export function plot({ title, xLabel, yLabel, lines, xTicks, marks = [], bound }: Plot): string {
+export function plot({
+  title,
+  xLabel,
+  yLabel,
+  lines,
+  xTicks,
+  marks = [],
+  bound,
+  most = Number.POSITIVE_INFINITY,
+}: Plot): string {
   const points = lines.flatMap((line) => line.points)
   if (points.length === 0) return `<figure><h3>${escaped(title)}</h3><p class="none">nothing was measured</p></figure>`
-  const yAt = ticks(Math.max(...points.map(([, y]) => y), bound?.at ?? 0, 1e-9))
+  const yAt = ticks(Math.max(...points.map(([, y]) => Math.min(y, most)), bound?.at ?? 0, 1e-9))
   const xMost = Math.max(...points.map(([x]) => x), ...marks.map(({ at }) => at), 1e-9)
   const yMost = yAt.at(-1) ?? 1
   const xAt =
@@ -50,7 +61,7 @@ export function plot({ title, xLabel, yLabel, lines, xTicks, marks = [], bound }
       .filter((at) => at <= xMost * 1.001)
       .map((at) => [at, shownNumber(at)] as const)
   const x = (value: number) => (LEFT + (value / xMost) * (WIDTH - LEFT - RIGHT)).toFixed(1)
-  const y = (value: number) => (HEIGHT - BOTTOM - (value / yMost) * (HEIGHT - TOP - BOTTOM)).toFixed(1)
+  const y = (value: number) => (HEIGHT - BOTTOM - (Math.min(value, most) / yMost) * (HEIGHT - TOP - BOTTOM)).toFixed(1)
   const grid = yAt.map(
     (at) =>
       `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y(at)}" y2="${y(at)}"/><text x="${LEFT - 8}" y="${y(at)}" dy="4" text-anchor="end">${shownNumber(at)}</text>`,
@@ -72,10 +83,12 @@ export function plot({ title, xLabel, yLabel, lines, xTicks, marks = [], bound }
         ]
   const drawn = lines.map(({ colour, points: of, dots, name }) => {
     const path = `<polyline class="line ${colour}" points="${of.map(([a, b]) => `${x(a)},${y(b)}`).join(' ')}"/>`
-    const spots = of.map(
-      ([a, b]) =>
-        `<circle class="dot ${colour}" cx="${x(a)}" cy="${y(b)}" r="3.5"><title>${escaped(`${name}: ${shownNumber(b)} at ${nameOf(a)}`)}</title></circle>`,
-    )
+    const spots = of.map(([a, b]) => {
+      const title = `<title>${escaped(`${name}: ${shownNumber(b)} at ${nameOf(a)}`)}</title>`
+      return b > most
+        ? `<path class="dot ${colour} cut" d="M${x(a)} ${Number(y(b)) - 5}l5 9h-10z">${title}</path>`
+        : `<circle class="dot ${colour}" cx="${x(a)}" cy="${y(b)}" r="3.5">${title}</circle>`
+    })
     return path + (dots === true || of.length === 1 ? spots.join('') : '')
   })
   const legend = lines.map(({ name, colour }) => `<span class="key ${colour}">${escaped(name)}</span>`).join('')

@@ -112,6 +112,13 @@ export function mainStep(report: Pick<Report, 'steps' | 'knee'>): StepReport | n
   return steps.find(({ rate }) => rate === knee.rate) ?? null
 }
 
+/** Whether the generator was at its end where the figures come from, or where a ramp broke: then they are nobody's. */
+export function strained(report: Pick<Report, 'steps' | 'knee'>): boolean {
+  const step = mainStep(report)
+  const broke = report.knee === null ? undefined : report.steps[step === null ? 0 : report.steps.indexOf(step) + 1]
+  return [step, broke].some((one) => one?.health.sound === false)
+}
+
 /** Where the knee is and what the bounds were; null where nothing was ramped. */
 export function kneeLine({ knee, options }: Report): string | null {
   if (knee === null) return null
@@ -135,6 +142,7 @@ export function textReport(report: Report): string {
     columns([stepHead(report.knee !== null), ...steps.map(stepRow)]),
     ...(knee === null ? [] : ['', knee]),
     ...(step === undefined ? [] : ['', ...detail(step, steps.length > 1)]),
+    ...(strained(report) ? ['', 'inconclusive: the load generator was strained'] : []),
     ...(report.thresholds.length === 0 ? [] : ['']),
     ...report.thresholds.map(
       ({ text, measured, passed }) => `${passed ? 'holds' : 'FAILS'}  fail if ${text}: ${measured}`,

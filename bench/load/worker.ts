@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomFrom } from '../../src/cli/made-up-person.js'
 import { arrivalTimes } from './arrivals.js'
-import { asking, type Member } from './asking.js'
+import { asking, type Member, type Turn } from './asking.js'
 import { client } from './client.js'
 import { enrolling } from './enrolling.js'
 import { closedLoop, openLoop, wallClock } from './loops.js'
@@ -19,7 +19,7 @@ const REMOVE_PAUSE_MS = 1000
 // Sound: the crew starts this file with nothing else.
 const crew = workerData as Crew
 const port = parentPort
-if (port === null) throw new Error('this file runs as a worker of npm run bench:load')
+if (port === null) throw new Error('this file runs as a worker of npm run bench -- load')
 const say = (message: FromWorker) => port.postMessage(message)
 
 const seen = recorder()
@@ -39,10 +39,10 @@ const members: Member[] = []
 let nextIndex = crew.worker
 let stopping = false
 
-async function join(counted: boolean, intended: number): Promise<Member | null> {
+async function join(turn: Turn): Promise<Member | null> {
   const index = nextIndex
   nextIndex += crew.workers
-  const member = await enroll(index, `load-${crew.name}-${index}`, { counted, intended })
+  const member = await enroll(index, `load-${crew.name}-${index}`, turn)
   if (member !== null) members.push(member)
   return member
 }
@@ -59,7 +59,7 @@ async function enrollAll(people: number): Promise<void> {
   let left = people
   await inLanes(Math.min(people, 32), async () => {
     if (left-- <= 0) return false
-    if ((await join(true, performance.now())) === null) return false
+    if ((await join({ counted: true, insists: true, intended: performance.now() })) === null) return false
     say({ kind: 'progress' })
     return true
   })
@@ -111,7 +111,7 @@ function somebody(): Member | null {
 
 async function begin(step: Step, intended: number, counted: boolean): Promise<void> {
   if (counted) seen.count('arrivals')
-  if (random() < step.enroll) return void (await join(counted, intended))
+  if (random() < step.enroll) return void (await join({ counted, intended }))
   const member = somebody()
   if (member === null) {
     if (counted) seen.count('nobody_free')

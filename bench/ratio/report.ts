@@ -10,7 +10,7 @@ const over = (above: readonly Measured[], below: readonly Measured[], of: (one: 
 
 const perSecond = ({ per_s }: Measured) => per_s
 
-/** The report of `bench:ratio`: ratios first, then what they were made of. */
+/** The report of `bench -- ratio`: ratios first, then what they were made of. */
 export function ratioReport(
   measured: RatiosMeasured,
   scan: ReturnType<typeof scanOverParse>,

@@ -45,7 +45,7 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
     .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(2), 10)
     .option('--cores <n>', 'cores of each machine', whole(1), 8)
     .addOption(
-      new Option('--costs <file>', 'costs measured on your machine: npm run bench:path -- --costs FILE').default(
+      new Option('--costs <file>', 'costs measured on your machine: npm run bench -- path --costs FILE').default(
         undefined,
         'the table that ships, of the machine that the plan names',
       ),

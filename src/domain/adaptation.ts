@@ -10,7 +10,7 @@ export const ADAPTIVE_MAX = 3
 /**
  * Confidence from which a sign-in may become an adaptive reference, against the enrolled references alone: 0.05 % of
  * impostors reach it with 50 presses and 0.04 % with 25, on people that the model was not fitted on; half of sincere
- * patterns do (`npm run bench:adaptation`). Wanted: 0.1 % or fewer.
+ * patterns do (`npm run bench -- adaptation`). Wanted: 0.1 % or fewer.
  */
 export const UPDATE_CONFIDENCE = 0.95
 

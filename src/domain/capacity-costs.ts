@@ -18,7 +18,7 @@ const bytes = z.number().min(0)
 
 /**
  * `verify_first` is of somebody whom the process does not remember, `verify` of somebody it does.
- * What requests cost on one machine, as `npm run bench:path -- --costs FILE` measures it: what `keystride plan` starts from. */
+ * What requests cost on one machine, as `npm run bench -- path --costs FILE` measures it: what `keystride plan` starts from. */
 export const CapacityCosts = z.object({
   schema: z.literal('keystride-costs/1'),
   measured_at: z.iso.date(),

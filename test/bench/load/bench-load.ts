@@ -17,7 +17,7 @@ export interface LoadRun {
   readonly html: string
 }
 
-/** `npm run bench:load` with its two files, in a process of its own. `onProgress` sees what it says on the way. */
+/** `npm run bench -- load` with its two files, in a process of its own. `onProgress` sees what it says on the way. */
 export async function benchLoad(
   env: Record<string, string>,
   args: readonly string[],
