@@ -18,7 +18,7 @@ import { detCurve } from './det-curve.js'
 
 const HELP = `Measures how well the shipped kernel and model tell people apart on open data.
 
-usage: node build/bench/accuracy.js --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
+usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
        [--timer MS] [--attacks] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz

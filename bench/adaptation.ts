@@ -18,7 +18,7 @@ import { createKernel } from '../src/scoring/kernel.js'
 
 const HELP = `What adaptation does to sincere people and to impostors, on open data, with the shipped kernel, model and rules.
 
-usage: node build/bench/adaptation.js --data <folder> [--steps N] [--attackers N]
+usage: npm run bench -- adaptation --data <folder> [--steps N] [--attackers N]
 
   --data       folder with aalto_desktop.tsv.gz and monaco_free_text.tsv.gz
   --steps      accepted-when-possible steps of an impostor who blends from the victim's typing to their own (200)

@@ -13,7 +13,7 @@ import { glued, takeWords, type WordPiece, wordPieces } from './word-pieces.js'
 
 const HELP = `Measures what the choice of suggested words is worth, on people that no model was fitted on.
 
-usage: node build/bench/words.js --data <folder> [--people fitting|untouched] [--table FILE]
+usage: npm run bench -- words --data <folder> [--people fitting|untouched] [--table FILE]
 
   --data    folder with aalto_desktop.tsv.gz
   --people  untouched (default): the 329 people that no model was fitted on; fitting: the 1,000 before them, to tune on

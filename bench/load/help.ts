@@ -49,6 +49,7 @@ what comes out
   --workers N          threads of the load generator, up to 64 (a quarter of the cores, at least one)
   --help               this text
 
-exit status: 0 done, 1 a threshold failed, 2 the test could not be run, 3 inconclusive: the load generator was strained, 130 stopped with Ctrl-C or SIGTERM (the report so
-far is written; again to stop at once). What the figures mean: docs/load-testing.md
+exit status: 0 done, 1 a threshold failed, 2 the test could not be run, 3 inconclusive (the load generator was strained),
+130 stopped with Ctrl-C or SIGTERM (the report so far is written; again to stop at once). What the figures mean:
+docs/load-testing.md
 `
