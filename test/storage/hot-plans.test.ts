@@ -95,6 +95,7 @@ function steps(database: Database): Record<string, Step> {
     'resolve an API key': () => postgresApiKeys(database).resolve(randomBytes(32)),
     'find a person': (of) => accounts.find(of.organizationId, of.userRef, null),
     'list the members': (of) => accounts.roster(of.organizationId, of.userRef),
+    'create an account': (of) => person(database, of.organizationId, `new-${uuid()}`),
     'mint a session': (of) => minted(of),
     'echo a session': async (of) => sessions.find(...(await minted(of))),
     'report a pending action': async (of) => sessions.markReported(...(await minted(of)), uuid()),
