@@ -83,9 +83,9 @@ describe('users', () => {
   })
 
   it('are counted by a search as all matches, not the page', async () => {
-    const { count, data } = (await get('/users-refs/example.com?limit=1')).json
+    const { count, data } = (await get('/users-refs/a?limit=1')).json
     expect(data).toHaveLength(1)
-    expect(count).toBe((await get('/users?user_ref_filter=example.com')).json.count)
+    expect(count).toBe((await get('/users?user_ref_filter=a')).json.count)
     expect(count).toBeGreaterThan(1)
   })
 
