@@ -152,13 +152,15 @@ function newAccount(
 ): NewAccount {
   refuseForeignMember({ type, userRef }, memberRef)
   const first = type === 'nominative' ? userRef : memberRef
+  // The first member is as old as the account: the store keeps one time for both.
+  const createdAt = needs.now()
   return {
     id: needs.newId(),
     userRef,
     type,
     displayName: first === null ? displayName : null,
-    member: first === null ? null : { ...newMember(needs, displayName), memberRef: first },
-    createdAt: needs.now(),
+    member: first === null ? null : { ...newMember(needs, displayName), memberRef: first, createdAt },
+    createdAt,
   }
 }
 

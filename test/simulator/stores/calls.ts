@@ -65,7 +65,7 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
         'accounts',
         'create',
         org,
-        { id: uuid(), userRef, type, displayName: null, member: first, createdAt: now() },
+        { id: uuid(), userRef, type, displayName: null, member: first, createdAt: member.createdAt },
       ]
     }
     if (roll < 0.3) return ['accounts', 'find', org, userRef, random.pick([null, userRef, ...MEMBERS])]
