@@ -86,7 +86,7 @@ describe('an API key', () => {
     expect(await store.revoke(org, id, NOW + 1)).toBe(true)
     expect(await store.revoke(org, id, NOW + 2)).toBe(false)
     expect(await store.resolve(sha256)).toBeNull()
-    expect(await store.list(org)).toEqual([{ ...record, revokedAt: NOW + 1 }])
+    expect(await store.list(org)).toEqual([{ ...record, expiresAt: null, revokedAt: NOW + 1 }])
     expect(await store.list(other)).toEqual([])
   })
 })
