@@ -44,7 +44,7 @@ const SWEEP_SESSIONS_EVERY_MS = 20_000
 /** A process that dies loses what it counted since the last time. */
 const ADD_EVERY_MS = 2000
 const DAILY_EVERY_MS = 10 * 60_000
-/** A quota's overage is told so late; what creations leave until then is added up by each reader. */
+/** An alert of a quota's overage may be this late. Until then each reader adds up the changes that creations left. */
 const HEADCOUNT_EVERY_MS = 2000
 
 /** Every process adds up what it counted itself. */

@@ -83,7 +83,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
   }
 }
 
-/** A lock is told before the person types. */
+/** Shows a lock at bootstrap, so that nobody types in vain. */
 function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
   if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
   const window = attemptWindow(modeInputs(needs, state))

@@ -1,5 +1,5 @@
--- Creations of one organization no longer wait for one another. A change of the headcount is a row of its own; whoever
--- holds the headcount's line adds the rows up. Only a strict quota with a limit and the ledger's events take the line.
+-- Creations of one organization no longer wait for one another. A change of the headcount is a row of its own. The holder
+-- of the headcount's line adds the rows up. Only a strict quota with a limit and the events of the ledger take the line.
 create table keystride.headcount_change (
   organization_id uuid not null references keystride.organization,
   id uuid not null default gen_random_uuid(),
