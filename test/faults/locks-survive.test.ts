@@ -205,7 +205,9 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
             const bootstrap = await connection.send(two.bytes('GET', `/users/${userRef}`))
             expect([200, 429, 503]).toContain(bootstrap.status)
             if (bootstrap.status !== 200) continue
-            const put = two.bytes('PUT', `/users/${userRef}/security-code`, bootstrap.session, { securityCode: '749205' })
+            const put = two.bytes('PUT', `/users/${userRef}/security-code`, bootstrap.session, {
+              securityCode: '749205',
+            })
             status = (await connection.send(put)).status
             expect([200, 429, 503]).toContain(status)
           }
