@@ -40,7 +40,7 @@ async function main(args: readonly string[]): Promise<number> {
   const own = options.core === null ? await startOwnService(process.env, options.name) : null
   try {
     const [core, apikey] = [own?.core ?? options.core ?? '', own?.apikey ?? options.apikey ?? '']
-    const target = await lookAt(core, apikey)
+    const target = await lookAt(core, apikey, options.metrics)
     const ownStores = own?.stores ?? null
     const cleanUp = !options.keep && own?.throwaway !== true
     const needs = { options, core, apikey, target, ownStores, cleanUp, progress, interrupt: interrupt.signal }

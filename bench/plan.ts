@@ -29,6 +29,8 @@ follows the rate at which every core of this machine is busy. Then the load test
 fast as answers come. Exit status 1 where both are more than 20 % apart.
 `
 const OFF_MAX = 0.2
+/** Exit status of the load tester where its generator was strained; the report is written all the same. */
+const INCONCLUSIVE = 3
 const TRIES = 3
 /** Bootstraps and verifies alone: codes are a hash of 50 ms that would hide everything else. */
 const MIX = ['--codes', '0', '--by-code', '0', '--enroll', '0', '--impostors', '0']
@@ -137,7 +139,10 @@ async function load(
       process.execPath,
       [join(packageRoot(), 'build/bench/load.js'), ...flags, ...times, ...MIX],
       { env: { ...process.env, KEYSTRIDE_APIKEY: deployment.apikey } },
-    )
+    ).catch((error: { code?: unknown }) => {
+      // A closed loop takes all that a shared machine has: that the generator is strained is what is measured here.
+      if (error.code !== INCONCLUSIVE) throw error
+    })
     // Sound: the load tester writes nothing that does not fit its schema.
     return JSON.parse(readFileSync(json, 'utf8')) as Report
   } catch (error) {

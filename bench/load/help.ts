@@ -14,6 +14,8 @@ what is tested
                        PostgreSQL of its own or on DATABASE_URL, with REDIS_URL where that is set
   --apikey-file FILE   file with the API key, or the demo.json of a service; else the variable KEYSTRIDE_APIKEY. Use a
                        key of an organization made for the test: people are created in it
+  --metrics URL        the service's own metrics, drawn beside the figures of the load generator; unset: /metrics of
+                       the service, where that answers. Behind a balancer it is one machine's
 
 how much
   --rate N             open loop: N sign-ins begin each second, however slow the answers are

@@ -78,7 +78,8 @@ function conditions({ service, machine, people, options }: Report): string {
       'service',
       `version ${service.version}${service.stores === null ? '' : `, ${service.stores}`}${service.own ? ', on the machine of the load generator' : ''}`,
     ],
-    ['HTTP provider', service.http_provider ?? 'not told'],
+    ['HTTP provider', service.http_provider ?? 'unknown'],
+    ['metrics of the service', service.metrics ?? 'not reached'],
     [
       'load generator',
       `${machine.cores} x ${machine.processor}, ${machine.memory_gib} GiB, Node ${machine.node}, ${machine.system}`,

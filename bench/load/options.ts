@@ -11,6 +11,8 @@ export interface Options {
   /** Base of the core API; null starts a service. */
   readonly core: string | null
   readonly apikey: string | null
+  /** URL of the service's metrics; null for /metrics at the service. */
+  readonly metrics: string | null
   /** Sign-ins a second of each step; null is one closed loop. */
   readonly rates: readonly number[] | null
   readonly isRamp: boolean
@@ -49,6 +51,7 @@ const text = { type: 'string' } as const
 const SPELLING = {
   url: text,
   'apikey-file': text,
+  metrics: text,
   rate: text,
   arrivals: text,
   ramp: text,
@@ -126,6 +129,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv, now
   return {
     core,
     apikey: core === null ? null : apikeyOf(given['apikey-file'], env),
+    metrics: read('metrics', null, metricsUrl, 'a URL such as http://host:9100/metrics'),
     rates,
     isRamp,
     arrivals: read<Arrivals>(
@@ -188,6 +192,9 @@ function coreBase(value: string): string | null {
   if (!/^https?:$/.test(url.protocol)) return null
   return url.origin + (url.pathname === '/' ? '/core' : url.pathname.replace(/\/+$/, ''))
 }
+
+const metricsUrl = (value: string): string | null =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? new URL(value).href : null
 
 /** The key of a file, bare or in a `demo.json`, else of the environment. */
 function apikeyOf(file: string | undefined, env: NodeJS.ProcessEnv): string {

@@ -38,27 +38,26 @@ export function percentilePlot(step: StepReport): string {
 function overTime(steps: readonly StepReport[]) {
   let start = 0
   const marks: { at: number; label: string }[] = []
+  const serviceSeconds: (StepReport['service_series'][number] & { at: number })[] = []
   const seconds = steps.flatMap((step) => {
     const from = start
     start += Math.ceil(step.seconds)
     if (steps.length > 1) marks.push({ at: from, label: loopOf(step) })
     // Answers that come after the last whole second are of requests begun before it: nothing is asked there.
     const whole = Math.max(1, Math.floor(step.seconds))
+    serviceSeconds.push(...step.service_series.map((second) => ({ ...second, at: from + second.second + 0.5 })))
     return step.series
       .filter(({ second }) => second < whole)
       .map((second) => ({ ...second, at: from + second.second + 0.5 }))
   })
-  return { seconds, marks }
+  return { seconds, serviceSeconds, marks }
 }
 
 /** Latency and sign-ins second by second, all steps in a row. */
 export function timePlots(steps: readonly StepReport[]): string {
-  const { seconds, marks } = overTime(steps)
-  const measured = (of: (second: (typeof seconds)[number]) => number | null): [number, number][] =>
-    seconds.flatMap((second): [number, number][] => {
-      const value = of(second)
-      return value === null ? [] : [[second.at, value]]
-    })
+  const { seconds, serviceSeconds, marks } = overTime(steps)
+  const measured = (of: (second: (typeof seconds)[number]) => number | null) => curve(seconds, of)
+  const byService = (of: (second: (typeof serviceSeconds)[number]) => number | null) => curve(serviceSeconds, of)
   const xLabel = 'seconds of measured time'
   return (
     plot({
@@ -66,11 +65,18 @@ export function timePlots(steps: readonly StepReport[]): string {
       xLabel,
       yLabel: 'ms',
       marks,
-      lines: [
-        { name: 'whole sign-in p99', colour: 'c', points: measured(({ signin_p99_ms }) => signin_p99_ms) },
-        { name: 'verify p99', colour: 'b', points: measured(({ p99_ms }) => p99_ms) },
-        { name: 'verify p50', colour: 'a', points: measured(({ p50_ms }) => p50_ms) },
-      ],
+      lines: (
+        [
+          { name: 'whole sign-in p99', colour: 'c', points: measured(({ signin_p99_ms }) => signin_p99_ms) },
+          { name: 'verify p99', colour: 'b', points: measured(({ p99_ms }) => p99_ms) },
+          { name: 'verify p50', colour: 'a', points: measured(({ p50_ms }) => p50_ms) },
+          {
+            name: 'verify p99 by the service',
+            colour: 'faint',
+            points: byService(({ verify_p99_ms }) => verify_p99_ms),
+          },
+        ] satisfies Line[]
+      ).filter(({ points }) => points.length > 0),
     }) +
     plot({
       title: 'Sign-ins over time',
@@ -82,9 +88,39 @@ export function timePlots(steps: readonly StepReport[]): string {
         { name: 'completed', colour: 'a', points: measured(({ completed }) => completed) },
         { name: 'errors', colour: 'bad', points: measured(({ errors }) => errors) },
       ],
-    })
+    }) +
+    (serviceSeconds.length === 0
+      ? ''
+      : plot({
+          title: 'Processor of the service, by its metrics',
+          xLabel,
+          yLabel: 'cores',
+          marks,
+          lines: [{ name: 'all its processes', colour: 'a', points: byService(({ cpu_cores }) => cpu_cores) }],
+        }) +
+        plot({
+          title: 'Requests in the service, by its metrics',
+          xLabel,
+          yLabel: 'requests',
+          marks,
+          lines: [
+            { name: 'in flight', colour: 'a', points: byService(({ in_flight }) => in_flight) },
+            { name: 'waiting', colour: 'c', points: byService(({ waiting }) => waiting) },
+            { name: 'sent away in the second', colour: 'bad', points: byService(({ shed }) => shed) },
+          ],
+        }))
   )
 }
+
+/** A line over the seconds that have a value. */
+const curve = <Second extends { readonly at: number }>(
+  seconds: readonly Second[],
+  of: (second: Second) => number | null,
+): [number, number][] =>
+  seconds.flatMap((second): [number, number][] => {
+    const value = of(second)
+    return value === null ? [] : [[second.at, value]]
+  })
 
 /** Latency and goodput against the rate that was asked for, with the knee. */
 export function rampPlots({ steps, knee, options }: Report): string {

@@ -34,6 +34,16 @@ const Second = z.object({
   signin_p99_ms: ms.describe('whole sign-in'),
 })
 
+const ServiceSecond = z.object({
+  second: count.describe('from 0, after the warm-up'),
+  cpu_cores: z.number().describe('processor used by all processes of the service, in cores'),
+  in_flight: count.describe('requests begun and not yet answered, at its end'),
+  waiting: count.describe('requests that wait for others to end, at its end'),
+  shed: count.describe('requests sent away in it because more was asked than could be done'),
+  verifies: count.describe('answered in it, by the count of the service'),
+  verify_p99_ms: ms.describe('from the head of a request to its answer, out of the buckets of its histogram'),
+})
+
 const Health = z.object({
   sound: z.boolean().describe('false: the load generator was strained, and the figures are not of the service alone'),
   reasons: z.array(z.string()),
@@ -91,6 +101,9 @@ export const StepReport = z.object({
   health: Health,
   passed: z.boolean().nullable().describe('whether a step of a ramp held its bounds; null outside a ramp'),
   series: z.array(Second),
+  service_series: z
+    .array(ServiceSecond)
+    .describe('the same seconds by the metrics of the service; empty where they could not be read'),
 })
 export type StepReport = z.infer<typeof StepReport>
 
@@ -105,6 +118,7 @@ export const Report = z.object({
     version: z.string(),
     own: z.boolean().describe('started by the load tester, on the same machine'),
     stores: z.string().nullable().describe('what it keeps its data in, where known'),
+    metrics: z.string().nullable().describe('where its metrics were read; null where they could not be'),
     http_provider: z.string().nullable().describe('what its HTTP runs on, where /metrics says so'),
   }),
   machine: z.object({

@@ -7,6 +7,7 @@ import type { Options } from './options.js'
 import { liveFigures, type Progress } from './progress.js'
 import { errorsOf, type Recorder, recorder } from './recorder.js'
 import type { Report, StepReport } from './report-schema.js'
+import { type ServiceSecond, watchService } from './service-metrics.js'
 import { kneeOf, latencyOf, type StepSeen, stepReport, stepSeen } from './step-report.js'
 import { CannotTest, type Target } from './target.js'
 
@@ -61,7 +62,7 @@ export async function run(needs: RunNeeds): Promise<Report> {
       const last = steps.slice(-BROKEN_STEPS)
       if (last.length === BROKEN_STEPS && last.every(({ passed }) => passed === false)) break
     }
-    const { core: _, apikey: _key, json: _json, html: _html, failIf, ...shown } = options
+    const { core: _, apikey: _key, metrics: _metrics, json: _json, html: _html, failIf, ...shown } = options
     return {
       schema: 'keystride-load/1',
       started_at: startedAt,
@@ -72,6 +73,7 @@ export async function run(needs: RunNeeds): Promise<Report> {
         version: target.version,
         own: needs.ownStores !== null,
         stores: needs.ownStores,
+        metrics: target.metrics,
         http_provider: target.httpProvider,
       },
       machine: {
@@ -138,8 +140,10 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
   const measuredFrom = startAt - performance.timeOrigin + options.warmUpS * 1000
   const live = showLive(needs, seen, rate, measuredFrom)
   let machine: ReturnType<typeof watchMachine> | null = null
+  let service: ReturnType<typeof watchService> | null = null
   const atMeasured = setTimeout(() => {
     machine = watchMachine()
+    if (needs.target.metrics !== null) service = watchService(needs.target.metrics)
   }, measuredFrom - performance.now())
   let stoppedAt = Number.POSITIVE_INFINITY
   const onStop = () => {
@@ -159,6 +163,7 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
     seed: options.seed + 1,
   }
   let people: number
+  let serviceSeconds: ServiceSecond[] = []
   try {
     people = await crew.step(step, seen.add)
   } finally {
@@ -166,6 +171,8 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
     clearInterval(live)
     interrupt.removeEventListener('abort', onStop)
     needs.progress.end()
+    // The assertion: the compiler takes an assignment in a callback for none.
+    serviceSeconds = (await (service as ReturnType<typeof watchService> | null)?.end()) ?? []
   }
   const seconds = Math.max(0.001, Math.min(options.seconds, (stoppedAt - measuredFrom) / 1000))
   const report = stepReport(seen, {
@@ -173,6 +180,7 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
     seconds,
     warmUpS: options.warmUpS,
     untilLastS: (performance.now() - measuredFrom) / 1000,
+    service: serviceSeconds.filter(({ second }) => second < Math.floor(seconds)),
     machine: (machine ?? watchMachine()).end(),
     connections: options.connections,
     together: ownStores !== null || /^(localhost|127\.|\[::1\])/.test(new URL(needs.core).hostname),

@@ -53,6 +53,7 @@ export interface StepFacts {
   readonly warmUpS: number
   /** From the end of the warm-up to the last answer. */
   readonly untilLastS: number
+  readonly service: StepReport['service_series']
   readonly machine: { generator_cores: number; machine_busy: number }
   readonly connections: number
   readonly together: boolean
@@ -99,6 +100,7 @@ export function stepReport(seen: StepSeen, facts: StepFacts): StepReport {
     health: judgeHealth(read, { latencyP99Ms: p99, nobodyFree: nobody_free, ...facts }),
     passed: facts.bounds === null ? null : holds(facts.bounds, all, share),
     series: series(seen),
+    service_series: facts.service,
   }
 }
 

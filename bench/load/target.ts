@@ -1,7 +1,11 @@
+import { metricsText, readingOf } from './service-metrics.js'
+
 /** What a service says of itself before the test. */
 export interface Target {
   readonly version: string
   readonly httpProvider: string | null
+  /** Where its metrics can be read; null where they cannot, as behind most proxies. */
+  readonly metrics: string | null
 }
 
 /** The test cannot be run, and why: a sentence for whoever started it. */
@@ -11,8 +15,8 @@ export class CannotTest extends Error {
 
 const PATIENCE_MS = 10_000
 
-/** Looks whether the service is there and takes the key, so that a mistake is said at once. Throws `CannotTest`. */
-export async function lookAt(core: string, apikey: string): Promise<Target> {
+/** Looks whether the service is there and takes the key, so that a mistake is said at once. `metrics` is where its metrics are, null for /metrics beside the API. Throws `CannotTest`. */
+export async function lookAt(core: string, apikey: string, metrics: string | null): Promise<Target> {
   const status = await answered(core, '/status', apikey)
   const json = await status.json().catch(() => null)
   const { version, status: state } = (json ?? {}) as { version?: unknown; status?: unknown }
@@ -26,7 +30,7 @@ export async function lookAt(core: string, apikey: string): Promise<Target> {
     throw new CannotTest(`the key given does not open the core API of ${core}: issue one with the scope "core"`)
   if (organization.status !== 200)
     throw new CannotTest(`GET ${core}/organization answered ${organization.status}, wanted 200`)
-  return { version, httpProvider: await httpProvider(core) }
+  return { version, ...(await metricsOf(core, metrics)) }
 }
 
 /** What is said where the service answers 401. */
@@ -42,15 +46,16 @@ async function answered(core: string, path: string, apikey: string): Promise<Res
   }
 }
 
-/** Name and version of what serves HTTP, where /metrics is open to us; null where it is not, as behind most proxies. */
-async function httpProvider(core: string): Promise<string | null> {
-  try {
-    const answer = await fetch(new URL('/metrics', core), { signal: AbortSignal.timeout(PATIENCE_MS) })
-    const labels = /^keystride_uws_provider_info\{(.*)\}/m.exec(answer.ok ? await answer.text() : '')?.[1] ?? ''
-    const of = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
-    const native = of('native') === 'true' ? 'native' : 'not native'
-    return of('name') === undefined ? null : `${of('name')} ${of('version')} (${native})`
-  } catch {
-    return null
+/** Where the metrics can be read, and what they say of what serves HTTP. Throws `CannotTest` where the URL given has none. */
+async function metricsOf(core: string, given: string | null): Promise<Pick<Target, 'httpProvider' | 'metrics'>> {
+  const url = given ?? new URL('/metrics', core).href
+  const text = await metricsText(url)
+  if (text === null || readingOf(text, 0) === null) {
+    if (given === null) return { httpProvider: null, metrics: null }
+    throw new CannotTest(`--metrics: no metrics of the service at ${url}`)
   }
+  const labels = /^keystride_uws_provider_info\{(.*)\}/m.exec(text)?.[1] ?? ''
+  const of = (name: string) => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
+  const native = of('native') === 'true' ? 'native' : 'not native'
+  return { httpProvider: of('name') === undefined ? null : `${of('name')} ${of('version')} (${native})`, metrics: url }
 }

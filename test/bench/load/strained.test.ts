@@ -14,6 +14,7 @@ function step(rate: number, busy: number): StepReport {
     seconds: 3,
     warmUpS: 0,
     untilLastS: 3.4,
+    service: [],
     machine,
     connections: 8,
     together: false,

@@ -35,6 +35,7 @@ function step({ rate = 100, verifyMs = 20, bootstrapMs = 5, refused = 0, lateMs 
     seconds: 1,
     warmUpS: 0,
     untilLastS: 1,
+    service: [],
     machine: { generator_cores: 0.1, machine_busy: 0.2 },
     connections: 10,
     together: false,
