@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import Benchmark from 'benchmark'
 import { TypingPattern } from '../../src/domain/typing-pattern.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -7,8 +8,13 @@ import { type Spread, spreadOf } from '../spread.js'
 
 /** Rounds that compile before any counts. */
 const WARM_UP = 10
+/** The shortest turn whose time counts, seconds: a thousand ticks of the clock. */
+const TURN_S = 0.002
 
-/** Microseconds a call of each, over `rounds` in which all take turns, so that a busy machine slows all alike. */
+/**
+ * Microseconds a call of each, over `rounds` in which all take turns, so that a busy machine slows all alike. The suites of the
+ * library run one to its end before the next; its clock is used alone, once a turn, over at least `callsARound` calls.
+ */
 export function inTurn<N extends string>(
   calls: Readonly<Record<N, () => unknown>>,
   rounds: number,
@@ -16,11 +22,13 @@ export function inTurn<N extends string>(
 ): Record<N, Spread> {
   const names = Object.keys(calls) as N[]
   const times = names.map((): number[] => [])
+  const once = { initCount: callsARound, minTime: TURN_S, minSamples: 1, maxTime: 0 }
+  const clocks = names.map((name) => new Benchmark(name, calls[name], once))
   for (let round = -WARM_UP; round < rounds; round++) {
-    for (const [i, name] of names.entries()) {
-      const begun = process.hrtime.bigint()
-      for (let n = 0; n < callsARound; n++) calls[name]()
-      if (round >= 0) times[i]?.push(Number(process.hrtime.bigint() - begun) / 1000 / callsARound)
+    for (const [i, clock] of clocks.entries()) {
+      clock.reset().run()
+      if (clock.error !== undefined) throw clock.error
+      if (round >= 0) times[i]?.push(1e6 * clock.stats.mean)
     }
   }
   // Sound: one entry a name.
