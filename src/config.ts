@@ -6,6 +6,7 @@ import { type HostList, hostList } from './domain/alert-host.js'
 import { DEFAULT_TARGETS, type ProfileTargets } from './domain/biometric-status.js'
 import { CONTEXT_INDICATORS, type ContextIndicator } from './domain/context/signal.js'
 import { burstOf, type KeyRate, NO_RATE } from './domain/key-rate.js'
+import { check, fieldPath } from './domain/validation.js'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 
 const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
@@ -22,7 +23,7 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
 /** As libpq takes it: one server, or several with a comma between. */
 const databaseUrl = z
   .string()
-  .regex(/^postgres(ql)?:\/\//)
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
   .refine((text) => {
     const [, scheme = '', user = '', hosts = '', rest = ''] = /^(\w+:\/\/)(.*@)?([^@/?#]*)(.*)$/.exec(text) ?? []
     return hosts.split(',').every((host) => host !== '' && URL.canParse(scheme + user + host + rest))
@@ -55,7 +56,7 @@ const Environment = z.object({
   PORT: port.default(8080).describe('port to serve on'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to serve on'),
   PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
     .describe('where clients reach the service; builds absolute links'),
   ROLES: listOf(ROLES).optional().describe('what this process serves, comma-separated: core, links, dashboard, jobs'),
@@ -84,7 +85,7 @@ const Environment = z.object({
     ),
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\//)
+    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
     .optional()
     .describe(
       'Redis 7 or newer: one node, or a Redis Cluster by several, comma-separated, or by one with ?cluster=true; unset: sessions live in PostgreSQL',
@@ -217,18 +218,18 @@ export class ConfigError extends Error {
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const problems = readSecretFiles(given)
-  const parsed = Environment.safeParse(given)
-  if (!parsed.success) problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+  const parsed = check(Environment, given)
+  if (!parsed.ok) problems.push(...parsed.problems.map(({ path, message }) => `${fieldPath(path)}: ${message}`))
   if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
   }
   if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
   }
-  if (parsed.success && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
+  if (parsed.ok && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+  if (!parsed.ok || problems.length > 0) throw new ConfigError(problems)
   const settings = parsed.data
   return {
     port: settings.PORT,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../src/config.js'
+import { ConfigError, configTable, readConfig } from '../src/config.js'
 import { ADAPTIVE_MAX } from '../src/domain/adaptation.js'
 import { DEFAULT_TARGETS } from '../src/domain/biometric-status.js'
 import { modelFile, wasmFile } from '../src/scoring/artifacts.js'
@@ -41,7 +41,7 @@ describe('the configuration', () => {
       REPLAY: 'maybe',
       DATABASE_URL: 'mysql://root:hunter2@db',
     })
-    expect(problems.map((problem) => problem.split(/[.:]/)[0]).sort()).toEqual([
+    expect(problems.map((problem) => problem.split(/[[:]/)[0]).sort()).toEqual([
       'DATABASE_URL',
       'ENCRYPTION_KEY',
       'PORT',
@@ -49,6 +49,17 @@ describe('the configuration', () => {
       'ROLES',
     ])
     expect(problems.join()).not.toContain('hunter2')
+  })
+
+  it('says of every variable in words what it wants, and never what it was', () => {
+    const refused = configTable().flatMap(({ name }) => problemsOf({ ENCRYPTION_KEY: KEY, [name]: ' zqcanary-%' }))
+    expect(refused.length).toBeGreaterThan(20)
+    for (const problem of refused) {
+      expect(problem).toMatch(/^[A-Z_]+(\[\d+\])?: (must|entry|the file)/)
+      expect(problem).not.toMatch(/zqcanary|invalid|expected|received|NaN|undefined/i)
+    }
+    expect(problemsOf({ PORT: '8080.5' })).toEqual(['PORT: must be a whole number'])
+    expect(problemsOf({ PORT: '99999' })).toEqual(['PORT: must be 65535 or less'])
   })
 
   it('refuses a database without an encryption key, and says how to make one', () => {

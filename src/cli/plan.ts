@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type CapacityPlan, planCapacity } from '../domain/capacity.js'
 import { CapacityCosts, type Range } from '../domain/capacity-costs.js'
 import type { CapacityTarget } from '../domain/capacity-sizes.js'
+import { check, sentenceOf } from '../domain/validation.js'
 import { costsFile } from '../scoring/artifacts.js'
 import { print } from './administer.js'
 import { table } from './table.js'
@@ -97,10 +98,9 @@ function costsFrom(file: string): CapacityCosts {
     throw new Error(`--costs ${file}: ${error instanceof SyntaxError ? 'is not JSON' : (error as Error).message}`)
   }
   const inside = typeof found === 'object' && found !== null && 'costs' in found ? found.costs : found
-  const parsed = CapacityCosts.safeParse(inside)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw new Error(`--costs ${file}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is no table of costs'}`)
+  const parsed = check(CapacityCosts, inside)
+  if (parsed.ok) return parsed.data
+  throw new Error(`--costs ${file}: ${sentenceOf(parsed.problems, 'the table of costs')}`)
 }
 
 function report({ lines, limits, advice, configuration }: CapacityPlan, costs: CapacityCosts): string {

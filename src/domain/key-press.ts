@@ -32,10 +32,10 @@ export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean)
   let last = Number.NEGATIVE_INFINITY
   for (const [i, event] of inOrder(events).entries()) {
     const at = usesT ? event.t : event.et
-    if (at === undefined) return `kevt.${i}: et or t is required`
-    if (!(at >= last)) return `kevt.${i}.${usesT ? 't' : 'et'}: must not decrease`
+    if (at === undefined) return `kevt[${i}]: et or t is required`
+    if (!(at >= last)) return `kevt[${i}].${usesT ? 't' : 'et'}: must not decrease`
     last = at
-    if (event.kc === undefined && event.c === undefined) return `kevt.${i}: kc or c is required`
+    if (event.kc === undefined && event.c === undefined) return `kevt[${i}]: kc or c is required`
     const name = identity(event)
     const waiting = open.get(name) ?? []
     if (event.type === 'keydown') {
@@ -61,11 +61,11 @@ export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean)
 export function keyPressesOfRecords(records: readonly KeyRecord[], masked: boolean): readonly KeyPress[] | string {
   const presses: KeyPress[] = []
   for (const [i, record] of records.entries()) {
-    if (record.kc === undefined && record.c === undefined) return `k.${i}: kc or c is required`
+    if (record.kc === undefined && record.c === undefined) return `k[${i}]: kc or c is required`
     const before = records[i - 1]
-    if (before !== undefined && !(record.et >= before.et)) return `k.${i}.et: must not decrease`
+    if (before !== undefined && !(record.et >= before.et)) return `k[${i}].et: must not decrease`
     if (before !== undefined && record.s !== undefined && Math.abs(record.et - before.et - record.s) > 1) {
-      return `k.${i}.s: does not agree with et`
+      return `k[${i}].s: does not agree with et`
     }
     presses.push({ key: masked ? KEY_UNKNOWN : keyOf(record), pressMs: record.et, releaseMs: record.et + record.h })
   }

@@ -6,8 +6,8 @@ export const PRIORITIES = ['security', 'balanced', 'usability'] as const
 
 const Weight = z.number().min(0).max(100)
 
-const unknownSignals = (indicator: ContextIndicator, signals: Readonly<Record<string, number>>): string[] =>
-  Object.keys(signals).filter((signal) => !Object.hasOwn(SIGNAL_WEIGHTS[indicator], signal))
+const knownSignals = (indicator: ContextIndicator, signals: Readonly<Record<string, number>>): boolean =>
+  Object.keys(signals).every((signal) => Object.hasOwn(SIGNAL_WEIGHTS[indicator], signal))
 
 /** Weights of context indicators and of their signals; what is left out weighs what it weighs by default. */
 const Indicators = z
@@ -17,11 +17,11 @@ const Indicators = z
   )
   .superRefine((indicators, context) => {
     for (const indicator of CONTEXT_INDICATORS)
-      for (const signal of unknownSignals(indicator, indicators[indicator]?.signals ?? {}))
+      if (!knownSignals(indicator, indicators[indicator]?.signals ?? {}))
         context.addIssue({
           code: 'custom',
-          path: [indicator, 'signals', signal],
-          message: 'is no signal of this indicator',
+          path: [indicator, 'signals'],
+          message: `must have no other keys than ${Object.keys(SIGNAL_WEIGHTS[indicator]).join(', ')}`,
         })
   })
 
@@ -37,7 +37,7 @@ export const Policy = z.object({
     max_biometric_attempts: z.int().min(1).max(10),
     max_code_attempts: z.int().min(1).max(10),
     code_length: z.int().min(4).max(12),
-    weak_codes: z.array(z.string().regex(/^\d{4,12}$/)).max(1000),
+    weak_codes: z.array(z.string().regex(/^\d{4,12}$/, 'must be 4 to 12 digits')).max(1000),
     require_biometric_first: z.boolean(),
   }),
 })

@@ -67,5 +67,6 @@ export const sessionOfAnother = () =>
 export const linkUnknown = () =>
   new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')
 
-export const userNotFound = (userRef: string) =>
-  new Refusal('user-not-found', `no user "${userRef}" in this organization`)
+export const userNotFound = () => new Refusal('user-not-found', 'no user of this reference in this organization')
+
+export const memberNotFound = () => new Refusal('user-not-found', 'no member of this reference on this account')

@@ -10,11 +10,12 @@ export const isText = (text: string): boolean => !text.includes('\0') && !LONE_S
  * The path of the first string in a JSON value that is not text, keys of objects included; a key stands for the object that
  * has it. Null where all are. The caller has bounded the depth.
  */
-export function illFormedPath(value: unknown, path: string[] = []): string[] | null {
+export function illFormedPath(value: unknown, path: PropertyKey[] = []): PropertyKey[] | null {
   if (typeof value === 'string') return isText(value) ? null : path
   if (typeof value !== 'object' || value === null) return null
+  const isArray = Array.isArray(value)
   for (const [key, item] of Object.entries(value)) {
-    const found = isText(key) ? illFormedPath(item, [...path, key]) : path
+    const found = isText(key) ? illFormedPath(item, [...path, isArray ? Number(key) : key]) : path
     if (found !== null) return found
   }
   return null

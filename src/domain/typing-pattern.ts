@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
 import { ILL_FORMED, illFormedPath } from './text.js'
+import { check, sentenceOf } from './validation.js'
 
 /** Bounds of a typing pattern (decisions, Typing pattern). */
 export const KEYDOWNS_MIN = 15
@@ -81,13 +82,10 @@ const Tags = z
 /** Accepted recorders: `>=1.0.0 <2.0.0`, a pre-release of 1.0.0 not among them (semver 2.0.0, rule 11). */
 const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
 const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
-/** What may be said of a version in an error: it is the one value a message names. */
-const named = (version: unknown): string =>
-  typeof version === 'string' && /^[0-9A-Za-z.+-]{1,32}$/.test(version) ? ` ${version}` : ''
 
-const RecorderVersion = z.string().refine(acceptedVersion, {
-  error: (issue) => `recorder version${named(issue.input)} is not supported: >=1.0.0 <2.0.0 is`,
-})
+const RecorderVersion = z
+  .string()
+  .refine(acceptedVersion, 'recorder version is not supported: it must be >=1.0.0 and <2.0.0')
 
 /**
  * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Shape
@@ -138,20 +136,14 @@ export function readTypingPattern(body: Uint8Array): ReadPattern {
   const nesting = nestingProblem(json.value, 1)
   if (nesting !== null) return refused(nesting)
   const illFormed = json.escapes ? illFormedPath(json.value) : null
-  if (illFormed !== null) return refused(`${pathOf(illFormed)}: ${ILL_FORMED}`)
-  const parsed = TypingPattern.safeParse(json.value)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    return refused(`${pathOf(issue?.path ?? [])}: ${issue?.message ?? 'not acceptable'}`)
-  }
+  if (illFormed !== null) return refused(sentenceOf([{ path: illFormed, message: ILL_FORMED }], 'body'))
+  const parsed = check(TypingPattern, json.value)
+  if (!parsed.ok) return refused(sentenceOf(parsed.problems, 'body'))
   const keys = keyPressesOf(parsed.data)
   if (typeof keys === 'string') return refused(keys)
   const problem = boundsProblem(keys)
   return problem === null ? { ok: true, pattern: parsed.data, presses: keys } : refused(problem)
 }
-
-/** `kevt.3.et`; `pattern` for the whole. */
-const pathOf = (path: readonly PropertyKey[]): string => (path.length === 0 ? 'pattern' : path.map(String).join('.'))
 
 /** `escapes`: the text has \u escapes, in which alone NUL and a lone surrogate can come. */
 type Parsed = { ok: true; value: unknown; escapes: boolean } | { ok: false; message: string }

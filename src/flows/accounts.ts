@@ -1,7 +1,7 @@
 import type { AccountType } from '../domain/account.js'
 import { type AccountChange, peopleMove } from '../domain/account-change.js'
 import type { ProfileTargets } from '../domain/biometric-status.js'
-import { Refusal, userNotFound } from '../domain/refusal.js'
+import { memberNotFound, Refusal, userNotFound } from '../domain/refusal.js'
 import type { AccountStore, NewAccount, Roster } from '../storage/account.js'
 import type { SessionStore } from '../storage/session.js'
 import { type AccountState, stateOf } from './bootstrap.js'
@@ -66,7 +66,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
 
     async members(who) {
       const roster = await needs.accounts.roster(who.organizationId, who.userRef)
-      if (roster === null) throw userNotFound(who.userRef)
+      if (roster === null) throw userNotFound()
       return peopleOf(needs, roster)
     },
 
@@ -78,7 +78,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
         moved = move.kind === 'to-generic' || move.kind === 'to-nominative'
         return { settings: change, move, newMember: newMember(needs, null) }
       })
-      if (roster === null) throw userNotFound(userRef)
+      if (roster === null) throw userNotFound()
       // A session is bound to a member by reference, and the reference is another one now.
       if (moved) await needs.sessions.endAll(organizationId, userRef, null)
       return peopleOf(needs, roster)
@@ -87,7 +87,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
     async remove(who) {
       const { organizationId, userRef, memberRef } = who
       const found = await needs.accounts.find(organizationId, userRef, memberRef)
-      if (found === null) throw userNotFound(userRef)
+      if (found === null) throw userNotFound()
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
       // Sessions first: where they cannot be ended, nothing is deleted and the call can be repeated. And once more, for
@@ -98,7 +98,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
         ofShared === null
           ? await needs.accounts.remove(organizationId, userRef)
           : await needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
-      if (removed === null) throw ofShared === null ? userNotFound(userRef) : memberNotFound(ofShared)
+      if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
       await endSessions()
       return { userRef, nPatternsDeleted: removed.nPatternsDeleted }
     },
@@ -106,8 +106,6 @@ export function createAccountFlows(needs: Needs): AccountFlows {
     clearDisplayNames: (organizationId) => needs.accounts.clearDisplayNames(organizationId),
   }
 }
-
-const memberNotFound = (memberRef: string) => new Refusal('user-not-found', `no member "${memberRef}" on this account`)
 
 const newMember = (needs: Needs, displayName: string | null) => ({
   id: needs.newId(),
@@ -132,7 +130,7 @@ async function createdOrFound(
     if (made.created) return { state: stateOf(needs, made.account, made.member), created: true }
     found = await needs.accounts.find(organizationId, userRef, memberRef)
   }
-  if (found === null) throw userNotFound(userRef)
+  if (found === null) throw userNotFound()
   const { account, member } = found
   if (type !== null && type !== account.type) {
     throw new Refusal('account-type', `this account is ${account.type}: change its type with PATCH`)
@@ -178,7 +176,7 @@ async function addedMember(
     const move = created ? ({ kind: 'add', memberRef } as const) : ({ kind: 'none' } as const)
     return { settings: {}, move, newMember: newMember(needs, displayName) }
   })
-  if (roster === null) throw userNotFound(userRef)
+  if (roster === null) throw userNotFound()
   refuseForeignMember(roster.account, memberRef)
   const member = roster.members.find((one) => one.memberRef === memberRef) ?? null
   return { state: stateOf(needs, roster.account, member), created }

@@ -97,7 +97,7 @@ const shown = (stored: StoredChannel | null): ShownChannel | null =>
 /** Why alerts may not go there, naming the setting that says so; null where they may. */
 function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach): string | null {
   const { host, port } = endpointOf(settings)
-  const [hostField, portField] = settings.channel === 'sms' ? ['body.url', 'body.url'] : ['body.host', 'body.port']
+  const [hostField, portField] = settings.channel === 'sms' ? ['url', 'url'] : ['host', 'port']
   if (isAddress(host) && neverReached(host)) return `${hostField}: alerts are never sent to an address of this kind`
   if (!mayAlert(host, hosts))
     return `${hostField}: this host is not on the deployment's list: its operator adds it to ALERT_HOSTS`
@@ -113,13 +113,13 @@ function keptSecret(settings: ChannelSettings, before: StoredChannel | null): Ui
     return before?.secret ?? null
   if (settings.user === null || before.secret === null) return null
   if (settings.host === before.settings.host && settings.user === before.settings.user) return before.secret
-  throw new Refusal('validation-failed', 'body.password: give it again, host or user are others')
+  throw new Refusal('validation-failed', 'password: give it again, host or user are others')
 }
 
 function secretProblem(settings: ChannelSettings, secretSet: boolean): string | null {
-  if (settings.channel === 'sms' && !secretSet) return 'body.signing_secret: is needed, 16 to 256 characters'
+  if (settings.channel === 'sms' && !secretSet) return 'signing_secret: is needed, 16 to 256 characters'
   if (settings.channel !== 'email' || (settings.user === null && !secretSet)) return null
-  if (settings.user === null) return 'body.user: is needed with a password'
-  if (!secretSet) return 'body.password: is needed with a user'
-  return settings.tls === 'none' ? 'body.tls: user and password are not sent without TLS' : null
+  if (settings.user === null) return 'user: is needed with a password'
+  if (!secretSet) return 'password: is needed with a user'
+  return settings.tls === 'none' ? 'tls: user and password are not sent without TLS' : null
 }

@@ -192,7 +192,7 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
   // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
   await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
   const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
-  if (reset === null) throw userNotFound(who.userRef)
+  if (reset === null) throw userNotFound()
   return reset.member
 }
 

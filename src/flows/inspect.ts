@@ -49,7 +49,7 @@ export function createInspect(needs: Needs): InspectFlows {
   return {
     attempt,
     requireUser: async (organizationId, userRef) => {
-      if ((await needs.accounts.find(organizationId, userRef, null)) === null) throw userNotFound(userRef)
+      if ((await needs.accounts.find(organizationId, userRef, null)) === null) throw userNotFound()
     },
     trace: async (organizationId, id) => traced(needs, organizationId, await attempt(organizationId, id)),
     signals: async (organizationId, id, indicator) => {

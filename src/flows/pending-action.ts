@@ -21,7 +21,7 @@ export function createPendingActionFlows(needs: Needs): PendingActionFlows {
   const change = async (who: Designation, event: Parameters<PendingActionStore['change']>[2]) => {
     const { account, member } = await findPerson(needs.accounts, who)
     const after = await needs.pendingActions.change(who.organizationId, member.id, event, needs.now())
-    if (after === null) throw userNotFound(who.userRef)
+    if (after === null) throw userNotFound()
     return { account, member: after }
   }
   return {

@@ -1,5 +1,5 @@
 import type { Account, Member } from '../domain/account.js'
-import { Refusal, sessionMissing, sessionOfAnother, userNotFound } from '../domain/refusal.js'
+import { memberNotFound, Refusal, sessionMissing, sessionOfAnother, userNotFound } from '../domain/refusal.js'
 import type { AccountStore, AccountWithMember } from '../storage/account.js'
 import type { Session, SessionStore } from '../storage/session.js'
 import { sha256Hex } from './tokens.js'
@@ -14,7 +14,7 @@ export interface Designation {
 /** The account, and the member where one is designated. Refuses an absent account and a member_ref that is not its own. */
 export async function findAccount(accounts: AccountStore, who: Designation): Promise<AccountWithMember> {
   const found = await accounts.find(who.organizationId, who.userRef, who.memberRef)
-  if (found === null) throw userNotFound(who.userRef)
+  if (found === null) throw userNotFound()
   refuseForeignMember(found.account, who.memberRef)
   return found
 }
@@ -33,7 +33,7 @@ export async function findPerson(
   const { account, member } = await findAccount(accounts, who)
   if (member !== null) return { account, member }
   if (who.memberRef === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
-  throw new Refusal('user-not-found', `no member "${who.memberRef}" on this account`)
+  throw memberNotFound()
 }
 
 export interface LiveSession extends Session {

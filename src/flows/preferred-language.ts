@@ -19,7 +19,7 @@ export type PreferLanguage = (
 export function createPreferLanguage(needs: Needs): PreferLanguage {
   return async (who, language) => {
     const { account, member } = await findPerson(needs.accounts, who)
-    if (!(await needs.preferredLanguages.set(who.organizationId, member.id, language))) throw userNotFound(who.userRef)
+    if (!(await needs.preferredLanguages.set(who.organizationId, member.id, language))) throw userNotFound()
     return { account, member: { ...member, preferredLanguage: language } }
   }
 }

@@ -2,7 +2,7 @@ import type { Account, Member } from '../domain/account.js'
 import type { ProfileTargets } from '../domain/biometric-status.js'
 import { type LinkKind, linkAim } from '../domain/profile-link.js'
 import { mayRedirect } from '../domain/redirect-uri.js'
-import { Refusal, userNotFound } from '../domain/refusal.js'
+import { memberNotFound, Refusal, userNotFound } from '../domain/refusal.js'
 import type { AccountStore } from '../storage/account.js'
 import type { ProfileLinkStore } from '../storage/profile-link.js'
 import type { AccountFlows } from './accounts.js'
@@ -50,14 +50,13 @@ export function createProfileLinkFlows(needs: Needs): ProfileLinkFlows {
       await needs.profileLinks.sweep(who.organizationId)
       const key = needs.newToken()
       const link = { id: needs.newId(), memberId: member.id, kind, aim, sha256: sha256(key), redirectUri, validityS }
-      if (!(await needs.profileLinks.make(who.organizationId, link))) throw userNotFound(who.userRef)
+      if (!(await needs.profileLinks.make(who.organizationId, link))) throw userNotFound()
       return { key }
     },
 
     async revoke(who) {
       const { member } = await findAccount(needs.accounts, who)
-      if (member === null && who.memberRef !== null)
-        throw new Refusal('user-not-found', `no member "${who.memberRef}" on this account`)
+      if (member === null && who.memberRef !== null) throw memberNotFound()
       const members = member === null ? await everybody(needs, who) : [member]
       await needs.profileLinks.revoke(
         who.organizationId,

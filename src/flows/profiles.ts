@@ -28,7 +28,7 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
       // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
       await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
       const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
-      if (reset === null) throw userNotFound(who.userRef)
+      if (reset === null) throw userNotFound()
       return { ...stateOf(needs, account, reset.member), nPatternsDeleted: reset.nPatternsDeleted }
     },
 

@@ -99,7 +99,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
       const { holder, endOthers } = await holderOf(needs, who, token)
       await endOthers()
       const member = await needs.securityCodes.clear(who.organizationId, holder.member.id)
-      if (member === null) throw userNotFound(who.userRef)
+      if (member === null) throw userNotFound()
     },
   }
 }
@@ -123,12 +123,12 @@ async function rulesFor(needs: Needs, { organizationId, account, member }: CodeH
 /** Reads, decides, writes; where another change came in between, again on what it left. Null where `decide` gives none. */
 async function change(
   needs: Needs,
-  { organizationId, account, member }: CodeHolder,
+  { organizationId, member }: CodeHolder,
   decide: (stored: StoredCode) => Promise<NewCode | null>,
 ): Promise<Member | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const stored = await needs.securityCodes.find(organizationId, member.id)
-    if (stored === null) throw userNotFound(account.userRef)
+    if (stored === null) throw userNotFound()
     const code = await decide(stored)
     if (code === null) return null
     const changed = await needs.securityCodes.set(organizationId, member.id, stored.version, code)

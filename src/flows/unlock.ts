@@ -24,7 +24,7 @@ export function createUnlock(needs: Needs): UnlockFlows {
     async unlock(who) {
       const { member } = await findPerson(needs.accounts, who)
       const before = await needs.attemptLocks.clear(who.organizationId, member.id)
-      if (before === null) throw userNotFound(who.userRef)
+      if (before === null) throw userNotFound()
       return before
     },
   }

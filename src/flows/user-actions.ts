@@ -34,7 +34,7 @@ export interface UserActionFlows {
 export function createUserActions(needs: Needs): UserActionFlows {
   const { accounts, userLog } = needs
   const known = async ({ organizationId, userRef }: Designation): Promise<void> => {
-    if ((await accounts.find(organizationId, userRef, null)) === null) throw userNotFound(userRef)
+    if ((await accounts.find(organizationId, userRef, null)) === null) throw userNotFound()
   }
   return {
     async perform(who, action, by) {
@@ -69,14 +69,14 @@ export function createUserActions(needs: Needs): UserActionFlows {
 const carryOut: Record<UserAction, (needs: Needs, who: Designation, member: Member) => Promise<unknown>> = {
   async lock({ attemptLocks, sessions }, { organizationId, userRef, memberRef }, { id }) {
     await sessions.endAll(organizationId, userRef, memberRef)
-    if (!(await attemptLocks.close(organizationId, id))) throw userNotFound(userRef)
+    if (!(await attemptLocks.close(organizationId, id))) throw userNotFound()
   },
-  async unlock({ attemptLocks }, { organizationId, userRef }, { id }) {
-    if ((await attemptLocks.clear(organizationId, id)) === null) throw userNotFound(userRef)
+  async unlock({ attemptLocks }, { organizationId }, { id }) {
+    if ((await attemptLocks.clear(organizationId, id)) === null) throw userNotFound()
   },
   async 'clear-security-code'({ securityCodes, sessions }, { organizationId, userRef, memberRef }, { id }) {
     await sessions.endAll(organizationId, userRef, memberRef)
-    if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound(userRef)
+    if ((await securityCodes.clear(organizationId, id)) === null) throw userNotFound()
   },
   'reset-profile': ({ profileFlows }, who) => profileFlows.reset(who),
   RESET_BIOMETRIC_PROFILE: ({ pendingActionFlows }, who) => pendingActionFlows.queue(who, 'RESET_BIOMETRIC_PROFILE'),

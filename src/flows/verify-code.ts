@@ -63,9 +63,9 @@ interface Compared {
 }
 
 async function compare(needs: Needs, situation: Situation, code: string): Promise<Compared> {
-  const { organizationId, userRef } = situation.who
+  const { organizationId } = situation.who
   const stored = await needs.securityCodes.find(organizationId, situation.member.id)
-  if (stored === null) throw userNotFound(userRef)
+  if (stored === null) throw userNotFound()
   try {
     return { right: await needs.codeHash.matches(ownerOf(situation), code, stored.hash), version: stored.version }
   } catch (error) {

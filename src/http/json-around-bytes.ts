@@ -53,7 +53,7 @@ function placeOf(bytes: Uint8Array, field: string): Place | null {
     const start = afterSpace(bytes, at + 1)
     const end = afterValue(bytes, start)
     if (names(bytes.subarray(keyStart, keyEnd), field)) {
-      if (place !== null) throw new Refusal('validation-failed', `body.${field}: given more than once`)
+      if (place !== null) throw new Refusal('validation-failed', `${field}: given more than once`)
       place = { start, end }
     }
     at = afterSpace(bytes, end)

@@ -1,11 +1,10 @@
 import type { z } from 'zod'
 import { Refusal } from '../domain/refusal.js'
-import { clipped, ILL_FORMED, illFormedPath } from '../domain/text.js'
+import { ILL_FORMED, illFormedPath } from '../domain/text.js'
+import { check, type Problem, sentenceOf } from '../domain/validation.js'
 
 /** Nesting of objects and arrays in a body, the outermost counted (decisions 1). */
 export const depthMax = 8
-/** A message names so many wrong fields at the most. */
-const issuesMax = 3
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -36,7 +35,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 function checkText(value: unknown, where: Where): void {
   const path = illFormedPath(value)
-  if (path !== null) throw new Refusal('validation-failed', sentence({ path, message: ILL_FORMED }, where))
+  if (path !== null) throw wrong([{ path, message: ILL_FORMED }], where)
 }
 
 type Where = 'body' | 'query' | 'path'
@@ -47,15 +46,15 @@ type Where = 'body' | 'query' | 'path'
  */
 export function checked(schema: z.ZodType, value: unknown, where: Where): unknown {
   if (where !== 'body') checkText(value, where)
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const issues = result.error.issues.slice(0, issuesMax)
-  throw new Refusal('validation-failed', issues.map((issue) => sentence(issue, where)).join('; '))
+  const result = check(schema, value)
+  if (result.ok) return result.data
+  throw wrong(result.problems, where)
 }
 
-function sentence(issue: Pick<z.core.$ZodIssue, 'path' | 'message'>, where: Where): string {
-  const path = [where, ...issue.path.map((step) => clipped(String(step), 64))].join('.')
-  return `${path}: ${issue.message}`
+/** A field of the body is named by its path alone, a parameter by its place too: `query.limit`. */
+function wrong(problems: readonly Problem[], where: Where): Refusal {
+  const placed = where === 'body' ? problems : problems.map((one) => ({ ...one, path: [where, ...one.path] }))
+  return new Refusal('validation-failed', sentenceOf(placed, where))
 }
 
 function checkValue(value: unknown, depth: number): void {

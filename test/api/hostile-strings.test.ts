@@ -1,24 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core/table.js'
 import { enrollPattern } from '../../src/api/core/typing-patterns.js'
 import { dashboardRoutes } from '../../src/api/dashboard/table.js'
-import { linkRoutes } from '../../src/api/links/table.js'
 import { isText } from '../../src/domain/text.js'
+import { fieldPath } from '../../src/domain/validation.js'
 import type { Route } from '../../src/http/route.js'
-import { bodySchemaOf, type JsonSchema, parametersOf } from '../../src/http/row-facts.js'
-import { membersOf, sampleOf } from '../../src/http/schema-text.js'
+import { parametersOf } from '../../src/http/row-facts.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { DEVICE } from './dashboard/inspected.js'
 import { type Enrolled, enroll } from './enrolled.js'
 import { HOSTILE_TEXTS, type Place, placesIn, withText } from './hostile-texts.js'
+import { bodiesOf, GOOD, ID, pathOf, ROWS } from './rows.js'
 
-const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
-  ['core', coreRoutes],
-  ['auth', linkRoutes],
-  ['dashboard', dashboardRoutes],
-]
-const ROWS = TABLES.flatMap(([api, rows]) => rows.map((row) => [`${row.method} /${api}${row.path}`, api, row] as const))
 const TEXTS = Object.entries(HOSTILE_TEXTS)
 
 interface Sent {
@@ -38,39 +30,16 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const GOOD: Readonly<Record<string, string>> = {
-  indicator: 'biometric',
-  search: 'a',
-  tag: 'app',
-  signal: 'address',
-  type: 'events',
-}
-const ID = '00000000-0000-7000-8000-000000000000'
 /** Percent-encoded as it is, halves of pairs too. */
 const encoded = (text: string): string =>
   Array.from(text, (one) => (isText(one) || one === '\0' ? encodeURIComponent(one) : '%ED%A0%80')).join('')
 
-/** A whole body of each of the shapes that a row takes. */
-function bodiesOf(row: Route<never>): [schema: JsonSchema, body: unknown][] {
-  const schema = bodySchemaOf(row.body)
-  if (schema === null) return []
-  const shapes = schema.properties === undefined && membersOf(schema).length > 0 ? membersOf(schema) : [schema]
-  return shapes.map((shape) => {
-    const isPattern = shape.properties?.kevt !== undefined
-    if (isPattern) return [shape, { ...(owner.fresh() as object), d: DEVICE }]
-    const sample = sampleOf(shape) as Record<string, unknown>
-    return [shape, 'pattern' in (shape.properties ?? {}) ? { ...sample, pattern: owner.fresh() } : sample]
-  })
-}
-
 /** Calls of a row with one hostile text each, in every place that takes a string. */
 function callsOf(row: Route<never>, userRef: string): Sent[] {
   const parameters = parametersOf(row)
-  const bodies = bodiesOf(row)
+  const bodies = bodiesOf(row, owner.fresh)
   const pathWith = (name: string | null, text: string) =>
-    row.path.replace(/\{(\w+)\}/g, (_, param) =>
-      encoded(param === name ? text : param === 'userRef' ? userRef : (GOOD[param] ?? ID)),
-    )
+    pathOf(row, { userRef, ...(name && { [name]: encoded(text) }) })
   const inParameters = parameters.flatMap(({ name, in: where, schema }) =>
     TEXTS.map(([kind, of]): Sent => {
       const text = of(schema.maxLength ?? 300)
@@ -89,7 +58,7 @@ function callsOf(row: Route<never>, userRef: string): Sent[] {
     placesIn(schema).flatMap((place) =>
       TEXTS.map(([kind, of]): Sent => {
         const text = of(place.lengthMax)
-        const where = `body.${place.path.join('.')}`
+        const where = fieldPath(place.path) || 'body'
         const found = isText(text) || row.body.kind === 'bytes' || place.path[0] === 'pattern' ? null : where
         return {
           path: pathWith(null, ''),
@@ -137,7 +106,7 @@ async function somebody(): Promise<Caller> {
 const KEPT =
   /^(agent\.(type|version)|sId|tags\.0\.[kv]|d\.(ua|uaData\..+|tz|navLanguage|gpu|fonts\.0)|kevt\.0\.(k|eId))$/
 function patternWith(kind: (lengthMax: number) => string): unknown {
-  const [place, pattern] = bodiesOf(enrollPattern)[0] ?? [{}, {}]
+  const [place, pattern] = bodiesOf(enrollPattern, owner.fresh)[0] ?? [{}, {}]
   const places = placesIn(place).filter(({ path }) => KEPT.test(path.join('.')))
   expect(places.length).toBeGreaterThanOrEqual(14)
   return places.reduce((body: unknown, one) => withText(body, one, kind(one.lengthMax)), pattern)
@@ -146,7 +115,7 @@ function patternWith(kind: (lengthMax: number) => string): unknown {
 describe('hostile text', { timeout: 600_000 }, () => {
   it('takes twenty kinds and more, and reaches every string of a body', () => {
     expect(TEXTS.length).toBeGreaterThanOrEqual(20)
-    const places = ROWS.flatMap(([, , row]) => bodiesOf(row).flatMap(([schema]) => placesIn(schema)))
+    const places = ROWS.flatMap(([, , row]) => bodiesOf(row, owner.fresh).flatMap(([schema]) => placesIn(schema)))
     const names = new Set(places.map(({ path, isKey }: Place) => `${path.join('.')}${isKey ? '.*' : ''}`))
     for (const name of [
       'tag.free',

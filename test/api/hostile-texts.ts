@@ -33,19 +33,19 @@ export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => strin
 
 /** Where a schema has a string, by its steps; the last one `key` where the name of a member is free. */
 export interface Place {
-  readonly path: readonly string[]
+  readonly path: readonly (string | number)[]
   readonly isKey: boolean
   readonly lengthMax: number
 }
 
 /** Every string that an object or array may hold, and every name that it leaves open. */
-export function placesIn(schema: JsonSchema, path: readonly string[] = []): Place[] {
+export function placesIn(schema: JsonSchema, path: readonly (string | number)[] = []): Place[] {
   const { items, additionalProperties: free, maxLength: lengthMax = 300 } = schema
   const own: Place[] = schema.type === 'string' ? [{ path, isKey: false, lengthMax }] : []
   return [
     ...own,
     ...propertiesOf(schema).flatMap(({ name, schema: field }) => placesIn(field, [...path, name])),
-    ...(typeof items === 'object' && !Array.isArray(items) ? placesIn(items, [...path, '0']) : []),
+    ...(typeof items === 'object' && !Array.isArray(items) ? placesIn(items, [...path, 0]) : []),
     ...(typeof free === 'object' ? [{ path, isKey: true, lengthMax: 64 }, ...placesIn(free, [...path, 'free'])] : []),
     ...membersOf(schema).flatMap((member) => placesIn(member, path)),
   ]
@@ -55,9 +55,10 @@ export function placesIn(schema: JsonSchema, path: readonly string[] = []): Plac
 export const withText = (value: unknown, { path, isKey }: Place, text: string): unknown =>
   isKey ? withValue(value, [...path, text], 'x') : withValue(value, path, text)
 
-function withValue(value: unknown, [step, ...rest]: readonly string[], to: string): unknown {
+/** A copy of a value with another at a path; what is missing on the way there is made. */
+export function withValue(value: unknown, [step, ...rest]: readonly (string | number)[], to: unknown): unknown {
   if (step === undefined) return to
-  if (step === '0') {
+  if (typeof step === 'number') {
     const [first, ...others] = Array.isArray(value) ? value : []
     return [withValue(first, rest, to), ...others]
   }

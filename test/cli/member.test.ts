@@ -75,7 +75,7 @@ describe('keystride member', { timeout: 120_000 }, () => {
     ])
     expect(lines.map(({ status }) => status)).toEqual([1, 1, 1])
     expect(lines.map(({ stderr }) => stderr)).toEqual([
-      'keystride: no user "nobody" in this organization\n',
+      'keystride: no user of this reference in this organization\n',
       'keystride: there is no organization of that id\n',
       expect.stringContaining('member_ref differs'),
     ])

@@ -19,7 +19,7 @@ describe('a string that comes in', () => {
           { k: 'a', v: '\0' },
         ],
       }),
-    ).toEqual(['tags', '1', 'v'])
+    ).toEqual(['tags', 1, 'v'])
     expect(illFormedPath({ tag: { 'a\ud800': 'b' } })).toEqual(['tag'])
     expect(illFormedPath('\0')).toEqual([])
     expect(illFormedPath({ a: [1, null, true, { b: 'c' }] })).toBeNull()

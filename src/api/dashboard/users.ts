@@ -122,7 +122,7 @@ export const listUsers = dashboardRoute({
 
 async function rosterOf(services: DashboardServices, organizationId: string, userRef: string): Promise<Roster> {
   const roster = await services.rosters.roster(organizationId, userRef)
-  if (roster === null) throw userNotFound(userRef)
+  if (roster === null) throw userNotFound()
   return roster
 }
 

@@ -86,7 +86,7 @@ describe('the rules matrix', () => {
     expect((await post('/alert', { nonsense: {} })).json.message).toMatch(
       /body: must name an event \(blocked, .*degraded\)/,
     )
-    expect((await post('/alert', { bot: { email: 'yes' } })).json.message).toMatch(/^body\.bot\.email: /)
+    expect((await post('/alert', { bot: { email: 'yes' } })).json.message).toMatch(/^bot\.email: /)
     expect((await post('/alert')).status).toBe(422)
   })
 })
@@ -121,7 +121,7 @@ describe('a channel', () => {
       expect(refused(await post('/alert/email', { ...without, ...changes }))).toEqual([
         422,
         'invalid-data',
-        'body.password: give it again, host or user are others',
+        'password: give it again, host or user are others',
       ])
     const plain = { ...without, user: null, tls: 'none' }
     expect((await post('/alert/email', plain)).json.data).toMatchObject({ user: null, password_set: false })
@@ -134,31 +134,31 @@ describe('a channel', () => {
     const syslog = { host: 'localhost', port: 514, transport: 'udp' }
     const ownPort = proxy.port
     const bad: [string, object, RegExp][] = [
-      ['email', { ...email(25), host: 'canary.example' }, /^body\.host: .*ALERT_HOSTS/],
-      ['email', { ...email(25), host: '169.254.169.254' }, /^body\.host: alerts are never sent/],
-      ['email', { ...email(25), host: '0xa9fea9fe' }, /^body\.host: alerts are never sent/],
-      ['email', { ...email(25), host: 'a b' }, /^body\.host: must be a host name/],
-      ['email', { ...email(25), port: ownPort }, /^body\.port: is a port of the service's own stores/],
-      ['email', { ...email(25), port: 0 }, /^body\.port: /],
-      ['email', { ...email(25), tls: 'maybe' }, /^body\.tls: /],
-      ['email', { ...email(25), tls: 'none' }, /^body\.tls: .*without TLS/],
-      ['email', { ...email(25), password: undefined }, /^body\.password: is needed with a user/],
-      ['email', { ...email(25), user: undefined }, /^body\.user: is needed with a password/],
-      ['email', { ...email(25), recipients: ['canary\r\nBcc: x@y.example'] }, /^body\.recipients\.0: /],
-      ['email', { ...email(25), recipients: [] }, /^body\.recipients: /],
-      ['email', {}, /^body\.host: /],
-      ['sms', { url: 'http://localhost/canary', recipients: ['+33612345678'] }, /^body\.url: must be an https/],
-      ['sms', { url: 'https://canary.example/', recipients: ['+33612345678'] }, /^body\.url: .*ALERT_HOSTS/],
-      ['sms', { url: `https://localhost:${ownPort}/`, recipients: ['+33612345678'] }, /^body\.url: is a port/],
-      ['sms', { url: 'https://localhost/', recipients: ['0612'] }, /^body\.recipients\.0: /],
+      ['email', { ...email(25), host: 'canary.example' }, /^host: .*ALERT_HOSTS/],
+      ['email', { ...email(25), host: '169.254.169.254' }, /^host: alerts are never sent/],
+      ['email', { ...email(25), host: '0xa9fea9fe' }, /^host: alerts are never sent/],
+      ['email', { ...email(25), host: 'a b' }, /^host: must be a host name/],
+      ['email', { ...email(25), port: ownPort }, /^port: is a port of the service's own stores/],
+      ['email', { ...email(25), port: 0 }, /^port: /],
+      ['email', { ...email(25), tls: 'maybe' }, /^tls: /],
+      ['email', { ...email(25), tls: 'none' }, /^tls: .*without TLS/],
+      ['email', { ...email(25), password: undefined }, /^password: is needed with a user/],
+      ['email', { ...email(25), user: undefined }, /^user: is needed with a password/],
+      ['email', { ...email(25), recipients: ['canary\r\nBcc: x@y.example'] }, /^recipients\[0\]: /],
+      ['email', { ...email(25), recipients: [] }, /^recipients: /],
+      ['email', {}, /^host: /],
+      ['sms', { url: 'http://localhost/canary', recipients: ['+33612345678'] }, /^url: must be an https/],
+      ['sms', { url: 'https://canary.example/', recipients: ['+33612345678'] }, /^url: .*ALERT_HOSTS/],
+      ['sms', { url: `https://localhost:${ownPort}/`, recipients: ['+33612345678'] }, /^url: is a port/],
+      ['sms', { url: 'https://localhost/', recipients: ['0612'] }, /^recipients\[0\]: /],
       [
         'sms',
         { url: 'https://localhost/', recipients: ['+33612345678'], signing_secret: 'canary' },
-        /^body\.signing_secret: /,
+        /^signing_secret: /,
       ],
-      ['syslog', { ...syslog, transport: 'smoke' }, /^body\.transport: /],
-      ['syslog', { ...syslog, facility: 'canary' }, /^body\.facility: /],
-      ['syslog', { ...syslog, app_name: 'a\ncanary' }, /^body\.app_name: /],
+      ['syslog', { ...syslog, transport: 'smoke' }, /^transport: /],
+      ['syslog', { ...syslog, facility: 'canary' }, /^facility: /],
+      ['syslog', { ...syslog, app_name: 'a\ncanary' }, /^app_name: /],
     ]
     for (const [channel, body, message] of bad) {
       const answer = await post(`/alert/${channel}`, body)
@@ -168,7 +168,7 @@ describe('a channel', () => {
     }
     await service.dashboard('DELETE', '/alert/sms')
     const unsigned = await post('/alert/sms', { url: 'https://localhost/', recipients: ['+33612345678'] })
-    expect(unsigned.json.message).toMatch(/^body\.signing_secret: is needed/)
+    expect(unsigned.json.message).toMatch(/^signing_secret: is needed/)
   })
 
   it('sends a test at once, and tells of a failure its kind and nothing that the peer said', async () => {

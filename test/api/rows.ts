@@ -1,0 +1,48 @@
+import { coreRoutes } from '../../src/api/core/table.js'
+import { dashboardRoutes } from '../../src/api/dashboard/table.js'
+import { linkRoutes } from '../../src/api/links/table.js'
+import type { Route } from '../../src/http/route.js'
+import { bodySchemaOf, type JsonSchema } from '../../src/http/row-facts.js'
+import { membersOf, sampleOf } from '../../src/http/schema-text.js'
+import { DEVICE } from './dashboard/inspected.js'
+
+const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
+  ['core', coreRoutes],
+  ['auth', linkRoutes],
+  ['dashboard', dashboardRoutes],
+]
+/** Every row of all three APIs: its name, its API and itself. */
+export const ROWS = TABLES.flatMap(([api, rows]) =>
+  rows.map((row) => [`${row.method} /${api}${row.path}`, api, row] as const),
+)
+
+/** Accepted values of path parameters that are no ids. */
+export const GOOD: Readonly<Record<string, string>> = {
+  indicator: 'biometric',
+  search: 'a',
+  tag: 'app',
+  signal: 'address',
+  type: 'events',
+}
+export const ID = '00000000-0000-7000-8000-000000000000'
+
+/** Accepted values of fields that have no example of their own. */
+const VALID: Readonly<Record<string, unknown>> = { securityCode: '749205', patternId: ID }
+
+/** The path of a row with its parameters filled in, percent-encoded where they must be. */
+export const pathOf = (row: Route<never>, given: Readonly<Record<string, string>>): string =>
+  row.path.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? GOOD[name] ?? ID)
+
+/** A whole body of each of the shapes that a row takes. */
+export function bodiesOf(row: Route<never>, freshPattern: () => unknown): [schema: JsonSchema, body: unknown][] {
+  const schema = bodySchemaOf(row.body)
+  if (schema === null) return []
+  const shapes = schema.properties === undefined && membersOf(schema).length > 0 ? membersOf(schema) : [schema]
+  return shapes.map((shape) => {
+    const isPattern = shape.properties?.kevt !== undefined
+    if (isPattern) return [shape, { ...(freshPattern() as object), d: DEVICE, m: [{ et: 1, type: 'move' }] }]
+    const sample = sampleOf(shape) as Record<string, unknown>
+    for (const name of Object.keys(VALID)) if (name in sample) sample[name] = VALID[name]
+    return [shape, 'pattern' in (shape.properties ?? {}) ? { ...sample, pattern: freshPattern() } : sample]
+  })
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fieldPath } from '../../src/domain/validation.js'
+import type { Route } from '../../src/http/route.js'
+import { type JsonSchema, parametersOf, propertiesOf } from '../../src/http/row-facts.js'
+import { membersOf } from '../../src/http/schema-text.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { type Enrolled, enroll } from './enrolled.js'
+import { withValue } from './hostile-texts.js'
+import { bodiesOf, pathOf, ROWS } from './rows.js'
+
+let service: TestService
+let owner: Enrolled
+beforeAll(async () => {
+  service = await startService((await freshDatabase()).url, {
+    more: { LOG_LEVEL: 'silent', ALERT_HOSTS: '*.example.com,192.0.2.0/24' },
+  })
+  owner = await enroll(service, 'owner')
+})
+afterAll(() => service.close())
+
+const CANARY = 'zqcanaryzq'
+/** A canary of every JSON type: nearly every field refuses most of them. */
+const WRONG: readonly unknown[] = [
+  CANARY,
+  `${CANARY}/é☃`,
+  CANARY.repeat(120),
+  { [CANARY]: CANARY },
+  [CANARY],
+  [[CANARY, { [CANARY]: 1 }]],
+  -918_273_645.5,
+  9_182_736_450_000_000,
+  true,
+]
+const LEAKS = /zqcanaryzq|918273645/
+/** Words of zod's own messages and of JavaScript. */
+const RAW =
+  /invalid (input|option|key|value)|\bexpected\b|\breceived\b|\bNaN\b|undefined|too (big|small)|unrecognized|\[object|regex|\/\^/i
+
+type Step = string | number
+interface Field {
+  readonly path: readonly Step[]
+  readonly required: boolean
+}
+
+/** Every field that a schema names, those of an array's items at the first one. */
+function fieldsIn(schema: JsonSchema, path: readonly Step[] = [], inside = true): Field[] {
+  const { items } = schema
+  return [
+    ...propertiesOf(schema).flatMap(({ name, required, schema: field }) => [
+      { path: [...path, name], required: inside && required },
+      ...fieldsIn(field, [...path, name], inside && required),
+    ]),
+    ...(typeof items === 'object' && !Array.isArray(items)
+      ? [{ path: [...path, 0], required: false }, ...fieldsIn(items, [...path, 0], inside)]
+      : []),
+    ...membersOf(schema).flatMap((member) => fieldsIn(member, path, false)),
+  ]
+}
+
+interface Sent {
+  readonly what: string
+  readonly path: string
+  readonly body?: unknown
+  /** A 422 names the field, or the list that it is in. */
+  readonly names: readonly string[]
+}
+
+function callsOf(row: Route<never>, userRef: string): Sent[][] {
+  const [first] = bodiesOf(row, owner.fresh)
+  const whole = row.body.kind === 'none' ? {} : { body: first?.[1] }
+  const inParameters = parametersOf(row).map(({ name, in: where }) =>
+    WRONG.filter((value) => typeof value !== 'object').map((value): Sent => {
+      const text = encodeURIComponent(String(value))
+      const path =
+        where === 'path' ? pathOf(row, { userRef, [name]: text }) : `${pathOf(row, { userRef })}?${name}=${text}`
+      return { ...whole, what: `${where}.${name}`, path, names: [`${where}.${name}`] }
+    }),
+  )
+  const path = pathOf(row, { userRef })
+  const inBody = bodiesOf(row, owner.fresh).flatMap(([schema, body]) =>
+    fieldsIn(schema).map((field) => {
+      const names = [field.path.findLast((step) => typeof step === 'string'), field.path[0]].map(String)
+      const what = fieldPath(field.path)
+      const sent = (value: unknown): Sent => ({ what, path, body: withValue(body, field.path, value), names })
+      return [...WRONG, ...(field.required ? [undefined] : [])].map(sent)
+    }),
+  )
+  return [...inParameters, ...inBody]
+}
+
+let people = 0
+async function somebody() {
+  const userRef = `somebody-${people++}`
+  await service.call('POST', `/users/${userRef}`)
+  const { session } = await service.bootstrap(userRef)
+  const { json } = await service.callLinks('POST', `/api/links/create-profile/${userRef}`)
+  return { userRef, session, key: json.key as string }
+}
+
+async function send(api: string, row: Route<never>, { session, key }: { session: string; key: string }, one: Sent) {
+  const answer = await fetch(`${service.core.replace(/core$/, api)}${one.path}`, {
+    method: row.method.toUpperCase(),
+    headers: {
+      apikey: service.apikey,
+      'x-service-session': session,
+      'x-link-key': key,
+      ...(one.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(one.body === undefined ? {} : { body: JSON.stringify(one.body) }),
+  })
+  return { status: answer.status, text: await answer.text() }
+}
+
+/** What is wrong with an answer to a canary; null where nothing is. */
+function fault(
+  row: Route<never>,
+  { names, what }: Sent,
+  { status, text }: { status: number; text: string },
+): string | null {
+  const said = `${what}: ${status} ${text.slice(0, 300)}`
+  if (status >= 500) return said
+  // The shell of an unknown user names the user that is asked for (interface, Account bootstrap state).
+  const isShell = status === 404 && row.countedAs === 'bootstrap'
+  if (status >= 400 && !isShell && LEAKS.test(text)) return `repeats the value: ${said}`
+  if (status !== 422) return null
+  const { message, reason } = JSON.parse(text)
+  if (reason !== 'invalid-data') return null
+  if (RAW.test(message)) return `raw words: ${said}`
+  return names.some((name) => message.includes(name)) ? null : `does not name the field: ${said}`
+}
+
+describe('a value that is refused', { timeout: 600_000 }, () => {
+  it.each(ROWS)(
+    'in any field of %s is never repeated, and the message names the field in words',
+    async (_, api, row) => {
+      const wrong: string[] = []
+      for (const place of callsOf(row, 'nobody-yet')) {
+        // Invalid patterns and codes of one member are limited: each place has its own.
+        const caller = await somebody()
+        const calls = place.map((one) => ({ ...one, path: one.path.replace('nobody-yet', caller.userRef) }))
+        const answers = await Promise.all(calls.map((one) => send(api, row, caller, one)))
+        const faults = answers.flatMap((answer, i) => fault(row, calls[i] as Sent, answer) ?? [])
+        wrong.push(...faults)
+      }
+      expect(wrong).toEqual([])
+    },
+  )
+})
