@@ -97,6 +97,19 @@ export async function lockMember(sql: Transaction, organizationId: string, membe
   return row === undefined ? null : toMember(row)
 }
 
+/**
+ * The same with the key of its account locked before it, for a change that may note a notification: that refers to the account,
+ * and a deletion locks the account before its members.
+ */
+export async function lockMemberAndAccount(sql: Transaction, organizationId: string, memberId: string) {
+  await sql`
+    select from keystride.account a
+    where a.organization_id = ${organizationId} and a.id = (
+      select m.account_id from keystride.member m where m.organization_id = ${organizationId} and m.id = ${memberId})
+    for key share`
+  return lockMember(sql, organizationId, memberId)
+}
+
 /** The assignments of an update that leave this queued, or nothing. */
 export const queuedAs = (sql: Transaction, queued: QueuedAction | null) => sql`
   pending_id = ${queued?.id ?? null}, pending_action = ${queued?.action ?? null},

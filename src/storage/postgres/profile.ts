@@ -13,7 +13,15 @@ import type {
 } from '../profile.js'
 import { bigintArray, byteaArray, type Database, type Transaction } from './client.js'
 import { endLink, isLive } from './link-row.js'
-import { lockMember, type MemberRow, memberColumns, noSuccessor, queuedAs, toMember } from './member.js'
+import {
+  lockMember,
+  lockMemberAndAccount,
+  type MemberRow,
+  memberColumns,
+  noSuccessor,
+  queuedAs,
+  toMember,
+} from './member.js'
 
 interface ReferenceRow {
   id: string
@@ -32,9 +40,13 @@ interface Owner {
 /** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction as the rows. */
 export function postgresProfiles(database: Database): ProfileStore {
   /** One transaction with the member locked; null where it is gone. */
-  const locked = <T>(owner: Owner, work: (sql: Transaction, member: Member) => Promise<T>): Promise<T | null> =>
+  const locked = <T>(
+    owner: Owner,
+    work: (sql: Transaction, member: Member) => Promise<T>,
+    lock = lockMember,
+  ): Promise<T | null> =>
     database.keyed(owner.organizationId, async (sql) => {
-      const member = await lockMember(sql, owner.organizationId, owner.memberId)
+      const member = await lock(sql, owner.organizationId, owner.memberId)
       return member === null ? null : work(sql, member)
     })
   const adding = async (
@@ -42,14 +54,16 @@ export function postgresProfiles(database: Database): ProfileStore {
     reference: NewReference,
     { linkId = null }: { readonly linkId?: string | null },
     work: (sql: Transaction, owner: Owner, member: Member) => Promise<AddOutcome>,
+    lock = lockMember,
   ): Promise<AddOutcome> => {
     const owner = { organizationId, memberId: reference.memberId }
-    const worked = locked<AddOutcome>(owner, async (sql, member) => {
+    const linked = async (sql: Transaction, member: Member): Promise<AddOutcome> => {
       if (linkId !== null && !(await isLive(sql, owner, linkId))) return { outcome: 'link-ended' }
       const outcome = await work(sql, owner, member)
       if (linkId !== null && outcome.outcome === 'added' && outcome.completes) await endLink(sql, owner, linkId)
       return outcome
-    })
+    }
+    const worked = locked(owner, linked, lock)
     return (await worked) ?? { outcome: 'absent' }
   }
 
@@ -72,8 +86,12 @@ export function postgresProfiles(database: Database): ProfileStore {
         replaceOldest(sql, owner, member, reference, rules),
       ),
     addToSuccessor: (organizationId, reference, rules) =>
-      adding(organizationId, reference, rules, (sql, owner, member) =>
-        addToSuccessor(sql, owner, member, reference, rules),
+      adding(
+        organizationId,
+        reference,
+        rules,
+        (sql, owner, member) => addToSuccessor(sql, owner, member, reference, rules),
+        lockMemberAndAccount,
       ),
 
     adapt: async (organizationId, reference, rules) => {
@@ -82,13 +100,15 @@ export function postgresProfiles(database: Database): ProfileStore {
     },
 
     removeOne: (organizationId, memberId, patternId) =>
-      locked({ organizationId, memberId }, (sql, member) =>
-        removeOne(sql, { organizationId, memberId }, member, patternId),
+      locked(
+        { organizationId, memberId },
+        (sql, member) => removeOne(sql, { organizationId, memberId }, member, patternId),
+        lockMemberAndAccount,
       ),
 
-    reset: (organizationId, memberId, at, pendingId) =>
-      locked({ organizationId, memberId }, async (sql, member) => {
-        const owner = { organizationId, memberId }
+    reset: (organizationId, memberId, at, pendingId) => {
+      const owner = { organizationId, memberId }
+      const emptied = async (sql: Transaction, member: Member) => {
         if (pendingId !== undefined && livePending(member.pending, at)?.id !== pendingId)
           return { member, nPatternsDeleted: 0 }
         const gone = await sql<{ kind: StoredReference['kind'] }[]>`
@@ -101,7 +121,9 @@ export function postgresProfiles(database: Database): ProfileStore {
             ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
         )
         return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
-      }),
+      }
+      return locked(owner, emptied, lockMemberAndAccount)
+    },
   }
 }
 
