@@ -67,6 +67,16 @@ describe('the schema of the database', () => {
     expect(newer.stderr).toMatch(/is at 9999999999999_newer, newer than the wanted /)
   })
 
+  it('an older one of the job queue stops every command but migrate', async () => {
+    await keystride('migrate')
+    await query('update pgboss.version set version = version - 1')
+    const older = await keystride('organization', 'list')
+    expect(older.status).toBe(1)
+    expect(older.stderr).toBe(
+      'keystride: the schema of the job queue is at another version: run "keystride migrate" first\n',
+    )
+  })
+
   it('with MIGRATE=off the service starts on a migrated or newer one alone, and says what to run', async () => {
     const off = { ...env, MIGRATE: 'off' }
     for (const processes of ['1', '2'])

@@ -1,4 +1,5 @@
 import type PgBoss from 'pg-boss'
+import { ExpectedFault } from '../../domain/expected-fault.js'
 import { type JobQueueStore, QUEUES, type QueueRules } from '../job-queue.js'
 import type { Database } from './client.js'
 
@@ -73,6 +74,17 @@ export async function migrateJobQueue(execute: Execute): Promise<void> {
     const found = known.get(name)
     if (found === undefined) await boss.createQueue(name, { name, ...wanted })
     else if (differs(found, wanted)) await boss.updateQueue(name, { name, ...wanted })
+  }
+}
+
+/** Throws a sentence where the schema of the queues is not that of the package. Changes nothing. */
+export async function requireJobQueue(execute: Execute): Promise<void> {
+  try {
+    await open(execute)
+  } catch (error) {
+    // The package tells it in words alone.
+    if (!/not installed|requires migrations/.test((error as Error).message)) throw error
+    throw new ExpectedFault('the schema of the job queue is at another version: run "keystride migrate" first')
   }
 }
 

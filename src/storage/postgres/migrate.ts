@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { migrateJobQueue } from './job-queue.js'
+import { ExpectedFault } from '../../domain/expected-fault.js'
+import { migrateJobQueue, requireJobQueue } from './job-queue.js'
 import { ensureRoles } from './roles.js'
 
 /** Months of authentications that have their partition before they begin. */
@@ -51,14 +52,19 @@ export async function requireSchema(databaseUrl: string, { newer }: { newer: boo
     const found = made.rows.length === 0 ? [] : await history(client)
     const last = found.at(-1)
     if (last === undefined)
-      throw new Error(`the database has no schema of Keystride, wanted is ${wanted}: run "keystride migrate" first`)
+      throw new ExpectedFault(
+        `the database has no schema of Keystride, wanted is ${wanted}: run "keystride migrate" first`,
+      )
     const missing = missingFrom(found, known)
     if (missing.length > 0)
-      throw new Error(`the database's schema is at ${last}, wanted is ${wanted}: run "keystride migrate" first`)
+      throw new ExpectedFault(`the database's schema is at ${last}, wanted is ${wanted}: run "keystride migrate" first`)
     if (found.length > known.length && !newer)
-      throw new Error(
+      throw new ExpectedFault(
         `the database's schema is at ${last}, newer than the wanted ${wanted}: use the version of Keystride that made it`,
       )
+    // A newer schema may have newer queues.
+    if (found.length === known.length)
+      await requireJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
   } finally {
     await client.end()
   }
@@ -102,7 +108,9 @@ async function history(client: pg.Client): Promise<string[]> {
 function missingFrom(found: readonly string[], known: readonly string[]): string[] {
   const stranger = found.find((name, i) => i < known.length && name !== known[i])
   if (stranger !== undefined)
-    throw new Error(`the database has migration ${stranger} where this version has another: they have grown apart`)
+    throw new ExpectedFault(
+      `the database has migration ${stranger} where this version has another: they have grown apart`,
+    )
   return known.slice(found.length)
 }
 
