@@ -8,8 +8,8 @@ import { readConfig } from '../src/config.js'
 import { jsonLog } from '../src/log.js'
 import { administration, openStores, type Stores } from '../src/open-stores.js'
 import { packageRoot } from '../src/scoring/artifacts.js'
-import { startEmbedded } from '../src/storage/postgres/embedded.js'
-import { freePort, readPidFile } from '../src/storage/postgres/embedded-running.js'
+import { startEmbedded } from '../src/storage/postgres/embedded/embedded.js'
+import { freePort, readPidFile } from '../src/storage/postgres/embedded/embedded-running.js'
 
 /** Stores that a bench's processes share, and an organization with a key in them. */
 export interface Deployment {

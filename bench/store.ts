@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { table } from '../src/cli/table.js'
-import { sha256Hex } from '../src/flows/tokens.js'
+import { sha256Hex } from '../src/flows/process/tokens.js'
 import type { AttemptToRecord } from '../src/storage/authentication.js'
 import type { SessionStore } from '../src/storage/session.js'
 import { closeOnSignal, type Deployment, deploy } from './deployment.js'

@@ -1,4 +1,4 @@
-import type { UsageMeter } from './flows/usage-meter.js'
+import type { UsageMeter } from './flows/insight/usage-meter.js'
 import { every, type Job } from './jobs/every.js'
 import { createExporter } from './jobs/export-log.js'
 import { createJobQueue, type JobQueue } from './jobs/queue.js'

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { SCOPES } from './domain/organization.js'
-import { newApiKey, type OrganizationFlows } from './flows/organizations.js'
+import { newApiKey, type OrganizationFlows } from './flows/organization/organizations.js'
 
 /**
  * Makes an organization where there is none, with a key that opens everything; null where that was done before. `file`

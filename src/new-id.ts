@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import { randomPool } from './storage/random-pool.js'
+import { randomPool } from './storage/crypto/random-pool.js'
 
 /** Drawn many at a time: drawn one by one they took 2 % of a verify's processor time. */
 const randomBytes = randomPool(16)

@@ -22,7 +22,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { configTable } from '../src/config.js'
 import { productionTree } from '../src/sbom.js'
-import { freePort } from '../src/storage/postgres/embedded-running.js'
+import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
 import { keystrideWith } from './cli/command.js'
 import { freshDatabase } from './servers/database.js'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SESSION_LIFETIME_MS } from '../src/flows/bootstrap.js'
+import { SESSION_LIFETIME_MS } from '../src/flows/session/bootstrap.js'
 import { KEPT_DAYS, REQUESTS_KEPT_MS } from '../src/jobs/retention.js'
 import { type FreshDatabase, freshDatabase } from './servers/database.js'
 

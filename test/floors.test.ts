@@ -16,8 +16,8 @@ const POSTGRES = ['postgres', 'pg', 'pg-boss']
 const FLOORS: Record<string, Floor> = {
   'src/domain': { floors: ['src/domain'], packages: ['zod'] },
   'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
-  'src/storage/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['piscina'] },
-  'src/storage/code-hash-thread.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
+  'src/storage/crypto/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['piscina'] },
+  'src/storage/crypto/code-hash-thread.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
   'src/storage/geography-files.ts': { floors: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
   'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
   'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['@redis/client'] },
@@ -38,6 +38,35 @@ const FLOORS: Record<string, Floor> = {
   'src/cli': { floors: ['src'], packages: ['commander', 'uuid', 'zod'] },
   src: { floors: ['src'], packages: ['zod', 'uuid'] },
 }
+/**
+ * Rooms inside a floor: the rooms of the same floor that each room may import. A room is a folder.
+ * Flows are a stack: a room sees rooms to the left of it only.
+ */
+const FLOW_ROOMS = ['process', 'organization', 'session', 'attempt', 'account', 'profile', 'legacy'] as const
+const ROOMS: Record<string, readonly string[]> = {
+  ...Object.fromEntries(
+    FLOW_ROOMS.map((room, at) => [`src/flows/${room}`, FLOW_ROOMS.slice(0, at).map((below) => `src/flows/${below}`)]),
+  ),
+  'src/flows/insight': [],
+  'src/flows/alert': [],
+  'src/storage': [],
+  'src/storage/crypto': ['src/storage'],
+  'src/storage/redis': ['src/storage'],
+  'src/storage/postgres/connection': ['src/storage'],
+  'src/storage/postgres/embedded': [],
+  'src/storage/postgres/insight': ['src/storage', 'src/storage/postgres/connection'],
+  'src/storage/postgres/organization': ['src/storage', 'src/storage/postgres/connection'],
+  'src/storage/postgres/schema': ['src/storage/postgres/connection', 'src/storage/postgres/insight'],
+  'src/storage/postgres/person': [
+    'src/storage',
+    'src/storage/postgres/connection',
+    'src/storage/postgres/insight',
+    'src/storage/postgres/schema',
+  ],
+  'src/storage/postgres/attempt': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/person'],
+}
+/** Floors that are divided into rooms entirely: no file may lie outside a room. */
+const DIVIDED = ['src/flows', 'src/storage']
 /** Above storage, flows and api see its interfaces, never a back end. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
 const SEES_BACK_ENDS = ['src/storage', 'src/open-stores.ts']
@@ -63,6 +92,35 @@ const packageOf = (specifier: string) =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
+/** Whether a file in this folder may import from that folder, where both belong to rooms of one floor. */
+function mayEnter(from: string, to: string): boolean {
+  const oneFloor = DIVIDED.some((floor) => inside(from, floor) && inside(to, floor))
+  return !oneFloor || from === to || (ROOMS[from]?.includes(to) ?? false)
+}
+
+/** The files on a circle of imports, each circle once; [] where no import leads back. */
+function circles(files: readonly string[]): string[][] {
+  const imports = new Map(
+    files.map((file) => [
+      file,
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')),
+    ]),
+  )
+  const done = new Set<string>()
+  const found: string[][] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    const before = path.indexOf(file)
+    if (before >= 0) found.push(path.slice(before))
+    if (before >= 0 || done.has(file)) return
+    for (const next of imports.get(file) ?? []) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+  return found
+}
+
 /** Why this import may not stand in this file; null where it may. */
 export function forbidden(file: string, specifier: string): string | null {
   const floor = floorOf(file)
@@ -70,6 +128,7 @@ export function forbidden(file: string, specifier: string): string | null {
   if (specifier.startsWith('.')) {
     const target = normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')
     if (!floor.floors.some((folder) => inside(target, folder))) return `may not import ${target}`
+    if (!mayEnter(dirname(file), dirname(target))) return `may not import ${target} from its room`
     const backEnd = BACK_ENDS.some((folder) => inside(target, folder))
     return backEnd && !SEES_BACK_ENDS.some((folder) => inside(file, folder))
       ? `may not name a back end (${target})`
@@ -93,17 +152,31 @@ describe('floors', () => {
     expect(broken).toEqual([])
   })
 
+  it('every file of a divided floor lies in a room', () => {
+    const rooms = new Set(Object.keys(ROOMS))
+    const divided = files.filter((file) => DIVIDED.some((floor) => inside(file, floor)))
+    expect(divided.length).toBeGreaterThan(40)
+    expect(divided.filter((file) => !rooms.has(dirname(file)))).toEqual([])
+  })
+
+  it('no import leads back to its file', () => {
+    expect(circles(files)).toEqual([])
+  })
+
   it('the rule notices what it forbids', () => {
     expect(forbidden('src/domain/policy.ts', 'node:fs')).not.toBeNull()
-    expect(forbidden('src/domain/policy.ts', '../flows/verify.js')).not.toBeNull()
-    expect(forbidden('src/flows/verify.ts', '../storage/redis/session.js')).not.toBeNull()
-    expect(forbidden('src/flows/verify.ts', '@redis/client')).not.toBeNull()
-    expect(forbidden('src/http/server.ts', '../flows/verify.js')).not.toBeNull()
-    expect(forbidden('src/flows/verify.ts', '../storage/session.js')).toBeNull()
+    expect(forbidden('src/domain/policy.ts', '../flows/attempt/verify.js')).not.toBeNull()
+    expect(forbidden('src/flows/attempt/verify.ts', '../../storage/redis/session.js')).not.toBeNull()
+    expect(forbidden('src/flows/attempt/verify.ts', '@redis/client')).not.toBeNull()
+    expect(forbidden('src/http/server.ts', '../flows/attempt/verify.js')).not.toBeNull()
+    expect(forbidden('src/flows/attempt/verify.ts', '../../storage/session.js')).toBeNull()
+    expect(forbidden('src/flows/attempt/verify.ts', '../account/unlock.js')).not.toBeNull()
+    expect(forbidden('src/flows/account/unlock.ts', '../attempt/verify.js')).toBeNull()
+    expect(forbidden('src/storage/session.ts', './postgres/attempt/session.js')).not.toBeNull()
   })
 
   it('reads the imports it judges', () => {
-    expect(importsOf('src/flows/attempt.ts')).toContain('../domain/attempts.js')
+    expect(importsOf('src/flows/attempt/attempt-context.ts')).toContain('../../domain/attempts.js')
     expect(importsOf('src/api/core/typing-patterns.ts')).toContain('./core-route.js')
   })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../src/storage/postgres/embedded-running.js'
+import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { readConfig } from '../src/config.js'
 import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
-import { watchHealth } from '../src/flows/health.js'
+import { watchHealth } from '../src/flows/process/health.js'
 import { jsonLog } from '../src/log.js'
 import { administration, openStores } from '../src/open-stores.js'
 import { serveAll } from '../src/serve-all.js'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { freePort } from '../src/storage/postgres/embedded-running.js'
+import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
 import { keystrideWith } from './cli/command.js'
 import { freshDatabase } from './servers/database.js'
 

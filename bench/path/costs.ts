@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
 import { CapacityCosts, type Range, type RequestCost } from '../../src/domain/capacity-costs.js'
-import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/known-people.js'
+import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import type { Deployment, Running } from '../deployment.js'
 import { type Machine, processorS, residentBytes } from '../machine.js'
 import type { Generators } from '../ratio/generators.js'

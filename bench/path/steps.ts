@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { sha256Hex } from '../../src/flows/tokens.js'
+import { sha256Hex } from '../../src/flows/process/tokens.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { scoreTask } from '../../src/scoring/score.js'

@@ -3,7 +3,7 @@ import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { facetsOf } from '../../src/domain/attempt-facts.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptToRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
-import { toFactsText } from '../../src/storage/postgres/facts-row.js'
+import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
 
 /** Writes an attempt in a transaction of its own: begin, four prepared statements one after the other, commit. */
 export const usualRecord =

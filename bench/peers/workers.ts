@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 
 /**
  * Runs a peer in cluster mode, a worker a core, and prints the port once all listen. `worker` makes what serves; it is called in

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readTypingPattern } from '../../src/domain/typing-pattern.js'
 import { encodeSample } from '../../src/scoring/sample.js'
-import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import type { SessionStore } from '../../src/storage/session.js'
 import type { Deployment, Running } from '../deployment.js'
 import { processorS, residentBytes } from '../machine.js'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Refusal } from '../../src/domain/refusal.js'
-import { sha256Hex } from '../../src/flows/tokens.js'
+import { sha256Hex } from '../../src/flows/process/tokens.js'
 import type { SessionStore } from '../../src/storage/session.js'
 import type { Unit } from './generator.js'
 import { userRef, VERIFIED_FROM } from './people.js'

@@ -1,5 +1,5 @@
 import type { Config } from '../config.js'
-import type { OrganizationFlows } from '../flows/organizations.js'
+import type { OrganizationFlows } from '../flows/organization/organizations.js'
 import { jsonLog, toDescriptor } from '../log.js'
 import type { SchemaChoice, Stores } from '../open-stores.js'
 

@@ -33,7 +33,7 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
   if (connect === true) {
     const [{ openStores }, { requireKeys }] = await Promise.all([
       import('../open-stores.js'),
-      import('../flows/encryption-keys.js'),
+      import('../flows/organization/encryption-keys.js'),
     ])
     const stores = await openStores(config, quietLog(), { redis: true })
     try {

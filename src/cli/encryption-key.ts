@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { createEncryptionKeyFlows, type KeyUse, type Rotation } from '../flows/encryption-keys.js'
+import { createEncryptionKeyFlows, type KeyUse, type Rotation } from '../flows/organization/encryption-keys.js'
 import type { Stores } from '../open-stores.js'
 import { type Administer, print } from './administer.js'
 import { table } from './table.js'

@@ -5,8 +5,6 @@ import type { CodeState } from './security-code.js'
 
 export type AccountType = 'nominative' | 'generic'
 export type MemberSelection = 'ask' | 'list'
-export const PENDING_ACTIONS = ['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE'] as const
-export type PendingAction = (typeof PENDING_ACTIONS)[number]
 
 /** An identity the customer names by `userRef`; times are epoch milliseconds. */
 export interface Account {

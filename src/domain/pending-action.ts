@@ -1,4 +1,5 @@
-import type { PendingAction } from './account.js'
+export const PENDING_ACTIONS = ['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE'] as const
+export type PendingAction = (typeof PENDING_ACTIONS)[number]
 
 /** An action an administrator has queued for a member's next sign-in; times are epoch milliseconds. */
 export interface QueuedAction {

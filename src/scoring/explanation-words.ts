@@ -1,4 +1,4 @@
-import type { PressSaid, Time, TimeSaid } from './explanation.js'
+import type { PressSaid, Time, TimeSaid } from './explained-press.js'
 
 interface Said {
   readonly pair: string

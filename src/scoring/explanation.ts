@@ -1,18 +1,8 @@
 import { keyName } from '../domain/key-table.js'
+import { type PressSaid, TIMES, type Time, type TimeSaid } from './explained-press.js'
 import { pairWords } from './explanation-words.js'
 import type { Sample } from './sample.js'
 import { type WholeSign, wholeSigns } from './whole-signs.js'
-
-/** The four kinds of time, in the kernel's order: of the second key, and from the first to it. */
-export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as const
-export type Time = (typeof TIMES)[number]
-
-/** One kind of time: log likelihood ratio of this person against people in general (nats, above 0 for the person), and ms. */
-export interface TimeSaid {
-  readonly spokeFor: number
-  readonly expectedMs: number
-  readonly observedMs: number
-}
 
 /** What one key pair of the probe said, over all of its times there. */
 export interface PairSaid {
@@ -43,13 +33,6 @@ export interface Explanation {
   /** What spoke most for the person first, what spoke most against last. */
   readonly pairs: readonly PairSaid[]
   readonly whole: readonly WholeSign[]
-}
-
-/** One press as the kernel explains it. */
-export interface PressSaid {
-  readonly said: Readonly<Partial<Record<Time, TimeSaid>>>
-  readonly first: number | null
-  readonly second: number
 }
 
 /**

@@ -1,5 +1,5 @@
 import { keyOfCode } from '../domain/key-table.js'
-import type { PressSaid, Time } from './explanation.js'
+import type { PressSaid, Time } from './explained-press.js'
 import type { Sample } from './sample.js'
 
 /** One thing about the pattern as a whole; `usual` and `here` in the unit that `words` name. */

@@ -3,7 +3,8 @@ import type { Language } from '../domain/typing-words.js'
 import type { LinkPageData, TypingTexts } from './browser/page-data.js'
 import { type Html, html } from './html.js'
 import { mark, pageOf, sayingPage } from './page.js'
-import { TEXTS, type Texts } from './texts.js'
+import type { Texts } from './texts/texts.js'
+import { TEXTS } from './texts.js'
 
 /** From `/auth/b/{key}` to the modules. */
 const BASE = '../'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
 import { type Enrolled, enroll, stranger, text } from './enrolled.js'

@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { freshDatabase } from '../servers/database.js'
 import { backEnds, startService, type TestService } from '../service.js'
 import { enroll } from './enrolled.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../src/storage/postgres/client.js'
+import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { organization } from '../storage/fixtures.js'
 import { type Keystride, keystrideWith } from './command.js'

@@ -8,7 +8,7 @@ import {
   refPatternsStatus,
 } from '../../src/domain/biometric-status.js'
 import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
-import { stateOf } from '../../src/flows/bootstrap.js'
+import { stateOf } from '../../src/flows/session/bootstrap.js'
 import { type Play, type Profile, play, profileOf, SHIPPED } from './biometric-status-played.js'
 
 const NOW = 1_800_000_000_000

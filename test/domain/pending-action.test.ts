@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PENDING_ACTIONS } from '../../src/domain/account.js'
 import {
   livePending,
   PENDING_ACTION_LIFETIME_MS,
+  PENDING_ACTIONS,
   type PendingEvent,
   pendingAfter,
   type QueuedAction,

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { migrate } from '../../src/storage/postgres/migrate.js'
+import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 import { freshDatabase } from '../servers/database.js'
 import { figure, LONG } from '../trust/figure.js'
 
 const KILLS = LONG ? 50 : 5
-const migration = fileURLToPath(new URL('../../build/src/storage/postgres/migrate.js', import.meta.url))
+const migration = fileURLToPath(new URL('../../build/src/storage/postgres/schema/migrate.js', import.meta.url))
 
 /** A process that says when it begins to migrate, and ends with it. */
 async function migrating(url: string) {

@@ -7,7 +7,7 @@ import {
   afterSuccess,
   NO_ATTEMPTS,
 } from '../../src/domain/attempts.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { attempt, person } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256Hex } from '../../src/flows/tokens.js'
+import { sha256Hex } from '../../src/flows/process/tokens.js'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../src/storage/postgres/client.js'
-import { findPrimary, serversOf } from '../../src/storage/postgres/primary.js'
+import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
+import { findPrimary, serversOf } from '../../src/storage/postgres/connection/primary.js'
 import { whyNoStandby } from '../servers/debian-postgres.js'
 import { type Pair, startPair } from '../servers/standby.js'
 import { backEnds } from '../service.js'

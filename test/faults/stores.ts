@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startEmbedded } from '../../src/storage/postgres/embedded.js'
-import { findBinaries, launcher } from '../../src/storage/postgres/embedded-binaries.js'
-import { answers, freePort } from '../../src/storage/postgres/embedded-running.js'
+import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
+import { findBinaries, launcher } from '../../src/storage/postgres/embedded/embedded-binaries.js'
+import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
 /** A Redis server of a test's own, to be killed, halted and filled. */

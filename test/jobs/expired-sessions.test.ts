@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { connectPostgres } from '../../src/storage/postgres/client.js'
-import { postgresSessions } from '../../src/storage/postgres/session.js'
+import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
+import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService } from '../service.js'
 import { organization, sha256Hex } from '../storage/fixtures.js'

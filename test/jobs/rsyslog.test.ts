@@ -7,7 +7,7 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hostList } from '../../src/domain/alert-host.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
-import { freePort } from '../../src/storage/postgres/embedded-running.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
 const there = spawnSync('rsyslogd', ['-v']).status === 0

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { findBinaries, handOver, launcher } from '../../src/storage/postgres/embedded-binaries.js'
-import { answers, freePort } from '../../src/storage/postgres/embedded-running.js'
+import { findBinaries, handOver, launcher } from '../../src/storage/postgres/embedded/embedded-binaries.js'
+import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
 /** A server of Debian's PostgreSQL. */

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startEmbedded } from '../../src/storage/postgres/embedded.js'
+import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 
 /** A server that sends the plan of every statement, with what it read, to the client as a notice. */
 export interface ExplainingPostgres {

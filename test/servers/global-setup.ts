@@ -5,9 +5,9 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbedded } from '../../src/storage/postgres/embedded.js'
-import { freePort } from '../../src/storage/postgres/embedded-running.js'
-import { migrate } from '../../src/storage/postgres/migrate.js'
+import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 import { startPgbouncer } from './pgbouncer.js'
 
 declare module 'vitest' {

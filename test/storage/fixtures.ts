@@ -4,9 +4,9 @@ import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import type { ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptToRecord } from '../../src/storage/authentication.js'
-import { postgresAccounts } from '../../src/storage/postgres/account.js'
-import type { Database } from '../../src/storage/postgres/client.js'
-import { postgresOrganizations } from '../../src/storage/postgres/organization.js'
+import type { Database } from '../../src/storage/postgres/connection/client.js'
+import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
+import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
 import type { NewReference } from '../../src/storage/profile.js'
 
 export const NOW = Date.UTC(2026, 5, 15, 12, 0, 0, 123)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newToken } from '../../src/flows/tokens.js'
+import { newToken } from '../../src/flows/process/tokens.js'
 import { figure, LONG } from './figure.js'
 
 const IDS = LONG ? 1_000_000 : 100_000

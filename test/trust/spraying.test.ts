@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'

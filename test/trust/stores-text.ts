@@ -1,5 +1,5 @@
 import { createClient } from '@redis/client'
-import type { Database } from '../../src/storage/postgres/client.js'
+import type { Database } from '../../src/storage/postgres/connection/client.js'
 
 /** Every row of every table of the database as text, by table, whatever schema it is in. */
 export async function rowsAsText(database: Database): Promise<ReadonlyMap<string, readonly string[]>> {

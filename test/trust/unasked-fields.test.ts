@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/calibration/random.js'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { figure, LONG } from './figure.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { enroll, stranger } from '../api/enrolled.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type Answer, startService, type TestService } from '../service.js'

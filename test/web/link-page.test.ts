@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres, type Database } from '../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { enroll } from '../api/enrolled.js'
 import { evenly, hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AccountState } from '../../flows/bootstrap.js'
+import type { AccountState } from '../../flows/session/bootstrap.js'
 import { AccountTypeField, Counts, countsOf } from './shapes.js'
 
 /** The account fields of the bootstrap state, shared by every answer about an account. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UserRef } from '../../domain/user-ref.js'
-import type { People } from '../../flows/accounts.js'
+import type { People } from '../../flows/account/accounts.js'
 import { coreRoute, designation, MemberQuery, NoParams, NoQuery, UserParams } from './core-route.js'
 import { AccountTypeField, BiometricStatusField } from './shapes.js'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AttemptWindow } from '../../domain/attempts.js'
-import type { SuggestedWords } from '../../flows/words.js'
+import type { SuggestedWords } from '../../flows/organization/suggested-words.js'
 import { Words } from './shapes.js'
 
 export const NextAttempt = z.object({

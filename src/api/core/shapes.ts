@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { PENDING_ACTIONS } from '../../domain/account.js'
 import { BIOMETRIC_STATUSES, type ProfileView } from '../../domain/biometric-status.js'
+import { PENDING_ACTIONS } from '../../domain/pending-action.js'
 import { LANGUAGES } from '../../domain/typing-words.js'
 
 /** Pieces of the wire that several core answers share (interface, Resources and their fields). */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TypingPattern } from '../../domain/typing-pattern.js'
-import type { AccountState } from '../../flows/bootstrap.js'
+import type { AccountState } from '../../flows/session/bootstrap.js'
 import {
   coreRoute,
   designation,

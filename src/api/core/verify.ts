@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type AttemptWindow, REFUSED_BECAUSE } from '../../domain/attempts.js'
 import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
-import type { VerifyAnswer } from '../../flows/attempt-record.js'
+import type { VerifyAnswer } from '../../flows/attempt/attempt-record.js'
 import {
   coreRoute,
   designation,

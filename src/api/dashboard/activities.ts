@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Counted } from '../../flows/series.js'
+import type { Counted } from '../../flows/insight/series.js'
 import {
   BucketField,
   type DashboardServices,

@@ -8,8 +8,8 @@ import {
   SyslogSettings,
   TLS_MODES,
 } from '../../domain/alert-channels.js'
-import type { ShownChannel } from '../../flows/alerts.js'
-import { isDelivered, OUTCOMES } from '../../flows/courier.js'
+import type { ShownChannel } from '../../flows/alert/alerts.js'
+import { isDelivered, OUTCOMES } from '../../flows/alert/courier.js'
 import type { Route } from '../../http/route.js'
 import { type DashboardServices, Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 

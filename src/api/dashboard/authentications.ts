@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { INDICATORS } from '../../domain/context/signal.js'
 import { Refusal } from '../../domain/refusal.js'
 import { UserRef } from '../../domain/user-ref.js'
-import { indicatorsOf } from '../../flows/inspect.js'
+import { indicatorsOf } from '../../flows/insight/inspect.js'
 import type { AttemptFilter, LoggedAttempt } from '../../storage/attempt-log.js'
 import { CountedFields, countedFields } from './counted-fields.js'
 import {

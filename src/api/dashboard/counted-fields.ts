@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Counted } from '../../flows/series.js'
+import type { Counted } from '../../flows/insight/series.js'
 
 const Mean = z.number().nullable().describe('mean; null where there is nothing to mean over')
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/refusal.js'
-import type { LinkPageFlows } from '../../flows/link-page.js'
-import type { ProfileLinkFlows } from '../../flows/profile-links.js'
+import type { LinkPageFlows } from '../../flows/profile/link-page.js'
+import type { ProfileLinkFlows } from '../../flows/profile/profile-links.js'
 import { routesFor } from '../../http/route.js'
 
 /** What the profile-link API's handlers are given. */

@@ -1,6 +1,6 @@
 import { LANGUAGES } from '../../domain/typing-words.js'
-import type { TryFlows } from '../../flows/try-it.js'
-import type { LanguageHints } from '../../flows/words.js'
+import type { LanguageHints } from '../../flows/organization/suggested-words.js'
+import type { TryFlows } from '../../flows/profile/try-it.js'
 import type { PlainAnswer, PlainEndpoint } from '../../http/needs.js'
 import { pageHeaders } from '../../web/page.js'
 import { tryPage } from '../../web/try-page.js'

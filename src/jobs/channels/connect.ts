@@ -9,7 +9,7 @@ import {
   type SecureContext,
 } from 'node:tls'
 import { canonicalHost, type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
-import type { DeliveryOutcome } from '../../flows/courier.js'
+import type { DeliveryOutcome } from '../../flows/alert/courier.js'
 
 /** What connections may be made, and whom they trust. */
 export interface ConnectNeeds {

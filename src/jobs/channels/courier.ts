@@ -1,4 +1,4 @@
-import type { Courier } from '../../flows/courier.js'
+import type { Courier } from '../../flows/alert/courier.js'
 import type { ConnectNeeds } from './connect.js'
 import { sendEmail } from './email.js'
 import { sendSms } from './sms.js'

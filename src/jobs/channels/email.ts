@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import { oneLine } from '../../domain/alert.js'
 import type { EmailSettings } from '../../domain/alert-channels.js'
-import type { DeliveryOutcome, Message } from '../../flows/courier.js'
+import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.js'
 import { headingOf, linesOf } from './words.js'
 

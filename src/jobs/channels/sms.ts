@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { endpointOf, type SmsSettings } from '../../domain/alert-channels.js'
-import type { DeliveryOutcome, Message } from '../../flows/courier.js'
+import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { type ConnectNeeds, connected, outcomeOf } from './connect.js'
 import { sentenceFor } from './words.js'
 

@@ -3,7 +3,7 @@ import { isIPv6, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SyslogSettings } from '../../domain/alert-channels.js'
 import { syslogFrame, syslogLine } from '../../domain/syslog.js'
-import type { DeliveryOutcome, Message } from '../../flows/courier.js'
+import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { addressOf, type ConnectNeeds, connected, outcomeOf, Undelivered } from './connect.js'
 import { sentenceFor } from './words.js'
 

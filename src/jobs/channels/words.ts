@@ -1,5 +1,5 @@
 import { HEADINGS, oneLine, sentenceOf } from '../../domain/alert.js'
-import type { Message } from '../../flows/courier.js'
+import type { Message } from '../../flows/alert/courier.js'
 
 /** What a message is about, in a few words of ours. */
 export const headingOf = ({ test, event }: Message): string => (test === null ? HEADINGS[event.kind] : 'a test')

@@ -4,6 +4,7 @@ import { ExpectedFault } from '../../domain/expected-fault.js'
 import { Refusal } from '../../domain/refusal.js'
 import { startBeats } from '../beats.js'
 import { clusterClient } from './cluster.js'
+import { type Client, NODE, type RunThere } from './connection.js'
 
 /** A Lua script, sent by its hash. */
 export interface Script {
@@ -27,8 +28,6 @@ export interface Redis {
   close(): Promise<void>
 }
 
-export type RunThere = (source: string, args: readonly string[]) => Promise<unknown>
-
 export interface RedisOptions {
   /** `redis://` or `rediss://`; several, separated by commas, or `?cluster=true` mean a Redis Cluster. */
   readonly url: string
@@ -38,14 +37,8 @@ export interface RedisOptions {
 const BEAT_MS = 25
 /** A round trip takes well under 1 ms: a server that takes this long is lost, and the caller is told so. */
 const PATIENCE_MS = 150
-const CONNECT_TIMEOUT_MS = 2000
 /** The first connection may have to wait for a server that starts beside us. */
 const FIRST_CONNECT_MS = 5000
-const RECONNECT_MS = 100
-/** A silent server is noticed by a ping, and its connection given up, within this. */
-const SILENCE_MS = 2000
-/** Commands that wait for an answer: about 150 ms at 60,000 a second. More are refused at once. */
-const QUEUE_MAX = 10_000
 
 export const script = (source: string): Script => ({ source, sha1: createHash('sha1').update(source).digest('hex') })
 
@@ -103,36 +96,10 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
   }
 }
 
-/** What one node and a cluster have in common, as far as this service goes. */
-export interface Client {
-  connect(): Promise<unknown>
-  /** INFO of every node that keeps sessions, or may come to. */
-  infos(): Promise<string[]>
-  evalSha(sha1: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
-  eval(source: string, keys: readonly string[], args: readonly string[]): Promise<unknown>
-  onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
-  /** Runs a script without keys on each master; what it gives. */
-  probe(source: string): Promise<unknown[]>
-  destroy(): void
-}
-
 /** Touches nothing, but as it does not forswear writing, a server that would refuse a write refuses it (Redis 7, EVAL). */
 const PROBE = `#!lua
 local time = redis.call('time')
 return time[1] * 1000 + math.floor(time[2] / 1000)`
-
-/** How every connection is held, to one node as to each of a cluster. */
-const NODE = {
-  socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: RECONNECT_MS, socketTimeout: SILENCE_MS },
-  disableOfflineQueue: true,
-  commandsQueueMaxLength: QUEUE_MAX,
-  pingInterval: SILENCE_MS / 2,
-  disableClientInfo: true,
-  maintNotifications: 'disabled',
-  // The library's own time-out makes an abort signal a command, which costs more than the command: see `within`.
-  commandOptions: { timeout: 0 },
-} as const
-export type NodeOptions = typeof NODE
 
 function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)

@@ -1,5 +1,5 @@
 import { createClient, createCluster, type RedisClusterOptions } from '@redis/client'
-import type { Client, NodeOptions } from './client.js'
+import type { Client, NodeOptions } from './connection.js'
 
 /** How long after a connection broke, and how often from then on, the cluster is asked who is master now. */
 const ASK_AGAIN_MS = 500

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXPORT_COLUMNS } from '../../../src/domain/export.js'
-import { connectPostgres, type Database } from '../../../src/storage/postgres/client.js'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { until } from '../../storage/fixtures.js'

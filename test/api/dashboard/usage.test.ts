@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectPostgres } from '../../../src/storage/postgres/client.js'
-import { postgresUsage } from '../../../src/storage/postgres/usage.js'
+import { connectPostgres } from '../../../src/storage/postgres/connection/client.js'
+import { postgresUsage } from '../../../src/storage/postgres/insight/usage.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { until } from '../../storage/fixtures.js'

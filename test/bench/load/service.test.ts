@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freePort } from '../../../src/storage/postgres/embedded-running.js'
+import { freePort } from '../../../src/storage/postgres/embedded/embedded-running.js'
 import { startProxy } from '../../faults/tcp-proxy.js'
 import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
 import { backEnds, startService, type TestService } from '../../service.js'
@@ -68,7 +68,7 @@ describe.each(backEnds)('a load test of the service on $name', ({ redisUrl }) =>
 
     it('writes a report that loads nothing from anywhere', () => {
       expect(run.html).toContain(`<h1>Load test of ${service.core}</h1>`)
-      expect(run.html.match(/<svg /g)).toHaveLength(3)
+      expect(run.html.match(/<svg /g)).toHaveLength(5)
       expect(run.html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
       expect(run.html).not.toMatch(/<script|<link|<img|\ssrc=|\shref=|url\(|@import|NaN|undefined/)
       expect(run.html).not.toContain(service.apikey)

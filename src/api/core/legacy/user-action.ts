@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TypingPattern } from '../../../domain/typing-pattern.js'
 import { UserRef } from '../../../domain/user-ref.js'
-import type { Designation } from '../../../flows/person.js'
+import type { Designation } from '../../../flows/session/person.js'
 import { type CoreServices, coreRoute, designation, MemberQuery, PATTERN_BYTES_MAX, UserParams } from '../core-route.js'
 import { memberRefIn } from '../member-ref-body.js'
 import { AccountTypeField, Counts } from '../shapes.js'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { canVerify } from '../../../domain/biometric-status.js'
 import { Refusal } from '../../../domain/refusal.js'
 import { TypingPattern } from '../../../domain/typing-pattern.js'
-import type { LegacyAnswer } from '../../../flows/legacy-verify.js'
+import type { LegacyAnswer } from '../../../flows/legacy/legacy-verify.js'
 import {
   coreRoute,
   designation,

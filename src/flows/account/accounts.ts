@@ -1,0 +1,183 @@
+import type { AccountType } from '../../domain/account.js'
+import { type AccountChange, peopleMove } from '../../domain/account-change.js'
+import type { ProfileTargets } from '../../domain/biometric-status.js'
+import { memberNotFound, Refusal, userNotFound } from '../../domain/refusal.js'
+import type { AccountStore, NewAccount, Roster } from '../../storage/account.js'
+import type { SessionStore } from '../../storage/session.js'
+import { type AccountState, stateOf } from '../session/bootstrap.js'
+import type { Designation } from '../session/person.js'
+import { refuseForeignMember } from '../session/person.js'
+import type { SecurityCodeFlows } from './security-code.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly sessions: SessionStore
+  readonly securityCodes: Pick<SecurityCodeFlows, 'issueFirst'>
+  readonly targets: ProfileTargets
+  readonly newId: () => string
+  readonly now: () => number
+}
+
+export interface NewPerson {
+  /** Null: nominative for a new account, what it is for an existing one. */
+  readonly type: AccountType | null
+  readonly displayName: string | null
+  /** Give the person a temporary security code if they have none: a creation that broke off here can be repeated. */
+  readonly withCode: boolean
+}
+
+/** `created`: this call made the account or the member. `securityCode` null where none was made. */
+export type Created = AccountState & { readonly created: boolean; readonly securityCode: string | null }
+
+/** Everybody on an account, each with their state. */
+export interface People {
+  readonly account: Roster['account']
+  readonly members: readonly AccountState[]
+}
+
+export interface AccountFlows {
+  /**
+   * Creates an account, or a member of an existing shared one (`who.memberRef`); what is there already stays as it is.
+   * Refuses with `account-type` where the account is of the other type, and with the quota refusals.
+   */
+  create(who: Designation, person: NewPerson): Promise<Created>
+  members(who: Designation): Promise<People>
+  /** Changes type, people or settings of an account; where people or type changed its sessions end. */
+  change(who: Designation, change: AccountChange): Promise<People>
+  /**
+   * Deletes the account and everything that names it, or, where a member of a shared account is named, archives that
+   * member. Sessions end.
+   */
+  remove(who: Designation): Promise<{ userRef: string; nPatternsDeleted: number }>
+  /** How many display names were cleared, in the whole organization. */
+  clearDisplayNames(organizationId: string): Promise<number>
+}
+
+export function createAccountFlows(needs: Needs): AccountFlows {
+  return {
+    async create(who, person) {
+      const { state, created } = await createdOrFound(needs, who, person)
+      const { account, member } = state
+      if (!person.withCode || member === null || member.code.set) return { ...state, created, securityCode: null }
+      const issued = await needs.securityCodes.issueFirst({ organizationId: who.organizationId, account, member })
+      const after = stateOf(needs, account, issued?.member ?? member)
+      return { ...after, created, securityCode: issued?.code ?? null }
+    },
+
+    async members(who) {
+      const roster = await needs.accounts.roster(who.organizationId, who.userRef)
+      if (roster === null) throw userNotFound()
+      return peopleOf(needs, roster)
+    },
+
+    async change(who, change) {
+      const { organizationId, userRef } = who
+      let moved = false
+      const roster = await needs.accounts.change(organizationId, userRef, ({ account, members }) => {
+        const move = peopleMove({ ...account, memberRefs: members.map(({ memberRef }) => memberRef) }, change)
+        moved = move.kind === 'to-generic' || move.kind === 'to-nominative'
+        return { settings: change, move, newMember: newMember(needs, null) }
+      })
+      if (roster === null) throw userNotFound()
+      // A session is bound to a member by reference, and the reference is another one now.
+      if (moved) await needs.sessions.endAll(organizationId, userRef, null)
+      return peopleOf(needs, roster)
+    },
+
+    async remove(who) {
+      const { organizationId, userRef, memberRef } = who
+      const found = await needs.accounts.find(organizationId, userRef, memberRef)
+      if (found === null) throw userNotFound()
+      refuseForeignMember(found.account, memberRef)
+      const ofShared = found.account.type === 'generic' ? memberRef : null
+      // Sessions first: where they cannot be ended, nothing is deleted and the call can be repeated. And once more, for
+      // what a sign-in began in between.
+      const endSessions = () => needs.sessions.endAll(organizationId, userRef, ofShared)
+      await endSessions()
+      const removed =
+        ofShared === null
+          ? await needs.accounts.remove(organizationId, userRef)
+          : await needs.accounts.archiveMember(organizationId, userRef, ofShared, needs.now())
+      if (removed === null) throw ofShared === null ? userNotFound() : memberNotFound()
+      await endSessions()
+      return { userRef, nPatternsDeleted: removed.nPatternsDeleted }
+    },
+
+    clearDisplayNames: (organizationId) => needs.accounts.clearDisplayNames(organizationId),
+  }
+}
+
+const newMember = (needs: Needs, displayName: string | null) => ({
+  id: needs.newId(),
+  displayName,
+  createdAt: needs.now(),
+})
+
+const peopleOf = (needs: Needs, { account, members }: Roster): People => ({
+  account,
+  members: members.map((member) => stateOf(needs, account, member)),
+})
+
+async function createdOrFound(
+  needs: Needs,
+  who: Designation,
+  { type, displayName }: NewPerson,
+): Promise<{ state: AccountState; created: boolean }> {
+  const { organizationId, userRef, memberRef } = who
+  let found = await needs.accounts.find(organizationId, userRef, memberRef)
+  if (found === null) {
+    const made = await needs.accounts.create(organizationId, newAccount(needs, who, type ?? 'nominative', displayName))
+    if (made.created) return { state: stateOf(needs, made.account, made.member), created: true }
+    found = await needs.accounts.find(organizationId, userRef, memberRef)
+  }
+  if (found === null) throw userNotFound()
+  const { account, member } = found
+  if (type !== null && type !== account.type) {
+    throw new Refusal('account-type', `this account is ${account.type}: change its type with PATCH`)
+  }
+  refuseForeignMember(account, memberRef)
+  if (account.type === 'generic' && memberRef !== null && member === null) {
+    return addedMember(needs, organizationId, userRef, memberRef, displayName)
+  }
+  return { state: stateOf(needs, account, member), created: false }
+}
+
+function newAccount(
+  needs: Needs,
+  { userRef, memberRef }: Designation,
+  type: AccountType,
+  displayName: string | null,
+): NewAccount {
+  refuseForeignMember({ type, userRef }, memberRef)
+  const first = type === 'nominative' ? userRef : memberRef
+  // The first member is as old as the account: the store keeps one time for both.
+  const createdAt = needs.now()
+  return {
+    id: needs.newId(),
+    userRef,
+    type,
+    displayName: first === null ? displayName : null,
+    member: first === null ? null : { ...newMember(needs, displayName), memberRef: first, createdAt },
+    createdAt,
+  }
+}
+
+/** A person more on a shared account; of parallel calls for the same one a single one makes them. */
+async function addedMember(
+  needs: Needs,
+  organizationId: string,
+  userRef: string,
+  memberRef: string,
+  displayName: string | null,
+): Promise<{ state: AccountState; created: boolean }> {
+  let created = false
+  const roster = await needs.accounts.change(organizationId, userRef, ({ account, members }) => {
+    created = account.type === 'generic' && !members.some((one) => one.memberRef === memberRef)
+    const move = created ? ({ kind: 'add', memberRef } as const) : ({ kind: 'none' } as const)
+    return { settings: {}, move, newMember: newMember(needs, displayName) }
+  })
+  if (roster === null) throw userNotFound()
+  refuseForeignMember(roster.account, memberRef)
+  const member = roster.members.find((one) => one.memberRef === memberRef) ?? null
+  return { state: stateOf(needs, roster.account, member), created }
+}

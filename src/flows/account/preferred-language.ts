@@ -1,0 +1,25 @@
+import type { Account, Member } from '../../domain/account.js'
+import { userNotFound } from '../../domain/refusal.js'
+import type { Language } from '../../domain/typing-words.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { PreferredLanguageStore } from '../../storage/preferred-language.js'
+import { type Designation, findPerson } from '../session/person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly preferredLanguages: PreferredLanguageStore
+}
+
+export type PreferLanguage = (
+  who: Designation,
+  language: Language | null,
+) => Promise<{ account: Account; member: Member }>
+
+/** Sets, or with null clears, the language in which a member is given words to type; it goes before every other wish. */
+export function createPreferLanguage(needs: Needs): PreferLanguage {
+  return async (who, language) => {
+    const { account, member } = await findPerson(needs.accounts, who)
+    if (!(await needs.preferredLanguages.set(who.organizationId, member.id, language))) throw userNotFound()
+    return { account, member: { ...member, preferredLanguage: language } }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Account, Member } from '../../domain/account.js'
+import { Refusal, userNotFound } from '../../domain/refusal.js'
+import {
+  afterIssue,
+  type CodeRules,
+  PREVIOUS_CODE,
+  pickCode,
+  TEMPORARY_CODE_MS,
+  weakness,
+} from '../../domain/security-code.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { CodeHash } from '../../storage/code-hash.js'
+import type { NewCode, SecurityCodeStore, StoredCode } from '../../storage/security-code.js'
+import type { SessionStore } from '../../storage/session.js'
+import { type Settings, settingsFor } from '../organization/settings.js'
+import { bindSession, type Designation, findPerson, requireSession } from '../session/person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly securityCodes: SecurityCodeStore
+  readonly codeHash: CodeHash
+  readonly sessions: SessionStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly now: () => number
+  /** So many independent, uniform decimal digits. */
+  readonly randomDigits: (count: number) => string
+}
+
+/** Whose code it is. */
+export interface CodeHolder {
+  readonly organizationId: string
+  readonly account: Account
+  readonly member: Member
+}
+
+/** A temporary code as it is shown, once, and the member who has it now. */
+export interface IssuedCode {
+  readonly code: string
+  readonly member: Member
+}
+
+/**
+ * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions, before the change: where
+ * that fails the call can be repeated.
+ */
+export interface SecurityCodeFlows {
+  /** Sets a code that the member chose; refuses a weak one and the two before. */
+  choose(who: Designation, token: string, code: string): Promise<void>
+  /** Makes a temporary code; refuses with `rate-limited` past five within an hour. */
+  issue(who: Designation, token: string): Promise<string>
+  /** Makes one for a member without a code, and leaves the sessions alone; null where there is a code. */
+  issueFirst(holder: CodeHolder): Promise<IssuedCode | null>
+  clear(who: Designation, token: string): Promise<void>
+}
+
+/** Changes of one code at the same moment retry; past so many rounds something is wrong. */
+const ROUNDS_MAX = 10
+
+export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
+  return {
+    async choose(who, token, code) {
+      const { holder, endOthers } = await holderOf(needs, who, token)
+      const weak = weakness(code, await rulesFor(needs, holder))
+      if (weak !== null) throw new Refusal('security-code-weak', `securityCode: ${weak}`)
+      await change(needs, holder, async (stored) => {
+        if (await usedBefore(needs, holder, stored, code)) {
+          throw new Refusal('security-code-weak', `securityCode: ${PREVIOUS_CODE}`)
+        }
+        const hash = await hashed(needs, holder, code)
+        await endOthers()
+        return { hash, expiresAt: null, issued: stored.issued, setAt: needs.now() }
+      })
+    },
+
+    async issue(who, token) {
+      const { holder, endOthers } = await holderOf(needs, who, token)
+      let code = ''
+      await change(needs, holder, async (stored) => {
+        const made = await temporary(needs, holder, stored)
+        code = made.code
+        await endOthers()
+        return made.toStore
+      })
+      return code
+    },
+
+    async issueFirst(holder) {
+      let code = ''
+      const member = await change(needs, holder, async (stored) => {
+        if (stored.hash !== null) return null
+        const made = await temporary(needs, holder, stored)
+        code = made.code
+        return made.toStore
+      })
+      return member === null ? null : { code, member }
+    },
+
+    async clear(who, token) {
+      const { holder, endOthers } = await holderOf(needs, who, token)
+      await endOthers()
+      const member = await needs.securityCodes.clear(who.organizationId, holder.member.id)
+      if (member === null) throw userNotFound()
+    },
+  }
+}
+
+/** The member whom a call of a live session is about. */
+async function holderOf(needs: Needs, who: Designation, token: string) {
+  const { organizationId, userRef } = who
+  const session = await requireSession(needs.sessions, who, token)
+  const person = await findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef })
+  await bindSession(needs.sessions, who, session, person)
+  const holder: CodeHolder = { organizationId, ...person }
+  const endOthers = () => needs.sessions.endAll(organizationId, userRef, person.member.memberRef, session.sha256)
+  return { holder, endOthers }
+}
+
+async function rulesFor(needs: Needs, { organizationId, account, member }: CodeHolder): Promise<CodeRules> {
+  const { policy } = settingsFor(await needs.settingsOf(organizationId), account)
+  return { policy: policy.policy.security_code_fallback, refs: [account.userRef, member.memberRef] }
+}
+
+/** Reads, decides, writes; where another change came in between, again on what it left. Null where `decide` gives none. */
+async function change(
+  needs: Needs,
+  { organizationId, member }: CodeHolder,
+  decide: (stored: StoredCode) => Promise<NewCode | null>,
+): Promise<Member | null> {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const stored = await needs.securityCodes.find(organizationId, member.id)
+    if (stored === null) throw userNotFound()
+    const code = await decide(stored)
+    if (code === null) return null
+    const changed = await needs.securityCodes.set(organizationId, member.id, stored.version, code)
+    if (changed.outcome === 'changed') return changed.member
+  }
+  throw new Refusal('degraded', 'too many changes of this code at once: try again', 1)
+}
+
+/** A code that is neither weak nor one of the two before: of four digits, one in ten thousand picks would be. */
+async function temporary(needs: Needs, holder: CodeHolder, stored: StoredCode) {
+  const at = needs.now()
+  const issue = afterIssue(stored.issued, at)
+  if ('waitMs' in issue) throw tooMany(issue.waitMs)
+  const rules = await rulesFor(needs, holder)
+  let code = pickCode(rules, needs.randomDigits)
+  while (await usedBefore(needs, holder, stored, code)) code = pickCode(rules, needs.randomDigits)
+  const hash = await hashed(needs, holder, code)
+  const toStore: NewCode = { hash, expiresAt: at + TEMPORARY_CODE_MS, issued: issue.issued, setAt: at }
+  return { code, toStore }
+}
+
+const hashed = (needs: Needs, { organizationId, member }: CodeHolder, code: string) =>
+  needs.codeHash.hash({ organizationId, memberId: member.id }, code)
+
+async function usedBefore(
+  needs: Needs,
+  { organizationId, member }: CodeHolder,
+  { hash, previousHash }: StoredCode,
+  code: string,
+): Promise<boolean> {
+  for (const kept of [hash, previousHash]) {
+    if (kept !== null && (await needs.codeHash.matches({ organizationId, memberId: member.id }, code, kept)))
+      return true
+  }
+  return false
+}
+
+const tooMany = (waitMs: number) =>
+  new Refusal('rate-limited', 'this member was given too many temporary codes within an hour', Math.ceil(waitMs / 1000))

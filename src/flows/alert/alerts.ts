@@ -1,0 +1,125 @@
+import type { AlertRules, Channel, RulesChange } from '../../domain/alert.js'
+import { type ChannelSettings, endpointOf } from '../../domain/alert-channels.js'
+import { type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { AlertStore, StoredChannel } from '../../storage/alerts.js'
+import type { Vault } from '../../storage/vault.js'
+import type { Courier, DeliveryOutcome } from './courier.js'
+
+interface Needs {
+  readonly alerts: AlertStore
+  readonly vault: Pick<Vault, 'sealSecret' | 'openSecret'>
+  readonly courier: Courier
+  readonly reach: Reach
+  readonly newId: () => string
+  readonly now: () => number
+}
+
+/** Where this deployment lets alerts go. */
+export interface Reach {
+  readonly hosts: HostList
+  /** Ports of the service's own stores: nothing is sent to any of them, on whatever host. */
+  readonly closedPorts: ReadonlySet<number>
+}
+
+/** A channel without what is secret of it. */
+export interface ShownChannel {
+  readonly settings: ChannelSettings
+  readonly secretSet: boolean
+}
+
+/** What an organization wants to be told, and how. */
+export interface AlertFlows {
+  rules(organizationId: string): Promise<AlertRules>
+  changeRules(organizationId: string, change: RulesChange): Promise<AlertRules>
+  /** Null before it was set. */
+  channel(organizationId: string, channel: Channel): Promise<ShownChannel | null>
+  /**
+   * A `secret` left out stays as it was. Refuses with `validation-failed` a host that may not be reached, and settings
+   * that their secret does not go with.
+   */
+  setChannel(organizationId: string, settings: ChannelSettings, secret: string | undefined): Promise<ShownChannel>
+  /** Refuses with `nothing-found` where it was not set. */
+  removeChannel(organizationId: string, channel: Channel): Promise<void>
+  /** Sends a message at once; refuses as above, and with `rate-limited` within two seconds of the last. */
+  test(organizationId: string, channel: Channel): Promise<DeliveryOutcome>
+}
+
+const TEST_EVERY_MS = 2000
+
+export function createAlertFlows(needs: Needs): AlertFlows {
+  const { alerts, vault } = needs
+  const found = async (organizationId: string, channel: Channel) => {
+    const stored = await alerts.channel(organizationId, channel)
+    if (stored === null)
+      throw new Refusal('nothing-found', `no ${channel} channel is set: POST /alert/${channel} sets it`)
+    return stored
+  }
+  return {
+    rules: (organizationId) => alerts.rules(organizationId),
+    changeRules: (organizationId, change) => alerts.changeRules(organizationId, change),
+    channel: async (organizationId, channel) => shown(await alerts.channel(organizationId, channel)),
+
+    async setChannel(organizationId, settings, secret) {
+      const problem = reachProblem(settings, needs.reach)
+      if (problem !== null) throw new Refusal('validation-failed', problem)
+      const before = await alerts.channel(organizationId, settings.channel)
+      const sealed =
+        secret === undefined
+          ? keptSecret(settings, before)
+          : await vault.sealSecret(organizationId, settings.channel, secret)
+      const mismatch = secretProblem(settings, sealed !== null)
+      if (mismatch !== null) throw new Refusal('validation-failed', mismatch)
+      const channel = { settings, secret: sealed }
+      await alerts.setChannel(organizationId, channel)
+      return { settings, secretSet: sealed !== null }
+    },
+
+    async removeChannel(organizationId, channel) {
+      if (!(await alerts.removeChannel(organizationId, channel))) await found(organizationId, channel)
+    },
+
+    async test(organizationId, channel) {
+      const { settings, secret } = await found(organizationId, channel)
+      if (!(await alerts.mayTest(organizationId, channel, TEST_EVERY_MS)))
+        throw new Refusal('rate-limited', 'the last test of this channel was a moment ago', TEST_EVERY_MS / 1000)
+      const plain = secret === null ? null : await vault.openSecret(organizationId, channel, secret)
+      const event = { kind: 'degraded', at: needs.now(), userRef: null, memberRef: null, details: {} } as const
+      const test = 'This is a test: alerts of Keystride reach you here.'
+      return needs.courier(settings, plain, { id: needs.newId(), organizationId, event, test })
+    },
+  }
+}
+
+const shown = (stored: StoredChannel | null): ShownChannel | null =>
+  stored === null ? null : { settings: stored.settings, secretSet: stored.secret !== null }
+
+/** Why alerts may not go there, naming the setting that says so; null where they may. */
+function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach): string | null {
+  const { host, port } = endpointOf(settings)
+  const [hostField, portField] = settings.channel === 'sms' ? ['url', 'url'] : ['host', 'port']
+  if (isAddress(host) && neverReached(host)) return `${hostField}: alerts are never sent to an address of this kind`
+  if (!mayAlert(host, hosts))
+    return `${hostField}: this host is not on the deployment's list: its operator adds it to ALERT_HOSTS`
+  return closedPorts.has(port) ? `${portField}: is a port of the service's own stores` : null
+}
+
+/**
+ * The secret of before. A password is handed to whoever answers: for another host, or another user, it is wanted anew. A
+ * signing secret never leaves.
+ */
+function keptSecret(settings: ChannelSettings, before: StoredChannel | null): Uint8Array | null {
+  if (before === null || settings.channel !== 'email' || before.settings.channel !== 'email')
+    return before?.secret ?? null
+  if (settings.user === null || before.secret === null) return null
+  if (settings.host === before.settings.host && settings.user === before.settings.user) return before.secret
+  throw new Refusal('validation-failed', 'password: give it again, host or user are others')
+}
+
+function secretProblem(settings: ChannelSettings, secretSet: boolean): string | null {
+  if (settings.channel === 'sms' && !secretSet) return 'signing_secret: is needed, 16 to 256 characters'
+  if (settings.channel !== 'email' || (settings.user === null && !secretSet)) return null
+  if (settings.user === null) return 'user: is needed with a password'
+  if (!secretSet) return 'password: is needed with a user'
+  return settings.tls === 'none' ? 'tls: user and password are not sent without TLS' : null
+}

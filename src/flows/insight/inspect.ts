@@ -1,0 +1,126 @@
+import type { Circumstances } from '../../domain/context/circumstances.js'
+import { judgeContext } from '../../domain/context/context.js'
+import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
+import { Refusal, userNotFound } from '../../domain/refusal.js'
+import type { Scorer } from '../../scoring/scorer.js'
+import { type Trace, traceOf } from '../../scoring/trace.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { AttemptLog, LoggedAttempt } from '../../storage/attempt-log.js'
+import type { Authentication } from '../../storage/authentication.js'
+import type { ProfileStore } from '../../storage/profile.js'
+import type { Vault } from '../../storage/vault.js'
+
+interface Needs {
+  readonly attemptLog: Pick<AttemptLog, 'find'>
+  readonly accounts: Pick<AccountStore, 'find'>
+  readonly profiles: Pick<ProfileStore, 'references'>
+  readonly vault: Vault
+  /** Opened with the first trace: a kernel of its own takes 0.2 s and 20 MB. */
+  readonly scorer: () => Scorer
+}
+
+/** A trace, or why there is none. */
+export interface AttemptTrace {
+  readonly attempt: LoggedAttempt
+  /** Null for a security code, and where patterns that it rested on are gone: then the score cannot be found again. */
+  readonly trace: Trace | null
+  /** Patterns that are gone since. */
+  readonly nMissing: number
+  /** The shipped scorer finds what was recorded, to the last bit; null without a trace. */
+  readonly reproduced: boolean | null
+}
+
+export interface InspectFlows {
+  /** Refuses with `nothing-found`. */
+  attempt(organizationId: string, id: string): Promise<LoggedAttempt>
+  /** Refuses with `user-not-found`. */
+  requireUser(organizationId: string, userRef: string): Promise<void>
+  trace(organizationId: string, id: string): Promise<AttemptTrace>
+  signals(organizationId: string, id: string, indicator: Indicator): Promise<readonly Signal[]>
+}
+
+/** Looks into single attempts. */
+export function createInspect(needs: Needs): InspectFlows {
+  const attempt = async (organizationId: string, id: string) => {
+    const found = await needs.attemptLog.find(organizationId, id)
+    if (found === null) throw new Refusal('nothing-found', 'no such authentication')
+    return found
+  }
+  return {
+    attempt,
+    requireUser: async (organizationId, userRef) => {
+      if ((await needs.accounts.find(organizationId, userRef, null)) === null) throw userNotFound()
+    },
+    trace: async (organizationId, id) => traced(needs, organizationId, await attempt(organizationId, id)),
+    signals: async (organizationId, id, indicator) => {
+      const readings = indicatorsOf(await attempt(organizationId, id))
+      return readings.find((one) => one.indicator === indicator)?.signals ?? []
+    },
+  }
+}
+
+/** Every indicator of an attempt, typing and machine included; where nothing was recorded all of it is null. */
+export function indicatorsOf({
+  facts,
+  confidenceBiometrics,
+  method,
+  nPatternsRefUsed,
+}: Authentication): IndicatorReading[] {
+  const typed = method === 'biometric'
+  const one = (signal: string, value: number | null, computedOutcome: number | null): Signal => ({
+    signal,
+    value,
+    reference: null,
+    weight: 1,
+    computedOutcome,
+  })
+  const human = facts === null ? null : 1 - facts.botLikelihood
+  return [
+    {
+      indicator: 'biometric',
+      weight: 1,
+      score: typed ? confidenceBiometrics : null,
+      signals: [
+        one('confidence', typed ? confidenceBiometrics : null, typed ? confidenceBiometrics : null),
+        one('references', typed ? nPatternsRefUsed : null, null),
+      ],
+    },
+    {
+      indicator: 'bot',
+      weight: 1,
+      score: human,
+      signals: [one('bot_likelihood', facts?.botLikelihood ?? null, human), one('replay', flag(facts?.replay), null)],
+    },
+    ...(facts?.indicators ?? judgeContext(UNKNOWN, {}, {}, NONE).indicators),
+  ]
+}
+
+const flag = (value: boolean | undefined): number | null => (value === undefined ? null : Number(value))
+const NONE: readonly ContextIndicator[] = []
+const UNKNOWN: Circumstances = { at: 0, ip: null, network: null, anonymizer: null, place: null, device: null }
+
+async function traced(needs: Needs, organizationId: string, attempt: LoggedAttempt): Promise<AttemptTrace> {
+  const { pattern, facts, userRef, memberRef, accountId, memberId } = attempt
+  const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null })
+  const person = await needs.accounts.find(organizationId, userRef, memberRef)
+  if (pattern === null || facts === null || person?.member?.id !== memberId) return none(0)
+  const { generation } = person.member
+  const held = new Map((await needs.profiles.references(organizationId, memberId)).map((one) => [one.id, one]))
+  const wanted = [...facts.references, ...facts.adaptive]
+  const nMissing = wanted.filter((id) => !held.has(id)).length
+  if (nMissing > 0) return none(nMissing)
+  const open = (id: string, sealed: Uint8Array) =>
+    needs.vault.open(organizationId, { accountId, memberId, patternId: id, generation }, sealed)
+  const samples = (ids: readonly string[]) =>
+    Promise.all(ids.map((id) => open(id, held.get(id)?.sealed ?? new Uint8Array())))
+  const inputs = {
+    probe: await open(pattern.id, pattern.sealed),
+    references: await samples(facts.references),
+    adaptive: await samples(facts.adaptive),
+  }
+  const trace = traceOf(needs.scorer(), inputs)
+  const { confidence, confidenceAdapted, botLikelihood } = trace.result
+  const found = [confidence ?? 0, Math.max(confidence ?? 0, confidenceAdapted ?? 0)]
+  const reproduced = found.includes(attempt.confidenceBiometrics) && botLikelihood === facts.botLikelihood
+  return { attempt, trace, nMissing, reproduced }
+}

@@ -1,0 +1,147 @@
+import { bandFacet } from '../../domain/attempt-facts.js'
+import type { Indicator } from '../../domain/context/signal.js'
+import { type Bucket, bucketStarts, type TimeWindow } from '../../domain/time-window.js'
+import type { StatisticsStore, Tally } from '../../storage/statistics.js'
+
+interface Needs {
+  readonly statistics: StatisticsStore
+}
+
+/** Attempts of a bucket, or of what else they were counted by. Means are null where there is nothing to mean over. */
+export interface Counted {
+  readonly n: number
+  readonly nAuthenticated: number
+  readonly nChallenged: number
+  readonly nBlocked: number
+  readonly confidence: number | null
+  readonly confidenceBiometrics: number | null
+  readonly confidenceContext: number | null
+}
+
+export interface Series {
+  /** Every bucket that the window touches, oldest first; of one user where one is named. */
+  attempts(
+    organizationId: string,
+    window: TimeWindow,
+    bucket: Bucket,
+    userRef?: string,
+  ): Promise<(Counted & { at: number })[]>
+  /** The window as a whole. */
+  total(organizationId: string, window: TimeWindow, userRef?: string): Promise<Counted>
+  /** By the values of a facet, most first. */
+  by(organizationId: string, facet: string, window: TimeWindow): Promise<(Counted & { value: string })[]>
+  /** Distinct users with a blocked attempt, every bucket. */
+  blockedUsers(
+    organizationId: string,
+    window: TimeWindow,
+    bucket: Bucket,
+  ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
+  /** By hour of the day and by day of the week (0 is Monday), UTC. */
+  habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[] }>
+  /** How the scores of an indicator are spread, and what it saw. */
+  indicator(
+    organizationId: string,
+    indicator: Indicator,
+    window: TimeWindow,
+  ): Promise<{ bands: (Counted & { value: string })[]; values: (Counted & { signal: string; value: string })[] }>
+}
+
+/** What is counted of an indicator beside its score. */
+const SEEN_BY: Readonly<Record<Indicator, readonly string[]>> = {
+  biometric: ['method'],
+  bot: ['reason'],
+  network: ['asn', 'anonymizer'],
+  location: ['country'],
+  'impossible-travel': [],
+  device: ['browser', 'os', 'kind'],
+  time: [],
+}
+const VALUES_MAX = 100
+
+/** Statistics as series without gaps. */
+export function createSeries({ statistics }: Needs): Series {
+  const by: Series['by'] = async (organizationId, facet, window) => {
+    const tallies = await statistics.tallies(organizationId, facet, window, null)
+    return tallies.map((tally) => ({ value: tally.value, ...countedOf([tally]) })).sort((a, b) => b.n - a.n)
+  }
+  return {
+    by,
+
+    async attempts(organizationId, window, bucket, userRef) {
+      const tallies =
+        userRef === undefined
+          ? await statistics.tallies(organizationId, 'all', window, bucket)
+          : await statistics.talliesOfUser(organizationId, userRef, window, bucket)
+      return bucketStarts(window, bucket).map((at) => ({ at, ...countedOf(tallies.filter((one) => one.at === at)) }))
+    },
+
+    async total(organizationId, window, userRef) {
+      return countedOf(
+        userRef === undefined
+          ? await statistics.tallies(organizationId, 'all', window, null)
+          : await statistics.talliesOfUser(organizationId, userRef, window, null),
+      )
+    },
+
+    async blockedUsers(organizationId, window, bucket) {
+      const [users, tallies] = await Promise.all([
+        statistics.blockedUsers(organizationId, window, bucket),
+        statistics.tallies(organizationId, 'all', window, bucket),
+      ])
+      return bucketStarts(window, bucket).map((at) => ({
+        at,
+        nUsers: users.find((one) => one.at === at)?.nUsers ?? 0,
+        nBlocked: tallies.find((one) => one.at === at)?.nBlocked ?? 0,
+      }))
+    },
+
+    async habits(organizationId, window) {
+      const tallies = await statistics.tallies(organizationId, 'all', window, 'hour')
+      const where = (at: number) => new Date(at)
+      return {
+        hours: Array.from({ length: 24 }, (_, hour) =>
+          countedOf(tallies.filter(({ at }) => where(at).getUTCHours() === hour)),
+        ),
+        days: Array.from({ length: 7 }, (_, day) =>
+          countedOf(tallies.filter(({ at }) => (where(at).getUTCDay() + 6) % 7 === day)),
+        ),
+      }
+    },
+
+    async indicator(organizationId, indicator, window) {
+      const [bands, ...values] = await Promise.all([
+        by(organizationId, bandFacet(indicator), window),
+        ...SEEN_BY[indicator].map(async (signal) =>
+          (await by(organizationId, signal, window)).slice(0, VALUES_MAX).map((one) => ({ signal, ...one })),
+        ),
+      ])
+      return { bands, values: values.flat() }
+    },
+  }
+}
+
+function countedOf(tallies: readonly Tally[]): Counted {
+  const sum = (of: (tally: Tally) => number) => tallies.reduce((all, tally) => all + of(tally), 0)
+  const mean = (of: (tally: Tally) => number, over: (tally: Tally) => number) => {
+    const n = sum(over)
+    return n === 0 ? null : sum(of) / n
+  }
+  return {
+    n: sum(({ n }) => n),
+    nAuthenticated: sum((one) => one.nAuthenticated),
+    nChallenged: sum((one) => one.nChallenged),
+    nBlocked: sum((one) => one.nBlocked),
+    confidence: mean(
+      (one) => one.sumConfidence,
+      ({ n }) => n,
+    ),
+    confidenceBiometrics: mean(
+      (one) => one.sumBiometrics,
+      (one) => one.nBiometrics,
+    ),
+    confidenceContext: mean(
+      (one) => one.sumContext,
+      (one) => one.nContext,
+    ),
+  }
+}

@@ -1,0 +1,165 @@
+import type { Account, Member } from '../../domain/account.js'
+import { attemptWindow } from '../../domain/attempts.js'
+import { biometricStatus, canVerify, type ProfileTargets } from '../../domain/biometric-status.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { VerdictReason } from '../../domain/verdict.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { SessionStore } from '../../storage/session.js'
+import type { AccountFlows } from '../account/accounts.js'
+import type { Situation } from '../attempt/attempt-context.js'
+import { answerOf, unjudged, type VerifyAnswer } from '../attempt/attempt-record.js'
+import type { VerifyFlow } from '../attempt/verify.js'
+import type { VerifyCodeFlow } from '../attempt/verify-code.js'
+import type { Settings } from '../organization/settings.js'
+import { type LanguageHints, suggestedWords } from '../organization/suggested-words.js'
+import type { EnrollFlow } from '../profile/enroll.js'
+import { implicitSession } from '../session/implicit-session.js'
+import { modeInputs } from '../session/mode-inputs.js'
+import { type Designation, findPerson, type LiveSession, requireSession } from '../session/person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly sessions: SessionStore
+  readonly create: AccountFlows['create']
+  readonly enroll: EnrollFlow
+  readonly verify: VerifyFlow
+  readonly verifyCode: VerifyCodeFlow
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly newToken: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+}
+
+export type LegacyAttempt =
+  | { readonly kind: 'pattern'; readonly body: Uint8Array }
+  | { readonly kind: 'code'; readonly code: string }
+
+export interface LegacyCall {
+  readonly who: Designation
+  /** The bearer value of a session; null where the call brings none. */
+  readonly token: string | null
+  /** Create the user where there is none, and take patterns as references until the profile is complete. */
+  readonly enrolls: boolean
+  readonly attempt: LegacyAttempt
+  readonly hints: LanguageHints
+}
+
+export type LegacyAnswer = VerifyAnswer & {
+  /** What became of the pattern as a reference: its id, or why it was none; null where it was not to be one. */
+  readonly enrollment: { readonly patternId: string | null; readonly reason: VerdictReason } | null
+}
+
+export type LegacyVerifyFlow = (call: LegacyCall) => Promise<LegacyAnswer>
+
+/** A session that ends beside an attempt is replaced; more often than this it is not by chance. */
+const SESSIONS_TRIED_MAX = 5
+
+/**
+ * Verifies without a bootstrap. It judges nothing itself: attempts go through the verify flows, with their reservation,
+ * counters and records, and references through the enroll flow; what it adds is the session of a call that brings none.
+ */
+export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
+  return async (call) => {
+    const { token, enrolls, attempt, hints } = call
+    const session = token === null ? null : await requireSession(needs.sessions, call.who, token)
+    const who = { ...call.who, memberRef: call.who.memberRef ?? session?.memberRef ?? null }
+    const person = await personOf(needs, who, enrolls && attempt.kind === 'pattern')
+    const ready = canVerify(biometricStatus(person.member, needs.targets, needs.now()))
+    if (enrolls && attempt.kind === 'pattern' && !ready) {
+      const given = session ?? (await implicitSession(needs, who, person.member))
+      const enrolled = await asReference(needs, who, given, person, attempt.body, hints)
+      if (enrolled !== null) return enrolled
+    }
+    const judge = (live: LiveSession) =>
+      attempt.kind === 'code'
+        ? needs.verifyCode(who, live, attempt.code, hints)
+        : needs.verify(who, live, attempt.body, hints)
+    const answer = session === null ? await withoutSession(needs, who, person.member, judge) : await judge(session)
+    return { ...answer, enrollment: null }
+  }
+}
+
+interface Person {
+  readonly account: Account
+  readonly member: Member
+}
+
+async function personOf(needs: Needs, who: Designation, creates: boolean): Promise<Person> {
+  // Our choice: it creates users, not further members of a shared account.
+  if (creates && (await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)) === null) {
+    await needs.create(who, { type: 'nominative', displayName: null, withCode: false })
+  }
+  return findPerson(needs.accounts, who)
+}
+
+/** Takes the pattern as a reference; null where the profile was completed beside this call, so that it is to be verified. */
+async function asReference(
+  needs: Needs,
+  who: Designation,
+  session: LiveSession,
+  person: Person,
+  body: Uint8Array,
+  hints: LanguageHints,
+): Promise<LegacyAnswer | null> {
+  const answer = async (state: Person, patternId: string | null, reason: VerdictReason): Promise<LegacyAnswer> => {
+    const settings = await needs.settingsOf(who.organizationId)
+    const { used } = session
+    const situation = { ...state, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
+    return { ...answerOfEnrolled(needs, situation), enrollment: { patternId, reason } }
+  }
+  try {
+    const enrolled = await needs.enroll(who, session, body, hints)
+    return enrolled.patternId === null ? null : await answer(enrolled, enrolled.patternId, '')
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    if (error.kind === 'profile-complete') return null
+    if (error.kind === 'bot-detected') return answer(person, null, 'detection-bot')
+    if (error.kind === 'replay-detected') return answer(person, null, 'fraud-detected')
+    throw error
+  }
+}
+
+/** While the profile is not complete, what follows is the typing of the next reference, with words for it. */
+function answerOfEnrolled(needs: Needs, situation: Situation): VerifyAnswer {
+  const answer = answerOf(needs, unjudged(situation, 'enroll'))
+  const { settings, member, hints } = situation
+  const inputs = modeInputs(needs, situation)
+  const window = attemptWindow(inputs)
+  const enrolls = window.mode === 'locked' && !inputs.profileReady
+  const next = enrolls ? { ...window, mode: 'biometric' as const, retryAfterSeconds: 0 } : window
+  return { ...answer, next, words: suggestedWords(settings, member, hints, needs.randomSeed()) }
+}
+
+async function withoutSession(
+  needs: Needs,
+  who: Designation,
+  member: Member,
+  judge: (session: LiveSession) => Promise<VerifyAnswer>,
+): Promise<VerifyAnswer> {
+  for (let tried = 1; ; tried++) {
+    const session = await implicitSession(needs, who, member)
+    try {
+      const answer = await judge(session)
+      // The sign-in is over: the next one begins with budgets of its own, as after a new bootstrap.
+      if (answer.authentication?.authenticated) {
+        await needs.sessions.end(who.organizationId, who.userRef, session.sha256)
+      }
+      return untilItsEnd(answer, session.remainingMs)
+    } catch (error) {
+      // Ended between being found and the reservation, by a success beside this call or by its time: nothing was judged.
+      const ended = error instanceof Refusal && error.kind === 'session-missing'
+      if (!ended || tried === SESSIONS_TRIED_MAX) throw error
+    }
+  }
+}
+
+/** Where the session is used up, no new one can be had before it ends, so the wait is as long as that. */
+function untilItsEnd(answer: VerifyAnswer, remainingMs: number): VerifyAnswer {
+  const { next } = answer
+  if (next === null || next.mode !== 'locked' || next.retryAfterSeconds === null) return answer
+  const usedUp = next.remainingBiometricAttempts === 0 && next.remainingCodeAttempts === 0
+  if (!usedUp && next.retryAfterSeconds > 0) return answer
+  const retryAfterSeconds = Math.max(next.retryAfterSeconds, Math.ceil(remainingMs / 1000))
+  return { ...answer, next: { ...next, retryAfterSeconds } }
+}

@@ -1,0 +1,95 @@
+import type { KeyRate } from '../../domain/key-rate.js'
+import { type KeyScope, type Organization, type Quotas, SCOPES } from '../../domain/organization.js'
+import { DEFAULT_POLICY } from '../../domain/policy.js'
+import type { ApiKeyRecord, ApiKeyStore } from '../../storage/api-key.js'
+import type { KeyRing } from '../../storage/key-ring.js'
+import type { KeyWrap } from '../../storage/key-wrap.js'
+import type { License, OrganizationStore } from '../../storage/organization.js'
+import type { WrappedKeyStore } from '../../storage/wrapped-key.js'
+import { newToken, sha256 } from '../process/tokens.js'
+import { requireKeys } from './encryption-keys.js'
+
+interface Needs {
+  readonly organizations: OrganizationStore
+  readonly apiKeys: ApiKeyStore
+  readonly keyRing: KeyRing
+  readonly keyWrap: KeyWrap
+  readonly wrappedKeys: WrappedKeyStore
+  readonly newId: () => string
+  readonly now: () => number
+}
+
+/** A key as it is shown, once. */
+export interface IssuedKey {
+  readonly id: string
+  readonly apikey: string
+  readonly scopes: readonly KeyScope[]
+}
+
+export interface OrganizationFlows {
+  /** Throws where this process lacks a key of an existing organization: then its own key is the wrong one. */
+  create(name: string): Promise<{ id: string }>
+  list(): Promise<Organization[]>
+  /** What the organization is licensed for and what of it is in use; null for an unknown one. */
+  license(organizationId: string): Promise<License | null>
+  /** Changes what is given and leaves the rest; creations go by it at once. Null for an unknown organization. */
+  setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
+  /** Replaces the list of origins; false for an unknown organization. Holds everywhere within a second. */
+  setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
+  /** How often each key of it may ask, null as the deployment has it; false for an unknown organization. Holds within a second. */
+  setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
+  /** Stores the hash of `apikey`, a fresh one unless given. `expiresAt` is epoch ms; without it the key does not expire. */
+  issueKey(
+    organizationId: string,
+    label: string,
+    scopes?: readonly KeyScope[],
+    apikey?: string,
+    expiresAt?: number | null,
+  ): Promise<IssuedKey>
+  /** False for an unknown organization. */
+  rename(organizationId: string, name: string): Promise<boolean>
+  listKeys(organizationId: string): Promise<ApiKeyRecord[]>
+  /** False where the organization has no live key of this id. */
+  revokeKey(organizationId: string, keyId: string): Promise<boolean>
+}
+
+/** `ks_` and 256 random bits in base64url. */
+export const newApiKey = (): string => `ks_${newToken()}`
+
+/** Administration of organizations and their keys. */
+export function createOrganizationFlows(needs: Needs): OrganizationFlows {
+  const license = (organizationId: string) => needs.organizations.license(organizationId)
+  return {
+    async create(name) {
+      await requireKeys(needs)
+      const id = needs.newId()
+      await needs.organizations.create({
+        id,
+        name,
+        wrapKey: () => needs.keyWrap.wrapNew(id),
+        policyId: needs.newId(),
+        policy: DEFAULT_POLICY,
+        createdAt: needs.now(),
+      })
+      return { id }
+    },
+    list: () => needs.organizations.list(),
+    license,
+    async setQuotas(organizationId, changes) {
+      const before = await license(organizationId)
+      if (before === null) return null
+      const quotas = { ...before.quotas, ...changes }
+      return (await needs.organizations.setQuotas(organizationId, quotas)) ? { ...before, quotas } : null
+    },
+    setRedirectOrigins: (organizationId, origins) => needs.organizations.setRedirectOrigins(organizationId, origins),
+    setKeyRate: (organizationId, rate) => needs.organizations.setKeyRate(organizationId, rate),
+    rename: (organizationId, name) => needs.organizations.rename(organizationId, name),
+    async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey(), expiresAt = null) {
+      const id = needs.newId()
+      await needs.apiKeys.add({ id, organizationId, label, scopes, createdAt: needs.now(), expiresAt }, sha256(apikey))
+      return { id, apikey, scopes }
+    },
+    listKeys: (organizationId) => needs.apiKeys.list(organizationId),
+    revokeKey: (organizationId, keyId) => needs.apiKeys.revoke(organizationId, keyId, needs.now()),
+  }
+}

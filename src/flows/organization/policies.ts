@@ -1,0 +1,148 @@
+import type { ContextIndicator } from '../../domain/context/signal.js'
+import type { Policy } from '../../domain/policy.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { TimeWindow } from '../../domain/time-window.js'
+import type { RecommendedAction } from '../../domain/verdict.js'
+import { whatIf } from '../../domain/what-if.js'
+import type { AttemptLog } from '../../storage/attempt-log.js'
+import type { PolicyContent, PolicyRecord, PolicyStore } from '../../storage/policies.js'
+import type { StatisticsStore } from '../../storage/statistics.js'
+
+interface Needs {
+  readonly policies: PolicyStore
+  readonly attemptLog: Pick<AttemptLog, 'judged'>
+  readonly statistics: Pick<StatisticsStore, 'tallies'>
+  readonly contextIndicators: readonly ContextIndicator[]
+  readonly newId: () => string
+  readonly now: () => number
+  readonly forgetSettings: (organizationId: string) => Promise<void>
+}
+
+/** Attempts whose decision is another one. */
+export interface Transition {
+  readonly from: RecommendedAction
+  readonly to: RecommendedAction
+  readonly n: number
+}
+
+/** What a policy would have decided. */
+export interface Simulation {
+  readonly nAttempts: number
+  readonly nChanged: number
+  /** The window holds more: only the newest were judged again. */
+  readonly truncated: boolean
+  readonly transitions: readonly Transition[]
+  /** Users with a decision that changes, most first. */
+  readonly users: readonly { readonly userRef: string; readonly nStricter: number; readonly nLooser: number }[]
+}
+
+/** Every change holds at once in this process, and within a second in every other. */
+export interface PolicyFlows {
+  list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
+  /** This and the others refuse with `nothing-found`; changes also where the policy is archived. */
+  find(organizationId: string, id: string): Promise<PolicyRecord>
+  default(organizationId: string): Promise<PolicyRecord>
+  create(organizationId: string, content: PolicyContent): Promise<PolicyRecord>
+  change(organizationId: string, id: string, content: PolicyContent): Promise<PolicyRecord>
+  /** Refuses the default with `policy-default`. Archiving twice is archived once. */
+  archive(organizationId: string, id: string): Promise<PolicyRecord>
+  makeDefault(organizationId: string, id: string): Promise<PolicyRecord>
+  setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord>
+  /** Judges recorded attempts of the window again; of archived policies too. */
+  simulate(organizationId: string, id: string, window: TimeWindow): Promise<Simulation>
+  /** What the policy said in the shadow of others, beside what they decided. */
+  shadowed(organizationId: string, id: string, window: TimeWindow): Promise<readonly Transition[]>
+}
+
+/** Attempts judged again in one call: some 2 s of reading, 20 ms of judging. */
+const ATTEMPTS_MAX = 20_000
+/** 2 MB of facts in one statement. */
+const PAGE = 1000
+const USERS_MAX = 200
+const STRICTNESS: Record<RecommendedAction, number> = { auth: 0, challenge: 1, block: 2 }
+
+export function createPolicyFlows(needs: Needs): PolicyFlows {
+  const { policies } = needs
+  const find = async (organizationId: string, id: string) => (await policies.find(organizationId, id)) ?? refuse()
+  const changed = async (organizationId: string, record: PolicyRecord | null): Promise<PolicyRecord> => {
+    await needs.forgetSettings(organizationId)
+    return record ?? refuse()
+  }
+  return {
+    list: (organizationId, archived) => policies.list(organizationId, archived),
+    find,
+    async default(organizationId) {
+      const live = await policies.list(organizationId, false)
+      return live.find(({ isDefault }) => isDefault) ?? refuse()
+    },
+    create: async (organizationId, content) =>
+      changed(organizationId, await policies.create(organizationId, needs.newId(), content, needs.now())),
+    change: async (organizationId, id, content) =>
+      changed(organizationId, await policies.update(organizationId, id, content, needs.now())),
+    async archive(organizationId, id) {
+      const archived = await policies.archive(organizationId, id, needs.now())
+      await needs.forgetSettings(organizationId)
+      const record = await find(organizationId, id)
+      if (!archived && record.isDefault)
+        throw new Refusal('policy-default', 'this is the default policy: make another one the default first')
+      return record
+    },
+    makeDefault: async (organizationId, id) => changed(organizationId, await policies.makeDefault(organizationId, id)),
+    setShadow: async (organizationId, id, on) =>
+      changed(organizationId, await policies.setShadow(organizationId, id, on)),
+    async simulate(organizationId, id, window) {
+      const { policy } = await find(organizationId, id)
+      return simulate(needs, organizationId, policy, window)
+    },
+    async shadowed(organizationId, id, window) {
+      await find(organizationId, id)
+      const tallies = await needs.statistics.tallies(organizationId, 'shadow', window, null)
+      return tallies.flatMap(({ value, n }) => {
+        const [policyId, from, to] = value.split(' ')
+        // Sound: `facetsOf` writes the two actions there.
+        return policyId === id ? { from: from as RecommendedAction, to: to as RecommendedAction, n } : []
+      })
+    },
+  }
+}
+
+function refuse(): never {
+  throw new Refusal('nothing-found', 'no such policy')
+}
+
+async function simulate(
+  { attemptLog, contextIndicators }: Needs,
+  organizationId: string,
+  policy: Policy,
+  window: TimeWindow,
+): Promise<Simulation> {
+  const transitions = new Map<string, Transition>()
+  const users = new Map<string, { userRef: string; nStricter: number; nLooser: number }>()
+  let [nAttempts, nChanged] = [0, 0]
+  let before: string | null = null
+  let more = true
+  while (more && nAttempts < ATTEMPTS_MAX) {
+    const page = await attemptLog.judged(organizationId, window, before, PAGE)
+    for (const { userRef, recommendedAction: from, facts } of page) {
+      const to = whatIf(facts, policy, contextIndicators)
+      if (to === from) continue
+      nChanged++
+      transitions.set(`${from} ${to}`, { from, to, n: (transitions.get(`${from} ${to}`)?.n ?? 0) + 1 })
+      const user = users.get(userRef) ?? { userRef, nStricter: 0, nLooser: 0 }
+      if (STRICTNESS[to] > STRICTNESS[from]) user.nStricter++
+      else user.nLooser++
+      users.set(userRef, user)
+    }
+    nAttempts += page.length
+    before = page.at(-1)?.id ?? null
+    more = page.length === PAGE
+  }
+  const most = (user: { nStricter: number; nLooser: number }) => user.nStricter + user.nLooser
+  return {
+    nAttempts,
+    nChanged,
+    truncated: more,
+    transitions: [...transitions.values()].sort((a, b) => b.n - a.n),
+    users: [...users.values()].sort((a, b) => most(b) - most(a)).slice(0, USERS_MAX),
+  }
+}

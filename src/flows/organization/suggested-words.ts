@@ -1,0 +1,37 @@
+import type { Member } from '../../domain/account.js'
+import { suggestWordsFor } from '../../domain/suggested-words.js'
+import { type Language, wordsLanguage } from '../../domain/typing-words.js'
+import type { Settings } from './settings.js'
+
+/** What a request says about the language it wants. */
+export interface LanguageHints {
+  readonly language: string | null
+  readonly acceptLanguage: string | null
+}
+
+export interface SuggestedWords {
+  readonly suggestedWords: string[]
+  readonly suggestedWordsLanguage: Language
+}
+
+/**
+ * Fresh words for the typing widget, out of those the organization has enabled; `seed` makes them differ from call to call.
+ * They follow the reference of the person, which is known before the account is, so that the words of the first pattern are
+ * already those of the later ones.
+ */
+export function suggestedWords(
+  { organization, words }: Pick<Settings, 'organization' | 'words'>,
+  person: Pick<Member, 'memberRef' | 'preferredLanguage'>,
+  hints: LanguageHints,
+  seed: number,
+): SuggestedWords {
+  const suggestedWordsLanguage = wordsLanguage({
+    preferred: person.preferredLanguage,
+    asked: hints.language,
+    acceptLanguage: hints.acceptLanguage,
+    mode: organization.languageMode,
+    organizationDefault: organization.defaultLanguage,
+  })
+  const owner = `${organization.id}:${person.memberRef}`
+  return { suggestedWords: suggestWordsFor(owner, seed, words[suggestedWordsLanguage]), suggestedWordsLanguage }
+}

@@ -1,0 +1,260 @@
+import type { Account, Member } from '../../domain/account.js'
+import {
+  biometricStatus,
+  canVerify,
+  type ProfileTargets,
+  type ProfileView,
+  profileView,
+} from '../../domain/biometric-status.js'
+import { type EnrollmentPlace, enrollmentPlace } from '../../domain/enrollment.js'
+import { livePending, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
+import { linkUnknown, Refusal, userNotFound } from '../../domain/refusal.js'
+import type { PatternReading, Scoring } from '../../scoring/scoring.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { AuthenticationStore } from '../../storage/authentication.js'
+import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
+import type { AddOutcome, NewReference, ProfileStore } from '../../storage/profile.js'
+import type { SessionStore } from '../../storage/session.js'
+import type { Vault } from '../../storage/vault.js'
+import { otherMember } from '../attempt/compare.js'
+import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
+import { clearedMark, type KnownPatternNeeds } from '../attempt/replay-check.js'
+import type { Settings } from '../organization/settings.js'
+import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import { shownSessionId } from '../process/tokens.js'
+import { SESSION_LIFETIME_MS } from '../session/bootstrap.js'
+import {
+  bindSession,
+  type Designation,
+  findPerson,
+  type LiveSession,
+  type Presented,
+  requireSession,
+} from '../session/person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly profiles: ProfileStore
+  readonly authentications: AuthenticationStore
+  readonly invalidPatterns: InvalidPatternStore
+  readonly sessions: SessionStore
+  readonly vault: Vault
+  readonly scoring: Scoring
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly newId: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+  /** `reject` refuses a replayed pattern; `flag` lets it through. */
+  readonly replay: 'reject' | 'flag'
+}
+
+export interface Enrolled extends ProfileView {
+  readonly account: Account
+  readonly member: Member
+  /** The reference pattern that this call stored; null where it stored none. */
+  readonly patternId: string | null
+  /** How far a queued UPDATE is, the one that this call has ended included; null where there is none. */
+  readonly update: UpdateProgress | null
+  readonly words: SuggestedWords
+}
+
+export type EnrollFlow = (
+  who: Designation,
+  token: Presented,
+  body: Uint8Array,
+  hints: LanguageHints,
+) => Promise<Enrolled>
+
+/** Stores one reference pattern, where the profile takes one. Acknowledged only after it is committed. */
+export function createEnroll(needs: Needs): EnrollFlow {
+  return async (who, token, body, hints) => {
+    const session = await requireSession(needs.sessions, who, token)
+    const person = await findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef })
+    await bindSession(needs.sessions, who, session, person)
+    const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, person.member)
+    const reading = await readPattern(needs, who, person.member, body).catch(refuseInvalid)
+    const candidate = { ...reading, id: needs.newId(), body }
+    return admit(needs, { who, session, ...person, hints }, candidate).catch(refuseInvalid)
+  }
+}
+
+/** Reads a pattern of this member; refuses what is none, what names another member, and a machine's. */
+export async function readPattern(
+  needs: Pick<Needs, 'vault' | 'scoring'>,
+  who: Designation,
+  member: Member,
+  body: Uint8Array,
+): Promise<PatternReading> {
+  const replayKey = await needs.vault.replayKey(who.organizationId)
+  const result = await needs.scoring.score({ body, references: [], replayKey })
+  if (!result.ok) throw new Refusal('pattern-invalid', result.message)
+  const refusal = otherMember(result.reading, member)
+  if (refusal !== null) throw refusal
+  if (result.reading.bot) throw new Refusal('bot-detected', 'the typing pattern was made by a machine')
+  return result.reading
+}
+
+/** Whose profile a pattern is for, and in which session. */
+export interface Admission {
+  readonly who: Designation
+  readonly session: LiveSession
+  readonly account: Account
+  readonly member: Member
+  readonly hints: LanguageHints
+}
+
+/** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
+export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
+  readonly id: string
+  readonly replayMark: PatternReading['replayMark'] | null
+  /** As it came, to be laid beside known patterns that its mark resembles. */
+  readonly body: Uint8Array
+}
+
+type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
+
+/** Stores a pattern that was read and found sincere; every enrolled reference goes through here. */
+export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
+  const { who, account, hints } = admission
+  const settings = await needs.settingsOf(who.organizationId)
+  const { member, stored, replaces } = await placed(needs, admission, candidate)
+  const target = needs.targets.targetRefPatterns
+  const pending = updateProgress(livePending(member.pending, needs.now()), target)
+  const ended = stored && replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
+  return {
+    ...profileView(member, needs.targets, needs.now()),
+    account,
+    member,
+    patternId: stored ? candidate.id : null,
+    update: pending ?? ended,
+    words: suggestedWords(settings, member, hints, needs.randomSeed()),
+  }
+}
+
+/** When the owner of the profile last signed in by typing, in this session. */
+async function lastTyped(needs: AdmitNeeds, { who, session, account, member }: Admission, now: number) {
+  if (session.implicit === true) return null
+  return needs.authentications.typedInSession(who.organizationId, {
+    userRef: account.userRef,
+    memberId: member.id,
+    sessionId: shownSessionId(session.sha256),
+    since: now - SESSION_LIFETIME_MS,
+  })
+}
+
+interface Placed {
+  readonly member: Member
+  /** False where the profile is full, or where a parallel call was first. */
+  readonly stored: boolean
+  /** It took the place of an older reference. */
+  readonly replaces: boolean
+}
+
+/** The member afterwards. */
+async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Placed> {
+  const { session, member } = admission
+  const now = needs.now()
+  const finished = canVerify(biometricStatus(member, needs.targets, now))
+  const authenticatedAt = finished ? await lastTyped(needs, admission, now) : null
+  const { reportedAction } = session
+  const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
+  switch (place.kind) {
+    case 'reset':
+      return placed(needs, { ...admission, member: await resetQueued(needs, admission, place.pendingId) }, candidate)
+    case 'none':
+      return { member, stored: false, replaces: false }
+    case 'closed':
+      throw new Refusal(
+        'profile-complete',
+        'the biometric profile is complete: verify in this session first, or reset the profile',
+      )
+  }
+  const outcome = await write(needs, admission, place, candidate)
+  switch (outcome.outcome) {
+    case 'added':
+      return { member: outcome.member, stored: true, replaces: place.kind === 'replace' }
+    case 'closed':
+      return { member: outcome.member, stored: false, replaces: false }
+    default:
+      throw notWritten(outcome)
+  }
+}
+
+/** Runs the RESET that this session's bootstrap has reported; of parallel calls one, the others find it done. */
+async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
+  // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
+  await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
+  const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
+  if (reset === null) throw userNotFound()
+  return reset.member
+}
+
+/** Why nothing was written, as a refusal. */
+export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' | 'closed' }>): Refusal {
+  if (outcome === 'replay') return new Refusal('replay-detected', 'this typing has been seen before')
+  if (outcome === 'link-ended') return linkUnknown()
+  return new Refusal('user-not-found', 'the account was deleted meanwhile')
+}
+
+type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & KnownPatternNeeds
+type Place = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
+
+/** Patterns like it may be stored beside this one as often; past that it is taken for one of them. */
+const LOOKS_MAX = 5
+
+/**
+ * Seals the pattern and stores it in its place; with `linkId` only while that link lives, which ends where it completes. Where
+ * its mark is like a known one it is a replay only if it is that pattern over again.
+ */
+export async function write(
+  needs: WriteNeeds,
+  admission: Pick<Admission, 'who' | 'account' | 'member'>,
+  place: Place,
+  candidate: Candidate,
+  linkId: string | null = null,
+): Promise<AddOutcome> {
+  const { organizationId } = admission.who
+  let { replayMark } = candidate
+  for (let look = 0; ; look++) {
+    const outcome = await store(needs, admission, place, { ...candidate, replayMark }, linkId)
+    if (outcome.outcome !== 'replay' || replayMark === null || look === LOOKS_MAX) return outcome
+    replayMark = await clearedMark(needs, organizationId, candidate.body, replayMark)
+    if (replayMark === null) return outcome
+  }
+}
+
+async function store(
+  needs: WriteNeeds,
+  { who, account, member }: Pick<Admission, 'who' | 'account' | 'member'>,
+  place: Place,
+  { id, sample, mode, replayMark }: Candidate,
+  linkId: string | null,
+): Promise<AddOutcome> {
+  const { organizationId } = who
+  const generation = place.kind === 'successor' ? member.generation + 1 : member.generation
+  const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
+  const sealed = await needs.vault.seal(organizationId, binding, sample)
+  const reference: NewReference = {
+    id,
+    memberId: member.id,
+    generation,
+    mode,
+    sealed,
+    replayMark,
+    createdAt: needs.now(),
+  }
+  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject', linkId }
+  switch (place.kind) {
+    case 'current':
+      return needs.profiles.add(organizationId, reference, { ...rules, limit: place.limit })
+    case 'successor':
+      return needs.profiles.addToSuccessor(organizationId, reference, {
+        ...rules,
+        owner: place.owner,
+        asReset: place.asReset,
+      })
+    case 'replace':
+      return needs.profiles.replaceOldest(organizationId, reference, { ...rules, pendingId: place.pendingId })
+  }
+}

@@ -1,0 +1,145 @@
+import type { Account, Member } from '../../domain/account.js'
+import type { ProfileTargets } from '../../domain/biometric-status.js'
+import { type LinkKind, type LinkPlace, type LinkProgress, linkPlace, linkProgress } from '../../domain/profile-link.js'
+import { completedUri } from '../../domain/redirect-uri.js'
+import { linkUnknown, Refusal } from '../../domain/refusal.js'
+import type { Scoring } from '../../scoring/scoring.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { AuthenticationStore } from '../../storage/authentication.js'
+import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
+import type { ProfileStore } from '../../storage/profile.js'
+import type { ProfileLinkStore, StoredLink } from '../../storage/profile-link.js'
+import type { SessionStore } from '../../storage/session.js'
+import type { Vault } from '../../storage/vault.js'
+import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
+import type { Settings } from '../organization/settings.js'
+import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import { sha256 } from '../process/tokens.js'
+import type { Designation } from '../session/person.js'
+import { notWritten, readPattern, write } from './enroll.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly profileLinks: ProfileLinkStore
+  readonly profiles: ProfileStore
+  readonly authentications: AuthenticationStore
+  readonly invalidPatterns: InvalidPatternStore
+  readonly sessions: SessionStore
+  readonly vault: Vault
+  readonly scoring: Scoring
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly newId: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+  readonly replay: 'reject' | 'flag'
+}
+
+/** What the page of a live link shows. */
+export interface LinkPage extends LinkProgress {
+  readonly kind: LinkKind
+  readonly organizationName: string
+  /** The profile became complete by other ways: there is nothing left to type. */
+  readonly nothingLeft: boolean
+  readonly words: SuggestedWords
+  /** Another language can be asked for. */
+  readonly languageOpen: boolean
+}
+
+export interface LinkStep extends LinkProgress {
+  /** With this pattern the link was completed; it is no more. */
+  readonly completed: boolean
+  /** Where the browser goes then; null: nowhere. */
+  readonly redirectTo: string | null
+  readonly words: SuggestedWords
+}
+
+export interface LinkPageFlows {
+  /** Looks and changes nothing, however often; refuses with `link-unknown` every key that is not a live link's. */
+  open(key: string, hints: LanguageHints): Promise<LinkPage>
+  /**
+   * Stores one typing pattern that came by the link. The one that completes the profile ends the link in the same
+   * transaction, so that of parallel ones a single one does; a reset takes effect, and ends the user's sessions, then.
+   */
+  step(key: string, body: Uint8Array, hints: LanguageHints): Promise<LinkStep>
+}
+
+export function createLinkPage(needs: Needs): LinkPageFlows {
+  return {
+    async open(key, hints) {
+      const { link, member, settings } = await found(needs, key)
+      const { organization } = settings
+      return {
+        ...progressOf(needs, link, member),
+        kind: link.kind,
+        organizationName: organization.name,
+        nothingLeft: placeOf(needs, link, member).kind === 'none',
+        words: suggestedWords(settings, member, hints, needs.randomSeed()),
+        languageOpen: member.preferredLanguage === null && organization.languageMode === 'auto',
+      }
+    },
+
+    async step(key, body, hints) {
+      const before = await found(needs, key)
+      const { link, who, member, settings } = before
+      const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
+      const { completed, after } = await stored(needs, before, body).catch(refuseInvalid)
+      const progress = progressOf(needs, link, after)
+      return {
+        // What a reset has collected is the profile by now.
+        ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
+        completed,
+        redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
+        words: suggestedWords(settings, after, hints, needs.randomSeed()),
+      }
+    },
+  }
+}
+
+interface Found {
+  readonly link: StoredLink
+  readonly who: Designation
+  readonly account: Account
+  readonly member: Member
+  readonly settings: Settings
+}
+
+async function found(needs: Needs, key: string): Promise<Found> {
+  const link = await needs.profileLinks.find(sha256(key))
+  if (link === null) throw linkUnknown()
+  const { organizationId, userRef, memberRef } = link
+  const [settings, person] = await Promise.all([
+    needs.settingsOf(organizationId),
+    needs.accounts.find(organizationId, userRef, memberRef),
+  ])
+  if (person === null || person.member === null) throw linkUnknown()
+  const { account, member } = person
+  return { link, who: { organizationId, userRef, memberRef }, account, member, settings }
+}
+
+async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<{ completed: boolean; after: Member }> {
+  const { link, who, member } = before
+  const place = placeOf(needs, link, member)
+  if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
+  const reading = await readPattern(needs, who, member, body)
+  // Sessions first: where they cannot be ended, nothing is reset and the pattern can be sent again. And once more, for
+  // what a sign-in began in between.
+  const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
+  const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
+  if (resets) await endSessions()
+  const outcome = await write(needs, before, place, { ...reading, id: needs.newId(), body }, link.id)
+  if (outcome.outcome === 'closed') return { completed: false, after: outcome.member }
+  if (outcome.outcome !== 'added') throw notWritten(outcome)
+  if (outcome.completes && link.kind === 'reset-profile') await endSessions()
+  return { completed: outcome.completes, after: outcome.member }
+}
+
+function isLast(needs: Needs, link: StoredLink, member: Member): boolean {
+  const { nPatterns, targetPatterns } = progressOf(needs, link, member)
+  return nPatterns + 1 >= targetPatterns
+}
+
+const inputsOf = ({ targets, now }: Needs, link: StoredLink, member: Member) => ({ link, member, targets, now: now() })
+const placeOf = (needs: Needs, link: StoredLink, member: Member): LinkPlace => linkPlace(inputsOf(needs, link, member))
+const progressOf = (needs: Needs, link: StoredLink, member: Member): LinkProgress =>
+  linkProgress(inputsOf(needs, link, member))

@@ -1,0 +1,82 @@
+import type { Account, Member } from '../../domain/account.js'
+import type { ProfileTargets } from '../../domain/biometric-status.js'
+import { type LinkKind, linkAim } from '../../domain/profile-link.js'
+import { mayRedirect } from '../../domain/redirect-uri.js'
+import { memberNotFound, Refusal, userNotFound } from '../../domain/refusal.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { ProfileLinkStore } from '../../storage/profile-link.js'
+import type { AccountFlows } from '../account/accounts.js'
+import type { Settings } from '../organization/settings.js'
+import { sha256 } from '../process/tokens.js'
+import { type Designation, findAccount, findPerson } from '../session/person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly createAccount: AccountFlows['create']
+  readonly profileLinks: ProfileLinkStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly newId: () => string
+  readonly newToken: () => string
+  readonly now: () => number
+}
+
+export interface LinkWishes {
+  /** As `redirectUri` gave it; null: the page says that all is done. */
+  readonly redirectUri: string | null
+  readonly validityS: number
+}
+
+export interface ProfileLinkFlows {
+  /**
+   * Makes a link and gives its key, which is kept nowhere; the user's older link of the kind ends. `create-profile` makes
+   * a person who is not there yet. Refuses with `profile-complete` where the link would have nothing to do.
+   */
+  make(who: Designation, kind: LinkKind, wishes: LinkWishes): Promise<{ readonly key: string }>
+  /** Ends the links of a person, of everybody on a shared account where no member is named. */
+  revoke(who: Designation): Promise<void>
+}
+
+export function createProfileLinkFlows(needs: Needs): ProfileLinkFlows {
+  return {
+    async make(who, kind, { redirectUri, validityS }) {
+      const { organization } = await needs.settingsOf(who.organizationId)
+      if (redirectUri !== null && !mayRedirect(redirectUri, organization.redirectOrigins))
+        throw new Refusal('validation-failed', "redirect_uri: its origin is not on the organization's list")
+      const { member } =
+        kind === 'create-profile' ? await createdPerson(needs, who) : await findPerson(needs.accounts, who)
+      const aim = linkAim(kind, { member, targets: needs.targets, now: needs.now() })
+      if (aim === null) throw new Refusal('profile-complete', NOTHING_TO_DO[kind])
+      await needs.profileLinks.sweep(who.organizationId)
+      const key = needs.newToken()
+      const link = { id: needs.newId(), memberId: member.id, kind, aim, sha256: sha256(key), redirectUri, validityS }
+      if (!(await needs.profileLinks.make(who.organizationId, link))) throw userNotFound()
+      return { key }
+    },
+
+    async revoke(who) {
+      const { member } = await findAccount(needs.accounts, who)
+      if (member === null && who.memberRef !== null) throw memberNotFound()
+      const members = member === null ? await everybody(needs, who) : [member]
+      await needs.profileLinks.revoke(
+        who.organizationId,
+        members.map(({ id }) => id),
+      )
+    },
+  }
+}
+
+const NOTHING_TO_DO: Record<LinkKind, string> = {
+  'create-profile': 'the biometric profile is complete already: reset it with a reset-profile link',
+  'complete-profile': 'the biometric profile is full already',
+  'reset-profile': 'the biometric profile is not to be reset',
+}
+
+async function createdPerson(needs: Needs, who: Designation): Promise<{ account: Account; member: Member }> {
+  const { account, member } = await needs.createAccount(who, { type: null, displayName: null, withCode: false })
+  if (member === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
+  return { account, member }
+}
+
+const everybody = async ({ accounts }: Needs, { organizationId, userRef }: Designation): Promise<readonly Member[]> =>
+  (await accounts.roster(organizationId, userRef))?.members ?? []

@@ -1,0 +1,134 @@
+import type { LinkProgress } from '../../domain/profile-link.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { RecommendedAction, VerdictReason } from '../../domain/verdict.js'
+import type { Explanation } from '../../scoring/explanation.js'
+import type { ProfileStore } from '../../storage/profile.js'
+import type { Vault } from '../../storage/vault.js'
+import type { AccountFlows } from '../account/accounts.js'
+import type { VerifyAnswer } from '../attempt/attempt-record.js'
+import type { VerifyFlow } from '../attempt/verify.js'
+import type { LanguageHints, SuggestedWords } from '../organization/suggested-words.js'
+import { sha256Hex } from '../process/tokens.js'
+import type { BootstrapFlow } from '../session/bootstrap.js'
+import type { Designation } from '../session/person.js'
+import type { EnrollFlow } from './enroll.js'
+
+interface Needs {
+  readonly accounts: AccountFlows
+  readonly bootstrap: BootstrapFlow
+  readonly enroll: EnrollFlow
+  readonly verify: VerifyFlow
+  readonly profiles: ProfileStore
+  readonly vault: Vault
+  /** What spoke for and against, from samples; null where there is nothing to compare with. */
+  readonly explain: (probe: Uint8Array, references: readonly Uint8Array[]) => Explanation | null
+  /** The organization that is there to try things with; null where there is none. */
+  readonly demoOrganizationId: () => Promise<string | null>
+  readonly newToken: () => string
+}
+
+export interface TryStep extends LinkProgress {
+  readonly enrolled: boolean
+  readonly words: SuggestedWords
+}
+
+export interface TryVerdict {
+  /** 0 to 1; null where nothing was scored, because too many attempts failed. */
+  readonly confidence: number | null
+  readonly recommendedAction: RecommendedAction
+  readonly reason: VerdictReason
+  /** Until the next attempt is scored. */
+  readonly waitS: number
+  readonly explanation: Explanation | null
+  readonly words: SuggestedWords
+}
+
+/** Somebody tries the product on themselves: an ordinary account of the demo organization, known by a key of its page. */
+export interface TryFlows {
+  begin(hints: LanguageHints): Promise<TryStep & { readonly key: string }>
+  enroll(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryStep>
+  verify(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryVerdict>
+  /** The account goes with everything that was typed. */
+  forget(key: string): Promise<void>
+}
+
+/** People whom this process keeps at a time: the oldest go first. No measurement behind it. */
+const PEOPLE_MAX = 100
+
+export function createTryIt(needs: Needs): TryFlows {
+  const kept: Designation[] = []
+
+  async function whose(key: string): Promise<Designation> {
+    const organizationId = await needs.demoOrganizationId()
+    if (organizationId === null) throw new Refusal('user-not-found', 'there is no organization to try things with')
+    return { organizationId, userRef: `try-${sha256Hex(key).slice(0, 24)}`, memberRef: null }
+  }
+
+  return {
+    async begin(hints) {
+      const key = needs.newToken()
+      const who = await whose(key)
+      await needs.accounts.create(who, { type: 'nominative', displayName: 'Somebody who tries', withCode: false })
+      kept.push(who)
+      const oldest = kept.length > PEOPLE_MAX ? kept.shift() : undefined
+      if (oldest !== undefined) await removed(needs, oldest)
+      const { words, targetRefPatterns } = await needs.bootstrap(who, null, hints)
+      return { key, nPatterns: 0, targetPatterns: targetRefPatterns, enrolled: false, words }
+    },
+
+    async enroll(key, body, hints) {
+      const who = await whose(key)
+      const { sessionToken } = await needs.bootstrap(who, null, hints)
+      const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, hints)
+      const enrolled = nPatternsRef >= targetRefPatterns
+      return { nPatterns: nPatternsRef, targetPatterns: targetRefPatterns, enrolled, words }
+    },
+
+    async verify(key, body, hints) {
+      const who = await whose(key)
+      const begun = await needs.bootstrap(who, null, hints)
+      const answer = await needs.verify(who, begun.sessionToken, body, hints)
+      const { authentication, next } = answer
+      return {
+        confidence: authentication?.confidence ?? null,
+        recommendedAction: authentication?.recommendedAction ?? 'block',
+        reason: authentication?.reason ?? '',
+        waitS: next?.mode === 'biometric' ? 0 : (next?.retryAfterSeconds ?? 0),
+        explanation: await explained(needs, who, answer),
+        words: begun.words,
+      }
+    },
+
+    async forget(key) {
+      await removed(needs, await whose(key))
+    },
+  }
+}
+
+async function explained(
+  needs: Needs,
+  { organizationId }: Designation,
+  { account, member, authentication }: VerifyAnswer,
+) {
+  const pattern = authentication?.pattern ?? null
+  if (pattern === null) return null
+  const stored = await needs.profiles.references(organizationId, member.id)
+  const open = (patternId: string, sealed: Uint8Array) =>
+    needs.vault.open(
+      organizationId,
+      { accountId: account.id, memberId: member.id, patternId, generation: member.generation },
+      sealed,
+    )
+  const enrolled = stored.filter(({ kind }) => kind === 'enrolled')
+  const references = await Promise.all(enrolled.map(({ id, sealed }) => open(id, sealed)))
+  return needs.explain(await open(pattern.id, pattern.sealed), references)
+}
+
+/** Whoever is gone already may go again. */
+async function removed(needs: Needs, who: Designation): Promise<void> {
+  try {
+    await needs.accounts.remove(who)
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind !== 'user-not-found') throw error
+  }
+}

@@ -1,0 +1,37 @@
+import type { ApiKeyStore, KeyHolder } from '../../storage/api-key.js'
+import type { SpendRate } from '../organization/key-rates.js'
+import { sha256 } from '../process/tokens.js'
+import { remember } from '../process/ttl-cache.js'
+
+interface Needs {
+  readonly apiKeys: ApiKeyStore
+  readonly spendRate: SpendRate
+  readonly monotonicMs: () => number
+}
+
+const API_KEY = /^ks_[A-Za-z0-9_-]{43}$/
+/** A revoked key dies everywhere within a second of its revocation; this leaves room for the look-up itself. */
+const KEPT_MS = 800
+
+/**
+ * Who an `apikey` header speaks for; null for a missing, unknown or revoked key. Refuses with `over-rate` one that asks too
+ * often. Known and unknown hashes are kept for
+ * `KEPT_MS`. Look-up is by SHA-256, so no secret is compared byte by byte.
+ */
+export function createAuthenticate({
+  apiKeys,
+  spendRate,
+  monotonicMs,
+}: Needs): (apikey: string) => Promise<KeyHolder | null> {
+  const holders = remember((hex) => apiKeys.resolve(Buffer.from(hex, 'hex')), {
+    lifetimeMs: KEPT_MS,
+    entriesMax: 10_000,
+    monotonicMs,
+  })
+  return async (apikey) => {
+    if (!API_KEY.test(apikey)) return null
+    const holder = await holders.get(Buffer.from(sha256(apikey)).toString('hex'))
+    if (holder !== null) spendRate(holder)
+    return holder
+  }
+}

@@ -1,0 +1,130 @@
+import type { Account, Member } from '../../domain/account.js'
+import { type AttemptWindow, attemptWindow, type SessionUse } from '../../domain/attempts.js'
+import { canVerify, type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
+import { livePending, type PendingAction, type UpdateProgress, updateProgress } from '../../domain/pending-action.js'
+import type { AccountStore } from '../../storage/account.js'
+import type { SessionStore } from '../../storage/session.js'
+import { type Settings, settingsFor } from '../organization/settings.js'
+import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import { sha256Hex } from '../process/tokens.js'
+import { modeInputs } from './mode-inputs.js'
+import { type Designation, refuseForeignMember } from './person.js'
+
+interface Needs {
+  readonly accounts: AccountStore
+  readonly sessions: SessionStore
+  readonly settingsOf: (organizationId: string) => Promise<Settings>
+  readonly targets: ProfileTargets
+  readonly newToken: () => string
+  readonly now: () => number
+  readonly randomSeed: () => number
+}
+
+const UNUSED: SessionUse = { biometric: 0, security_code: 0, typingFailed: false }
+
+/** Sessions last this long from minting, whatever is done with them. */
+export const SESSION_LIFETIME_MS = 900_000
+
+export interface AccountState extends ProfileView {
+  readonly account: Account
+  readonly member: Member | null
+}
+
+export interface Bootstrap {
+  /** Null: no such account yet. With a member null although one was asked for: no such member yet. */
+  readonly state: AccountState | null
+  /** The person asked for does not exist; the session serves for creating and enrolling them. */
+  readonly unknown: boolean
+  readonly sessionToken: string
+  readonly targetRefPatterns: number
+  /** What an administrator has queued: this session's enrollment honors it. */
+  readonly pendingAction: PendingAction | null
+  /** How far a queued UPDATE is; null where none is queued. */
+  readonly update: UpdateProgress | null
+  /** Where typing would be refused in this session, what is open instead; null where it would not. */
+  readonly next: AttemptWindow | null
+  /** The policy lets a security code stand in where typing fails. */
+  readonly requiresSecurityCode: boolean
+  readonly codeLength: number
+  readonly words: SuggestedWords
+}
+
+export type BootstrapFlow = (who: Designation, token: string | null, hints: LanguageHints) => Promise<Bootstrap>
+
+/**
+ * Begins a sign-in: the account's state, a session and words to type. A live session of the same user (and member) is
+ * echoed; anything else in its place is replaced by a fresh one.
+ */
+export function createBootstrap(needs: Needs): BootstrapFlow {
+  return async (who, token, hints) => {
+    const found = await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)
+    const settings = settingsFor(await needs.settingsOf(who.organizationId), found?.account ?? { groups: [] })
+    if (found !== null) refuseForeignMember(found.account, who.memberRef)
+    const memberRef = found?.member?.memberRef ?? (found === null ? null : who.memberRef)
+    const member = found?.member ?? null
+    const session = (await echoed(needs, who, memberRef, token)) ?? (await minted(needs, who, memberRef, member))
+    const { token: sessionToken, used } = session
+    const pending = livePending(member?.pending ?? null, needs.now())
+    if (pending !== null)
+      await needs.sessions.markReported(who.organizationId, who.userRef, sha256Hex(sessionToken), pending.id)
+    const expected = { memberRef: who.memberRef ?? who.userRef, preferredLanguage: null }
+    return {
+      state: found === null ? null : stateOf(needs, found.account, found.member),
+      unknown: found === null || (who.memberRef !== null && found.member === null),
+      sessionToken,
+      targetRefPatterns: needs.targets.targetRefPatterns,
+      pendingAction: pending?.action ?? null,
+      update: updateProgress(pending, needs.targets.targetRefPatterns),
+      next: member === null ? null : nextOf(needs, { member, settings, used }),
+      requiresSecurityCode: settings.policy.policy.security_code_fallback.enabled,
+      codeLength: settings.policy.policy.security_code_fallback.code_length,
+      words: suggestedWords(settings, member ?? expected, hints, needs.randomSeed()),
+    }
+  }
+}
+
+/** Shows a lock at bootstrap, so that nobody types in vain. */
+function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
+  if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
+  const window = attemptWindow(modeInputs(needs, state))
+  return window.mode === 'biometric' ? null : window
+}
+
+export const stateOf = (
+  { targets, now }: Pick<Needs, 'targets' | 'now'>,
+  account: Account,
+  member: Member | null,
+): AccountState => ({ ...profileView(member, targets, now()), account, member })
+
+interface Begun {
+  readonly token: string
+  readonly used: SessionUse
+}
+
+async function echoed(
+  needs: Needs,
+  who: Designation,
+  memberRef: string | null,
+  token: string | null,
+): Promise<Begun | null> {
+  if (token === null) return null
+  const hash = sha256Hex(token)
+  const session = await needs.sessions.find(who.organizationId, who.userRef, hash)
+  if (session === null) return null
+  const begun = { token, used: session.used }
+  if (session.memberRef === memberRef) return begun
+  if (session.memberRef !== null || memberRef === null) return null
+  return (await needs.sessions.designate(who.organizationId, who.userRef, hash, memberRef)) ? begun : null
+}
+
+async function minted(needs: Needs, who: Designation, memberRef: string | null, member: Member | null): Promise<Begun> {
+  const token = needs.newToken()
+  await needs.sessions.mint(who.organizationId, {
+    sha256: sha256Hex(token),
+    userRef: who.userRef,
+    memberRef,
+    memberVersion: member?.rowVersion ?? null,
+    lifetimeMs: SESSION_LIFETIME_MS,
+  })
+  return { token, used: UNUSED }
+}

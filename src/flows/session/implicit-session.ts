@@ -1,0 +1,30 @@
+import type { Member } from '../../domain/account.js'
+import type { SessionStore } from '../../storage/session.js'
+import { sha256Hex } from '../process/tokens.js'
+import { SESSION_LIFETIME_MS } from './bootstrap.js'
+import type { Designation, LiveSession } from './person.js'
+
+interface Needs {
+  readonly sessions: SessionStore
+  readonly newToken: () => string
+}
+
+interface ImplicitLive extends LiveSession {
+  /** How long it still lives. */
+  readonly remainingMs: number
+}
+
+/**
+ * The session of a member whose calls bring none: one at a time over all processes, so that its budgets hold from call
+ * to call, for as long as any session lives from the first call on. Its bearer value is thrown away where it is made: it
+ * can be neither sent nor guessed. It counts as never authenticated, for whoever brings no session has shown nothing in it.
+ */
+export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitLive> {
+  const session = await needs.sessions.mintImplicit(who.organizationId, {
+    sha256: sha256Hex(needs.newToken()),
+    userRef: who.userRef,
+    memberRef: member.memberRef,
+    lifetimeMs: SESSION_LIFETIME_MS,
+  })
+  return { ...session, implicit: true }
+}

@@ -1,0 +1,72 @@
+import type { Account, Member } from '../../domain/account.js'
+import { memberNotFound, Refusal, sessionMissing, sessionOfAnother, userNotFound } from '../../domain/refusal.js'
+import type { AccountStore, AccountWithMember } from '../../storage/account.js'
+import type { Session, SessionStore } from '../../storage/session.js'
+import { sha256Hex } from '../process/tokens.js'
+
+/** Whom a user-scoped call is about. `memberRef` is null where the call names none. */
+export interface Designation {
+  readonly organizationId: string
+  readonly userRef: string
+  readonly memberRef: string | null
+}
+
+/** The account, and the member where one is designated. Refuses an absent account and a member_ref that is not its own. */
+export async function findAccount(accounts: AccountStore, who: Designation): Promise<AccountWithMember> {
+  const found = await accounts.find(who.organizationId, who.userRef, who.memberRef)
+  if (found === null) throw userNotFound()
+  refuseForeignMember(found.account, who.memberRef)
+  return found
+}
+
+export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, memberRef: string | null): void {
+  if (account.type === 'nominative' && memberRef !== null && memberRef !== account.userRef) {
+    throw new Refusal('member-mismatch', 'member_ref differs from the userRef of a nominative account: leave it out')
+  }
+}
+
+/** The account and its designated member, both there; refuses a shared account without a member. */
+export async function findPerson(
+  accounts: AccountStore,
+  who: Designation,
+): Promise<{ account: Account; member: Member }> {
+  const { account, member } = await findAccount(accounts, who)
+  if (member !== null) return { account, member }
+  if (who.memberRef === null) throw new Refusal('member-required', 'member_ref is required on a generic account')
+  throw memberNotFound()
+}
+
+export interface LiveSession extends Session {
+  readonly sha256: string
+  /** Found by its member: whoever calls has shown nothing in it. */
+  readonly implicit?: true
+}
+
+/** What a call brings of its session: the bearer value, or one that was found alive already. */
+export type Presented = string | LiveSession
+
+/** The session behind a bearer value; refuses a missing, expired or foreign one, and one bound to another member. */
+export async function requireSession(sessions: SessionStore, who: Designation, token: Presented): Promise<LiveSession> {
+  if (typeof token !== 'string') return token
+  const hash = sha256Hex(token)
+  const session = await sessions.find(who.organizationId, who.userRef, hash)
+  if (session === null) throw sessionMissing()
+  if (!fitsMember(session, who)) throw sessionOfAnother()
+  return { ...session, sha256: hash }
+}
+
+/** Binds a shared account's session to the first member whom a call names: from then on it serves no other. */
+export async function bindSession(
+  sessions: SessionStore,
+  who: Designation,
+  session: LiveSession,
+  { account, member }: { account: Account; member: Member },
+): Promise<void> {
+  if (account.type === 'nominative' || session.memberRef !== null) return
+  const bound = await sessions.designate(who.organizationId, who.userRef, session.sha256, member.memberRef)
+  if (!bound) throw sessionMissing()
+}
+
+/** A session once bound to a member serves no other. */
+export const fitsMember = (session: Session, who: Designation): boolean =>
+  who.memberRef === null || session.memberRef === null || session.memberRef === who.memberRef

@@ -1,0 +1,60 @@
+import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../../domain/replay.js'
+import type { AuthenticationStore, KnownPattern } from '../../authentication.js'
+import { bigintArray, type Database, type Transaction } from '../connection/client.js'
+import { attemptOfPattern } from './pattern-attempt.js'
+
+interface MarkRow {
+  exact: Uint8Array
+  pattern_id: string | null
+  generation: number | null
+  member_id: string
+}
+
+interface SampleRow {
+  id: string
+  account_id: string
+  /** Null of an attempt: the mark was entered with it, and names it. */
+  generation: number | null
+  sealed: Uint8Array
+}
+
+const DAY_MS = 86_400_000
+
+/** Makes `resembling`: the marks by their index, and their patterns as references or attempts keep them. */
+export const resembling =
+  (database: Database): AuthenticationStore['resembling'] =>
+  (organizationId, mark, now, most) =>
+    database.keyed(organizationId, async (sql) => {
+      const marks = await marksLike(sql, mark, now, most)
+      // Where this very typing is known nothing is laid beside anything.
+      const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
+      const ids = isKnown ? [] : marks.flatMap(({ pattern_id }) => pattern_id ?? [])
+      const samples = new Map((await samplesOf(sql, organizationId, ids)).map((row) => [row.id, row]))
+      return marks.map(({ exact, pattern_id, generation: marked, member_id }): KnownPattern => {
+        const sample = samples.get(pattern_id ?? '')
+        const generation = sample?.generation ?? marked
+        if (sample === undefined || generation === null) return { exact, pattern: null }
+        const binding = { accountId: sample.account_id, memberId: member_id, patternId: sample.id, generation }
+        return { exact, pattern: { binding, sealed: sample.sealed } }
+      })
+    })
+
+const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, most: number) => sql<MarkRow[]>`
+  select exact, pattern_id, generation, member_id from keystride.own_marks_like(
+    ${exact}, ${bigintArray(bands)}, ${REPLAY_BANDS_SHARED}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
+
+/** A pattern that was tested may have become a reference of a later generation, and is sealed for that one there. */
+async function samplesOf(sql: Transaction, organizationId: string, ids: readonly string[]): Promise<SampleRow[]> {
+  if (ids.length === 0) return []
+  const wanted = `{${ids.join()}}`
+  const references = await sql<SampleRow[]>`
+    select r.id, m.account_id, r.generation, r.sealed from keystride.reference_pattern r
+      join keystride.member m on m.organization_id = r.organization_id and m.id = r.member_id
+    where r.organization_id = ${organizationId} and r.id = any (${wanted}::uuid[])`
+  const tested = await sql<SampleRow[]>`
+    select t.* from unnest(${wanted}::uuid[]) wanted (id), lateral (
+      select pattern_id as id, account_id, null::int as generation, sealed from keystride.authentication
+      where ${attemptOfPattern(sql, organizationId)} and sealed is not null
+      limit 1) t`
+  return [...references, ...tested]
+}

@@ -1,0 +1,188 @@
+import type { NewSession, Session, SessionStore } from '../../session.js'
+import type { Database, Transaction } from '../connection/client.js'
+
+interface SessionRow {
+  user_ref: string
+  member_ref: string | null
+  member_version: string | null
+  used_biometric: number
+  used_security_code: number
+  typing_failed: boolean
+  reported_action: string | null
+}
+
+/**
+ * A session lives for minutes: a crash of the server may end the newest ones, and each commit saves a flush of the disk. It
+ * may also forget the newest reservations: of an attempt that is scored longer than the server is down the session's
+ * budget then knows nothing, the member's ladder does. Whatever was recorded before the crash has taken its reservation
+ * to the disk along with it.
+ */
+const EPHEMERAL = { durable: false }
+
+/** Sessions in PostgreSQL, for a deployment without Redis. The server's clock keeps the time. */
+export function postgresSessions(database: Database): SessionStore {
+  return {
+    mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          await sql`
+            insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
+            values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
+              clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')`
+        },
+        EPHEMERAL,
+      ),
+
+    mintImplicit: (organizationId, session) =>
+      database.keyed(organizationId, (sql) => mintImplicit(sql, organizationId, session), EPHEMERAL),
+
+    find: (organizationId, userRef, sha256) =>
+      database.keyed(organizationId, (sql) => find(sql, organizationId, userRef, sha256)),
+
+    designate: (organizationId, userRef, sha256, memberRef) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          const { count } = await sql`
+            update keystride.session set member_ref = ${memberRef} where ${live(sql, organizationId, userRef, sha256)}
+              and (member_ref is null or member_ref = ${memberRef})`
+          return count === 1
+        },
+        EPHEMERAL,
+      ),
+
+    reserve: (organizationId, userRef, sha256, kind, budget) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          const used = sql(`used_${kind}`)
+          const [row] = await sql<(SessionRow & { nth: number })[]>`
+            update keystride.session set ${used} = ${used} + 1
+            where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget}
+            returning ${columns(sql)}, (
+              select 1 + sum(s.used_biometric + s.used_security_code)::int from keystride.session s
+              where s.organization_id = session.organization_id and s.user_ref = session.user_ref) as nth`
+          if (row !== undefined) return { outcome: 'reserved', session: toSession(row), nth: row.nth }
+          const session = await find(sql, organizationId, userRef, sha256)
+          return session === null ? null : { outcome: 'exhausted', session }
+        },
+        EPHEMERAL,
+      ),
+
+    release: (organizationId, userRef, sha256, kind) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          const used = sql(`used_${kind}`)
+          await sql`
+            update keystride.session set ${used} = greatest(${used} - 1, 0)
+            where ${live(sql, organizationId, userRef, sha256)}`
+        },
+        EPHEMERAL,
+      ),
+
+    markTypingFailed: (organizationId, userRef, sha256) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          await sql`
+            update keystride.session set typing_failed = true where ${live(sql, organizationId, userRef, sha256)}`
+        },
+        EPHEMERAL,
+      ),
+
+    markReported: (organizationId, userRef, sha256, actionId) =>
+      database.keyed(
+        organizationId,
+        async (sql) => {
+          await sql`
+            update keystride.session set reported_action = ${actionId}
+            where ${live(sql, organizationId, userRef, sha256)}`
+        },
+        EPHEMERAL,
+      ),
+
+    // On disk before it returns, as endAll below: an ended session must not come back with a crash.
+    end: (organizationId, userRef, sha256) =>
+      database.keyed(organizationId, async (sql) => {
+        await sql`
+          delete from keystride.session
+          where organization_id = ${organizationId} and user_ref = ${userRef} and sha256 = ${bytes(sha256)}`
+      }),
+
+    endAll: (organizationId, userRef, memberRef, except) =>
+      database.keyed(organizationId, async (sql) => {
+        await sql`
+          delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}
+            and (${memberRef}::text is null or member_ref is null or member_ref = ${memberRef})
+            and (${except === undefined ? null : bytes(except)}::bytea is distinct from sha256)`
+      }),
+  }
+}
+
+/** Ends every session of every organization. */
+export async function endEverySession(database: Database): Promise<void> {
+  const endSome = () =>
+    database.asSystem(
+      (sql) =>
+        sql`delete from keystride.session where ctid = any (array(select ctid from keystride.session limit 5000))`,
+    )
+  while ((await endSome()).count > 0);
+}
+
+/** One statement: of concurrent calls the first inserts, and the others wait for its row and return that. */
+async function mintImplicit(
+  sql: Transaction,
+  organizationId: string,
+  { sha256, userRef, memberRef, lifetimeMs }: NewSession,
+) {
+  // The same at every place below, which clock_timestamp() is not.
+  const alive = sql`s.expires_at > statement_timestamp()`
+  const [row] = await sql<(SessionRow & { sha256: Buffer; remaining_ms: number })[]>`
+    insert into keystride.session as s (organization_id, user_ref, sha256, member_ref, implicit, expires_at)
+    values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, true,
+      clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')
+    on conflict (organization_id, user_ref, member_ref) where implicit do update set
+      sha256 = case when ${alive} then s.sha256 else excluded.sha256 end,
+      used_biometric = case when ${alive} then s.used_biometric else 0 end,
+      used_security_code = case when ${alive} then s.used_security_code else 0 end,
+      typing_failed = ${alive} and s.typing_failed,
+      reported_action = case when ${alive} then s.reported_action end,
+      expires_at = case when ${alive} then s.expires_at else excluded.expires_at end
+    returning ${columns(sql)}, sha256,
+      extract(epoch from s.expires_at - clock_timestamp())::float8 * 1000 as remaining_ms`
+  if (row === undefined) throw new Error('an upsert gave no row')
+  return { ...toSession(row), sha256: Buffer.from(row.sha256).toString('hex'), remainingMs: row.remaining_ms }
+}
+
+async function find(
+  sql: Transaction,
+  organizationId: string,
+  userRef: string,
+  sha256: string,
+): Promise<Session | null> {
+  const [row] = await sql<SessionRow[]>`
+    select ${columns(sql)} from keystride.session where ${live(sql, organizationId, userRef, sha256)}`
+  return row === undefined ? null : toSession(row)
+}
+
+const live = (sql: Transaction, organizationId: string, userRef: string, sha256: string) => sql`
+  organization_id = ${organizationId} and user_ref = ${userRef} and sha256 = ${bytes(sha256)}
+  and expires_at > clock_timestamp()`
+
+const columns = (sql: Transaction) => sql`
+  member_ref, member_version, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
+
+/** Anything that is no SHA-256 in hex becomes bytes that no session has. */
+const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
+
+function toSession(row: SessionRow): Session {
+  return {
+    userRef: row.user_ref,
+    memberRef: row.member_ref,
+    memberVersion: row.member_version === null ? null : Number(row.member_version),
+    used: { biometric: row.used_biometric, security_code: row.used_security_code, typingFailed: row.typing_failed },
+    reportedAction: row.reported_action,
+  }
+}

@@ -1,0 +1,164 @@
+import type { ExportKind, ExportStatus } from '../../../domain/export.js'
+import type { ClaimedExport, ExportArchive, ExportStore } from '../../exports.js'
+import type { Database, Transaction } from '../connection/client.js'
+import { exportRows } from './export-rows.js'
+
+interface ArchiveRow {
+  id: string
+  kind: ExportKind
+  date_from: Date
+  date_to: Date
+  status: ExportStatus
+  created_at: Date
+  expires_at: Date
+  size: string | null
+  attempts: number
+}
+
+const ATTEMPTS_MAX = 5
+/** A piece is a matter of a second; whoever lets this pass is taken for dead. */
+const CLAIM_S = 30
+
+/** Archives in PostgreSQL; rows are read by each export on a connection of its own. */
+export function postgresExports(database: Database): ExportStore {
+  return {
+    add: (organizationId, { id, kind, window, createdAt, expiresAt }, waitingMax) =>
+      database.scoped(organizationId, async (sql) => {
+        const added = await sql`
+          insert into keystride.export_archive (organization_id, id, kind, date_from, date_to, created_at, expires_at)
+          select ${organizationId}, ${id}, ${kind}, ${new Date(window.from)}, ${new Date(window.to)}, ${new Date(createdAt)},
+            ${new Date(expiresAt)}
+          where (select count(*) from keystride.export_archive
+            where organization_id = ${organizationId} and status in ('queued', 'running')) < ${waitingMax}`
+        return added.count > 0
+      }),
+
+    list: (organizationId, now) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<ArchiveRow[]>`
+          select ${columns(sql)} from keystride.export_archive
+          where organization_id = ${organizationId} and expires_at > ${new Date(now)} order by id desc`
+        return rows.map(toArchive)
+      }),
+
+    async claim(organizationId, id, secret) {
+      const claimed = await database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<ArchiveRow[]>`
+          update keystride.export_archive set attempts = attempts + 1,
+            status = case when attempts >= ${ATTEMPTS_MAX} then 'failed' else 'running' end,
+            secret = case when attempts >= ${ATTEMPTS_MAX} then null else ${secret}::bytea end,
+            claimed_until = ${claimEnd(sql)}
+          where organization_id = ${organizationId} and id = ${id} and expires_at > clock_timestamp()
+            and (status = 'queued' or (status = 'running' and claimed_until < clock_timestamp()))
+          returning ${columns(sql)}`
+        return row?.status === 'running' ? { ...toArchive(row), attempt: row.attempts } : null
+      })
+      // After the claim has committed: see the function.
+      if (claimed !== null) await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
+      return claimed
+    },
+
+    rows: (organizationId, kind, window) => exportRows(database.server(), organizationId, kind, window),
+
+    append: (organizationId, claim, n, sealed) =>
+      database.scoped(organizationId, async (sql) => {
+        const held = await sql`
+          update keystride.export_archive set claimed_until = ${claimEnd(sql)}
+          where ${heldBy(sql, organizationId, claim)}`
+        if (held.count === 0) return false
+        await sql`
+          insert into keystride.export_piece (organization_id, archive_id, attempt, n, sealed)
+          values (${organizationId}, ${claim.id}, ${claim.attempt}, ${n}, ${sealed})`
+        return true
+      }),
+
+    finish: (organizationId, claim, size) =>
+      database.scoped(organizationId, async (sql) => {
+        const done = await sql`
+          update keystride.export_archive set status = 'ready', size = ${size}, claimed_until = null
+          where ${heldBy(sql, organizationId, claim)}`
+        return done.count > 0
+      }),
+
+    release: (organizationId, claim) =>
+      database.scoped(organizationId, async (sql) => {
+        const done = await sql`
+          update keystride.export_archive set status = 'queued', secret = null, claimed_until = null
+          where ${heldBy(sql, organizationId, claim)}`
+        return done.count > 0
+      }),
+
+    ready: (organizationId, id, now) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<(ArchiveRow & { secret: Uint8Array })[]>`
+          select ${columns(sql)}, secret from keystride.export_archive
+          where organization_id = ${organizationId} and id = ${id} and status = 'ready' and expires_at > ${new Date(now)}`
+        if (row === undefined) return null
+        return { kind: row.kind, attempt: row.attempts, secret: row.secret, size: Number(row.size) }
+      }),
+
+    async *pieces(organizationId, id, attempt) {
+      for (let n = 0; ; n += 1) {
+        const [row] = await database.scoped(
+          organizationId,
+          (sql) => sql<{ sealed: Uint8Array }[]>`
+            select sealed from keystride.export_piece
+            where organization_id = ${organizationId} and archive_id = ${id} and attempt = ${attempt} and n = ${n}`,
+        )
+        if (row === undefined) return
+        yield row.sealed
+      }
+    },
+
+    abandoned: () =>
+      database.call(async (sql) => {
+        const rows = await sql<{ organization_id: string; id: string }[]>`
+          select organization_id, id from keystride.abandoned_exports()`
+        return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }))
+      }),
+
+    forget: (now) =>
+      database.call(async (sql) => {
+        const [row] = await sql<{ more: boolean }[]>`select keystride.forget_exports(${new Date(now)}) as more`
+        return row?.more === true
+      }),
+  }
+}
+
+/**
+ * For the deletion of a person, in its transaction and before the rows go: archives that hold any of them are removed, and
+ * one that is being written begins again. Statements to be sent in this order.
+ */
+export function eraseFromExports(sql: Transaction, organizationId: string, userRef: string) {
+  // Rows that old may have gone with their month while an archive still has them.
+  const holds = sql`
+    organization_id = ${organizationId} and kind = 'authentications' and (
+      date_from < clock_timestamp() - interval '390 days' or exists (
+        select 1 from keystride.authentication a where a.organization_id = ${organizationId} and a.user_ref = ${userRef}
+          and a.id >= keystride.uuid_from(date_from) and a.id < keystride.uuid_from(date_to)))`
+  return [
+    sql`select keystride.note_erasure()`,
+    sql`
+      update keystride.export_archive set status = 'queued', secret = null, claimed_until = null
+      where status = 'running' and ${holds}`,
+    sql`delete from keystride.export_archive where status = 'ready' and ${holds}`,
+  ]
+}
+
+const columns = (sql: Transaction) => sql`
+  id, kind, date_from, date_to, status, created_at, expires_at, size, attempts`
+
+const claimEnd = (sql: Transaction) => sql`clock_timestamp() + make_interval(secs => ${CLAIM_S})`
+
+const heldBy = (sql: Transaction, organizationId: string, { id, attempt }: ClaimedExport) => sql`
+  organization_id = ${organizationId} and id = ${id} and status = 'running' and attempts = ${attempt}`
+
+const toArchive = (row: ArchiveRow): ExportArchive => ({
+  id: row.id,
+  kind: row.kind,
+  window: { from: row.date_from.getTime(), to: row.date_to.getTime() },
+  status: row.status,
+  createdAt: row.created_at.getTime(),
+  expiresAt: row.expires_at.getTime(),
+  size: row.size === null ? null : Number(row.size),
+})

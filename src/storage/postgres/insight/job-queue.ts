@@ -1,0 +1,120 @@
+import type PgBoss from 'pg-boss'
+import { ExpectedFault } from '../../../domain/expected-fault.js'
+import { type JobQueueStore, QUEUES, type QueueRules } from '../../job-queue.js'
+import type { Database } from '../connection/client.js'
+
+const SCHEMA = 'pgboss'
+/** A job that is done is remembered for two days, twice the longest span of `oncePerS`; afterwards for another in the archive. */
+const REMEMBERED_S = 2 * 24 * 3600
+const FORGOTTEN_AFTER_S = 24 * 3600
+
+/** Runs one SQL text of pg-boss, which may be several statements where it has no values. */
+type Execute = (text: string, values?: readonly unknown[]) => Promise<{ rows: unknown[] }>
+
+/**
+ * Jobs in the schema `pgboss`, through the pool that everything else uses and as the login itself, which owns that schema
+ * and sees no row of Keystride's. Nothing listens for notifications, and statements stay prepared where the pool's do, so
+ * that PgBouncer may stand between. The package takes 50 ms to load: the first call does.
+ */
+export function postgresJobQueue(database: Database): JobQueueStore {
+  const execute: Execute = (text, values = []) =>
+    database.call(async (sql) => {
+      // Only one statement alone can be prepared. Sound: a parameter may be whatever its column's type takes.
+      const rows = await sql.unsafe(text, values.map(asParameter) as string[], { prepare: values.length > 0 })
+      return { rows: [...rows] }
+    })
+  let opening: Promise<PgBoss> | null = null
+  const boss = (): Promise<PgBoss> => {
+    opening ??= open(execute).catch((error: unknown) => {
+      opening = null
+      throw error
+    })
+    return opening
+  }
+  return {
+    async send(queue, ids, { afterS, oncePerS } = {}) {
+      const options = {
+        ...(afterS === undefined ? {} : { startAfter: afterS }),
+        ...(oncePerS === undefined ? {} : { singletonSeconds: oncePerS }),
+      }
+      return (await (await boss()).send(queue, ids, options)) !== null
+    },
+    async take(queue) {
+      // pg-boss takes any error of a fetch for "none is due": whether the database answers is asked of it here.
+      let lost: unknown = null
+      const db = {
+        executeSql: (text: string, values: unknown[]) =>
+          execute(text, values).catch((error: unknown) => {
+            lost = error
+            throw error
+          }),
+      }
+      const [job] = await (await boss()).fetch<Record<string, string>>(queue, { db, batchSize: 1 })
+      if (lost !== null) throw lost
+      return job === undefined ? null : { id: job.id, ids: job.data ?? {} }
+    },
+    async done(queue, id) {
+      await (await boss()).complete(queue, id)
+    },
+    async failed(queue, id, why) {
+      await (await boss()).fail(queue, id, { why })
+    },
+    async maintain() {
+      await (await boss()).maintain()
+    },
+  }
+}
+
+/** Makes the schema of the queues, or brings it to the version of the package, and every queue with its rules. In the caller's transaction. */
+export async function migrateJobQueue(execute: Execute): Promise<void> {
+  const boss = await open(execute, { migrate: true })
+  const known = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
+  for (const [name, rules] of Object.entries(QUEUES)) {
+    const wanted = optionsOf(rules)
+    const found = known.get(name)
+    if (found === undefined) await boss.createQueue(name, { name, ...wanted })
+    else if (differs(found, wanted)) await boss.updateQueue(name, { name, ...wanted })
+  }
+}
+
+/** Throws a sentence where the schema of the queues is not that of the package. Changes nothing. */
+export async function requireJobQueue(execute: Execute): Promise<void> {
+  try {
+    await open(execute)
+  } catch (error) {
+    // The package tells it in words alone.
+    if (!/not installed|requires migrations/.test((error as Error).message)) throw error
+    throw new ExpectedFault('the schema of the job queue is at another version: run "keystride migrate" first')
+  }
+}
+
+const optionsOf = ({ retries, retryAfterS, expireS }: QueueRules) => ({
+  retryLimit: retries,
+  retryDelay: retryAfterS,
+  retryBackoff: true,
+  expireInSeconds: expireS,
+})
+const differs = (found: object, wanted: Record<string, unknown>): boolean =>
+  Object.entries(wanted).some(([key, value]) => (found as Record<string, unknown>)[key] !== value)
+
+async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss> {
+  const { default: Boss } = await import('pg-boss')
+  const boss = new Boss({
+    db: { executeSql: (text, values) => execute(withoutBrackets(text), values) },
+    schema: SCHEMA,
+    migrate,
+    // Who takes jobs, when, and what is due again is src/jobs/queue.ts's affair: the package's own loops leave rejections
+    // unheard while the database restarts, which would end the process.
+    supervise: false,
+    schedule: false,
+    archiveCompletedAfterSeconds: REMEMBERED_S,
+    deleteAfterSeconds: FORGOTTEN_AFTER_S,
+  })
+  return boss.start()
+}
+
+/** Statements that are sent together are one transaction anyway; a pool refuses to be told so. */
+const withoutBrackets = (text: string): string => text.replace(/\bBEGIN;/, '').replace(/\bCOMMIT;/, '')
+
+/** Arrays, all of them of UUIDs, as text, since the client does not know array types. */
+const asParameter = (value: unknown): unknown => (Array.isArray(value) ? `{${value.join(',')}}` : (value ?? null))

@@ -1,0 +1,119 @@
+import { NO_ATTEMPTS } from '../../../domain/attempts.js'
+import { Refusal } from '../../../domain/refusal.js'
+import type { AccountStore, AccountWithMember, NewAccount } from '../../account.js'
+import { type Database, textArray } from '../connection/client.js'
+import { shareStatement, type Waiting } from '../connection/shared-statement.js'
+import { analyzeAsItGrows } from '../schema/grown-tables.js'
+import { accountColumns, type PersonRow, toPerson } from './account-row.js'
+import { memberColumns } from './member.js'
+
+interface Asked {
+  readonly organizationId: string
+  readonly account: NewAccount
+}
+
+/** What became of it; `line`: it has to wait for the headcount's line. */
+type Told = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
+
+interface OutcomeRow {
+  nth: number
+  outcome: 'created' | 'found' | 'accounts-quota' | 'shared-accounts-quota' | 'line' | null
+  licensed: number | null
+}
+
+/** Accounts a commit at most: larger batches cost a process as much for each account. */
+const BATCH_MAX = 64
+/** While one commit is under way another begins from so many who wait: each costs a flush of the disk. */
+const WORTH_ANOTHER = 16
+
+/**
+ * Makes `create`: creations that arrive while a commit is under way share the next one, across organizations. Those that a
+ * strict quota sends into a line wait for it by themselves, each organization's together, so that nobody else waits with them.
+ */
+export function createTogether(database: Database): AccountStore['create'] {
+  const create = sharedCreation(database, false)
+  const lines = new Map<string, { n: number; create: (asked: Asked) => Promise<Told> }>()
+  const oneMore = analyzeAsItGrows(database)
+
+  async function createInLine(asked: Asked): Promise<Told> {
+    const { organizationId } = asked
+    const line = lines.get(organizationId) ?? { n: 0, create: sharedCreation(database, true) }
+    lines.set(organizationId, line)
+    line.n += 1
+    try {
+      return await line.create(asked)
+    } finally {
+      line.n -= 1
+      if (line.n === 0) lines.delete(organizationId)
+    }
+  }
+
+  return async (organizationId, account) => {
+    const asked = { organizationId, account }
+    let told = await create(asked)
+    if (told === 'line') told = await createInLine(asked)
+    if (told === 'line') throw new Error('a creation that waits for the line was not let in')
+    if (told instanceof Refusal) throw told
+    if (told.created) oneMore()
+    return told
+  }
+}
+
+const sharedCreation = (database: Database, waits: boolean) =>
+  shareStatement<Asked, Told>({
+    run: (batch) => write(database, batch, waits),
+    take: takeBatch,
+    worthWaitingFor: BATCH_MAX,
+    worthAnother: WORTH_ANOTHER,
+  })
+
+/** No reference twice: the second finds what the first has made. */
+function takeBatch(queue: Waiting<Asked, Told>[]): Waiting<Asked, Told>[] {
+  const batch = new Map<string, Waiting<Asked, Told>>()
+  const later: Waiting<Asked, Told>[] = []
+  for (const waiting of queue.splice(0, BATCH_MAX)) {
+    const { organizationId, account } = waiting.asked
+    const reference = `${organizationId} ${account.userRef}`
+    if (batch.has(reference)) later.push(waiting)
+    else batch.set(reference, waiting)
+  }
+  queue.unshift(...later)
+  return [...batch.values()]
+}
+
+const write = (database: Database, batch: readonly Asked[], waits: boolean): Promise<Told[]> =>
+  database.call(async (sql) => {
+    const of = (value: (account: NewAccount) => string | null) => textArray(batch.map(({ account }) => value(account)))
+    const rows = await sql<(PersonRow & OutcomeRow)[]>`
+      select p.nth, p.outcome, p.licensed, ${accountColumns(sql)}, ${memberColumns(sql)}
+      from keystride.create_accounts(${textArray(batch.map(({ organizationId }) => organizationId))}::uuid[],
+        ${of(({ id }) => id)}::uuid[], ${of(({ userRef }) => userRef)}::text[], ${of(({ type }) => type)}::text[],
+        ${of(({ displayName }) => displayName)}::text[], ${of(({ createdAt }) => String(createdAt))}::float8[],
+        ${of(({ member }) => member?.id ?? null)}::uuid[], ${of(({ member }) => member?.memberRef ?? null)}::text[],
+        ${of(({ member }) => member?.displayName ?? null)}::text[], ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb,
+        ${waits}) p,
+        lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
+    const told = new Map(rows.map((row) => [row.nth, toTold(row)]))
+    rows.length = 0
+    return batch.map((_, i) => told.get(i + 1) ?? removed())
+  })
+
+function toTold(row: PersonRow & OutcomeRow): Told {
+  const { outcome, licensed } = row
+  if (outcome === 'line') return 'line'
+  if (outcome === 'accounts-quota') return accountsQuota(licensed ?? 0)
+  if (outcome === 'shared-accounts-quota') return sharedAccountsQuota(licensed ?? 0)
+  const person = outcome === null ? null : toPerson(row)
+  return person === null ? removed() : { ...person, created: outcome === 'created' }
+}
+
+const removed = () => new Refusal('degraded', 'this account was removed while it was created: try again', 1)
+
+const accountsQuota = (licensed: number) =>
+  new Refusal('accounts-quota', `ACCOUNTS_QUOTA_EXCEEDED: the license is for ${licensed} accounts, all in use`)
+
+export const sharedAccountsQuota = (licensed: number) =>
+  new Refusal(
+    'shared-accounts-quota',
+    `SHARED_ACCOUNTS_QUOTA_EXCEEDED: the license is for ${licensed} shared accounts, all in use`,
+  )

@@ -1,0 +1,116 @@
+import type { Roster } from '../../account.js'
+import type { BlockedMember, Directory } from '../../directory.js'
+import type { Database, Transaction } from '../connection/client.js'
+import { likeText } from '../connection/like-text.js'
+import { type AccountRow, accountColumns, toAccount } from './account-row.js'
+import { type MemberRow, memberColumns, toMember } from './member.js'
+
+interface BlockedRow {
+  user_ref: string
+  member_ref: string
+  display_name: string | null
+  until: Date | null
+}
+
+/** Accounts and people in PostgreSQL. */
+export function postgresDirectory(database: Database): Directory {
+  return {
+    page: (organizationId, filter, { skip, limit }) =>
+      database.scoped(organizationId, async (sql) => {
+        const accounts = await sql<AccountRow[]>`
+          select ${accountColumns(sql)} from keystride.account a
+          where a.organization_id = ${organizationId} and ${matching(sql, filter)}
+          order by a.id desc offset ${skip} limit ${limit}`
+        const ids = `{${accounts.map(({ account_id }) => account_id).join(',')}}`
+        const members = await sql<(MemberRow & { account_id: string })[]>`
+          select m.account_id, ${memberColumns(sql)} from keystride.member m
+          where m.organization_id = ${organizationId} and m.account_id = any (${ids}::uuid[]) and m.archived_at is null
+          order by m.created_at, m.id`
+        return accounts.map((row): Roster => {
+          const own = members.filter(({ account_id }) => account_id === row.account_id)
+          return { account: toAccount(row), members: own.map(toMember) }
+        })
+      }),
+
+    count: (organizationId, filter) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] =
+          filter === null
+            ? await sql<{ n: number }[]>`
+                select n_accounts as n from keystride.headcount_now(${organizationId})`
+            : await sql<{ n: number }[]>`
+                select count(*)::int as n from keystride.account a
+                where a.organization_id = ${organizationId} and ${matching(sql, filter)}`
+        return row?.n ?? 0
+      }),
+
+    search: (organizationId, text, limit) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<{ user_ref: string }[]>`
+          select a.user_ref from keystride.account a
+          where a.organization_id = ${organizationId} and ${matching(sql, text)}
+          order by not starts_with(a.user_ref, ${text}), a.user_ref limit ${limit}`
+        return rows.map((row) => row.user_ref)
+      }),
+
+    growth: (organizationId, { from, to }, bucket) =>
+      database.scoped(organizationId, async (sql) => {
+        const created = await sql<{ at: Date; n: number }[]>`
+          select date_trunc(${bucket}, created_at, 'UTC') as at, count(*)::int as n from keystride.account
+          where organization_id = ${organizationId} and created_at >= ${new Date(from)} and created_at < ${new Date(to)}
+          group by 1 order by 1`
+        const [before] = await sql<{ n: number }[]>`
+          select count(*)::int as n from keystride.account
+          where organization_id = ${organizationId} and created_at < ${new Date(from)}`
+        return { before: before?.n ?? 0, created: created.map(({ at, n }) => ({ at: at.getTime(), n })) }
+      }),
+
+    arrivals: (organizationId, { from, to }) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<{ n_accounts: number; n_patterns: number }[]>`
+          select (select count(*)::int from keystride.account where organization_id = ${organizationId}
+              and created_at >= ${new Date(from)} and created_at < ${new Date(to)}) as n_accounts,
+            (select count(*)::int from keystride.reference_pattern where organization_id = ${organizationId}
+              and created_at >= ${new Date(from)} and created_at < ${new Date(to)}) as n_patterns`
+        return { nAccounts: row?.n_accounts ?? 0, nPatterns: row?.n_patterns ?? 0 }
+      }),
+
+    groups: (organizationId) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<{ name: string; n: number }[]>`
+          select g.name, count(*)::int as n from keystride.account a, jsonb_array_elements_text(a.groups) g (name)
+          where a.organization_id = ${organizationId} and a.groups <> '[]' group by 1 order by n desc, g.name`
+        return rows.map(({ name, n }) => ({ group: name, n }))
+      }),
+
+    blocked: (organizationId, now, { skip, limit }) =>
+      database.scoped(organizationId, async (sql) => {
+        const rows = await sql<BlockedRow[]>`
+          select a.user_ref, m.member_ref, m.display_name, nullif(m.blocked_until, 'infinity') as until
+          from keystride.member m
+            join keystride.account a on a.organization_id = m.organization_id and a.id = m.account_id
+          where ${blocked(sql, organizationId, now)} order by m.blocked_until desc, m.id offset ${skip} limit ${limit}`
+        return rows.map(toBlocked)
+      }),
+
+    countBlocked: (organizationId, now) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<{ n: number }[]>`
+          select count(*)::int as n from keystride.member m where ${blocked(sql, organizationId, now)}`
+        return row?.n ?? 0
+      }),
+  }
+}
+
+const matching = (sql: Transaction, part: string | null) =>
+  part === null ? sql`true` : sql`a.user_ref like ${likeText(part)}`
+
+const blocked = (sql: Transaction, organizationId: string, now: number) => sql`
+  m.organization_id = ${organizationId} and m.archived_at is null and m.blocked_until > ${new Date(now)}`
+
+const toBlocked = (row: BlockedRow): BlockedMember => ({
+  userRef: row.user_ref,
+  memberRef: row.member_ref,
+  displayName: row.display_name,
+  until: row.until?.getTime() ?? null,
+})

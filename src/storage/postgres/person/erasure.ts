@@ -1,0 +1,74 @@
+import type { Erasure } from '../../erasures.js'
+import type { Transaction } from '../connection/client.js'
+import { eraseFromExports } from '../insight/exports.js'
+import { noSuccessor, queuedAs } from './member.js'
+
+/**
+ * Removes an account and every row that names it or its people. The caller holds the account's lock; the members' come
+ * here. Only counts stay, in the ledger, and for a day a hash with the locks.
+ */
+export async function eraseUser(sql: Transaction, organizationId: string, accountId: string, userRef: string) {
+  const members = await sql<{ id: string }[]>`
+    select id from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}
+    order by id for update`
+  const ids = `{${members.map(({ id }) => id).join(',')}}`
+  // One flight: on a crowded machine fourteen, one after the other, came after the time-out.
+  const [patterns] = await Promise.all([
+    sql<{ enrolled: boolean }[]>`
+      delete from keystride.reference_pattern
+      where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])
+      returning kind = 'enrolled' as enrolled`,
+    sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
+    ...eraseFromExports(sql, organizationId, userRef),
+    sql`select keystride.uncount_attempts(${userRef})`,
+    sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`,
+    sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`,
+    sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
+    // Their deliveries and the tries of these go with them; one that is written at this moment goes with the account.
+    sql`delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`,
+    sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`,
+    sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`,
+    sql`select keystride.forget_actions_of(${accountId})`,
+  ])
+  return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
+}
+
+/**
+ * Takes a member off a shared account: what was typed and the code go, the records of sign-ins stay without the typing
+ * and what was around it.
+ * The row stays with its reference and its counters, so that coming back opens no lock.
+ */
+export async function eraseMember(
+  sql: Transaction,
+  organizationId: string,
+  { userRef, memberId, at }: { userRef: string; memberId: string; at: Date },
+) {
+  await sql`
+    select from keystride.member where organization_id = ${organizationId} and id = ${memberId} for update`
+  // The member last: from there to the commit nobody else of the organization comes or goes.
+  const [patterns] = await Promise.all([
+    sql<{ enrolled: boolean }[]>`
+      delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
+      returning kind = 'enrolled' as enrolled`,
+    sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`
+      update keystride.authentication set sealed = null, facts = null, tags = null
+      where organization_id = ${organizationId} and user_ref = ${userRef} and member_id = ${memberId}
+        and (sealed is not null or facts is not null)`,
+    sql`
+      update keystride.member set archived_at = ${at}, generation = generation + 1, n_visible = 0, n_sensitive = 0,
+        ever_reset = false, reset_at = null, completed_at = null, last_success_at = null, preferred_language = null,
+        display_name = null, code_hash = null, code_previous_hash = null, code_temporary = false, code_used = false,
+        code_set_at = null, code_expires_at = null, code_version = code_version + 1,
+        attempts_version = attempts_version + 1, profile_version = profile_version + 1, typed_at = null,
+        adapted_at = null, habits = '{}', ${noSuccessor(sql)}, ${queuedAs(sql, null)}
+      where organization_id = ${organizationId} and id = ${memberId}`,
+  ])
+  return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
+}
+
+/** In the transaction that erases. It stays when the person is gone: see `ErasureStore`. */
+export const noteErasure = (sql: Transaction, organizationId: string, of: Erasure['of'], id: string) => sql`
+  insert into keystride.erasure (organization_id, id, at, of, person)
+  values (${organizationId}, gen_random_uuid(), clock_timestamp(), ${of}, sha256(uuid_send(${id}::uuid)))`

@@ -1,0 +1,114 @@
+import type { Erasure, ErasureOutcome, ErasureStore } from '../../erasures.js'
+import { degraded } from '../connection/circuit-breaker.js'
+import type { Database, Transaction } from '../connection/client.js'
+import { eraseMember, eraseUser } from './erasure.js'
+
+interface ErasureRow {
+  organization_id: string
+  id: string
+  at: Date
+  of: Erasure['of']
+  person: Buffer
+}
+
+/** Nobody waits for a sign-in meanwhile. */
+const PATIENT = { statementMs: 60_000 }
+const NIL = '00000000-0000-0000-0000-000000000000'
+
+/** Erasures in PostgreSQL, written by the transactions that erase. */
+export function postgresErasures(database: Database): ErasureStore {
+  return {
+    list: (after, limit) =>
+      database.asSystem(async (sql) => {
+        const rows = await sql<ErasureRow[]>`
+          select organization_id, id, at, of, person from keystride.erasure
+          where (organization_id, id) > (${after?.organizationId ?? NIL}, ${after?.id ?? NIL})
+          order by organization_id, id limit ${limit}`
+        return rows.map(toErasure)
+      }),
+
+    async again(organizationId, erasures) {
+      const found = await database.scoped(organizationId, (sql) => look(sql, organizationId, erasures), PATIENT)
+      const outcomes: ErasureOutcome[] = []
+      for (const erasure of erasures) {
+        const place = found?.people.get(`${erasure.of} ${erasure.person}`) ?? null
+        const eraseOne = (sql: Transaction) => eraseAgain(sql, organizationId, place, erasure)
+        if (found === null) outcomes.push('foreign')
+        else if (found.known.has(erasure.id)) outcomes.push('known')
+        else outcomes.push(await database.scoped(organizationId, eraseOne, PATIENT))
+      }
+      return outcomes
+    },
+  }
+}
+
+/** Whom an erasure is about. */
+interface Place {
+  readonly accountId: string
+  readonly userRef: string
+  /** Of an account any. */
+  readonly memberId: string
+}
+
+interface Found {
+  readonly known: ReadonlySet<string>
+  /** By what they are and their hash. */
+  readonly people: ReadonlyMap<string, Place>
+}
+
+/** Null where there is no such organization. */
+async function look(sql: Transaction, organizationId: string, erasures: readonly Erasure[]): Promise<Found | null> {
+  const ids = `{${erasures.map(({ id }) => id).join(',')}}`
+  const hashes = `{${erasures.map(({ person }) => `"\\\\x${person}"`).join(',')}}`
+  const here = await sql`select from keystride.organization where organization_id = ${organizationId}`
+  if (here.count === 0) return null
+  const known = await sql<{ id: string }[]>`
+    select id from keystride.erasure where organization_id = ${organizationId} and id = any (${ids}::uuid[])`
+  const people = await sql<{ key: string; account_id: string; user_ref: string; member_id: string }[]>`
+    select p.of || ' ' || encode(p.person, 'hex') as key, p.account_id, p.user_ref, p.member_id
+    from (
+      select 'account' as of, sha256(uuid_send(a.id)) as person, a.id as account_id, a.user_ref, a.id as member_id
+      from keystride.account a where a.organization_id = ${organizationId}
+      union all
+      select 'member', sha256(uuid_send(m.id)), a.id, a.user_ref, m.id
+      from keystride.member m join keystride.account a
+        on a.organization_id = m.organization_id and a.id = m.account_id
+      where m.organization_id = ${organizationId}) p
+    where p.person in (select unnest(${hashes}::text::bytea[]))`
+  return {
+    known: new Set(known.map(({ id }) => id)),
+    people: new Map(
+      people.map((row) => [row.key, { accountId: row.account_id, userRef: row.user_ref, memberId: row.member_id }]),
+    ),
+  }
+}
+
+async function eraseAgain(
+  sql: Transaction,
+  organizationId: string,
+  place: Place | null,
+  { id, at, of, person }: Erasure,
+): Promise<ErasureOutcome> {
+  const noted = await sql`
+    insert into keystride.erasure (organization_id, id, at, of, person)
+    values (${organizationId}, ${id}, ${new Date(at)}, ${of}, ${Buffer.from(person, 'hex')})
+    on conflict do nothing`
+  if (noted.count === 0) return 'known'
+  if (place === null) return 'absent'
+  const { accountId, userRef, memberId } = place
+  const held = await sql`
+    select from keystride.account
+    where organization_id = ${organizationId} and id = ${accountId} and user_ref = ${userRef} for update`
+  if (held.count === 0) throw degraded('somebody else changes the accounts meanwhile')
+  if (of === 'account') await eraseUser(sql, organizationId, accountId, userRef)
+  else await eraseMember(sql, organizationId, { userRef, memberId, at: new Date(at) })
+  return 'erased'
+}
+
+const toErasure = (row: ErasureRow): Erasure => ({
+  organizationId: row.organization_id,
+  id: row.id,
+  at: row.at.getTime(),
+  of: row.of,
+  person: row.person.toString('hex'),
+})

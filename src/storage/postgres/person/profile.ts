@@ -1,0 +1,350 @@
+import type { Member } from '../../../domain/account.js'
+import { NO_ATTEMPTS } from '../../../domain/attempts.js'
+import { livePending, pendingAfter } from '../../../domain/pending-action.js'
+import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
+import { SAMPLE_FORMAT } from '../../../domain/sample-format.js'
+import type {
+  AdaptiveReference,
+  AddOutcome,
+  CaptureMode,
+  NewReference,
+  ProfileStore,
+  StoredReference,
+} from '../../profile.js'
+import { bigintArray, byteaArray, type Database, type Transaction } from '../connection/client.js'
+import { endLink, isLive } from './link-row.js'
+import {
+  lockMember,
+  lockMemberAndAccount,
+  type MemberRow,
+  memberColumns,
+  noSuccessor,
+  queuedAs,
+  toMember,
+} from './member.js'
+
+interface ReferenceRow {
+  id: string
+  generation: number
+  mode: CaptureMode
+  kind: StoredReference['kind']
+  sealed: Uint8Array
+}
+
+/** Whose references a statement is about. */
+interface Owner {
+  readonly organizationId: string
+  readonly memberId: string
+}
+
+/** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction as the rows. */
+export function postgresProfiles(database: Database): ProfileStore {
+  /** One transaction with the member locked; null where it is gone. */
+  const locked = <T>(
+    owner: Owner,
+    work: (sql: Transaction, member: Member) => Promise<T>,
+    lock = lockMember,
+  ): Promise<T | null> =>
+    database.keyed(owner.organizationId, async (sql) => {
+      const member = await lock(sql, owner.organizationId, owner.memberId)
+      return member === null ? null : work(sql, member)
+    })
+  const adding = async (
+    organizationId: string,
+    reference: NewReference,
+    { linkId = null }: { readonly linkId?: string | null },
+    work: (sql: Transaction, owner: Owner, member: Member) => Promise<AddOutcome>,
+    lock = lockMember,
+  ): Promise<AddOutcome> => {
+    const owner = { organizationId, memberId: reference.memberId }
+    const linked = async (sql: Transaction, member: Member): Promise<AddOutcome> => {
+      if (linkId !== null && !(await isLive(sql, owner, linkId))) return { outcome: 'link-ended' }
+      const outcome = await work(sql, owner, member)
+      if (linkId !== null && outcome.outcome === 'added' && outcome.completes) await endLink(sql, owner, linkId)
+      return outcome
+    }
+    const worked = locked(owner, linked, lock)
+    return (await worked) ?? { outcome: 'absent' }
+  }
+
+  return {
+    references: (organizationId, memberId) =>
+      database.keyed(organizationId, async (sql) => {
+        const rows = await sql<ReferenceRow[]>`
+          select r.id, r.generation, r.mode, r.kind, r.sealed
+          from keystride.reference_pattern r join keystride.member m
+            on m.organization_id = r.organization_id and m.id = r.member_id and m.generation = r.generation
+          where r.organization_id = ${organizationId} and r.member_id = ${memberId}
+          order by r.kind = 'adaptive', r.created_at, r.id`
+        return rows.map(toReference)
+      }),
+
+    add: (organizationId, reference, rules) =>
+      adding(organizationId, reference, rules, (sql, owner, member) => add(sql, owner, member, reference, rules)),
+    replaceOldest: (organizationId, reference, rules) =>
+      adding(organizationId, reference, rules, (sql, owner, member) =>
+        replaceOldest(sql, owner, member, reference, rules),
+      ),
+    addToSuccessor: (organizationId, reference, rules) =>
+      adding(
+        organizationId,
+        reference,
+        rules,
+        (sql, owner, member) => addToSuccessor(sql, owner, member, reference, rules),
+        lockMemberAndAccount,
+      ),
+
+    adapt: async (organizationId, reference, rules) => {
+      const owner = { organizationId, memberId: reference.memberId }
+      return (await locked(owner, (sql, member) => adapt(sql, owner, member, reference, rules))) ?? false
+    },
+
+    removeOne: (organizationId, memberId, patternId) =>
+      locked(
+        { organizationId, memberId },
+        (sql, member) => removeOne(sql, { organizationId, memberId }, member, patternId),
+        lockMemberAndAccount,
+      ),
+
+    reset: (organizationId, memberId, at, pendingId) => {
+      const owner = { organizationId, memberId }
+      const emptied = async (sql: Transaction, member: Member) => {
+        if (pendingId !== undefined && livePending(member.pending, at)?.id !== pendingId)
+          return { member, nPatternsDeleted: 0 }
+        const gone = await sql<{ kind: StoredReference['kind'] }[]>`
+          delete from keystride.reference_pattern
+          where organization_id = ${organizationId} and member_id = ${memberId} returning kind`
+        const after = await changed(
+          sql,
+          owner,
+          sql`generation = generation + 1, n_visible = 0, n_sensitive = 0, completed_at = null, ${noSuccessor(sql)},
+            ${removal(sql)}, ${resetAt(sql, at)}, ${queuedAs(sql, pendingAfter(member.pending, { kind: 'emptied' }, at))}`,
+        )
+        return { member: after, nPatternsDeleted: gone.filter(({ kind }) => kind === 'enrolled').length }
+      }
+      return locked(owner, emptied, lockMemberAndAccount)
+    },
+  }
+}
+
+async function add(
+  sql: Transaction,
+  owner: Owner,
+  member: Member,
+  reference: NewReference,
+  rules: Parameters<ProfileStore['add']>[2],
+): Promise<AddOutcome> {
+  const n = member.nPatternsRef
+  const fits = n === 0 || member.sampleFormat === SAMPLE_FORMAT
+  if (member.generation !== reference.generation || n >= rules.limit || !fits) return { outcome: 'closed', member }
+  if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
+  if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
+  const { visible, sensitive } = counted(reference.mode)
+  const completes = n + 1 === rules.target
+  const after = await changed(
+    sql,
+    owner,
+    sql`n_visible = n_visible + ${visible}, n_sensitive = n_sensitive + ${sensitive}, sample_format = ${SAMPLE_FORMAT},
+      profile_version = profile_version + 1
+      ${completes ? sql`, completed_at = ${dateOf(reference.createdAt)}` : sql``}`,
+  )
+  return { outcome: 'added', member: after, completes: n + 1 >= rules.limit }
+}
+
+async function replaceOldest(
+  sql: Transaction,
+  owner: Owner,
+  member: Member,
+  reference: NewReference,
+  rules: Parameters<ProfileStore['replaceOldest']>[2],
+): Promise<AddOutcome> {
+  const queued = livePending(member.pending, reference.createdAt)
+  const honors = queued?.id === rules.pendingId && queued.action === 'UPDATE_BIOMETRIC_PROFILE'
+  const fits = member.generation === reference.generation && member.sampleFormat === SAMPLE_FORMAT
+  if (!honors || !fits || member.nPatternsRef < rules.target) return { outcome: 'closed', member }
+  if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
+  if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
+  const [oldest] = await sql<{ mode: CaptureMode }[]>`
+    delete from keystride.reference_pattern r using (
+      select id from keystride.reference_pattern
+      where ${owned(sql, owner)} and generation = ${member.generation} and kind = 'enrolled' and id <> ${reference.id}
+      order by created_at, id limit 1) o
+    where r.organization_id = ${owner.organizationId} and r.member_id = ${owner.memberId} and r.id = o.id
+    returning r.mode`
+  if (oldest === undefined) throw new Error('the member counts references that are not there')
+  await deleteAdaptive(sql, owner, 0)
+  const [before, now] = [counted(oldest.mode), counted(reference.mode)]
+  const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
+  const after = await changed(
+    sql,
+    owner,
+    sql`n_visible = n_visible + ${now.visible - before.visible},
+      n_sensitive = n_sensitive + ${now.sensitive - before.sensitive}, ${removal(sql)}, ${queuedAs(sql, pending)}`,
+  )
+  return { outcome: 'added', member: after, completes: pending === null }
+}
+
+async function addToSuccessor(
+  sql: Transaction,
+  owner: Owner,
+  member: Member,
+  reference: NewReference,
+  rules: Parameters<ProfileStore['addToSuccessor']>[2],
+): Promise<AddOutcome> {
+  if (reference.generation !== member.generation + 1) return { outcome: 'closed', member }
+  if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
+  const goesOn = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
+  const collected = goesOn ? member.successor : null
+  if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
+  if (collected === null) await deleteSuccessor(sql, owner, member, reference.id)
+  const one = counted(reference.mode)
+  const visible = (collected?.nVisible ?? 0) + one.visible
+  const sensitive = (collected?.nSensitive ?? 0) + one.sensitive
+  if (visible + sensitive < rules.target) {
+    const after = await changed(
+      sql,
+      owner,
+      sql`successor_owner = ${rules.owner}, successor_format = ${SAMPLE_FORMAT}, successor_visible = ${visible},
+        successor_sensitive = ${sensitive}`,
+    )
+    return { outcome: 'added', member: after, completes: false }
+  }
+  await sql`
+    delete from keystride.reference_pattern where ${owned(sql, owner)} and generation <= ${member.generation}`
+  const emptied = pendingAfter(member.pending, { kind: 'emptied' }, reference.createdAt)
+  const after = await changed(
+    sql,
+    owner,
+    sql`generation = generation + 1, n_visible = ${visible}, n_sensitive = ${sensitive}, sample_format = ${SAMPLE_FORMAT},
+      completed_at = ${dateOf(reference.createdAt)}, ${noSuccessor(sql)}, ${removal(sql)}, ${queuedAs(sql, emptied)}
+      ${rules.asReset ? sql`, ${resetAt(sql, reference.createdAt)}` : sql``}`,
+  )
+  return { outcome: 'added', member: after, completes: true }
+}
+
+async function adapt(
+  sql: Transaction,
+  owner: Owner,
+  member: Member,
+  reference: AdaptiveReference,
+  rules: Parameters<ProfileStore['adapt']>[2],
+): Promise<boolean> {
+  const { adaptedAt } = member
+  const due = adaptedAt === null || reference.createdAt - adaptedAt >= rules.intervalMs
+  if (!due || member.profileVersion !== rules.profileVersion || member.generation !== reference.generation) return false
+  if (!(await insert(sql, owner, reference, 'adaptive'))) return false
+  await deleteAdaptive(sql, owner, rules.max)
+  await changed(sql, owner, sql`adapted_at = ${dateOf(reference.createdAt)}, profile_version = profile_version + 1`)
+  return true
+}
+
+async function removeOne(sql: Transaction, owner: Owner, member: Member, patternId: string): Promise<Member | null> {
+  const [gone] = await sql<Pick<ReferenceRow, 'generation' | 'mode' | 'kind'>[]>`
+    delete from keystride.reference_pattern where ${owned(sql, owner)} and id = ${patternId}
+    returning generation, mode, kind`
+  if (gone === undefined) return null
+  const { visible, sensitive } = counted(gone.mode)
+  if (gone.generation > member.generation) {
+    const last = (member.successor?.nVisible ?? 0) + (member.successor?.nSensitive ?? 0) <= 1
+    return changed(
+      sql,
+      owner,
+      last
+        ? noSuccessor(sql)
+        : sql`successor_visible = successor_visible - ${visible}, successor_sensitive = successor_sensitive - ${sensitive}`,
+    )
+  }
+  if (gone.kind === 'adaptive') return changed(sql, owner, removal(sql))
+  await deleteAdaptive(sql, owner, 0)
+  return changed(
+    sql,
+    owner,
+    sql`n_visible = n_visible - ${visible}, n_sensitive = n_sensitive - ${sensitive},
+      ever_reset = ever_reset or n_visible + n_sensitive = 1, ${removal(sql)}`,
+  )
+}
+
+/** True where nobody has typed this before, or where that does not matter; then the mark is kept. */
+async function claimMark(
+  sql: Transaction,
+  { id, generation, memberId, replayMark, createdAt }: NewReference,
+  { rejectReplay }: { readonly rejectReplay: boolean },
+): Promise<boolean> {
+  if (replayMark === null) return true
+  const [claim] = await sql<{ fresh: boolean }[]>`
+    select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId},
+      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation},
+      ${byteaArray(replayMark.cleared ?? [])}) as fresh`
+  return claim?.fresh === true
+}
+
+/** False where the profile holds this very pattern already; an adaptive one may become an enrolled one. */
+async function insert(
+  sql: Transaction,
+  { organizationId, memberId }: Owner,
+  { id, generation, mode, sealed, createdAt }: AdaptiveReference,
+  kind: StoredReference['kind'],
+): Promise<boolean> {
+  const { count } = await sql`
+    insert into keystride.reference_pattern as r
+      (organization_id, member_id, id, generation, mode, kind, sealed, created_at)
+    values (${organizationId}, ${memberId}, ${id}, ${generation}, ${mode}, ${kind}, ${sealed}, ${dateOf(createdAt)})
+    on conflict (organization_id, member_id, id) do update set kind = excluded.kind
+      where r.kind = 'adaptive' and excluded.kind = 'enrolled' and r.generation = excluded.generation`
+  return count === 1
+}
+
+/** Keeps the newest `keep` of the adaptive references. */
+async function deleteAdaptive(sql: Transaction, owner: Owner, keep: number): Promise<void> {
+  await sql`
+    delete from keystride.reference_pattern where ${owned(sql, owner)} and id in (
+      select id from keystride.reference_pattern where ${owned(sql, owner)} and kind = 'adaptive'
+      order by created_at desc, id desc offset ${keep})`
+}
+
+/** Deletes what was collected, but for the pattern that a new collection begins with. */
+async function deleteSuccessor(
+  sql: Transaction,
+  owner: Owner,
+  { generation }: Member,
+  except: string | null = null,
+): Promise<void> {
+  await sql`
+    delete from keystride.reference_pattern
+    where ${owned(sql, owner)} and generation > ${generation} and id is distinct from ${except}::uuid`
+}
+
+/** Writes to the member's row, which is locked and so there, and gives the member afterwards. */
+async function changed(
+  sql: Transaction,
+  { organizationId, memberId }: Owner,
+  assignments: ReturnType<typeof noSuccessor>,
+): Promise<Member> {
+  const [row] = await sql<MemberRow[]>`
+    update keystride.member m set ${assignments}
+    where m.organization_id = ${organizationId} and m.id = ${memberId} returning ${memberColumns(sql)}`
+  if (row === undefined) throw new Error('a locked member went away')
+  return toMember(row)
+}
+
+const owned = (sql: Transaction, { organizationId, memberId }: Owner) => sql`
+  organization_id = ${organizationId} and member_id = ${memberId}`
+
+/** References that counted are gone: a verdict on them finds the counters moved, and is decided again. */
+const removal = (sql: Transaction) => sql`
+  profile_version = profile_version + 1, attempts_version = attempts_version + 1`
+
+const resetAt = (sql: Transaction, at: number) => sql`
+  ever_reset = true, reset_at = ${dateOf(at)},
+  attempts = attempts || ${JSON.stringify({ biometric: NO_ATTEMPTS.biometric })}::text::jsonb`
+
+const counted = (mode: CaptureMode) => ({
+  visible: mode === 'visible' ? 1 : 0,
+  sensitive: mode === 'sensitive' ? 1 : 0,
+})
+
+const dateOf = (at: number | null) => (at === null ? null : new Date(at))
+
+function toReference(row: ReferenceRow): StoredReference {
+  return { id: row.id, generation: row.generation, mode: row.mode, kind: row.kind, sealed: row.sealed }
+}

@@ -1,0 +1,22 @@
+import type { LinkKind } from '../../domain/profile-link.js'
+import type { Saying, TryTexts, TypingTexts } from '../browser/page-data.js'
+
+/** What the pages say, in one language. */
+export interface Texts {
+  readonly kinds: Readonly<Record<LinkKind, Saying>>
+  readonly typing: TypingTexts
+  readonly trying: TryTexts
+  readonly needsScript: string
+  readonly recorded: { readonly title: string; readonly items: readonly string[] }
+  readonly done: Saying & {
+    readonly close: string
+    /** `{host}`. */
+    readonly leaving: string
+    /** `{host}`. */
+    readonly onward: string
+  }
+  readonly nothingLeft: Saying
+  readonly gone: Saying
+  readonly unavailable: Saying
+  readonly language: string
+}

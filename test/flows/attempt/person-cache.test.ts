@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { Account, Member } from '../../../src/domain/account.js'
+import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { writeHabits } from '../../../src/domain/context/circumstances.js'
+import { createKnownPeople, type KnownPerson, PERSON_BYTES } from '../../../src/flows/attempt/person-cache.js'
+
+const ORGANIZATION = 'o1'
+const account: Account = {
+  id: 'a1',
+  userRef: 'zoë@example.com',
+  type: 'nominative',
+  displayName: 'Zoë “Z” \u{1f511}',
+  memberSelection: 'ask',
+  groups: ['staff'],
+  tag: { __proto__x: 'y', team: 'ß\n' },
+  createdAt: 1,
+}
+const member: Member = {
+  id: 'm1',
+  memberRef: account.userRef,
+  displayName: null,
+  generation: 2,
+  nPatternsRef: 5,
+  nVisible: 5,
+  nSensitive: 0,
+  everReset: true,
+  completedAt: 7,
+  lastSuccessAt: 1_795_388_088_092,
+  preferredLanguage: 'fr',
+  code: { set: true, temporary: false, expiresAt: null, used: false, version: 3 },
+  attempts: { ...NO_ATTEMPTS, biometric: { streak: 1, closedUntil: 9, off: false, recentFailures: [4, 5] } },
+  attemptsVersion: 4,
+  rowVersion: 6,
+  patternsClosedForMs: 0,
+  createdAt: 2,
+  lastTypedAt: 8,
+  profileVersion: 5,
+  sampleFormat: 1,
+  successor: null,
+  pending: { id: 'q1', action: 'RESET_BIOMETRIC_PROFILE', queuedAt: 3, nReplaced: 0 },
+  adaptedAt: null,
+  habits: writeHabits({ n: 2, values: { os: [['Linux', 45, 1_795_388_088_092]] }, hours: [[166, 78]], places: [] }),
+}
+const template = { bytes: new Uint8Array(600), n: 5 }
+const person: KnownPerson = { account, member, nth: 3, template, references: ['r1', 'r2'], hasAdaptive: true }
+const whoIs = (userRef: string) => ({ organizationId: ORGANIZATION, userRef, memberRef: null })
+const who = whoIs(account.userRef)
+const named = (userRef: string): KnownPerson => ({ ...person, account: { ...account, userRef } })
+
+describe('the people a process remembers', () => {
+  it('gives a person back as they were left, with the very template', () => {
+    const people = createKnownPeople(1e6)
+    people.keep(who, person)
+    expect(people.recall(who)).toEqual(person)
+    expect(people.recall(who)?.template).toBe(template)
+    expect(people.profileOf(who, member)).toMatchObject({ references: ['r1', 'r2'], hasAdaptive: true })
+  })
+
+  it.each(['id', 'generation', 'profileVersion'] as const)('has no profile for a member of another %s', (field) => {
+    const people = createKnownPeople(1e6)
+    people.keep(who, person)
+    expect(people.profileOf(who, { ...member, [field]: field === 'id' ? 'm2' : member[field] + 1 })).toBeNull()
+  })
+
+  it('knows nobody by another member, another user or another organization', () => {
+    const people = createKnownPeople(1e6)
+    people.keep(who, person)
+    for (const other of [{ ...who, memberRef: 'somebody' }, whoIs('ann'), { ...who, organizationId: 'o2' }]) {
+      expect(people.recall(other)).toBeNull()
+      expect(people.profileOf(other, member)).toBeNull()
+    }
+    expect(people.recall({ ...who, memberRef: account.userRef })).not.toBeNull()
+  })
+
+  it('keeps the later of two commits, whichever is heard of first', () => {
+    const people = createKnownPeople(1e6)
+    const later = { ...person, member: { ...member, rowVersion: 7, attemptsVersion: 5 } }
+    people.keep(who, later)
+    people.keep(who, person)
+    expect(people.recall(who)?.member.rowVersion).toBe(7)
+  })
+
+  it('forgets whom it met longest ago when its bytes are full, and counts them', () => {
+    const people = createKnownPeople(1e6)
+    people.keep(who, person)
+    const each = people.bytes()
+    expect(each).toBeGreaterThan(PERSON_BYTES + 600)
+    const few = createKnownPeople(3.5 * each)
+    for (const ref of ['u1', 'u2', 'u3']) few.keep(whoIs(ref), named(ref))
+    few.recall(whoIs('u1'))
+    few.keep(whoIs('u4'), named('u4'))
+    expect(['u1', 'u2', 'u3', 'u4'].map((ref) => few.recall(whoIs(ref)) !== null)).toEqual([true, false, true, true])
+    expect(few.bytes()).toBeLessThanOrEqual(3.5 * each)
+    for (const ref of ['u1', 'u3', 'u4']) few.forget(whoIs(ref))
+    expect(few.bytes()).toBe(0)
+  })
+
+  it('keeps nobody of a shared account, nobody whose patterns are closed for a while, and nobody too large', () => {
+    const people = createKnownPeople(1e6)
+    people.keep(who, { ...person, account: { ...account, type: 'generic' } })
+    people.keep(who, { ...person, member: { ...member, patternsClosedForMs: 1 } })
+    expect(people.recall(who)).toBeNull()
+    const small = createKnownPeople(PERSON_BYTES)
+    small.keep(who, person)
+    expect([small.recall(who), small.bytes()]).toEqual([null, 0])
+  })
+})

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bodyOf } from '../../../bench/ratio/people.js'
+import { seededRandom } from '../../../src/calibration/random.js'
+import { readConfig } from '../../../src/config.js'
+import { DEFAULT_TARGETS } from '../../../src/domain/biometric-status.js'
+import { Refusal } from '../../../src/domain/refusal.js'
+import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../../../src/domain/replay.js'
+import { createAccountFlows } from '../../../src/flows/account/accounts.js'
+import { clearedMark } from '../../../src/flows/attempt/replay-check.js'
+import { createSettings } from '../../../src/flows/organization/settings.js'
+import { newToken } from '../../../src/flows/process/tokens.js'
+import { createEnroll } from '../../../src/flows/profile/enroll.js'
+import { createBootstrap } from '../../../src/flows/session/bootstrap.js'
+import { jsonLog } from '../../../src/log.js'
+import { administration, openStores, type Stores } from '../../../src/open-stores.js'
+import type { PatternReading, Scoring } from '../../../src/scoring/scoring.js'
+import { startScoring } from '../../../src/start-scoring.js'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
+import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
+import { attempt, type Person, person, reference } from '../../storage/fixtures.js'
+
+const PRESSES = 18
+const HINTS = { language: null, acceptLanguage: null }
+const TYPINGS = 400
+
+let fresh: FreshDatabase
+let stores: Stores
+let scoring: Scoring
+let database: Database
+let organizationId: string
+let replayKey: Uint8Array
+
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({ DATABASE_URL: fresh.url, ENCRYPTION_KEY: key, SCORING: 'inline' })
+  const log = jsonLog('error')
+  stores = await openStores(config, log, { redis: false })
+  scoring = await startScoring(config, log)
+  database = connectPostgres({ url: fresh.url, max: 2 })
+  organizationId = (await administration(stores).create('Test')).id
+  replayKey = await stores.vault.replayKey(organizationId)
+}, 60_000)
+afterAll(async () => {
+  await scoring.close()
+  await stores.close()
+  await database.close()
+  await fresh.drop()
+})
+
+interface Event {
+  readonly type: string
+  et: number
+}
+const { kevt, k: _, ...around } = JSON.parse(bodyOf(1, 0, PRESSES)) as { kevt: Event[]; k: unknown }
+const event = (type: string): Event => {
+  const found = kevt.find((one) => one.type === type)
+  if (found === undefined) throw new Error(`no ${type} in the pattern`)
+  return found
+}
+/** A pattern of these times, ms: press and release of each key in turn. */
+const bodyAt = (times: readonly number[]): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      ...around,
+      kevt: times.map((ms, i) => {
+        const [type, et] = [i % 2 === 0 ? 'keydown' : 'keyup', Math.round(100 * ms) / 100]
+        return { ...event(type), et, seqn: i }
+      }),
+    }),
+  )
+const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+/** The same words typed again and again by one with a steady rhythm. */
+function typings(seed: number): number[][] {
+  const random = seededRandom(seed)
+  const rhythm = Array.from({ length: PRESSES }, () => 130 + 160 * random())
+  return Array.from({ length: TYPINGS }, () => {
+    let at = 1000 * random()
+    return rhythm.flatMap((flight) => {
+      const press = at
+      at += flight * Math.exp(0.09 * normal(random))
+      return [press, press + 60 + 25 * random()]
+    })
+  })
+}
+
+async function read(body: Uint8Array, references: readonly Uint8Array[] = []): Promise<PatternReading> {
+  const found = await scoring.score({ body, references, replayKey })
+  if (!found.ok) throw new Error(found.message)
+  return found.reading
+}
+
+const alike = (a: ReplayMark, b: ReplayMark): boolean =>
+  a.bands.filter((band) => b.bands.includes(band)).length >= REPLAY_BANDS_SHARED
+
+/** The flows of enrollment, on these stores. */
+function enrolling() {
+  const needs = {
+    ...stores,
+    scoring,
+    ...createSettings({ ...stores, monotonicMs: () => performance.now() }),
+    targets: DEFAULT_TARGETS,
+    newId: () => v7(),
+    newToken,
+    now: () => Date.now(),
+    randomSeed: () => 1,
+    replay: 'reject' as const,
+  }
+  return {
+    accounts: createAccountFlows({ ...needs, securityCodes: { issueFirst: async () => null } }),
+    bootstrap: createBootstrap(needs),
+    enroll: createEnroll(needs),
+  }
+}
+
+/**
+ * Two typings whose marks are alike by chance, and no more than those. Which they are depends on the organization's key: a few
+ * look like a machine's, or are as near to each other as one typing and its copy.
+ */
+async function chance(seed: number): Promise<readonly [number[], number[]]> {
+  const typed = await Promise.all(typings(seed).map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
+  const all = typed.filter(({ reading }) => !reading.bot)
+  for (const [i, a] of all.entries())
+    for (const b of all.slice(i + 1)) {
+      if (!alike(a.reading.replayMark, b.reading.replayMark)) continue
+      const { replayDistanceMs } = await read(bodyAt(b.times), [a.reading.sample])
+      if (replayDistanceMs >= REPLAY_NEAR_MS && Number.isFinite(replayDistanceMs)) return [a.times, b.times]
+    }
+  throw new Error('no two marks are alike by chance')
+}
+
+/** An attempt of these times, as verify records it. */
+async function attemptAt(times: readonly number[], of: Person, cleared: readonly Uint8Array[] = []) {
+  const { sample, replayMark } = await read(bodyAt(times))
+  const [patternId, id] = [v7(), v7()]
+  const binding = { accountId: of.accountId, memberId: of.memberId, patternId, generation: 0 }
+  const pattern = { id: patternId, sealed: await stores.vault.seal(organizationId, binding, sample) }
+  const { authentication, ...rest } = attempt(of)
+  return {
+    ...rest,
+    replayMark: { ...replayMark, cleared },
+    authentication: { ...authentication, id, createdAt: Date.now(), pattern },
+  }
+}
+
+describe('a typing whose mark is like a known one', () => {
+  it('is told from a replay by the pattern itself', async () => {
+    const [known, again] = await chance(4)
+    const [ada, bo] = [await person(database, organizationId, 'ada'), await person(database, organizationId, 'bo')]
+    const needs = { ...stores, scoring, now: () => Date.now() }
+    const look = (times: readonly number[], mark: ReplayMark) => clearedMark(needs, organizationId, bodyAt(times), mark)
+    const first = await attemptAt(known, ada)
+    expect(await stores.authentications.record(organizationId, first)).toBe('recorded')
+
+    const second = await attemptAt(again, bo)
+    expect(await stores.authentications.record(organizationId, second)).toBe('replay')
+    const cleared = (await look(again, second.replayMark))?.cleared ?? []
+    expect(cleared.map((exact) => Buffer.from(exact).toString('hex'))).toEqual([
+      Buffer.from(first.replayMark.exact).toString('hex'),
+    ])
+    expect(await stores.authentications.record(organizationId, await attemptAt(again, bo, cleared))).toBe('recorded')
+
+    // A copy is one, shaken or not, and whatever was cleared for another typing.
+    const random = seededRandom(5)
+    const shaken = known.map((ms) => ms + 5 * (2 * random() - 1))
+    const stretched = known.map((ms) => 1.5 * ms)
+    for (const times of [known, shaken, stretched]) {
+      const copy = await attemptAt(times, bo)
+      if (times === shaken && !alike(copy.replayMark, first.replayMark)) continue
+      expect(await stores.authentications.record(organizationId, { ...copy, attemptsVersion: 1 })).toBe('replay')
+      expect(await look(times, copy.replayMark)).toBeNull()
+    }
+    const { sample } = await read(bodyAt(known))
+    expect((await read(bodyAt(again), [sample])).replayDistanceMs).toBeGreaterThan(REPLAY_NEAR_MS)
+    expect((await read(bodyAt(shaken), [sample])).replayDistanceMs).toBeLessThan(REPLAY_NEAR_MS / 2)
+
+    // Of a pattern that is gone nothing can be said, so it counts as a replay.
+    await database.scoped(organizationId, (sql) => sql`update keystride.authentication set sealed = null`)
+    expect(await look(again, second.replayMark)).toBeNull()
+  })
+
+  it('is laid beside references as well', async () => {
+    const [known, again] = await chance(6)
+    const owner = await person(database, organizationId, 'cy')
+    const { sample, replayMark } = await read(bodyAt(known))
+    const made = reference(owner.memberId, replayMark)
+    const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: made.id, generation: 0 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const rules = { limit: 10, target: 5, rejectReplay: true }
+    expect(await stores.profiles.add(organizationId, { ...made, sealed, createdAt: Date.now() }, rules)).toMatchObject({
+      outcome: 'added',
+    })
+    const { replayMark: mark } = await read(bodyAt(again))
+    const found = await stores.authentications.resembling(organizationId, mark, Date.now(), 10)
+    const told = found.find(({ exact }) => Buffer.compare(exact, replayMark.exact) === 0)
+    expect(told?.pattern?.binding).toEqual(binding)
+    const opened = await stores.vault.open(organizationId, binding, told?.pattern?.sealed ?? new Uint8Array())
+    expect(Buffer.compare(opened, sample)).toBe(0)
+  })
+
+  it('is laid beside one that was tested and became a reference of a later profile, once the attempt is gone', async () => {
+    const [known, again] = await chance(10)
+    const owner = await person(database, organizationId, 'di')
+    const tested = await attemptAt(known, owner)
+    expect(await stores.authentications.record(organizationId, tested)).toBe('recorded')
+    await database.scoped(
+      organizationId,
+      (sql) => sql`update keystride.member set generation = 1 where id = ${owner.memberId}`,
+    )
+    const { sample } = await read(bodyAt(known))
+    const { id } = tested.authentication.pattern
+    const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: id, generation: 1 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const made = { ...reference(owner.memberId, undefined, 1), id, sealed, replayMark: null, createdAt: Date.now() }
+    const rules = { limit: 10, target: 5, rejectReplay: true }
+    expect(await stores.profiles.add(organizationId, made, rules)).toMatchObject({ outcome: 'added' })
+    const needs = { ...stores, scoring, now: () => Date.now() }
+    const { replayMark: mark } = await read(bodyAt(again))
+    const look = async () => (await clearedMark(needs, organizationId, bodyAt(again), mark))?.cleared?.length ?? 0
+    expect(await look()).toBeGreaterThan(0)
+    await database.scoped(
+      organizationId,
+      (sql) => sql`update keystride.authentication set sealed = null where member_id = ${owner.memberId}`,
+    )
+    expect(await look()).toBeGreaterThan(0)
+  })
+
+  it('is stored as a reference, unless it is the known one over again', async () => {
+    const [known, again] = await chance(8)
+    const flows = enrolling()
+    const stored = async (userRef: string, times: readonly number[]) => {
+      const who = { organizationId, userRef, memberRef: null }
+      await flows.accounts.create(who, { type: null, displayName: null, withCode: false })
+      const { sessionToken } = await flows.bootstrap(who, null, HINTS)
+      const outcome = flows.enroll(who, sessionToken, bodyAt(times), HINTS)
+      return outcome.then(
+        ({ nPatternsRef }) => nPatternsRef,
+        (error) => (error instanceof Refusal ? error.kind : 'thrown'),
+      )
+    }
+    const slower = known.map((ms) => 1.4 * ms)
+    expect([
+      await stored('flo', known),
+      await stored('gil', again),
+      await stored('hal', known),
+      await stored('ike', slower),
+    ]).toEqual([1, 1, 'replay-detected', 'replay-detected'])
+  })
+
+  it('is looked for in its own organization, in the time that is remembered, and up to a number', async () => {
+    const other = (await administration(stores).create('Other')).id
+    const [b0 = 0n, b1 = 0n, ...rest] = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
+    const marks = [1, 2, 3].map((): ReplayMark => ({ exact: randomBytes(16), bands: [b0, b1, ...rest] }))
+    const someone = await person(database, organizationId, 'dee')
+    const lenient = { limit: 10, target: 5, rejectReplay: false }
+    for (const mark of marks) {
+      const made = { ...reference(someone.memberId, mark), createdAt: Date.now() }
+      expect(await stores.profiles.add(organizationId, made, lenient)).toMatchObject({ outcome: 'added' })
+    }
+    const mark = { exact: randomBytes(16), bands: [b1, b0, ...rest.map((band) => band + 1n)] }
+    const count = async (of: string, now: number, most: number) =>
+      (await stores.authentications.resembling(of, mark, now, most)).length
+    const later = Date.now() + 401 * 86_400_000
+    expect([
+      await count(organizationId, Date.now(), 10),
+      await count(organizationId, Date.now(), 2),
+      await count(organizationId, later, 10),
+      await count(other, Date.now(), 10),
+    ]).toEqual([3, 2, 0, 0])
+  })
+})

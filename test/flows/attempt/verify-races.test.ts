@@ -1,0 +1,468 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { person } from '../../../src/cli/made-up-person.js'
+import { readConfig } from '../../../src/config.js'
+import { DEFAULT_TARGETS, type ProfileTargets } from '../../../src/domain/biometric-status.js'
+import { Refusal } from '../../../src/domain/refusal.js'
+import { REPLAY_NEAR_MS } from '../../../src/domain/replay.js'
+import { createAccountFlows } from '../../../src/flows/account/accounts.js'
+import { createKnownPeople, type KnownPeople } from '../../../src/flows/attempt/person-cache.js'
+import { createVerify } from '../../../src/flows/attempt/verify.js'
+import { createSettings } from '../../../src/flows/organization/settings.js'
+import { newToken, sha256Hex } from '../../../src/flows/process/tokens.js'
+import { createEnroll } from '../../../src/flows/profile/enroll.js'
+import { createProfileFlows } from '../../../src/flows/profile/profiles.js'
+import { createBootstrap } from '../../../src/flows/session/bootstrap.js'
+import { jsonLog } from '../../../src/log.js'
+import { administration, openStores, type Stores } from '../../../src/open-stores.js'
+import type { Scoring } from '../../../src/scoring/scoring.js'
+import { startScoring } from '../../../src/start-scoring.js'
+import type { KnownPattern } from '../../../src/storage/authentication.js'
+import { text } from '../../api/enrolled.js'
+import { freshDatabase } from '../../servers/database.js'
+import { mark } from '../../storage/fixtures.js'
+
+const MEMORY = 1e6
+const HINTS = { language: null, acceptLanguage: null }
+const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))
+let stores: Stores
+let scoring: Scoring
+let organizationId: string
+let seed = 1
+
+beforeAll(async () => {
+  const { url } = await freshDatabase()
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const config = readConfig({ DATABASE_URL: url, ENCRYPTION_KEY: key, SCORING_WORKERS: '1' })
+  const log = jsonLog('error')
+  stores = await openStores(config, log, { redis: false })
+  scoring = await startScoring(config, log)
+  organizationId = (await administration(stores).create('Test')).id
+})
+afterAll(async () => {
+  await scoring.close()
+  await stores.close()
+})
+
+/** The flows of a process on these stores, some of them in the test's hands. */
+function flowsOn(
+  changes: Partial<
+    Pick<Stores, 'accounts' | 'profiles' | 'authentications'> & {
+      scoring: Scoring
+      targets: ProfileTargets
+      people: KnownPeople
+    }
+  > = {},
+) {
+  const needs = {
+    ...stores,
+    scoring,
+    ...createSettings({ ...stores, monotonicMs: () => performance.now() }),
+    targets: DEFAULT_TARGETS,
+    newId: () => v7(),
+    newToken,
+    now: () => Date.now(),
+    randomSeed: () => 1,
+    replay: 'reject' as const,
+    adaptation: true,
+    people: createKnownPeople(MEMORY),
+    contextIndicators: [],
+    ...changes,
+  }
+  const securityCodes = { issueFirst: async () => null }
+  return {
+    accounts: createAccountFlows({ ...needs, securityCodes }),
+    bootstrap: createBootstrap(needs),
+    enroll: createEnroll(needs),
+    profiles: createProfileFlows(needs),
+    verify: createVerify(needs),
+  }
+}
+
+/** Made-up people are now and then taken for the machines they are. */
+const ifBot = (error: unknown) => {
+  if (error instanceof Refusal && error.kind === 'bot-detected') return { patternId: null }
+  throw error
+}
+
+/** Somebody with five references. */
+async function enrolled() {
+  const flows = flowsOn()
+  const who = { organizationId, userRef: `p${seed}`, memberRef: null }
+  const typist = person(seed++)
+  const { account, member } = await flows.accounts.create(who, { type: null, displayName: null, withCode: false })
+  let next = 0
+  const one = {
+    who,
+    typist,
+    accountId: account.id,
+    memberId: member?.id ?? '',
+    patternIds: [] as string[],
+    fresh: () => bytes(typist.types(text(next), next++)),
+    session: async () => (await flows.bootstrap(who, null, HINTS)).sessionToken,
+    enroll: async () => {
+      const session = await one.session()
+      while (one.patternIds.length < 5) {
+        const { patternId } = await flows.enroll(who, session, one.fresh(), HINTS).catch(ifBot)
+        if (patternId !== null) one.patternIds.push(patternId)
+      }
+    },
+    references: () => stores.profiles.references(organizationId, one.memberId),
+    used: async (token: string) =>
+      (await stores.sessions.find(organizationId, who.userRef, sha256Hex(token)))?.used.biometric,
+    records: async () => (await stores.authentications.list(organizationId, who.userRef, 100)).length,
+  }
+  await one.enroll()
+  return one
+}
+
+/** Scoring after which something happens once, before whoever asked knows the result. */
+function scoringThen(happens: () => Promise<unknown>) {
+  let asked = 0
+  const score: Scoring['score'] = async (task) => {
+    const found = await scoring.score(task)
+    if (asked++ === 0) await happens()
+    return found
+  }
+  return { ...scoring, score, asked: () => asked }
+}
+
+describe('while a pattern is being scored', () => {
+  it('a reference that is removed is left out of the verdict: the pattern is scored again', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
+    const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
+    const flows = flowsOn({ scoring: scores, targets: four })
+    const { authentication } = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(scores.asked()).toBe(2)
+    expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+    expect(await one.records()).toBe(1)
+  })
+
+  it('a removal that leaves too few leaves no verdict, and no record', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer).toMatchObject({ action: 'enroll', authentication: null, biometricStatus: 'in-progress' })
+    expect([scores.asked(), await one.records()]).toEqual([1, 0])
+  })
+
+  it('a profile that is reset and enrolled anew judges no typing of before', async () => {
+    const [one, other] = [await enrolled(), await enrolled()]
+    const scores = scoringThen(async () => {
+      await flowsOn().profiles.reset(one.who)
+      const session = await one.session()
+      for (let stored = 0; stored < 5; ) {
+        const { patternId } = await flowsOn().enroll(one.who, session, other.fresh(), HINTS).catch(ifBot)
+        if (patternId !== null) stored++
+      }
+    })
+    const verified = flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    await expect(verified).rejects.toMatchObject({ kind: 'session-missing' })
+    expect(await one.records()).toBe(0)
+  })
+
+  it('a lock of the person refuses it, and gives its attempt back', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
+    const token = await one.session()
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, token, one.fresh(), HINTS)
+    expect(answer).toMatchObject({ action: 'refused', refusedBecause: 'typing-locked', authentication: null })
+    expect(await one.used(token)).toBe(0)
+    expect([scores.asked(), await one.records()]).toEqual([1, 0])
+  })
+
+  it('a reference that a queued update replaces elsewhere is left out: the pattern is scored again', async () => {
+    const one = await enrolled()
+    const scores = scoringThen(async () => {
+      const [pendingId, id, createdAt] = [v7(), v7(), Date.now()]
+      const queued = { kind: 'queue', id: pendingId, action: 'UPDATE_BIOMETRIC_PROFILE' } as const
+      await stores.pendingActions.change(organizationId, one.memberId, queued, createdAt)
+      const [oldest] = await one.references()
+      if (oldest === undefined) throw new Error('five references are stored')
+      const binding = { accountId: one.accountId, memberId: one.memberId, generation: 0 }
+      const sample = await stores.vault.open(organizationId, { ...binding, patternId: oldest.id }, oldest.sealed)
+      const sealed = await stores.vault.seal(organizationId, { ...binding, patternId: id }, sample)
+      const replacement = { ...oldest, id, memberId: one.memberId, sealed, replayMark: mark(), createdAt }
+      const rules = { target: 5, rejectReplay: true, pendingId }
+      expect((await stores.profiles.replaceOldest(organizationId, replacement, rules)).outcome).toBe('added')
+    })
+    const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer.authentication).toMatchObject({ nPatternsRef: 5, nPatternsRefUsed: 5 })
+    expect([scores.asked(), await one.records()]).toEqual([2, 1])
+  })
+})
+
+describe('learning from a clean pass', () => {
+  /** The first of many attempts that may adapt the profile. */
+  async function cleanPass(one: Awaited<ReturnType<typeof enrolled>>, flows = flowsOn()) {
+    for (;;) {
+      const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+      if ((answer.authentication?.confidence ?? 0) >= 0.95) return answer
+    }
+  }
+  const adaptive = async (one: Awaited<ReturnType<typeof enrolled>>) =>
+    (await one.references()).filter(({ kind }) => kind === 'adaptive')
+
+  it('keeps the tested pattern as it was recorded', async () => {
+    const one = await enrolled()
+    const { authentication } = await cleanPass(one)
+    const [learned] = await adaptive(one)
+    expect(learned?.id).toBe(authentication?.pattern?.id)
+    expect(Buffer.from(learned?.sealed ?? []).equals(authentication?.pattern?.sealed ?? Buffer.of())).toBe(true)
+  })
+
+  it('does not happen where a reference it was compared with is removed after the record', async () => {
+    const one = await enrolled()
+    const profiles: Stores['profiles'] = {
+      ...stores.profiles,
+      async adapt(...learned) {
+        await stores.profiles.removeOne(organizationId, one.memberId, one.patternIds[0] ?? '')
+        return stores.profiles.adapt(...learned)
+      },
+    }
+    expect((await cleanPass(one, flowsOn({ profiles }))).action).toBe('verified')
+    expect(await adaptive(one)).toEqual([])
+  })
+
+  it('costs no sign-in where the store is away just then, and is made up for by the next', async () => {
+    const one = await enrolled()
+    const adapt = () => Promise.reject(new Refusal('degraded', 'away', 1))
+    const away = flowsOn({ profiles: { ...stores.profiles, adapt } })
+    expect((await cleanPass(one, away)).action).toBe('verified')
+    expect(await adaptive(one)).toEqual([])
+    await cleanPass(one)
+    expect(await adaptive(one)).toHaveLength(1)
+  })
+})
+
+/** The confidence of a pattern against the references as they are stored. */
+async function asRead(memberId: string, accountId: string, body: Uint8Array): Promise<number | null> {
+  const stored = await stores.profiles.references(organizationId, memberId)
+  const references = await Promise.all(
+    stored
+      .filter(({ kind }) => kind === 'enrolled')
+      .map(({ id, generation, sealed }) =>
+        stores.vault.open(organizationId, { accountId, memberId, patternId: id, generation }, sealed),
+      ),
+  )
+  const result = await scoring.score({ body, references, replayKey: new Uint8Array(32) })
+  return result.ok ? result.reading.confidence : null
+}
+
+describe('a process that remembers a person', () => {
+  /** A process that has verified somebody, who types on and gets what is given them. */
+  async function remembering(changes: Parameters<typeof flowsOn>[0] = {}) {
+    const one = await enrolled()
+    const people = createKnownPeople(MEMORY)
+    const flows = flowsOn({ people, ...changes })
+    const verify = async (body = one.fresh()) => flows.verify(one.who, await one.session(), body, HINTS)
+    // What the first sign-in of a day teaches changes the profile.
+    for (let n = 0; n < 2; n++) await verify()
+    expect(people.recall(one.who)).not.toBeNull()
+    return { ...one, people, flows, verify }
+  }
+
+  it('judges as one that reads the stores does, without reading references', async () => {
+    const reads = { n: 0 }
+    const counting = {
+      ...stores.profiles,
+      references: (...who: [string, string]) => {
+        reads.n++
+        return stores.profiles.references(...who)
+      },
+    }
+    const one = await remembering({ profiles: counting })
+    const readBefore = reads.n
+    for (let n = 0; n < 5; n++) {
+      const body = one.fresh()
+      const confidence = await asRead(one.memberId, one.accountId, body)
+      expect((await one.verify(body)).authentication?.confidenceBiometrics).toBe(confidence)
+    }
+    expect(reads.n).toBe(readBefore)
+  })
+
+  it.each(['before', 'after'])(
+    'leaves out a reference that another process has removed, in a session begun %s',
+    async (begun) => {
+      const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
+      const one = await remembering({ targets: four })
+      const session = await one.session()
+      await flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? '')
+      const token = begun === 'before' ? session : await one.session()
+      const { authentication } = await one.flows.verify(one.who, token, one.fresh(), HINTS)
+      expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+      expect((await one.verify()).authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
+    },
+  )
+
+  it.each(['before', 'after'])(
+    'hears that another process has met the person since, in a session begun %s, and records once',
+    async (begun) => {
+      const outcomes: string[] = []
+      const reads = { n: 0 }
+      const { accounts, authentications } = stores
+      const one = await remembering({
+        accounts: {
+          ...accounts,
+          find: (...who) => {
+            reads.n++
+            return accounts.find(...who)
+          },
+        },
+        authentications: {
+          ...authentications,
+          record: async (...attempt) => {
+            const outcome = await authentications.record(...attempt)
+            outcomes.push(outcome)
+            return outcome
+          },
+        },
+      })
+      const elsewhere = flowsOn()
+      const begins = async () => (await elsewhere.bootstrap(one.who, null, HINTS)).sessionToken
+      const early = await Promise.all([begins(), begins(), begins(), begins()])
+      const signsIn = async (flows: typeof elsewhere) => {
+        const sessionToken = (begun === 'before' ? early.pop() : null) ?? (await begins())
+        const [readBefore, recordedBefore] = [reads.n, outcomes.length]
+        expect((await flows.verify(one.who, sessionToken, one.fresh(), HINTS)).authentication).not.toBeNull()
+        return [reads.n - readBefore, outcomes.slice(recordedBefore)]
+      }
+      expect(await signsIn(one.flows)).toEqual([0, ['recorded']])
+      await signsIn(elsewhere)
+      expect(await signsIn(one.flows)).toEqual([1, ['recorded']])
+      expect(await signsIn(one.flows)).toEqual([0, ['recorded']])
+    },
+  )
+
+  it.each(['before', 'after'])(
+    'judges by the policy of the groups that another process has put the person in, in a session begun %s',
+    async (begun) => {
+      const one = await remembering()
+      const groups = [`group-${one.who.userRef}`]
+      const [usual] = await stores.policies.list(organizationId, false)
+      if (usual === undefined) throw new Error('no policy')
+      const policy = { ...usual.policy, decision_threshold: 0.99 }
+      const strict = await stores.policies.create(organizationId, v7(), { policy, groups }, Date.now())
+      const session = await one.session()
+      await flowsOn().accounts.change(one.who, { groups })
+      // The settings of an organization are remembered for some seconds, by no process for longer.
+      const flows = flowsOn({ people: one.people })
+      const token = begun === 'before' ? session : await one.session()
+      expect((await flows.verify(one.who, token, one.fresh(), HINTS)).policyId).toBe(strict.id)
+    },
+  )
+
+  it('judges nobody whose profile another process has emptied', async () => {
+    const one = await remembering()
+    const session = await one.session()
+    const records = await one.records()
+    await flowsOn().profiles.reset(one.who)
+    await expect(one.flows.verify(one.who, session, one.fresh(), HINTS)).rejects.toMatchObject({
+      kind: 'session-missing',
+    })
+    expect(await one.verify()).toMatchObject({ action: 'enroll', authentication: null })
+    expect(await one.records()).toBe(records)
+  })
+
+  it('counts on from what other processes have counted, and holds to their locks', async () => {
+    const one = await remembering()
+    const other = await enrolled()
+    for (let n = 0; n < 2; n++) {
+      for (const flows of [one.flows, flowsOn()]) await flows.verify(one.who, await one.session(), other.fresh(), HINTS)
+    }
+    const streak = async () =>
+      (await stores.accounts.find(organizationId, one.who.userRef, null))?.member?.attempts.biometric
+    expect(await streak()).toMatchObject({ streak: 4, closedUntil: 0 })
+    await flowsOn().verify(one.who, await one.session(), other.fresh(), HINTS)
+    expect((await streak())?.closedUntil).toBeGreaterThan(Date.now())
+    const records = await one.records()
+    const scores = scoringThen(async () => {})
+    const token = await one.session()
+    const locked = { action: 'refused', refusedBecause: 'typing-locked', authentication: null }
+    // Once the reservation of each was kept, so that the session was used up before the lock was over.
+    for (let n = 0; n < 4; n++) {
+      for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
+        expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
+    }
+    expect([await one.used(token), scores.asked(), await one.records()]).toEqual([0, 0, records])
+  })
+
+  it('judges nobody by the profile of who had the name before', async () => {
+    const [one, other] = [await remembering(), await enrolled()]
+    await stores.accounts.remove(organizationId, one.who.userRef)
+    await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
+    const session = await one.session()
+    for (let stored = 0; stored < 5; ) {
+      const { patternId } = await flowsOn().enroll(one.who, session, other.fresh(), HINTS).catch(ifBot)
+      if (patternId !== null) stored++
+    }
+    await expect(one.verify()).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await one.verify()).authentication).toMatchObject({ nPatternsRefUsed: 5, authenticated: false })
+    expect((await one.verify(other.fresh())).action).toBe('verified')
+  })
+
+  it('gives back the attempt of a pattern that cannot be read, and takes no more than the budget', async () => {
+    const one = await remembering()
+    const session = await one.session()
+    for (let n = 0; n < 4; n++) {
+      await expect(one.flows.verify(one.who, session, bytes({}), HINTS)).rejects.toMatchObject({
+        kind: 'pattern-invalid',
+      })
+    }
+    const other = await enrolled()
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
+    )
+    expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
+  })
+})
+
+describe('an attempt whose mark is like a known one', () => {
+  /** Stores on which every mark is like one of this pattern's, until that is cleared. */
+  const likeOne = (pattern: KnownPattern['pattern']): Stores['authentications'] => {
+    const exact = mark().exact
+    return {
+      ...stores.authentications,
+      resembling: async () => [{ exact, pattern }],
+      record: async (of, attempt) => {
+        const cleared = attempt.replayMark?.cleared?.some((one) => Buffer.compare(one, exact) === 0) ?? true
+        return cleared ? stores.authentications.record(of, attempt) : 'replay'
+      },
+    }
+  }
+
+  it('signs in where the known pattern is another typing', async () => {
+    const one = await enrolled()
+    const typed = (session: number) => bytes(one.typist.types(text(50), session))
+    const read = async (body: Uint8Array, references: readonly Uint8Array[]) => {
+      const found = await scoring.score({ body, references, replayKey: new Uint8Array(32) })
+      if (!found.ok) throw new Error(found.message)
+      return found.reading
+    }
+    const body = typed(50)
+    // Not so much faster or slower that it might be the same one stretched.
+    let [session, distanceMs] = [50, Number.NaN]
+    let sample: Uint8Array = new Uint8Array()
+    while (!(distanceMs >= REPLAY_NEAR_MS && Number.isFinite(distanceMs))) {
+      sample = (await read(typed(++session), [])).sample
+      distanceMs = (await read(body, [sample])).replayDistanceMs
+    }
+    const { accountId, memberId } = one
+    const binding = { accountId, memberId, patternId: v7(), generation: 0 }
+    const sealed = await stores.vault.seal(organizationId, binding, sample)
+    const flows = flowsOn({ authentications: likeOne({ binding, sealed }) })
+    const { authentication } = await flows.verify(one.who, await one.session(), body, HINTS)
+    expect(authentication?.reason).not.toBe('fraud-detected')
+    expect(authentication?.confidenceBiometrics).toBeGreaterThan(0.5)
+    expect(await one.records()).toBe(1)
+  })
+
+  it('is a replay where the known pattern is not there any more', async () => {
+    const one = await enrolled()
+    const flows = flowsOn({ authentications: likeOne(null) })
+    const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
+    expect(answer.authentication).toMatchObject({ recommendedAction: 'block', reason: 'fraud-detected' })
+    expect(await one.records()).toBe(1)
+  })
+})

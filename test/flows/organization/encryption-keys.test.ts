@@ -1,0 +1,243 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { v7 as uuid } from 'uuid'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createEncryptionKeyFlows } from '../../../src/flows/organization/encryption-keys.js'
+import { createOrganizationFlows } from '../../../src/flows/organization/organizations.js'
+import { keyFile } from '../../../src/storage/crypto/key-file.js'
+import { createKeyWrap } from '../../../src/storage/crypto/key-wrap-aes.js'
+import { createVault } from '../../../src/storage/crypto/vault-aes.js'
+import { givenKeys, type KeyRing } from '../../../src/storage/key-ring.js'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
+import { postgresApiKeys } from '../../../src/storage/postgres/organization/api-key.js'
+import { postgresOrganizations } from '../../../src/storage/postgres/organization/organization.js'
+import { postgresWrappedKeys } from '../../../src/storage/postgres/organization/wrapped-key.js'
+import { type FreshDatabase, freshDatabase } from '../../servers/database.js'
+import { until } from '../../storage/fixtures.js'
+
+let fresh: FreshDatabase
+let database: Database
+let folder: string
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 6 })
+  folder = mkdtempSync(join(tmpdir(), 'keystride-rotate-'))
+})
+afterEach(async () => {
+  await database.close()
+  await fresh.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What a process has that was started with these keys. */
+function processWith(keyRing: KeyRing) {
+  const keyWrap = createKeyWrap(keyRing)
+  const wrappedKeys = postgresWrappedKeys(database)
+  const needs = { keyRing, keyWrap, wrappedKeys }
+  const organizations = createOrganizationFlows({
+    ...needs,
+    organizations: postgresOrganizations(database),
+    apiKeys: postgresApiKeys(database),
+    newId: () => uuid(),
+    now: () => Date.now(),
+  })
+  const keys = createEncryptionKeyFlows(needs)
+  return {
+    ...needs,
+    keys,
+    create: async () => (await organizations.create('acme')).id,
+    rotate: () => keys.rotate(() => {}),
+    vault: () => createVault({ keyWrap, wrappedKeyOf: (id) => wrappedKeys.find(id) }),
+  }
+}
+type Process = ReturnType<typeof processWith>
+
+const binding = { accountId: 'a', memberId: 'm', patternId: 'p', generation: 0 }
+const plain = randomBytes(100)
+
+/** Organizations with a sample each; `unreadable` counts those that a process cannot open. */
+async function sealedIn(one: Process, count: number) {
+  const ids = await Promise.all(Array.from({ length: count }, () => one.create()))
+  const vault = one.vault()
+  const samples = await Promise.all(ids.map(async (id) => ({ id, sealed: await vault.seal(id, binding, plain) })))
+  const unreadable = async (reader: Process) => {
+    const fresh = reader.vault()
+    const opened = await Promise.allSettled(samples.map(({ id, sealed }) => fresh.open(id, binding, sealed)))
+    return opened.filter((one) => one.status === 'rejected' || !Buffer.from(one.value).equals(plain)).length
+  }
+  return { ids, unreadable }
+}
+
+const [keyA, keyB, keyC] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+const idOf = (key: Uint8Array) => givenKeys(key).present().id
+
+describe('a rotation of given keys', () => {
+  it('wraps every data key under the present key, and nothing a second time', async () => {
+    const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 5)
+    const both = processWith(givenKeys(keyB, [keyA]))
+    await both.create()
+    const progress: number[] = []
+    const rotation = await both.keys.rotate((n) => progress.push(n))
+    expect(rotation).toEqual({
+      keyId: idOf(keyB),
+      rewrapped: 5,
+      alreadyCurrent: 1,
+      left: 0,
+      unreadable: [],
+      dropped: [],
+    })
+    expect(progress).toEqual([5])
+    expect(await unreadable(processWith(givenKeys(keyB)))).toBe(0)
+    expect(await unreadable(processWith(givenKeys(keyA)))).toBe(5)
+    expect(await both.rotate()).toMatchObject({ rewrapped: 0, alreadyCurrent: 6, left: 0 })
+  })
+
+  it('goes on over more organizations than a page holds', async () => {
+    const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 205)
+    const progress: number[] = []
+    await processWith(givenKeys(keyB, [keyA])).keys.rotate((n) => progress.push(n))
+    expect(progress).toEqual([100, 200, 205])
+    expect(await unreadable(processWith(givenKeys(keyB)))).toBe(0)
+  })
+
+  it('refuses to begin without a key that is needed, and names it', async () => {
+    await sealedIn(processWith(givenKeys(keyA)), 2)
+    const wrong = processWith(givenKeys(keyB, [keyC]))
+    const sentence = `encryption key missing: ${idOf(keyA)} (data keys of 2 of 2 organizations); held: ${idOf(keyB)}, ${idOf(keyC)}`
+    await expect(wrong.rotate()).rejects.toThrow(sentence)
+    expect(await wrong.keys.status()).toEqual([
+      { id: idOf(keyB), organizations: 0, state: 'present' },
+      { id: idOf(keyC), organizations: 0, state: 'previous' },
+      { id: idOf(keyA), organizations: 2, state: 'missing' },
+    ])
+  })
+
+  it('leaves an organization whose data key was altered, and says which', async () => {
+    const { ids } = await sealedIn(processWith(givenKeys(keyA)), 3)
+    const [broken = ''] = ids
+    await database.asSystem(
+      (sql) => sql`
+        update keystride.organization set wrapped_key = substring(wrapped_key from 1 for 68)
+        where organization_id = ${broken}`,
+    )
+    const rotation = await processWith(givenKeys(keyB, [keyA])).rotate()
+    expect(rotation).toMatchObject({ rewrapped: 2, left: 1, unreadable: [broken] })
+  })
+
+  it('writes nothing where the stored bytes do not come back as they were', async () => {
+    const one = processWith(givenKeys(keyA))
+    const id = await one.create()
+    const before = (await one.wrappedKeys.find(id)) ?? new Uint8Array()
+    const other = one.keyWrap.wrapNew(id)
+    const refused = one.wrappedKeys.swap(id, before, other, () => {
+      throw new Error('not as it was')
+    })
+    await expect(refused).rejects.toThrow('not as it was')
+    expect(await one.wrappedKeys.find(id)).toEqual(before)
+  })
+
+  it('beside another one in the same or the opposite direction loses nothing', async () => {
+    const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 60)
+    const [there, alsoThere, back] = [
+      processWith(givenKeys(keyB, [keyA])),
+      processWith(givenKeys(keyB, [keyA])),
+      processWith(givenKeys(keyA, [keyB])),
+    ]
+    const same = await Promise.all([there.rotate(), alsoThere.rotate()])
+    expect(same.reduce((sum, { rewrapped }) => sum + rewrapped, 0)).toBe(60)
+    expect(same.map(({ left }) => left)).toEqual([0, 0])
+    await Promise.all([there.rotate(), back.rotate(), back.rotate(), there.rotate()])
+    expect(await unreadable(there)).toBe(0)
+    expect((await there.rotate()).left).toBe(0)
+    expect(await unreadable(processWith(givenKeys(keyB)))).toBe(0)
+  })
+})
+
+describe('an organization', () => {
+  it('is not created by a process that lacks a key of the others: its own would be a wrong one', async () => {
+    await processWith(givenKeys(keyA)).create()
+    await expect(processWith(givenKeys(keyB)).create()).rejects.toThrow(`encryption key missing: ${idOf(keyA)}`)
+    await processWith(givenKeys(keyB, [keyA])).create()
+  })
+})
+
+describe('a rotation of the key file', () => {
+  it('makes a new key, wraps everything under it and drops the old one', async () => {
+    const service = processWith(keyFile(folder))
+    const { unreadable } = await sealedIn(service, 5)
+    const old = service.keyRing.present().id
+    const command = processWith(keyFile(folder))
+    expect(await command.rotate()).toMatchObject({ rewrapped: 5, left: 0, dropped: [old] })
+    expect(command.keyRing.held()).toHaveLength(1)
+    expect(await unreadable(service)).toBe(0)
+    expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
+  })
+
+  it('that broke off is finished by the next, without another key', async () => {
+    const { unreadable } = await sealedIn(processWith(keyFile(folder)), 5)
+    keyFile(folder).change?.begin()
+    const begun = keyFile(folder).present().id
+    expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
+    expect(await processWith(keyFile(folder)).rotate()).toMatchObject({ keyId: begun, rewrapped: 5, left: 0 })
+    expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
+  })
+
+  it('changes nothing where the file is not the one that the organizations were wrapped under', async () => {
+    await sealedIn(processWith(keyFile(folder)), 1)
+    const file = join(folder, 'encryption.key')
+    writeFileSync(file, `${randomBytes(32).toString('base64')}\n`)
+    const before = readFileSync(file, 'utf8')
+    await expect(processWith(keyFile(folder)).rotate()).rejects.toThrow(`Put what is missing into ${file}`)
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  it('five times at once, with organizations created meanwhile by a process of before, loses nothing', async () => {
+    const before = processWith(keyFile(folder))
+    const first = await sealedIn(before, 40)
+    const during = Promise.all(Array.from({ length: 4 }, () => sealedIn(before, 5)))
+    const rotations = await Promise.all(Array.from({ length: 5 }, () => processWith(keyFile(folder)).rotate()))
+    const made = await during
+    expect(rotations.map(({ unreadable }) => unreadable)).toEqual(Array(5).fill([]))
+    for (const { unreadable } of [first, ...made]) {
+      expect(await unreadable(before)).toBe(0)
+      expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
+    }
+    await processWith(keyFile(folder)).rotate()
+    expect(keyFile(folder).held()).toHaveLength(1)
+  })
+
+  it('waits for an organization that is being created, and wraps it too', async () => {
+    const one = processWith(keyFile(folder))
+    const id = uuid()
+    let commit = () => {}
+    let wrapped = false
+    const creating = database.asSystem(async (sql) => {
+      await sql`select pg_advisory_xact_lock_shared(7241865325823966)`
+      const key = one.keyWrap.wrapNew(id)
+      wrapped = true
+      await new Promise<void>((resolve) => {
+        commit = resolve
+      })
+      await sql`
+        insert into keystride.organization (organization_id, name, wrapped_key, created_at)
+        values (${id}, 'late', ${key}, now())`
+    })
+    await until(async () => wrapped)
+    const rotating = processWith(keyFile(folder)).rotate()
+    await until(async () => {
+      const rows = await database.asSystem(
+        (sql) => sql`
+          select 1 from pg_catalog.pg_locks join pg_catalog.pg_database d on d.oid = database
+          where datname = current_database() and locktype = 'advisory' and not granted`,
+      )
+      return rows.length === 1
+    })
+    expect(keyFile(folder).held()).toHaveLength(1)
+    commit()
+    await creating
+    expect(await rotating).toMatchObject({ rewrapped: 1, left: 0 })
+    expect(await processWith(keyFile(folder)).vault().replayKey(id)).toHaveLength(32)
+  })
+})

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { burstOf, NO_RATE } from '../../../src/domain/key-rate.js'
+import { createKeyRates } from '../../../src/flows/organization/key-rates.js'
+import { type RateAccounts, rateAccountsHere } from '../../../src/storage/rate-account.js'
+
+const rate = { perSecond: 10, burst: 5 }
+const holder = (keyId: string, own: typeof rate | null = null) => ({ organizationId: 'o', keyId, rate: own })
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+/** One process, and a clock that stands until it is moved. */
+function process(accounts: RateAccounts | null = null, clock = { now: 0 }) {
+  const spend = createKeyRates({ rate, accounts, monotonicMs: () => clock.now })
+  /** How many of so many are let in. */
+  const ask = (times: number, who = holder('a')) => {
+    let n = 0
+    for (let i = 0; i < times; i++) {
+      try {
+        spend(who)
+        n += 1
+      } catch {
+        // Refused.
+      }
+    }
+    return n
+  }
+  return { clock, spend, ask }
+}
+
+describe('the rate of a key', () => {
+  it('lets in a burst, and then as many as the rate gives', () => {
+    const { clock, ask } = process()
+    expect(ask(20)).toBe(5)
+    clock.now += 100
+    expect(ask(20)).toBe(1)
+    clock.now += 1000
+    expect(ask(20)).toBe(5)
+    // What is refused is not counted: of a caller that never stops, ten a second are let in.
+    let n = 0
+    for (let i = 0; i < 1000; i++) {
+      clock.now += 10
+      n += ask(1)
+    }
+    expect(n).toBe(100)
+  })
+
+  it('is said to whoever is refused, with the time to wait', () => {
+    const { ask, spend } = process()
+    ask(5)
+    expect(() => spend(holder('a'))).toThrow('this key may make 10 requests a second')
+    try {
+      spend(holder('a', { perSecond: 1, burst: 1 }))
+    } catch (error) {
+      expect(error).toMatchObject({ kind: 'over-rate', retryAfterS: 1 })
+    }
+  })
+
+  it('is each key’s own, the organization’s where it has one, and none where it is 0', () => {
+    const { ask } = process()
+    expect([ask(9), ask(9, holder('b'))]).toEqual([5, 5])
+    expect(ask(9, holder('c', { perSecond: 100, burst: 7 }))).toBe(7)
+    expect(ask(900, holder('d', { perSecond: NO_RATE, burst: 1 }))).toBe(900)
+  })
+
+  it('bursts as much as comes in two seconds where nothing is said, one at the least', () => {
+    expect([burstOf(10), burstOf(NO_RATE)]).toEqual([20, 1])
+  })
+
+  it('holds for all processes together, but for what they have not told each other', async () => {
+    const clock = { now: 0 }
+    const accounts = rateAccountsHere(() => clock.now)
+    const processes = [process(accounts, clock), process(accounts, clock), process(accounts, clock)]
+    let [n, most] = [0, 0]
+    for (let i = 0; i < 2000; i++) {
+      clock.now += 5
+      for (const { ask } of processes) n += ask(1)
+      await settled()
+      // Beside a burst and the rate since: of each other process an eighth of a burst, one, and one on its way.
+      most = Math.max(most, n - (5 + clock.now / 100))
+    }
+    expect(most).toBeLessThanOrEqual(2 * 2)
+    expect(n).toBeGreaterThanOrEqual(100)
+    expect(n).toBeLessThanOrEqual(5 + 100 + 4)
+  })
+
+  it('asks the others for nothing: a hundred tellings carry ten thousand requests', async () => {
+    const clock = { now: 0 }
+    let told = 0
+    const accounts: RateAccounts = {
+      async spend(_, __, spentMs) {
+        told += 1
+        return spentMs
+      },
+    }
+    const { ask } = process(accounts, clock)
+    const many = holder('a', { perSecond: 1000, burst: 2000 })
+    for (let i = 0; i < 1000; i++) {
+      clock.now += 10
+      ask(10, many)
+      await settled()
+    }
+    expect(told).toBeLessThanOrEqual(101)
+  })
+
+  it('counts alone while the others cannot be told, and tells them afterwards', async () => {
+    const clock = { now: 0 }
+    const told: number[] = []
+    const state = { away: true }
+    const accounts: RateAccounts = {
+      spend: async (_, __, ms) => {
+        if (state.away) throw new Error('away')
+        told.push(ms)
+        return 0
+      },
+    }
+    const { ask } = process(accounts, clock)
+    expect(ask(20)).toBe(5)
+    await settled()
+    expect(ask(20)).toBe(0)
+    state.away = false
+    clock.now += 200
+    expect(ask(1)).toBe(1)
+    await settled()
+    expect(told).toEqual([600])
+  })
+})

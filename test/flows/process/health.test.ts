@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Health, watchHealth } from '../../../src/flows/process/health.js'
+
+describe('the watch over the stores', () => {
+  let pings: number
+  let well: boolean
+  let turns: (string | null)[]
+  let health: Health
+  beforeEach(() => {
+    vi.useFakeTimers()
+    pings = 0
+    well = true
+    turns = []
+    const ping = async () => {
+      pings++
+      if (!well) throw new Error('away')
+    }
+    health = watchHealth([{ name: 'PostgreSQL', ping }], (why) => turns.push(why))
+  })
+  afterEach(() => {
+    health.stop()
+    vi.useRealTimers()
+  })
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  /** Somebody asks so often. */
+  async function asked(everyMs: number, forMs: number) {
+    for (let ms = 0; ms < forMs; ms += everyMs) {
+      health.degraded()
+      await pass(everyMs)
+    }
+  }
+
+  it('is close while somebody asks, and lax while nobody does', async () => {
+    await asked(500, 5_000)
+    expect(pings).toBeGreaterThan(45)
+    await pass(2_000)
+    const before = pings
+    await pass(60_000)
+    expect(pings - before).toBeGreaterThanOrEqual(19)
+    expect(pings - before).toBeLessThanOrEqual(21)
+  })
+
+  it('wakes with the first question: a loss that nobody noticed shows within a second of it', async () => {
+    await pass(10_000)
+    await pass(100)
+    well = false
+    expect(health.degraded()).toBeNull()
+    await pass(650)
+    expect(health.degraded()).toBe('degraded: PostgreSQL out of reach')
+    expect(turns).toEqual(['degraded: PostgreSQL out of reach'])
+  })
+
+  it('looks closely on its own once a store does not answer, until it does', async () => {
+    await pass(10_000)
+    well = false
+    await pass(3_200)
+    expect(turns).toEqual(['degraded: PostgreSQL out of reach'])
+    well = true
+    await pass(150)
+    expect(turns).toEqual(['degraded: PostgreSQL out of reach', null])
+  })
+
+  it('takes one lost ping for no loss', async () => {
+    await pass(10_000)
+    well = false
+    health.degraded()
+    await pass(20)
+    well = true
+    await pass(5_000)
+    expect(turns).toEqual([])
+  })
+})

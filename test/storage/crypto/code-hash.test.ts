@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
+import { afterAll, describe, expect, it } from 'vitest'
+import { codeHashThreadFile } from '../../../src/scoring/artifacts.js'
+import { createCodeHash, limited, restOf } from '../../../src/storage/crypto/code-hash-argon2.js'
+
+const ada = { organizationId: 'o', memberId: 'ada' }
+const made: ReturnType<typeof createCodeHash>[] = []
+const codeHashOf = (pepperOf: () => Promise<Uint8Array>) => {
+  const codeHash = createCodeHash({ pepperOf, threadFile: codeHashThreadFile() })
+  made.push(codeHash)
+  return codeHash
+}
+const peppers = (fill: number) => async () => new Uint8Array(32).fill(fill)
+const codeHash = codeHashOf(peppers(7))
+afterAll(() => Promise.all(made.map((one) => one.close())))
+
+describe('code hash', () => {
+  it('is argon2id at 19 MiB, 2 passes, 1 lane, salted, and matches its code only', async () => {
+    const [kept, again] = [await codeHash.hash(ada, '749205'), await codeHash.hash(ada, '749205')]
+    expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(again).not.toBe(kept)
+    expect(await codeHash.matches(ada, '749205', kept)).toBe(true)
+    expect(await codeHash.matches(ada, '749206', kept)).toBe(false)
+  })
+
+  it('matches under no other member, organization or pepper', async () => {
+    const kept = await codeHash.hash(ada, '749205')
+    expect(await codeHash.matches({ ...ada, memberId: 'bob' }, '749205', kept)).toBe(false)
+    expect(await codeHash.matches({ ...ada, organizationId: 'p' }, '749205', kept)).toBe(false)
+    const other = codeHashOf(peppers(8))
+    expect(await other.matches(ada, '749205', kept)).toBe(false)
+  })
+
+  it('takes priority from its own threads alone', async () => {
+    await codeHash.hash(ada, '749205')
+    const nice = (thread: string) =>
+      Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
+    if (process.platform !== 'linux') return
+    const priorities = readdirSync('/proc/self/task').map(nice)
+    expect(nice(String(process.pid))).toBe(getPriority())
+    expect(Math.min(...priorities)).toBe(getPriority())
+    expect(Math.max(...priorities)).toBe(Math.min(19, getPriority() + 10))
+  })
+
+  it('asks for the pepper of the organization, and computes nothing where there is none', async () => {
+    const asked: string[] = []
+    const bare = createCodeHash({
+      pepperOf: (organizationId) => {
+        asked.push(organizationId)
+        return Promise.reject(new Error('no pepper'))
+      },
+      threadFile: codeHashThreadFile(),
+    })
+    made.push(bare)
+    await expect(bare.matches(ada, '749205', null)).rejects.toThrow('no pepper')
+    await expect(bare.hash(ada, '749205')).rejects.toThrow('no pepper')
+    expect(asked).toEqual(['o', 'o'])
+  })
+
+  it('computes as much where there is no code, and matches nothing', async () => {
+    const kept = await codeHash.hash(ada, '749205')
+    const medianMs = async (stored: string | null) => {
+      const times: number[] = []
+      for (let i = 0; i < 7; i++) {
+        const begun = performance.now()
+        expect(await codeHash.matches(ada, '918357', stored)).toBe(false)
+        times.push(performance.now() - begun)
+      }
+      return times.sort((a, b) => a - b)[3] ?? 0
+    }
+    // Skipping the hash would be thousands of times faster; a loaded machine is not.
+    expect(await medianMs(null)).toBeGreaterThan((await medianMs(kept)) / 5)
+  })
+})
+
+describe('limited', () => {
+  it('runs two at once, the rest in order, and refuses past the queue', async () => {
+    const inTurn = limited(2, 3)
+    const done: (() => void)[] = []
+    const begun: number[] = []
+    const task = (n: number) =>
+      inTurn(() => {
+        begun.push(n)
+        return new Promise<number>((resolve) => done.push(() => resolve(n)))
+      })
+    const tasks = [0, 1, 2, 3, 4].map(task)
+    await expect(task(5)).rejects.toMatchObject({ kind: 'rate-limited', retryAfterS: 1 })
+    expect(begun).toEqual([0, 1])
+    for (let n = 0; n < 5; n++) {
+      done[n]?.()
+      expect(await tasks[n]).toBe(n)
+    }
+    expect(begun).toEqual([0, 1, 2, 3, 4])
+    const more = task(6)
+    done[5]?.()
+    expect(await more).toBe(6)
+  })
+
+  it('hands the place on where a task fails', async () => {
+    const inTurn = limited(1, 1)
+    const [failed, after] = [inTurn(() => Promise.reject(new Error('no'))), inTurn(async () => 1)]
+    await expect(failed).rejects.toThrow('no')
+    expect(await after).toBe(1)
+  })
+
+  it('answers at once, and leaves the place empty for as long as it is told', async () => {
+    const rests: number[] = []
+    const inTurn = limited(1, 1, (workedMs) => {
+      rests.push(workedMs)
+      return 200
+    })
+    const begun = performance.now()
+    const first = inTurn(async () => performance.now())
+    const second = inTurn(async () => performance.now())
+    expect((await first) - begun).toBeLessThan(150)
+    await expect(inTurn(async () => 0)).rejects.toMatchObject({ kind: 'rate-limited' })
+    expect((await second) - begun).toBeGreaterThanOrEqual(199)
+    expect(rests).toHaveLength(2)
+  })
+})
+
+describe('rest after a hash', () => {
+  it('is three times as long as the hash where the process is busy, none where it is idle', () => {
+    expect([0, 0.1875, 0.375, 1].map((busy) => restOf(() => busy)(20))).toEqual([0, 30, 60, 60])
+  })
+})

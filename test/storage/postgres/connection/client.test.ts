@@ -1,0 +1,144 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { freePort } from '../../../../src/storage/postgres/embedded/embedded-running.js'
+import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { organization, until } from '../../fixtures.js'
+
+let fresh: FreshDatabase
+let database: Database
+let org: string
+let lines: string[]
+beforeEach(async () => {
+  fresh = await freshDatabase()
+  lines = []
+  database = connectPostgres({ url: fresh.url, max: 2, log: (line) => lines.push(line) })
+  org = await organization(database)
+})
+afterEach(async () => {
+  await database.close()
+  await fresh.drop()
+})
+
+describe('the database client', () => {
+  it('refuses as degraded where nothing listens', async () => {
+    const nowhere = connectPostgres({ url: `postgres://a:b@127.0.0.1:${await freePort()}/c`, max: 2 })
+    await expect(nowhere.ping()).rejects.toMatchObject({ kind: 'degraded' })
+    await expect(nowhere.scoped(org, (sql) => sql`select 1`)).rejects.toMatchObject({ kind: 'degraded' })
+    await nowhere.close()
+  })
+
+  it('cuts a statement off after a second, as degraded', async () => {
+    const before = performance.now()
+    await expect(database.scoped(org, (sql) => sql`select pg_sleep(60)`)).rejects.toMatchObject({ kind: 'degraded' })
+    expect(performance.now() - before).toBeLessThan(2500)
+  })
+
+  it('logs what the server said of what it refuses as degraded, once a second', async () => {
+    const broken = () => database.scoped(org, (sql) => sql`do $$ begin raise 'no' using errcode = '40P01'; end $$`)
+    for (let i = 0; i < 5; i++) await expect(broken()).rejects.toMatchObject({ kind: 'degraded' })
+    expect(lines).toEqual(['postgres: no (SQLSTATE 40P01)'])
+  })
+
+  // Once broken: a rollback sent into the closed socket ended the process, and connections cut while writing hung for good.
+  it('refuses as degraded when its connections are cut, however often, and serves again by itself', async () => {
+    const other = connectPostgres({ url: fresh.url, max: 2 })
+    const cut = () =>
+      other.call(
+        (sql) => sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`,
+      )
+    for (let round = 0; round < 10; round += 1) {
+      const waiting = database.scoped(org, async (sql) => {
+        await sql`select 1`
+        await cut()
+        return sql`select 1`
+      })
+      await expect(waiting).rejects.toMatchObject({ kind: 'degraded' })
+      const busy = Array.from({ length: 100 }, () =>
+        database.scoped(org, (sql) => sql`select name from keystride.organization`),
+      )
+      const settled = Promise.allSettled(busy)
+      await cut()
+      for (const one of await settled)
+        if (one.status === 'rejected') expect(one.reason).toMatchObject({ kind: 'degraded' })
+      expect(await database.scoped(org, (sql) => sql`select name from keystride.organization`)).toHaveLength(1)
+    }
+    await other.close()
+  })
+
+  it('writes nothing of what it has refused as too slow', async () => {
+    const slow = database.scoped(org, async (sql) => {
+      await sql`update keystride.organization set name = 'changed'`
+      for (let n = 0; n < 3; n++) await sql`select pg_sleep(0.5)`
+    })
+    await expect(slow).rejects.toMatchObject({ kind: 'degraded' })
+    const locked = () => database.scoped(org, (sql) => sql`select name from keystride.organization for update nowait`)
+    await until(async () => (await locked().catch(() => [])).length === 1)
+    expect((await locked())[0]?.name).toBe('acme')
+  })
+
+  // No time-out of PostgreSQL 15 ends it: the statement counts as running.
+  it('ends a connection that holds a lock and was left with a statement half asked, and no other', async () => {
+    const rename = (name: string) =>
+      database.scoped(org, (sql) => sql`update keystride.organization set name = ${name}`)
+    const holding = await halfAsked('update keystride.organization set name = name')
+    const reading = await halfAsked('select name from keystride.organization')
+    try {
+      await expect(rename('early')).rejects.toMatchObject({ kind: 'degraded' })
+      await until(async () => (await rename('late').catch(() => null)) !== null)
+      // The lock may be free a moment before the client hears that its connection has ended.
+      await until(async () => holding.ended())
+      expect(reading.ended()).toBe(false)
+      expect(lines).toContain('postgres: ended 1 connections whose client had left a statement half asked')
+    } finally {
+      await Promise.all([holding.close(), reading.close()])
+    }
+  })
+
+  it('is not well on a server that takes no writes', async () => {
+    await database.ping()
+    await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
+    await expect(database.ping()).rejects.toMatchObject({ kind: 'degraded' })
+  })
+
+  it('passes on what is a mistake of the statement', async () => {
+    await expect(database.scoped(org, (sql) => sql`select nonsense`)).rejects.toMatchObject({ code: '42703' })
+  })
+
+  it('writes nothing of a transaction whose work fails', async () => {
+    const failing = database.scoped(org, async (sql) => {
+      await sql`update keystride.organization set name = 'changed'`
+      throw new Error('on purpose')
+    })
+    await expect(failing).rejects.toThrow('on purpose')
+    const [row] = await database.scoped(org, (sql) => sql`select name from keystride.organization`)
+    expect(row?.name).toBe('acme')
+  })
+})
+
+/** A process that ran `first` in a transaction and froze once its next statement was described. */
+async function halfAsked(first: string) {
+  const client = new pg.Client({ connectionString: fresh.url, application_name: 'keystride' })
+  let ended = false
+  client.on('error', () => {})
+  client.on('end', () => {
+    ended = true
+  })
+  await client.connect()
+  await client.query('begin')
+  await client.query(`set local role keystride_system`)
+  await client.query(first)
+  const { connection } = client as unknown as { connection: HalfAsking }
+  connection.parse({ name: 'next', text: 'select $1::text', types: [] })
+  connection.describe({ type: 'S', name: 'next' })
+  connection.flush()
+  return { ended: () => ended, close: () => client.end() }
+}
+
+interface HalfAsking {
+  parse(statement: { name: string; text: string; types: number[] }): void
+  describe(what: { type: 'S'; name: string }): void
+  flush(): void
+}

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import postgres from 'postgres'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Connections, openConnections } from '../../../../src/storage/postgres/connection/connections.js'
+import { freshDatabase } from '../../../servers/database.js'
+import { until } from '../../fixtures.js'
+
+/** Work that ends when the test says so. */
+function work() {
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  return { ended, end: () => end() }
+}
+
+/** Long enough for what has ended to be noticed. */
+const noticed = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('the connections to one server', () => {
+  let opened: number
+  let ended: number[]
+  let begun: number[]
+  let connections: Connections
+  /** Each client is its number, from 1. */
+  const numberOf = (sql: unknown): number => (sql as { readonly number: number }).number
+  const use = (piece?: ReturnType<typeof work>) =>
+    connections.use(async (sql) => {
+      begun.push(numberOf(sql))
+      await piece?.ended
+      return numberOf(sql)
+    })
+  beforeEach(() => {
+    opened = 0
+    ended = []
+    begun = []
+    const open = () => {
+      const number = ++opened
+      return { number, end: async () => void ended.push(number) }
+    }
+    // Sound: nothing else of a client is used.
+    connections = openConnections(open as never, 3)
+  })
+
+  it('are opened as they are needed, and used last first', async () => {
+    expect([await use(), await use()]).toEqual([1, 1])
+    const [slow, quick] = [work(), work()]
+    const [first, second] = [use(slow), use(quick)]
+    quick.end()
+    expect(await second).toBe(2)
+    slow.end()
+    expect(await first).toBe(1)
+    expect([await use(), await use()]).toEqual([1, 1])
+    expect(opened).toBe(2)
+  })
+
+  it('are at one piece of work each, and no more than so many', async () => {
+    const pieces = [work(), work(), work()]
+    const first = pieces.map(use)
+    const more = [work(), work()]
+    const [fourth, fifth] = more.map(use)
+    await noticed()
+    expect(begun).toEqual([1, 2, 3])
+    // Who waits is next, in turn, wherever there is room first.
+    pieces[1]?.end()
+    await noticed()
+    expect(begun).toEqual([1, 2, 3, 2])
+    pieces[0]?.end()
+    await noticed()
+    expect(begun).toEqual([1, 2, 3, 2, 1])
+    for (const piece of [...more, ...pieces]) piece.end()
+    expect(await Promise.all([...first, fourth, fifth])).toEqual([1, 2, 3, 2, 1])
+    expect(opened).toBe(3)
+  })
+
+  it('are given back by work that fails', async () => {
+    await expect(connections.use(() => Promise.reject(new Error('no such table')))).rejects.toThrow('no such table')
+    expect(await use()).toBe(1)
+    expect(opened).toBe(1)
+  })
+
+  it('end together: who waits is refused, and so is who comes', async () => {
+    const pieces = [work(), work(), work()]
+    const asked = pieces.map(use)
+    const late = expect(use()).rejects.toMatchObject({ code: 'CONNECTION_ENDED' })
+    await connections.end({ timeout: 1 })
+    await late
+    expect(ended).toEqual([1, 2, 3])
+    await expect(use()).rejects.toMatchObject({ code: 'CONNECTION_ENDED' })
+    for (const piece of pieces) piece.end()
+    expect(await Promise.all(asked)).toEqual([1, 2, 3])
+    expect(opened).toBe(3)
+  })
+
+  it('leave none behind on the server when they end at work, with others waiting', async () => {
+    const { url } = await freshDatabase()
+    const application_name = `left behind ${process.pid}`
+    const real = openConnections(
+      () => postgres(url, { max: 1, backoff: () => 0.01, connection: { application_name } }),
+      2,
+    )
+    const busy = [1, 2].map(() => real.use((sql) => sql`select pg_sleep(0.5)`.then(() => 'slept')))
+    const waiting = [1, 2, 3, 4].map(() => real.use((sql) => sql`select 1`).catch(({ code }: { code: string }) => code))
+    const watcher = postgres(url, { max: 1 })
+    const there = async () =>
+      (await watcher`select from pg_stat_activity where application_name = ${application_name}`).count
+    await until(async () => (await there()) === 2)
+    await real.end({ timeout: 5 })
+    expect(await Promise.all([...busy, ...waiting])).toEqual(['slept', 'slept', ...Array(4).fill('CONNECTION_ENDED')])
+    // Longer than a client takes to connect once more.
+    await delay(300)
+    expect(await there()).toBe(0)
+    await watcher.end()
+  })
+})

@@ -1,0 +1,406 @@
+import pg from 'pg'
+import { v7 as uuid } from 'uuid'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
+import type { Authentication } from '../../../../src/storage/authentication.js'
+import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
+import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
+import { postgresNotifications } from '../../../../src/storage/postgres/insight/notifications.js'
+import { postgresOutbox } from '../../../../src/storage/postgres/insight/outbox.js'
+import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js'
+import { postgresOrganizations } from '../../../../src/storage/postgres/organization/organization.js'
+import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { attempt, organization, type Person, person, reference } from '../../fixtures.js'
+
+let fresh: FreshDatabase
+let database: Database
+let org: string
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 8 })
+})
+afterAll(async () => {
+  await database.close()
+  await fresh.drop()
+})
+beforeEach(async () => {
+  org = await organization(database)
+})
+
+const notifications = () => postgresNotifications(database)
+const all = { kind: null, read: null }
+const told = async (of = org) => (await notifications().page(of, all, { skip: 0, limit: 500 })).notifications
+async function derive(since: number | null = null) {
+  for (let n = 0; await notifications().derive(since); n++) if (n > 50) throw new Error('it does not end')
+}
+
+let lastAt = 0
+/** A millisecond of its own for each attempt: the list is by time, and within one the ids of this test are in no order. */
+const oneAfterAnother = () => {
+  lastAt = Math.max(Date.now(), lastAt + 1)
+  return lastAt
+}
+
+/** A failed attempt; `version` counts the attempts of the person before it. */
+async function fail(who: Person, version: number, changes: Partial<Authentication> = {}, at = oneAfterAnother()) {
+  const made = attempt(who, { attemptsVersion: version, generation: 0 })
+  const authentication: Authentication = {
+    ...made.authentication,
+    id: uuid({ msecs: at }),
+    createdAt: at,
+    authenticated: false,
+    recommendedAction: 'block',
+    pattern: null,
+    ...changes,
+  }
+  const outcome = await postgresAuthentications(database).record(org, { ...made, authentication, replayMark: null })
+  expect(outcome).toBe('recorded')
+  return authentication.id
+}
+const failCode = (who: Person, version = 0, at = oneAfterAnother()) =>
+  fail(who, version, { method: 'security_code' }, at)
+
+/** So many blocked attempts of one person, all at once. */
+async function manyBlocked(who: Person, n: number) {
+  await database.asSystem(
+    (sql) => sql`
+      insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
+        account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
+        policy_id, n_patterns_ref, n_patterns_ref_used, events)
+      select ${org}, keystride.new_id(now()), now(), ${who.accountId}, ${who.memberId}, ${who.userRef}, ${who.userRef},
+        'nominative', '', 'biometric', false, 'block', '', 0, 0, gen_random_uuid(), 5, 5, '[{"kind": "blocked"}]'
+      from generate_series(1, ${n})`,
+  )
+}
+
+describe('notifications of attempts', () => {
+  it('are one for each event, however often and by how many they are made', async () => {
+    const ada = await person(database, org)
+    const ids: string[] = []
+    for (let n = 0; n < 12; n++) ids.push(await fail(ada, n))
+    await Promise.all(Array.from({ length: 8 }, () => notifications().derive(null)))
+    await derive()
+    await derive(Date.now() - 3600_000)
+    const found = await told()
+    expect(found.map(({ authenticationId }) => authenticationId)).toEqual(ids.reverse())
+    expect(found[0]).toMatchObject({ kind: 'blocked', userRef: 'ada', memberRef: 'ada', readAt: null })
+  })
+
+  it('are two for an attempt that locks: what it was, and the lock', async () => {
+    const ada = await person(database, org)
+    let counters = NO_ATTEMPTS
+    for (let n = 0; n < 5; n++) counters = afterFailure(counters, 'biometric', Date.now())
+    const made = attempt(ada, { counters, replayMark: null })
+    const authentication = {
+      ...made.authentication,
+      authenticated: false,
+      recommendedAction: 'block',
+      reason: 'detection-bot',
+    } as const
+    await postgresAuthentications(database).record(org, {
+      ...made,
+      authentication: { ...authentication, createdAt: Date.now() },
+    })
+    await derive()
+    const found = await told()
+    expect(found.map(({ kind }) => kind).sort()).toEqual(['bot', 'locked'])
+    expect(found.find(({ kind }) => kind === 'locked')?.details).toEqual({ until: counters.biometric.closedUntil })
+  })
+
+  it('come of what was committed long after its id was made', async () => {
+    const ada = await person(database, org)
+    await fail(ada, 0)
+    await derive()
+    const late = await fail(ada, 1, {}, Date.now() - 40_000)
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId)).toContain(late)
+    // Two hours later than its id: found by the sweep of the last day.
+    const later = await fail(ada, 2, {}, Date.now() - 2 * 3600_000)
+    await database.asSystem((sql) => sql`update keystride.alerting set derived_until = now() - interval '1 minute'`)
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId)).not.toContain(later)
+    await derive(Date.now() - 24 * 3600_000)
+    expect((await told()).map(({ authenticationId }) => authenticationId)).toContain(later)
+    expect(await told()).toHaveLength(3)
+  })
+
+  it('are all made where there are more than a run takes, none twice', async () => {
+    await manyBlocked(await person(database, org), 1234)
+    const [first, ...rest] = [
+      await notifications().derive(null),
+      await notifications().derive(null),
+      await notifications().derive(null),
+    ]
+    expect([first, ...rest]).toEqual([true, true, false])
+    expect((await notifications().page(org, all, { skip: 0, limit: 1 })).count).toBe(1234)
+  })
+
+  // Once a foreign key broke where an account went meanwhile, and everybody's alerts with it.
+  it('pass by an account that is being deleted, wait for nobody, and come later where it stays', async () => {
+    const [ada, bo] = [await person(database, org), await person(database, org, 'bo')]
+    const ofAda = await fail(ada, 0, {}, Date.now() - 300_000)
+    const ofBo = await fail(bo, 0, {}, Date.now() - 300_000)
+    const deletion = new pg.Client({ connectionString: fresh.url })
+    await deletion.connect()
+    await deletion.query('begin')
+    await deletion.query('set local role keystride_system')
+    await deletion.query('select from keystride.account where id = $1 for update', [ada.accountId])
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId)).toEqual([ofBo])
+    await deletion.query('rollback')
+    await deletion.end()
+    await derive()
+    expect((await told()).map(({ authenticationId }) => authenticationId).sort()).toEqual([ofAda, ofBo].sort())
+  })
+
+  it('are made while accounts are deleted, of those that stay', async () => {
+    const people: Person[] = []
+    for (let n = 0; n < 30; n++) people.push(await person(database, org, `user-${n}`))
+    for (const who of people) await fail(who, 0)
+    const accounts = postgresAccounts(database)
+    const gone = people.slice(0, 25)
+    let deleting = true
+    const deletions = Promise.all(gone.map(({ userRef }) => accounts.remove(org, userRef))).then(() => {
+      deleting = false
+    })
+    while (deleting) await notifications().derive(null)
+    await deletions
+    await derive()
+    const left = people.slice(25).map(({ userRef }) => userRef)
+    expect((await told()).map(({ userRef }) => userRef).sort()).toEqual(left.sort())
+  })
+
+  it('are not lost and not doubled where the process that makes them dies', async () => {
+    const ada = await person(database, org)
+    await manyBlocked(ada, 700)
+    for (let n = 0; n < 3; n++) {
+      const client = new pg.Client({ connectionString: fresh.url })
+      client.on('error', () => {})
+      await client.connect()
+      await client.query('begin')
+      const made = await client.query('select keystride.derive_notifications(null) as more')
+      expect(made.rows).toEqual([{ more: n < 2 }])
+      await expect(client.query('select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow()
+      await client.end().catch(() => {})
+      if (n === 1) await notifications().derive(null)
+    }
+    await derive()
+    expect((await notifications().page(org, all, { skip: 0, limit: 1 })).count).toBe(700)
+  })
+})
+
+describe('codes of many members that fail', () => {
+  async function people(n: number): Promise<Person[]> {
+    const made: Person[] = []
+    for (let i = 0; i < n; i++) made.push(await person(database, org, `p${i}`))
+    return made
+  }
+  const whole = async () => (await told()).filter(({ userRef }) => userRef === null)
+
+  it('are told once for the organization, over 5 % of its members', async () => {
+    const everybody = await people(60)
+    for (const one of everybody.slice(0, 3)) await failCode(one)
+    await derive()
+    expect(await whole()).toEqual([])
+    await failCode(everybody[3] as Person)
+    await derive()
+    expect(await whole()).toMatchObject([{ kind: 'security-code-locked', details: { nFailed: 4, nMembers: 60 } }])
+    for (const one of everybody.slice(4, 30)) await failCode(one)
+    await derive()
+    expect(await whole()).toHaveLength(1)
+  })
+
+  it('are told over 50, however many members there are', async () => {
+    const tried = await people(51)
+    await database.asSystem(
+      (sql) => sql`update keystride.headcount set n_users_nominative = 5000 where organization_id = ${org}`,
+    )
+    for (const one of tried.slice(0, 50)) await failCode(one)
+    await derive()
+    expect(await whole()).toEqual([])
+    await failCode(tried[50] as Person)
+    await derive()
+    expect(await whole()).toHaveLength(1)
+  })
+
+  it('are not told of two of a few, nor of one person again and again, nor over more than ten minutes', async () => {
+    const few = await people(20)
+    for (const [n, one] of few.slice(0, 2).entries()) for (let i = 0; i < 4; i++) await failCode(one, i, Date.now() - n)
+    await derive()
+    expect(await whole()).toEqual([])
+    const now = Date.now()
+    for (const [n, one] of few.slice(2, 8).entries()) await failCode(one, 0, now - 11 * 60_000 * (n + 1))
+    await derive()
+    expect(await whole()).toEqual([])
+  })
+})
+
+describe('notifications of what is not an attempt', () => {
+  it('tell of a reset, and of the last reference taken away, once each', async () => {
+    const ada = await person(database, org)
+    const profiles = postgresProfiles(database)
+    await profiles.reset(org, ada.memberId, Date.now())
+    expect(await told()).toMatchObject([{ kind: 'profile-reset', userRef: 'ada' }])
+    const [one, two] = [reference(ada.memberId, undefined, 1), reference(ada.memberId, undefined, 1)]
+    const rules = { target: 5, limit: 10, rejectReplay: true }
+    await profiles.add(org, one, rules)
+    await profiles.add(org, two, rules)
+    await profiles.removeOne(org, ada.memberId, one.id)
+    expect(await told()).toHaveLength(1)
+    await profiles.removeOne(org, ada.memberId, two.id)
+    expect((await told()).map(({ kind }) => kind)).toEqual(['profile-reset', 'profile-reset'])
+  })
+
+  it('tell of an overage when it begins, by a creation or by a lower quota', async () => {
+    const organizations = postgresOrganizations(database)
+    const quotas = { mode: 'soft', accounts: 2, sharedAccounts: 0, membersPerSharedAccount: 0 } as const
+    await organizations.setQuotas(org, quotas)
+    const come = async (...names: string[]) => {
+      for (const name of names) await person(database, org, name)
+      await postgresUsage(database).addUpHeadcounts()
+    }
+    await come('a', 'b')
+    expect(await told()).toEqual([])
+    await come('c', 'd')
+    await come('e')
+    const over = { kind: 'quota-overage', userRef: null }
+    expect(await told()).toMatchObject([{ ...over, details: { of: 'accounts', n: 4, licensed: 2 } }])
+    await organizations.setQuotas(org, { ...quotas, accounts: 10 })
+    await organizations.setQuotas(org, { ...quotas, accounts: 3 })
+    await organizations.setQuotas(org, { ...quotas, accounts: 1 })
+    expect(await told()).toMatchObject([{ ...over, details: { n: 5, licensed: 3 } }, { details: { n: 4 } }])
+  })
+
+  it('tell of an outage once, to those who asked, whichever processes saw it and when', async () => {
+    const other = await organization(database)
+    await postgresAlerts(database).changeRules(org, { degraded: { syslog: true } })
+    const began = Date.now() - 60_000
+    const seen = Array.from({ length: 8 }, (_, n) =>
+      notifications().noteOutage(began + 300 * n, began + 9000 + 400 * n),
+    )
+    await Promise.all(seen)
+    await notifications().noteOutage(began, began + 9000)
+    expect(await told()).toMatchObject([{ kind: 'degraded', userRef: null }])
+    await notifications().noteOutage(began + 40_000, began + 41_000)
+    expect(await told()).toHaveLength(2)
+    expect(await told(other)).toEqual([])
+    await postgresAlerts(database).changeRules(org, { degraded: { syslog: false } })
+    await notifications().noteOutage(began - 600_000, began - 500_000)
+    expect(await told()).toHaveLength(2)
+  })
+})
+
+describe('reading', () => {
+  it("counts what is unread, of one and of all, and nobody else's", async () => {
+    const ada = await person(database, org)
+    await manyBlocked(ada, 5)
+    await derive()
+    const [first] = await told()
+    expect(await notifications().unread(org)).toBe(5)
+    expect(await notifications().markRead(org, first?.id ?? '')).toBe(true)
+    expect(await notifications().markRead(await organization(database), first?.id ?? '')).toBe(false)
+    expect(await notifications().unread(org)).toBe(4)
+    await notifications().markAllRead(org)
+    expect(await notifications().unread(org)).toBe(0)
+    expect((await told()).every(({ readAt }) => readAt !== null)).toBe(true)
+    await manyBlocked(ada, 2)
+    await derive()
+    const unread = await notifications().page(org, { kind: null, read: false }, { skip: 0, limit: 10 })
+    expect([unread.count, unread.unread, unread.notifications.length]).toEqual([2, 2, 2])
+  })
+})
+
+describe('the outbox', () => {
+  const settings = {
+    channel: 'syslog',
+    host: '127.0.0.1',
+    port: 514,
+    transport: 'udp',
+    facility: 'auth',
+    app_name: 'k',
+  } as const
+  beforeEach(async () => {
+    await postgresAlerts(database).changeRules(org, { blocked: { syslog: true, email: true } })
+    await postgresAlerts(database).setChannel(org, { settings, secret: null })
+  })
+  /** What was left waiting is not this test's. */
+  afterEach(() => postgresAlerts(database).removeChannel(org, 'syslog'))
+  const claimed = async (most = 50) =>
+    (await postgresOutbox(database).claim(most)).filter(({ organizationId }) => organizationId === org)
+  const settle = (
+    one: { organizationId: string; id: string },
+    next: Parameters<ReturnType<typeof postgresOutbox>['settle']>[2],
+  ) => postgresOutbox(database).settle(one, { at: Date.now(), outcome: 'x', durationMs: 1 }, next)
+
+  it('gets what a rule and a channel are set for, and gives each to one process', async () => {
+    await manyBlocked(await person(database, org), 8)
+    await derive()
+    const both = (await Promise.all([claimed(), claimed(), claimed()])).flat()
+    expect(new Set(both.map(({ id }) => id)).size).toBe(8)
+    expect(both).toHaveLength(8)
+    const found = await postgresOutbox(database).find(both[0] as (typeof both)[0])
+    expect(found).toMatchObject({
+      settings,
+      secret: null,
+      refusals: 0,
+      failures: 0,
+      event: { kind: 'blocked', userRef: 'ada' },
+    })
+  })
+
+  it('holds a channel that failed back as a whole, tries it with one, and lets go when it is set anew', async () => {
+    await manyBlocked(await person(database, org), 8)
+    await derive()
+    const [first, ...rest] = await claimed()
+    for (const one of rest) await settle(one, { state: 'waiting', channelForMs: 0 })
+    expect(await claimed()).toHaveLength(1)
+    await settle(first as NonNullable<typeof first>, { state: 'waiting', channelForMs: 60_000 })
+    expect(await claimed()).toEqual([])
+    await postgresAlerts(database).setChannel(org, { settings, secret: null })
+    expect((await claimed()).length).toBeGreaterThan(5)
+  })
+
+  it('keeps no more than 1,000 waiting', async () => {
+    await manyBlocked(await person(database, org), 1100)
+    await derive()
+    const states = await database.scoped(
+      org,
+      (sql) => sql`select state, count(*)::int as n from keystride.alert_delivery group by 1 order by 1`,
+    )
+    expect([...states]).toEqual([
+      { state: 'dropped', n: 100 },
+      { state: 'waiting', n: 1000 },
+    ])
+  })
+
+  it('goes with the account, to the last try, whatever is being written meanwhile', async () => {
+    const rows = (sql: Parameters<Parameters<Database['scoped']>[1]>[0]) => sql`
+      select (select count(*)::int from keystride.notification) as notifications,
+        (select count(*)::int from keystride.alert_delivery) as deliveries,
+        (select count(*)::int from keystride.alert_attempt) as tries`
+    for (let round = 0; round < 8; round++) {
+      const eve = await person(database, org, 'eve')
+      await manyBlocked(eve, 40)
+      if (round === 0) {
+        await derive()
+        for (const one of await claimed()) await settle(one, { state: 'delivered' })
+        expect((await database.scoped(org, rows))[0]).toEqual({ notifications: 40, deliveries: 40, tries: 10 })
+        await postgresAccounts(database).remove(org, 'eve')
+      } else {
+        // A run that meets the removal fails as a whole, and the next one makes up for it.
+        const running = [
+          notifications()
+            .derive(null)
+            .catch(() => {}),
+          postgresAccounts(database).remove(org, 'eve'),
+        ]
+        await Promise.all(round % 2 === 0 ? running : running.reverse())
+      }
+      await derive()
+      expect((await database.scoped(org, rows))[0]).toEqual({ notifications: 0, deliveries: 0, tries: 0 })
+    }
+  })
+})

@@ -1,0 +1,460 @@
+import { randomInt } from 'node:crypto'
+import postgres from 'postgres'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
+import { NO_QUOTAS, type Quotas } from '../../../../src/domain/organization.js'
+import type { AccountStore, NewAccount } from '../../../../src/storage/account.js'
+import { postgresAttemptLocks } from '../../../../src/storage/postgres/attempt/attempt-lock.js'
+import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
+import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { postgresUsage } from '../../../../src/storage/postgres/insight/usage.js'
+import { postgresOrganizations } from '../../../../src/storage/postgres/organization/organization.js'
+import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { freshDatabase } from '../../../servers/database.js'
+import { figure, LONG } from '../../../trust/figure.js'
+import { attempt, NOW, organization, reference } from '../../fixtures.js'
+
+let url: string
+let database: Database
+let accounts: AccountStore
+let org: string
+beforeAll(async () => {
+  url = (await freshDatabase()).url
+  database = connectPostgres({ url, max: 20 })
+  accounts = postgresAccounts(database)
+})
+afterAll(() => database.close())
+beforeEach(async () => {
+  org = await organization(database)
+})
+
+/** Events of a ledger, and how many times one of them is altered. */
+const [EVENTS, ALTERED] = LONG ? [100_000, 1_000] : [200, 20]
+
+const quotas = (changes: Partial<Quotas>) =>
+  postgresOrganizations(database).setQuotas(org, { ...NO_QUOTAS, mode: 'strict', ...changes })
+
+const newAccount = (
+  userRef: string,
+  type: 'nominative' | 'generic' = 'nominative',
+  memberRef: string | null = userRef,
+): NewAccount => ({
+  id: uuid(),
+  userRef,
+  type,
+  displayName: null,
+  member: memberRef === null ? null : { id: uuid(), memberRef, displayName: null, createdAt: NOW },
+  createdAt: NOW,
+})
+const create = (...who: Parameters<typeof newAccount>) => accounts.create(org, newAccount(...who))
+const newMember = () => ({ id: uuid(), displayName: null, createdAt: NOW })
+const add = (userRef: string, memberRef: string) =>
+  accounts.change(org, userRef, () => ({ settings: {}, move: { kind: 'add', memberRef }, newMember: newMember() }))
+const ledger = () =>
+  database.scoped(
+    org,
+    (sql) => sql<
+      {
+        kind: string
+        n_accounts: number
+        n_accounts_generic: number
+        n_users_nominative: number
+        n_users_generic: number
+        over_quota: boolean
+      }[]
+    >`
+      select kind, n_accounts, n_accounts_generic, n_users_nominative, n_users_generic, over_quota
+      from keystride.usage_event where organization_id = ${org} order by n`,
+  )
+const counts = async () => {
+  const { headcount } = (await postgresOrganizations(database).license(org)) ?? {}
+  return [headcount?.nAccounts, headcount?.nAccountsGeneric, headcount?.nUsers]
+}
+const kindOf = (error: unknown) => (error as { kind?: string }).kind
+/** On a crowded machine some of many calls at once are told to come back: they do. */
+async function insisting<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (kindOf(error) !== 'degraded') throw error
+    }
+  }
+}
+
+describe('quotas', () => {
+  it('let exactly one of 200 parallel creations through where one place is left', async () => {
+    await create('first')
+    await quotas({ accounts: 2 })
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => create(`one-of-${i}`))))
+    const made = all.filter(({ status }) => status === 'fulfilled').length
+    figure('T34', `${made} made of ${all.length} at once for the last place`, '1', made === 1)
+    for (const outcome of all) {
+      if (outcome.status === 'fulfilled') continue
+      expect(kindOf(outcome.reason), String(outcome.reason)).toBe('accounts-quota')
+      expect(String(outcome.reason.message)).toMatch(/^ACCOUNTS_QUOTA_EXCEEDED: /)
+    }
+    expect(await counts()).toEqual([2, 0, 2])
+  })
+
+  it('let exactly one of 200 parallel members onto a shared account with one place left', async () => {
+    await create('desk', 'generic', 'ann')
+    await quotas({ membersPerSharedAccount: 2 })
+    const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => add('desk', `m${i}`))))
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await accounts.roster(org, 'desk'))?.members).toHaveLength(2)
+  })
+
+  it('count shared accounts by themselves, conversions included', async () => {
+    await create('desk', 'generic', 'ann')
+    await quotas({ sharedAccounts: 1 })
+    await expect(create('desk-2', 'generic', 'bob')).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
+    await create('solo')
+    const convert = accounts.change(org, 'solo', () => ({
+      settings: {},
+      move: { kind: 'to-generic', memberRef: 'cy' },
+      newMember: newMember(),
+    }))
+    await expect(convert).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
+    expect((await accounts.find(org, 'solo', null))?.account.type).toBe('nominative')
+    expect(await counts()).toEqual([2, 1, 2])
+  })
+
+  it('that are soft refuse nothing', async () => {
+    await quotas({ mode: 'soft', accounts: 1 })
+    await create('a')
+    await create('b')
+    expect(await counts()).toEqual([2, 0, 2])
+  })
+})
+
+describe('deletions of one organization', () => {
+  it('are let through in the order in which they came: none waits while others pass it again and again', async () => {
+    const WORKERS = 12
+    let begun = 0
+    const ended: { n: number; at: number }[] = []
+    const comeAndGo = async (worker: number) => {
+      for (let i = 0; i < 40; i++) {
+        await insisting(() => create(`${worker}-${i}`))
+        const n = begun++
+        await insisting(() => accounts.remove(org, `${worker}-${i}`))
+        ended.push({ n, at: ended.length })
+      }
+    }
+    await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
+    const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
+    // Deletions alone stand in line now, and reach it after statements of their own: 9 to 33 were seen in five runs.
+    expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(4 * WORKERS)
+  })
+})
+
+describe('creations of one organization', () => {
+  /** Runs `work` while another transaction holds the organization's line. */
+  const behindTheLineOf = <T>(organizationId: string, work: () => Promise<T>): Promise<T> =>
+    database.scoped(organizationId, async (sql) => {
+      await sql`select keystride.enter_headcount_line(${organizationId}, true)`
+      return await work()
+    })
+  const behindTheLine = <T>(work: () => Promise<T>) => behindTheLineOf(org, work)
+
+  it('wait for nobody where the quota is soft, strict without a limit, or used up', async () => {
+    await create('first')
+    expect((await behindTheLine(() => create('unlimited'))).created).toBe(true)
+    await quotas({ mode: 'soft', accounts: 1 })
+    expect((await behindTheLine(() => create('soft'))).created).toBe(true)
+    await quotas({ membersPerSharedAccount: 1 })
+    expect((await behindTheLine(() => create('strict'))).created).toBe(true)
+    await quotas({ accounts: 4 })
+    await expect(behindTheLine(() => create('refused'))).rejects.toMatchObject({ kind: 'accounts-quota' })
+    expect((await behindTheLine(() => create('first'))).created).toBe(false)
+    expect(await counts()).toEqual([4, 0, 4])
+  })
+
+  it('of another organization do not wait for a strict one whose line is held', async () => {
+    const strict = org
+    await quotas({ accounts: 10 })
+    org = await organization(database)
+    const soft = org
+    const createIn = (organizationId: string, userRef: string) => {
+      org = organizationId
+      return create(userRef)
+    }
+    let ended = ''
+    await behindTheLineOf(strict, async () => {
+      const waits = createIn(strict, 'waits').then(() => {
+        ended += 'strict'
+      })
+      await Promise.all(Array.from({ length: 100 }, (_, i) => createIn(soft, `u${i}`)))
+      ended += 'soft '
+      return { waits }
+    }).then(({ waits }) => waits)
+    expect(ended).toBe('soft strict')
+  })
+
+  it('are counted at once and added up by the job, the ledger included', async () => {
+    for (let i = 0; i < 3; i++) await create(`u${i}`)
+    const left = () => database.scoped(org, async (sql) => (await sql`select from keystride.headcount_change`).length)
+    expect(await counts()).toEqual([3, 0, 3])
+    expect(await left()).toBeGreaterThan(0)
+    while (await postgresUsage(database).addUpHeadcounts()) {
+      // More is left.
+    }
+    expect(await left()).toBe(0)
+    await create('u3')
+    await accounts.remove(org, 'u0')
+    expect(await counts()).toEqual([3, 0, 3])
+    expect(await ledger()).toMatchObject([{ kind: 'delete', n_accounts: 3, n_users_nominative: 3 }])
+  })
+
+  it('at once with one reference make one account, in one process as in two', async () => {
+    const other = connectPostgres({ url, max: 5 })
+    const elsewhere = postgresAccounts(other)
+    const ask = (one: AccountStore) => one.create(org, newAccount('twin'))
+    const all = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i % 2 === 0 ? accounts : elsewhere)))
+    await other.close()
+    expect(all.filter(({ created }) => created)).toHaveLength(1)
+    expect(new Set(all.map(({ account, member }) => `${account.id} ${member?.id}`)).size).toBe(1)
+    expect(await counts()).toEqual([1, 0, 1])
+  })
+})
+
+describe('the usage ledger', () => {
+  it('has the totals after each completed profile, change of type, archiving and deletion', async () => {
+    await quotas({ mode: 'soft', accounts: 1 })
+    const { member } = await create('solo')
+    const profiles = postgresProfiles(database)
+    const rules = { target: 1, limit: 10, rejectReplay: true }
+    await profiles.add(org, reference(member?.id ?? ''), rules)
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-nominative' },
+      newMember: newMember(),
+    }))
+    await accounts.remove(org, 'solo')
+    const row = (kind: string, counted: number[], over_quota: boolean) => ({
+      kind,
+      n_accounts: counted[0],
+      n_accounts_generic: counted[1],
+      n_users_nominative: counted[2],
+      n_users_generic: counted[3],
+      over_quota,
+    })
+    expect([...(await ledger())]).toEqual([
+      row('enroll', [1, 0, 1, 0], false),
+      row('delete', [2, 1, 1, 1], true),
+      row('type-change', [2, 0, 2, 0], true),
+      row('delete', [1, 0, 1, 0], false),
+    ])
+  })
+
+  it('cannot be changed, shortened or emptied by anybody who serves requests', async () => {
+    await create('gone')
+    await accounts.remove(org, 'gone')
+    const statements = [
+      'insert into keystride.usage_event select * from keystride.usage_event',
+      'update keystride.usage_event set n_accounts = 0',
+      'delete from keystride.usage_event',
+      'truncate keystride.usage_event',
+      'alter table keystride.usage_event disable trigger all',
+      'update keystride.headcount set n_accounts = 0',
+    ]
+    for (const statement of statements) {
+      await expect(
+        database.scoped(org, (sql) => sql.unsafe(statement)),
+        statement,
+      ).rejects.toThrow(/permission denied|must be owner/)
+      const asSystem = database.asSystem((sql) => sql.unsafe(statement))
+      if (!statement.startsWith('insert') && !statement.includes('headcount'))
+        await expect(asSystem, statement).rejects.toThrow(/permission denied|must be owner/)
+      else await asSystem.catch(() => {})
+    }
+    const events = (await ledger()).length
+    const refused = `${statements.length} of ${statements.length} statements that alter the ledger refused, ${events} of 1 events kept`
+    figure('T32', refused, 'all, 1', events === 1)
+  })
+
+  it('shows the first row that was altered behind its back', async () => {
+    for (let i = 0; i < 5; i++) {
+      await create(`u${i}`)
+      await accounts.remove(org, `u${i}`)
+    }
+    const broken = () =>
+      database.scoped(org, async (sql) => {
+        const [row] = await sql<{ n: string | null }[]>`select keystride.broken_usage_event() as n`
+        return row?.n ?? null
+      })
+    expect(await broken()).toBeNull()
+    const tamper = (statement: string) =>
+      database.call(async (sql) => {
+        await sql.unsafe('alter table keystride.usage_event disable trigger user')
+        await sql.unsafe('alter table keystride.usage_event disable row level security')
+        await sql.unsafe(statement)
+        await sql.unsafe('alter table keystride.usage_event enable row level security')
+        await sql.unsafe('alter table keystride.usage_event enable trigger user')
+      })
+    await tamper(`update keystride.usage_event set n_accounts = 7 where organization_id = '${org}' and n = 3`)
+    expect(await broken()).toBe('3')
+    await tamper(`delete from keystride.usage_event where organization_id = '${org}' and n >= 3`)
+    expect(await broken()).toBe('5')
+  })
+
+  it(`shows any one of ${EVENTS} rows that was altered, ${ALTERED} times`, async () => {
+    const owner = postgres(url, { max: 1 })
+    await database.asSystem(
+      (sql) => sql`
+        insert into keystride.account (organization_id, id, user_ref, type, created_at)
+        select ${org}, gen_random_uuid(), 'gone-' || i, 'nominative', now() from generate_series(1, ${EVENTS}::int) i`,
+    )
+    await database.asSystem((sql) => sql`delete from keystride.account where organization_id = ${org}`)
+    let noticed = 0
+    for (let i = 0; i < ALTERED; i++) {
+      const n = 1 + randomInt(EVENTS)
+      const column = ['n_accounts', 'n_users_nominative', 'n_users_generic'][i % 3] ?? ''
+      await owner
+        .begin(async (sql) => {
+          await sql`alter table keystride.usage_event disable trigger user`
+          await sql`alter table keystride.usage_event disable row level security`
+          await sql`update keystride.usage_event set ${sql(column)} = ${sql(column)} + 1
+            where organization_id = ${org} and n = ${n}`
+          await sql`select set_config('keystride.organization_id', ${org}, true)`
+          await sql`set local role keystride_app`
+          const [row] = await sql`select keystride.broken_usage_event() as n`
+          if (row?.n === String(n)) noticed++
+          throw new Error('taken back')
+        })
+        .catch((error: Error) => expect(error.message).toBe('taken back'))
+    }
+    await owner.end()
+    figure(
+      'T32',
+      `${noticed} of ${ALTERED} altered rows found among ${EVENTS.toLocaleString('en')}`,
+      'all',
+      noticed === ALTERED,
+    )
+  }, 1_200_000)
+})
+
+describe('locks', () => {
+  const locked = () => {
+    let counters = NO_ATTEMPTS
+    for (let i = 0; i < 6; i++) counters = afterFailure(counters, 'biometric', NOW)
+    return counters
+  }
+  const lock = async (userRef: string, memberRef: string) => {
+    const { account, member } = (await accounts.find(org, userRef, memberRef)) ?? {}
+    if (account === undefined || member == null) throw new Error('nobody to lock')
+    const who = { organizationId: org, accountId: account.id, memberId: member.id, userRef }
+    const outcome = await postgresAuthentications(database).record(
+      org,
+      attempt(who, { counters: locked(), attemptsVersion: member.attemptsVersion, generation: member.generation }),
+    )
+    expect(outcome).toBe('recorded')
+  }
+
+  it('outlive deletion and creation of the account by a day, without naming anybody', async () => {
+    await create('eve')
+    await lock('eve', 'eve')
+    await accounts.remove(org, 'eve')
+    const kept = await database.asSystem(
+      (sql) => sql`select t::text as row from keystride.lock_tombstone t where organization_id = ${org}`,
+    )
+    expect(kept).toHaveLength(1)
+    expect(JSON.stringify(kept)).not.toContain('eve')
+    expect((await create('eve')).member?.attempts).toEqual(locked())
+    await accounts.remove(org, 'eve')
+    await database.asSystem(
+      (sql) => sql`update keystride.lock_tombstone set kept_until = now() where organization_id = ${org}`,
+    )
+    expect((await create('eve')).member?.attempts).toEqual(NO_ATTEMPTS)
+  })
+
+  it('outlive archiving and coming back', async () => {
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await lock('desk', 'bob')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    expect((await accounts.find(org, 'desk', 'bob'))?.member).toBeNull()
+    expect(await accounts.archiveMember(org, 'desk', 'bob', NOW)).toBeNull()
+    await add('desk', 'bob')
+    expect((await accounts.find(org, 'desk', 'bob'))?.member).toMatchObject({ attempts: locked(), nPatternsRef: 0 })
+  })
+
+  it('outlive a change of type and back', async () => {
+    await create('desk', 'generic', 'ann')
+    await add('desk', 'bob')
+    await lock('desk', 'bob')
+    await lock('desk', 'ann')
+    await accounts.archiveMember(org, 'desk', 'bob', NOW)
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-nominative' },
+      newMember: newMember(),
+    }))
+    expect((await accounts.find(org, 'desk', null))?.member).toMatchObject({ memberRef: 'desk', attempts: locked() })
+    await accounts.change(org, 'desk', () => ({
+      settings: {},
+      move: { kind: 'to-generic', memberRef: 'ann' },
+      newMember: newMember(),
+    }))
+    await add('desk', 'bob')
+    for (const memberRef of ['ann', 'bob'])
+      expect((await accounts.find(org, 'desk', memberRef))?.member?.attempts).toEqual(locked())
+  })
+
+  const toGeneric = (userRef: string, memberRef: string) =>
+    accounts.change(org, userRef, () => ({
+      settings: {},
+      move: { kind: 'to-generic', memberRef },
+      newMember: newMember(),
+    }))
+  const toNominative = (userRef: string) =>
+    accounts.change(org, userRef, () => ({ settings: {}, move: { kind: 'to-nominative' }, newMember: newMember() }))
+
+  it('stay with the reference when its person takes on another, and the account is made anew', async () => {
+    await create('desk')
+    await lock('desk', 'desk')
+    await toGeneric('desk', 'ann')
+    expect((await accounts.find(org, 'desk', 'ann'))?.member?.attempts).toEqual(locked())
+    await accounts.remove(org, 'desk')
+    expect((await create('desk')).member?.attempts).toEqual(locked())
+    await toGeneric('desk', 'ann')
+    expect((await accounts.find(org, 'desk', 'ann'))?.member?.attempts).toEqual(locked())
+  })
+
+  it('pass to whoever takes a reference over, kind by kind the stricter', async () => {
+    await create('desk')
+    await lock('desk', 'desk')
+    await toGeneric('desk', 'ann')
+    await add('desk', 'bob')
+    await accounts.archiveMember(org, 'desk', 'ann', NOW)
+    const bob = (await accounts.find(org, 'desk', 'bob'))?.member
+    const own = afterFailure(NO_ATTEMPTS, 'security_code', NOW + 1)
+    const memberId = bob?.id ?? ''
+    const { account } = (await accounts.find(org, 'desk', 'bob')) ?? {}
+    const who = { organizationId: org, accountId: account?.id ?? '', memberId, userRef: 'desk' }
+    const failed = attempt(who, {
+      counters: own,
+      attemptsVersion: bob?.attemptsVersion ?? 0,
+      generation: bob?.generation ?? 0,
+    })
+    expect(await postgresAuthentications(database).record(org, failed)).toBe('recorded')
+    await toNominative('desk')
+    const attempts = { biometric: locked().biometric, security_code: own.security_code }
+    expect((await accounts.find(org, 'desk', null))?.member).toMatchObject({ id: memberId, attempts })
+  })
+
+  it('are not brought back for somebody who is locked no more and takes the old reference again', async () => {
+    await create('desk')
+    await lock('desk', 'desk')
+    await toGeneric('desk', 'ann')
+    const { id = '' } = (await accounts.find(org, 'desk', 'ann'))?.member ?? {}
+    await postgresAttemptLocks(database).clear(org, id)
+    await toNominative('desk')
+    expect((await accounts.find(org, 'desk', null))?.member).toMatchObject({ id, attempts: NO_ATTEMPTS })
+  })
+})

@@ -1,0 +1,240 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuid } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
+import { linkOwner } from '../../../../src/domain/profile-link.js'
+import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
+import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { postgresPendingActions } from '../../../../src/storage/postgres/person/pending-action.js'
+import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
+import { postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
+import type { ProfileStore } from '../../../../src/storage/profile.js'
+import type { NewLink, ProfileLinkStore } from '../../../../src/storage/profile-link.js'
+import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { attempt, mark, NOW, organization, type Person, person, reference } from '../../fixtures.js'
+
+/** Reset links that are begun and abandoned. */
+const ABANDONED = Number(process.env.ABANDONED_LINKS ?? 200)
+const TARGET = 3
+const RULES = { target: TARGET, rejectReplay: true, owner: 'link 1', asReset: false }
+const LATER = NOW + 60_000
+let fresh: FreshDatabase
+let database: Database
+let store: ProfileStore
+let links: ProfileLinkStore
+let org: string
+let ada: Person
+
+beforeAll(async () => {
+  fresh = await freshDatabase()
+  database = connectPostgres({ url: fresh.url, max: 4 })
+  store = postgresProfiles(database)
+  links = postgresProfileLinks(database)
+})
+afterAll(async () => {
+  await database.close()
+  await fresh.drop()
+})
+beforeEach(async () => {
+  org = await organization(database)
+  ada = await person(database, org)
+  for (let n = 0; n < TARGET; n++) await store.add(org, reference(ada.memberId), { ...RULES, limit: 10 })
+})
+
+const member = async () => {
+  const found = await postgresAccounts(database).find(org, 'ada', null)
+  if (!found?.member) throw new Error('ada is stored')
+  return found.member
+}
+/** What a verify compares with, to the byte. */
+const compared = async () => JSON.stringify(await store.references(org, ada.memberId))
+const rows = async () => (await database.scoped(org, (sql) => sql`select 1 from keystride.reference_pattern`)).length
+const next = (generation = 1) => ({ ...reference(ada.memberId, undefined, generation), createdAt: LATER })
+const link = (memberId: string): NewLink => ({
+  id: uuid(),
+  memberId,
+  kind: 'reset-profile',
+  aim: 'target',
+  sha256: randomBytes(32),
+  redirectUri: null,
+  validityS: 60,
+})
+const collect = (rules: Partial<typeof RULES> & { linkId?: string } = {}, generation = 1) =>
+  store.addToSuccessor(org, next(generation), { ...RULES, ...rules })
+
+describe('a successor', () => {
+  it('leaves what counts as it is until it is complete, and then takes its place', async () => {
+    const before = await compared()
+    for (const n of [1, 2]) {
+      expect(await collect()).toMatchObject({
+        outcome: 'added',
+        member: { successor: { owner: 'link 1', nVisible: n } },
+      })
+      expect(await compared()).toBe(before)
+      expect(await member()).toMatchObject({ generation: 0, nPatternsRef: TARGET, profileVersion: TARGET })
+    }
+    const last = next()
+    expect(await store.addToSuccessor(org, { ...last, mode: 'sensitive' }, RULES)).toMatchObject({
+      outcome: 'added',
+      member: {
+        generation: 1,
+        nPatternsRef: TARGET,
+        nVisible: 2,
+        nSensitive: 1,
+        successor: null,
+        completedAt: LATER,
+        everReset: false,
+        attemptsVersion: 1,
+      },
+    })
+    const references = await store.references(org, ada.memberId)
+    expect(references.map(({ generation }) => generation)).toEqual([1, 1, 1])
+    expect(references.map(({ id }) => id)).toContain(last.id)
+    expect(await rows()).toBe(TARGET)
+  })
+
+  it('enters the ledger as an enrollment when it is complete, which an updated reference does not', async () => {
+    const enrollments = async () =>
+      (await database.scoped(org, (sql) => sql`select 1 from keystride.usage_event where kind = 'enroll'`)).length
+    expect(await enrollments()).toBe(1)
+    for (let n = 0; n < TARGET; n++) await collect()
+    expect(await enrollments()).toBe(2)
+    const queued = { kind: 'queue', id: uuid(), action: 'UPDATE_BIOMETRIC_PROFILE' } as const
+    await postgresPendingActions(database).change(org, ada.memberId, queued, LATER)
+    await store.replaceOldest(org, next(), { ...RULES, pendingId: queued.id })
+    await store.add(org, next(), { ...RULES, limit: 10 })
+    expect(await store.references(org, ada.memberId)).toHaveLength(TARGET + 1)
+    expect(await enrollments()).toBe(2)
+  })
+
+  it('is complete once, however many patterns come at once', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => collect()))
+    expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(TARGET)
+    expect(all.filter(({ outcome }) => outcome === 'closed')).toHaveLength(20 - TARGET)
+    expect(await member()).toMatchObject({ generation: 1, nPatternsRef: TARGET })
+    expect(await rows()).toBe(TARGET)
+  })
+
+  it('takes adaptive references and what was queued with it, and lets no verdict on the old ones be recorded', async () => {
+    await store.adapt(org, reference(ada.memberId), { profileVersion: TARGET, max: 2, intervalMs: 1000 })
+    const queued = { kind: 'queue', id: uuid(), action: 'UPDATE_BIOMETRIC_PROFILE' } as const
+    await postgresPendingActions(database).change(org, ada.memberId, queued, NOW)
+    const before = attempt(ada, { attemptsVersion: (await member()).attemptsVersion })
+    for (let n = 0; n < TARGET; n++) await collect()
+    expect(await member()).toMatchObject({ pending: null, generation: 1 })
+    expect(await rows()).toBe(TARGET)
+    expect(await postgresAuthentications(database).record(org, before)).toBe('conflict')
+  })
+
+  it('clears the typing lock where it is a reset, and leaves it where it is not', async () => {
+    const counters = afterFailure(afterFailure(NO_ATTEMPTS, 'biometric', NOW), 'security_code', NOW)
+    await postgresAuthentications(database).record(org, attempt(ada, { counters }))
+    for (let n = 0; n < TARGET; n++) await collect()
+    expect(await member()).toMatchObject({ attempts: counters, everReset: false })
+    for (let n = 0; n < TARGET; n++) await collect({ asReset: true }, 2)
+    expect(await member()).toMatchObject({
+      generation: 2,
+      everReset: true,
+      attempts: { biometric: NO_ATTEMPTS.biometric, security_code: counters.security_code },
+    })
+  })
+
+  it('never mixes patterns of two owners: the later one begins anew', async () => {
+    await collect()
+    await collect()
+    expect(await collect({ owner: 'link 2' })).toMatchObject({
+      member: { successor: { owner: 'link 2', nVisible: 1 } },
+    })
+    expect(await rows()).toBe(TARGET + 1)
+    expect(await member()).toMatchObject({ generation: 0, nPatternsRef: TARGET })
+  })
+
+  it('begins anew where what was collected is in an older format', async () => {
+    await collect()
+    await database.asSystem(
+      (sql) => sql`update keystride.member set successor_format = 0 where organization_id = ${org}`,
+    )
+    expect(await collect()).toMatchObject({ member: { successor: { nVisible: 1 } } })
+    expect(await rows()).toBe(TARGET + 1)
+  })
+
+  it('of a link goes with it, revoked or replaced, and that of another owner does not', async () => {
+    const before = await compared()
+    for (const end of [() => links.revoke(org, [ada.memberId]), () => links.make(org, link(ada.memberId))]) {
+      const its = link(ada.memberId)
+      await links.make(org, its)
+      await collect({ owner: linkOwner(its.id) })
+      expect(await rows()).toBe(TARGET + 1)
+      await end()
+      expect(await member()).toMatchObject({ successor: null, nPatternsRef: TARGET })
+      expect(await rows()).toBe(TARGET)
+      expect(await compared()).toBe(before)
+    }
+    await collect()
+    await links.revoke(org, [ada.memberId])
+    expect(await member()).toMatchObject({ successor: { owner: 'link 1', nVisible: 1 } })
+    expect(await links.make(org, link(uuid()))).toBe(false)
+  })
+
+  it('of a link takes nothing once the link has ended, and ends it with the last pattern', async () => {
+    const its = link(ada.memberId)
+    const rules = { owner: linkOwner(its.id), linkId: its.id }
+    expect(await collect(rules)).toEqual({ outcome: 'link-ended' })
+    await links.make(org, its)
+    const all = await Promise.all(Array.from({ length: 20 }, () => collect(rules)))
+    expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(TARGET)
+    expect(all.filter((one) => one.outcome === 'added' && one.completes)).toHaveLength(1)
+    expect(all.filter(({ outcome }) => outcome === 'link-ended')).toHaveLength(20 - TARGET)
+    expect(await links.find(its.sha256)).toBeNull()
+  })
+
+  it('loses a pattern by removeOne, and is none any more with the last of them', async () => {
+    const [first, second] = [next(), next()]
+    for (const one of [first, second]) await store.addToSuccessor(org, one, RULES)
+    expect(await store.removeOne(org, ada.memberId, first.id)).toMatchObject({
+      nPatternsRef: TARGET,
+      successor: { nVisible: 1 },
+    })
+    expect(await store.removeOne(org, ada.memberId, second.id)).toMatchObject({ nPatternsRef: TARGET, successor: null })
+  })
+
+  it('goes with a reset, so that nothing collected before comes to count after', async () => {
+    const late = next()
+    await collect()
+    await store.reset(org, ada.memberId, NOW)
+    expect(await member()).toMatchObject({ generation: 1, nPatternsRef: 0, successor: null })
+    expect(await rows()).toBe(0)
+    expect(await store.addToSuccessor(org, late, RULES)).toMatchObject({ outcome: 'closed' })
+    expect(await compared()).toBe('[]')
+  })
+
+  it('takes nothing of another generation, of somebody gone, or seen before', async () => {
+    expect(await collect({}, 0)).toMatchObject({ outcome: 'closed' })
+    expect(await collect({}, 2)).toMatchObject({ outcome: 'closed' })
+    expect(await store.addToSuccessor(org, { ...next(), memberId: uuid() }, RULES)).toEqual({ outcome: 'absent' })
+    const known = mark()
+    expect(await store.addToSuccessor(org, { ...next(), replayMark: known }, RULES)).toMatchObject({ outcome: 'added' })
+    expect(await store.addToSuccessor(org, { ...next(), replayMark: known }, RULES)).toEqual({ outcome: 'replay' })
+  })
+
+  it(`abandoned at any step, ${ABANDONED} times over, leaves the old profile as it was`, async () => {
+    const before = await compared()
+    const others = await Promise.all(Array.from({ length: 20 }, (_, i) => person(database, org, `p${i}`)))
+    await Promise.all(
+      others.map(async ({ memberId }, i) => {
+        for (let n = 0; n < TARGET; n++) await store.add(org, reference(memberId), { ...RULES, limit: 10 })
+        const old = JSON.stringify(await store.references(org, memberId))
+        for (let n = 0; n < ABANDONED / others.length; n++) {
+          const its = link(memberId)
+          await links.make(org, its)
+          for (let step = 0; step <= (i + n) % (TARGET - 1); step++)
+            await store.addToSuccessor(org, { ...next(), memberId }, { ...RULES, owner: linkOwner(its.id) })
+          if (n % 3 === 0) await links.revoke(org, [memberId])
+        }
+        expect(JSON.stringify(await store.references(org, memberId))).toBe(old)
+      }),
+    )
+    expect(await compared()).toBe(before)
+  })
+})

@@ -1,0 +1,92 @@
+import postgres from 'postgres'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
+import { connectPostgres } from '../../../../src/storage/postgres/connection/client.js'
+import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
+import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
+import { attempt, organization, person } from '../../fixtures.js'
+
+let fresh: FreshDatabase
+beforeEach(async () => {
+  fresh = await freshDatabase({ empty: true })
+})
+afterEach(() => fresh.drop())
+
+describe('migrate', () => {
+  it('applies everything once and nothing the second time', async () => {
+    expect((await migrate(fresh.url)).length).toBeGreaterThanOrEqual(3)
+    expect(await migrate(fresh.url)).toEqual([])
+  })
+
+  it('leaves a newer history alone, and refuses one with a gap', async () => {
+    await migrate(fresh.url)
+    const history = postgres(fresh.url, { max: 1, onnotice: () => {} })
+    await history`insert into keystride_history.migration (name, run_on) values ('9999999999999_newer', now())`
+    expect(await migrate(fresh.url)).toEqual([])
+    await history`delete from keystride_history.migration where id = 2`
+    await expect(migrate(fresh.url)).rejects.toThrow(/grown apart/)
+    await history.end()
+  })
+
+  it('runs beside itself: each migration is applied by one', async () => {
+    const all = await Promise.all(Array.from({ length: 4 }, () => migrate(fresh.url)))
+    const applied = all.flat()
+    expect(new Set(applied).size).toBe(applied.length)
+    expect(applied.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('runs in several databases of one server at once', async () => {
+    const others = [await freshDatabase({ empty: true }), await freshDatabase({ empty: true })]
+    const all = await Promise.all([fresh, ...others].map(({ url }) => migrate(url)))
+    for (const applied of all) expect(applied.length).toBeGreaterThanOrEqual(3)
+    for (const other of others) await other.drop()
+  })
+
+  it('makes the months ahead, and the default partition catches the rest', async () => {
+    await migrate(fresh.url)
+    const database = connectPostgres({ url: fresh.url, max: 2 })
+    const names = await database.asSystem(
+      (sql) => sql`
+      select c.relname from pg_catalog.pg_inherits i join pg_catalog.pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'keystride.authentication'::regclass`,
+    )
+    expect(names).toHaveLength(5)
+    const made = (at: string) =>
+      database.asSystem(
+        async (sql) => (await sql`select keystride.ensure_partitions(3, ${at}::timestamptz) as n`)[0]?.n,
+      )
+    expect(await made('2031-01-31T23:59:59Z')).toBe(4)
+    expect(await made('2031-02-01T00:00:00Z')).toBe(1)
+
+    const org = await organization(database)
+    const ada = await person(database, org)
+    const one = attempt(ada)
+    // A UUIDv7 of 2031-02-01T00:00:00.000Z: the first of its partition.
+    const id = `${Date.UTC(2031, 1, 1)
+      .toString(16)
+      .padStart(12, '0')
+      .replace(/^(.{8})/, '$1-')}-7000-8000-000000000000`
+    const authentication = { ...one.authentication, id }
+    expect(await postgresAuthentications(database).record(org, { ...one, authentication })).toBe('recorded')
+    const [row] = await database.asSystem(
+      (sql) => sql`
+      select tableoid::regclass::text as partition from keystride.authentication where id = ${id}`,
+    )
+    expect(row).toEqual({ partition: 'keystride.authentication_2031_02' })
+    await database.close()
+  })
+
+  it('says what an administrator must run where the login may not make roles', async () => {
+    const admin = postgres(fresh.url, { max: 1, onnotice: () => {} })
+    const name = `keystride_plain_${process.pid}`
+    await admin.unsafe(`create role ${name} login password 'plain'`)
+    await admin.unsafe(`grant create on database ${new URL(fresh.url).pathname.slice(1)} to ${name}`)
+    const plain = new URL(fresh.url)
+    plain.username = name
+    plain.password = 'plain'
+    await expect(migrate(plain.href)).rejects.toThrow(/an administrator must run once: .*grant keystride_app to/)
+    await admin.unsafe(`revoke create on database ${new URL(fresh.url).pathname.slice(1)} from ${name}`)
+    await admin.unsafe(`drop role ${name}`)
+    await admin.end()
+  })
+})
