@@ -4,6 +4,7 @@
  * digits over 10^27 are divided as integers and rounded by the remainder. Anything further is declined: a recorder writes
  * no such number.
  */
+import { afterNull, isNull } from './json'
 
 /** Mantissa and powers of ten up to these are exact doubles. */
 const EXACT_MAX: u64 = 1 << 53
@@ -95,6 +96,23 @@ export function afterDouble(at: usize): usize {
   at = afterNumber(at)
   value = double()
   return isNaN(value) ? 0 : at
+}
+
+/** The same of an optional field, of which null says that there is none: NaN. */
+export function afterDoubleOrNull(at: usize): usize {
+  if (!isNull(at)) return afterDouble(at)
+  value = NaN
+  return afterNull(at)
+}
+
+export function afterFiniteOrNull(at: usize): usize {
+  return isNull(at) ? afterNull(at) : afterFinite(at)
+}
+
+export function afterIntegerOrNull(at: usize): usize {
+  if (!isNull(at)) return afterInteger(at)
+  value = NaN
+  return afterNull(at)
 }
 
 /** A number that an integer field takes: whole, and one that a double has to itself. */

@@ -260,8 +260,20 @@ export function afterBoolean(at: usize): usize {
   return word == 0x736c6166 && load<u8>(at, 4) == 0x65 ? at + 5 : 0
 }
 
+/** Whether the value that begins here is null, if it is any. */
+// @ts-ignore: decorator
+@inline
+export function isNull(at: usize): bool {
+  return load<u8>(at) == 0x6e
+}
+
 export function afterNull(at: usize): usize {
   return load<u32>(at) == 0x6c6c756e ? at + 4 : 0
+}
+
+/** An optional field's boolean, of which null says that there is none. */
+export function afterBooleanOrNull(at: usize): usize {
+  return isNull(at) ? afterNull(at) : afterBoolean(at)
 }
 
 /** Any value; `level` is the one that it stands on if it is an object or array. */
@@ -270,7 +282,7 @@ export function afterValue(at: usize, level: i32): usize {
   if (byte == QUOTE) return afterText(at)
   if (byte == OPEN_BRACE || byte == OPEN_BRACKET) return level > NESTING_MAX ? 0 : afterMembers(at + 1, byte, level + 1)
   if (byte == 0x74 || byte == 0x66) return afterBoolean(at)
-  return byte == 0x6e ? afterNull(at) : afterNumber(at)
+  return isNull(at) ? afterNull(at) : afterNumber(at)
 }
 
 function afterMembers(at: usize, open: u8, level: i32): usize {

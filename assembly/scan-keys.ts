@@ -4,13 +4,16 @@
  */
 import { EVENTS, KEY_EVENTS_MAX, KEY_RECORDS_MAX, RECORDS } from './layout'
 import {
-  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterValue, closed, firstItem, firstKey, follows, keyHigh, keyLow, nextItem, nextKey, packed,
-  textAt, textBytes, textEscapes, upToEight,
+  OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterBooleanOrNull, afterNull, closed, firstItem, firstKey, follows, isNull, keyHigh, keyLow,
+  nextItem, nextKey, packed, textAt, textBytes, textEscapes, upToEight,
 } from './json'
-import { afterDouble, afterFinite, afterInteger, value } from './json-number'
+import {
+  afterDouble, afterDoubleOrNull, afterFinite, afterFiniteOrNull, afterInteger, afterIntegerOrNull, value,
+} from './json-number'
 import { NO_IDENTITY, codeIdentity, codeKey, forgetOtherCodes, identityOfKeyCode, keyOfKeyCode, readCode } from './key-identity'
 import { EVENT_BYTES, KEYDOWN, KEYUP, OTHER_TYPE, PRESS_BYTES, REPEAT_ABSENT, REPEAT_FALSE, REPEAT_TRUE } from './presses'
-import { afterTextOf } from './scan-around'
+import { afterTextOf, afterTextOrNull } from './scan-around'
+import { IN_EVENT, IN_RECORD, NOWHERE, afterUnknown, forgetUnknown } from './unknown-keys'
 import { INSERT, V } from './key-classes'
 
 export const ABSENT: i32 = -1
@@ -26,7 +29,6 @@ export let events: i32 = ABSENT
 export let records: i32 = ABSENT
 /** An event has no `et`, so that all go by `t`. */
 export let usesT: bool = false
-let sequenced: bool = false
 let unordered: bool = false
 let seqnBefore: f64 = 0
 /** Keydowns, and those among them and among the records that an input method kept for itself. */
@@ -77,15 +79,28 @@ const NO_MODIFIERS: StaticArray<u64> = [
 ]
 
 export function forgetKeys(): void {
-  events = records = ABSENT
-  keydowns = composedEvents = composedRecords = 0
-  pasted = false
+  forgetEvents()
+  forgetRecords()
   forgetOtherCodes()
 }
 
-/** Every event has a `seqn`, and they came in another order. */
+/** As where the list is absent. */
+export function forgetEvents(): void {
+  events = ABSENT
+  keydowns = composedEvents = 0
+  pasted = false
+  forgetUnknown(IN_EVENT)
+}
+
+export function forgetRecords(): void {
+  records = ABSENT
+  composedRecords = 0
+  forgetUnknown(IN_RECORD)
+}
+
+/** The events came in another order than that of their `seqn`. */
 export function outOfOrder(): bool {
-  return sequenced && unordered
+  return unordered
 }
 
 /** What `untypedProblem` of `src/domain/typing-pattern.ts` refuses: a paste by keys, or half the text composed. */
@@ -95,10 +110,9 @@ export function untyped(): bool {
 
 export function afterKeyEvents(at: usize): usize {
   if (load<u8>(at) != OPEN_BRACKET) return 0
-  events = keydowns = composedEvents = 0
-  pasted = false
+  forgetEvents()
+  events = 0
   usesT = unordered = false
-  sequenced = true
   seqnBefore = -Infinity
   for (at = firstItem(at + 1); at != 0; at = nextItem(at)) {
     if (load<u8>(at) != OPEN_BRACE || events == KEY_EVENTS_MAX) return 0
@@ -158,6 +172,7 @@ function noModifiers(at: usize): bool {
 }
 
 function afterKeyEvent(at: usize, event: usize): usize {
+  const place = events == 0 ? IN_EVENT : NOWHERE
   let et = NaN
   let t = NaN
   let keyCode = NaN
@@ -171,47 +186,47 @@ function afterKeyEvent(at: usize, event: usize): usize {
   let shift = false, control = false, alt = false, meta = false
   for (at = firstKey(at); at != 0; at = nextKey(at)) {
     const name = keyLow
-    if (keyHigh != 0) at = afterValue(at, 4)
+    if (keyHigh != 0) at = afterUnknown(at, place, 4)
     else if (name == TYPE) {
       at = afterTextOf(at, 32)
       if (textEscapes != 0) return 0
       type = typeRead()
       hasType = true
     } else if (name == ET) {
-      at = afterDouble(at)
+      at = afterDoubleOrNull(at)
       et = value
     } else if (name == T) {
-      at = afterDouble(at)
+      at = afterDoubleOrNull(at)
       t = value
     } else if (name == KC) {
-      at = afterInteger(at)
+      at = afterIntegerOrNull(at)
       keyCode = value
     } else if (name == C) {
-      at = afterCode(at)
-      hasCode = true
-      code = codeIdentity
-      key = codeKey
+      hasCode = !isNull(at)
+      at = hasCode ? afterCode(at) : afterNull(at)
+      code = hasCode ? codeIdentity : NO_IDENTITY
+      key = hasCode ? codeKey : 0
     } else if (name == SEQN) {
       at = afterInteger(at)
       seqn = value
     } else if (name == R) {
-      repeat = load<u8>(at) == TRUE_FIRST ? REPEAT_TRUE : REPEAT_FALSE
-      at = afterBoolean(at)
+      repeat = isNull(at) ? REPEAT_ABSENT : load<u8>(at) == TRUE_FIRST ? REPEAT_TRUE : REPEAT_FALSE
+      at = afterBooleanOrNull(at)
     } else if (name == SHIFT_KEY) {
       shift = load<u8>(at) == TRUE_FIRST
-      at = afterBoolean(at)
+      at = afterBooleanOrNull(at)
     } else if (name == CTRL_KEY) {
       control = load<u8>(at) == TRUE_FIRST
-      at = afterBoolean(at)
+      at = afterBooleanOrNull(at)
     } else if (name == ALT_KEY) {
       alt = load<u8>(at) == TRUE_FIRST
-      at = afterBoolean(at)
+      at = afterBooleanOrNull(at)
     } else if (name == META_KEY) {
       meta = load<u8>(at) == TRUE_FIRST
-      at = afterBoolean(at)
-    } else if (name == K) at = afterTextOf(at, 64)
-    else if (name == E_ID) at = afterTextOf(at, 1024)
-    else at = name == L ? afterFinite(at) : afterValue(at, 4)
+      at = afterBooleanOrNull(at)
+    } else if (name == K) at = afterTextOrNull(at, 64)
+    else if (name == E_ID) at = afterTextOrNull(at, 1024)
+    else at = name == L ? afterFiniteOrNull(at) : afterUnknown(at, place, 4)
     if (at == 0) return 0
   }
   if (!hasType || !keptEvent(event, et, t, keyCode, seqn, code, hasCode, key, type, repeat)) return 0
@@ -230,14 +245,11 @@ function keptEvent(
 ): bool {
   const hasKeyCode = !isNaN(keyCode)
   const identity = code != NO_IDENTITY ? code : identityOfKeyCode(keyCode)
-  if (!(hasKeyCode || hasCode) || identity == NO_IDENTITY) return false
+  if (!(hasKeyCode || hasCode) || identity == NO_IDENTITY || isNaN(seqn)) return false
   const byKeyCode: u8 = hasKeyCode ? keyOfKeyCode(keyCode) : 0
   usesT = usesT || isNaN(et)
-  if (isNaN(seqn)) sequenced = false
-  else {
-    unordered = unordered || seqn < seqnBefore
-    seqnBefore = seqn
-  }
+  unordered = unordered || seqn < seqnBefore
+  seqnBefore = seqn
   if (type == KEYDOWN) {
     keydowns++
     if (keyCode == COMPOSED_KEY_CODE) composedEvents++
@@ -265,7 +277,8 @@ function afterCode(at: usize): usize {
 
 export function afterKeyRecords(at: usize): usize {
   if (load<u8>(at) != OPEN_BRACKET) return 0
-  records = composedRecords = 0
+  forgetRecords()
+  records = 0
   for (at = firstItem(at + 1); at != 0; at = nextItem(at)) {
     if (load<u8>(at) != OPEN_BRACE || records == KEY_RECORDS_MAX) return 0
     const record = RECORDS + <usize>records * PRESS_BYTES
@@ -300,6 +313,7 @@ function afterRecordedRecord(at: usize, record: usize): usize {
 }
 
 function afterKeyRecord(at: usize, record: usize): usize {
+  const place = records == 0 ? IN_RECORD : NOWHERE
   let et = NaN
   let hold = NaN
   let seek = NaN
@@ -308,7 +322,7 @@ function afterKeyRecord(at: usize, record: usize): usize {
   let key: u8 = 0
   for (at = firstKey(at); at != 0; at = nextKey(at)) {
     const name = keyLow
-    if (keyHigh != 0) at = afterValue(at, 4)
+    if (keyHigh != 0) at = afterUnknown(at, place, 4)
     else if (name == ET) {
       at = afterDouble(at)
       et = value
@@ -316,21 +330,21 @@ function afterKeyRecord(at: usize, record: usize): usize {
       at = afterDouble(at)
       hold = value
     } else if (name == S) {
-      at = afterDouble(at)
+      at = afterDoubleOrNull(at)
       seek = value
     } else if (name == KC) {
-      at = afterInteger(at)
+      at = afterIntegerOrNull(at)
       keyCode = value
     } else if (name == C) {
-      at = afterTextOf(at, 64)
-      if (at == 0) return 0
-      hasCode = true
+      hasCode = !isNull(at)
       key = 0
-      if (textBytes > 0) {
+      at = afterTextOrNull(at, 64)
+      if (at == 0) return 0
+      if (hasCode && textBytes > 0) {
         if (!readCode()) return 0
         key = codeKey
       }
-    } else at = name == K ? afterTextOf(at, 64) : afterValue(at, 4)
+    } else at = name == K ? afterTextOrNull(at, 64) : afterUnknown(at, place, 4)
     if (at == 0) return 0
   }
   return keptRecord(record, et, hold, seek, keyCode, hasCode, key) ? closed : 0

@@ -6,17 +6,23 @@
  * versions with a suffix, events that are not in the order of their `seqn`, and numbers beyond `json-number.ts`.
  *
  * SCANNED: i32 presses, i32 mode (1 sensitive), then i32 place in BODY and i32 bytes of the values of `ip`, `member_ref`
- * (with their quotes), `agent`, `tags` and `d`, 0 bytes where absent.
+ * (with their quotes), `agent`, `tags` and `d`, 0 bytes where absent; then i32 unknown keys and i32 whether the device has a
+ * field of null; then i32 place, i32 place in BODY and i32 bytes of each unknown key (`unknown-keys.ts`).
  */
 import { BODY, BODY_BYTES_MAX, PRESSES, RECORDS, SCANNED } from './layout'
 import {
-  OPEN_BRACE, afterSpace, afterText, afterValue, closed, firstKey, keyHigh, keyLow, nextKey, packed, textAt, textBytes,
+  OPEN_BRACE, afterNull, afterSpace, afterText, closed, firstKey, isNull, keyHigh, keyLow, nextKey, packed, textAt, textBytes,
   textEscapes, upToEight,
 } from './json'
 import { afterInteger } from './json-number'
 import { agree, fromFirst, pressesOfEvents, withinBounds, writeSample } from './presses'
-import { afterDevice, afterMouseEvents, afterTags, afterTextOf } from './scan-around'
-import { ABSENT, afterKeyEvents, afterKeyRecords, events, forgetKeys, outOfOrder, records, untyped, usesT } from './scan-keys'
+import { afterDevice, afterMouseEvents, afterTags, afterTextOf, afterTextOrNull, forgetAround, nulls } from './scan-around'
+import {
+  ABSENT, afterKeyEvents, afterKeyRecords, events, forgetEvents, forgetKeys, forgetRecords, outOfOrder, records, untyped, usesT,
+} from './scan-keys'
+import {
+  IN_AGENT, IN_AGENT_DATA, IN_DEVICE, IN_MOUSE_EVENT, IN_PATTERN, IN_TAG, afterUnknown, forgetUnknown,
+} from './unknown-keys'
 
 /** What was read of the agent and of the recorder's version. */
 let typed: bool = false
@@ -45,14 +51,16 @@ const SENSITIVE_END = packed('sensitive', 8)
 export function scan(bytes: i32): i32 {
   assert(bytes >= 0 && bytes <= BODY_BYTES_MAX)
   memory.fill(BODY + <usize>bytes, 0, 32)
-  memory.fill(SCANNED, 0, 48)
+  memory.fill(SCANNED, 0, 56)
   forgetKeys()
+  forgetAround()
   typed = versioned = sensitive = false
   const at = afterPattern(afterSpace(BODY))
   if (at == 0 || afterSpace(at) != BODY + <usize>bytes || !typed || !versioned) return 0
   const n = readPresses()
   store<i32>(SCANNED, n)
   store<i32>(SCANNED, sensitive ? 1 : 0, 4)
+  store<i32>(SCANNED, nulls ? 1 : 0, 52)
   return n
 }
 
@@ -82,7 +90,9 @@ function afterPattern(at: usize): usize {
 }
 
 function afterPatternField(at: usize): usize {
-  if (keyHigh != 0) return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END ? kept(at, afterTextOf(at, 256), 16) : afterValue(at, 2)
+  if (isNull(at)) return afterNoField(at)
+  if (isMemberRef()) return kept(at, afterTextOf(at, 256), 16)
+  if (keyHigh != 0) return afterUnknown(at, IN_PATTERN, 2)
   if (keyLow == KEVT) return afterKeyEvents(at)
   if (keyLow == K) return afterKeyRecords(at)
   if (keyLow == AGENT) return kept(at, afterAgent(at), 24)
@@ -92,33 +102,62 @@ function afterPatternField(at: usize): usize {
   if (keyLow == IP) return kept(at, afterTextOf(at, 64), 8)
   if (keyLow == TAGS) return kept(at, afterTags(at), 32)
   if (keyLow == M) return afterMouseEvents(at)
-  return keyLow == D ? kept(at, afterDevice(at), 40) : afterValue(at, 2)
+  return keyLow == D ? kept(at, afterDevice(at), 40) : afterUnknown(at, IN_PATTERN, 2)
 }
 
-/** A value from `at` to `end` that the host wants; its place goes to SCANNED. */
-function kept(at: usize, end: usize, to: usize): usize {
+function isMemberRef(): bool {
+  return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END
+}
+
+/** Null says that an optional field is absent, though it came before. */
+function afterNoField(at: usize): usize {
+  if (isMemberRef()) return kept(at, afterNull(at), 16, 0)
+  if (keyHigh != 0) return afterUnknown(at, IN_PATTERN, 2)
+  if (keyLow == AGENT || keyLow == VERSION) return 0
+  if (keyLow == KEVT) forgetEvents()
+  else if (keyLow == K) forgetRecords()
+  else if (keyLow == M) forgetUnknown(IN_MOUSE_EVENT)
+  else if (keyLow == IP) return kept(at, afterNull(at), 8, 0)
+  else if (keyLow == TAGS) {
+    forgetUnknown(IN_TAG)
+    return kept(at, afterNull(at), 32, 0)
+  } else if (keyLow == D) {
+    forgetUnknown(IN_DEVICE)
+    forgetUnknown(IN_AGENT_DATA)
+    return kept(at, afterNull(at), 40, 0)
+  } else if (keyLow != S_ID && keyLow != T_ID) return afterUnknown(at, IN_PATTERN, 2)
+  return afterNull(at)
+}
+
+/** A value from `at` to `end` that the host wants; its place goes to SCANNED, and its bytes: none where it is null. */
+function kept(at: usize, end: usize, to: usize, bytes: i32 = <i32>(end - at)): usize {
   store<i32>(SCANNED + to, <i32>(at - BODY))
-  store<i32>(SCANNED + to, <i32>(end - at), 4)
+  store<i32>(SCANNED + to, bytes, 4)
   return end
 }
 
 function afterAgent(at: usize): usize {
   if (load<u8>(at) != OPEN_BRACE) return 0
   typed = sensitive = false
+  forgetUnknown(IN_AGENT)
   for (at = firstKey(at + 1); at != 0; at = nextKey(at)) {
-    if (keyHigh != 0) at = afterValue(at, 3)
+    if (keyHigh != 0) at = afterUnknown(at, IN_AGENT, 3)
     else if (keyLow == TYPE) {
       at = afterTextOf(at, 64)
       typed = textBytes > 0
-    } else if (keyLow == VERSION) at = afterTextOf(at, 64)
+    } else if (keyLow == VERSION) at = afterTextOrNull(at, 64)
     else if (keyLow == MODE) at = afterMode(at)
-    else at = afterValue(at, 3)
+    else at = afterUnknown(at, IN_AGENT, 3)
     if (at == 0) return 0
   }
   return closed
 }
 
 function afterMode(at: usize): usize {
+  if (isNull(at)) {
+    sensitive = false
+    return afterNull(at)
+  }
   at = afterText(at)
   if (at == 0 || textEscapes != 0) return 0
   const low = upToEight(textAt, textBytes)

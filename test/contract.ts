@@ -8,7 +8,7 @@ import { type OpenApiDocument, openApiDocument } from '../src/http/openapi.js'
 import type { Route } from '../src/http/route.js'
 import { refusalsOf } from '../src/http/row-facts.js'
 
-const ENVELOPE = ['timestamp', 'success', 'message', 'reason']
+const ENVELOPE = ['timestamp', 'success', 'message', 'reason', 'warnings']
 
 export type TestedApi = 'core' | 'auth' | 'dashboard'
 const SCOPES = { core: 'core', auth: 'links', dashboard: 'dashboard' } as const

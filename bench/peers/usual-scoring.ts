@@ -83,6 +83,7 @@ export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualSc
           confidenceAdapted: null,
           nReferencesUsed: template?.n ?? references.length,
           kept: keep === true ? (made?.kept ?? null) : null,
+          warnings: null,
         },
       }
     },

@@ -9,11 +9,8 @@ export interface KeyPress {
   readonly releaseMs: number
 }
 
-/** Events of a smaller `seqn` came first; without it, the order they were sent in. */
-function inOrder(events: readonly KeyEvent[]): readonly KeyEvent[] {
-  if (!events.every((event) => event.seqn !== undefined)) return events
-  return [...events].sort((a, b) => (a.seqn ?? 0) - (b.seqn ?? 0))
-}
+/** Events of a smaller `seqn` came first; of equal ones, the one that was sent first. */
+const inOrder = (events: readonly KeyEvent[]): readonly KeyEvent[] => [...events].sort((a, b) => a.seqn - b.seqn)
 
 /** What tells one physical key from another. */
 const identity = (event: KeyEvent): string => (event.c ? `c${event.c}` : `kc${event.kc ?? ''}`)

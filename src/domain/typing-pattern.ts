@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { canonicalAddress } from './context/address.js'
 import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
+import { prepareFields } from './known-fields.js'
 import { ILL_FORMED, illFormedPath } from './text.js'
 import { check, sentenceOf } from './validation.js'
 
@@ -38,7 +40,7 @@ const KeyEvent = z.object({
   altKey: z.boolean().optional(),
   shiftKey: z.boolean().optional(),
   metaKey: z.boolean().optional(),
-  seqn: z.int().optional(),
+  seqn: z.int(),
 })
 const KeyRecord = z.object({
   k: z.string().max(64).optional(),
@@ -60,7 +62,7 @@ const Device = z.object({
   ua: text.optional(),
   uaData: z
     .object({ architecture: text.optional(), platform: text.optional(), mobile: z.boolean().optional() })
-    .nullish(),
+    .optional(),
   sH: z.number().optional(),
   sW: z.number().optional(),
   iH: z.number().optional(),
@@ -83,6 +85,17 @@ const Tags = z
 const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
 const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
 
+/** The end user's address; spaces around it are taken and dropped. */
+const Address = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const address = canonicalAddress(text.trim())
+    if (address !== null) return address
+    context.addIssue({ code: 'custom', message: 'must be an IPv4 or IPv6 address' })
+    return z.NEVER
+  })
+
 const RecorderVersion = z
   .string()
   .refine(acceptedVersion, 'recorder version is not supported: it must be >=1.0.0 and <2.0.0')
@@ -101,7 +114,7 @@ export const TypingPattern = z
     version: RecorderVersion,
     sId: z.string().max(128).optional(),
     tId: z.int().optional(),
-    ip: z.string().max(64).optional(),
+    ip: Address.optional(),
     member_ref: z.string().max(256).optional(),
     tags: Tags.optional(),
     kevt: z.array(KeyEvent).max(KEY_EVENTS_MAX, `too long: ${KEY_EVENTS_MAX} key events at the most`).optional(),
@@ -120,7 +133,13 @@ export type KeyRecord = z.infer<typeof KeyRecord>
 
 /** A pattern that keeps every bound, with its key presses in press order, the first at 0 ms. */
 export type ReadPattern =
-  | { readonly ok: true; readonly pattern: TypingPattern; readonly presses: readonly KeyPress[] }
+  | {
+      readonly ok: true
+      readonly pattern: TypingPattern
+      readonly presses: readonly KeyPress[]
+      /** Of misspelt fields, a sentence each. */
+      readonly warnings: readonly string[]
+    }
   /** Names the field by its path, or the bound; never a value. */
   | { readonly ok: false; readonly message: string }
 
@@ -128,7 +147,8 @@ const refused = (message: string): ReadPattern => ({ ok: false, message })
 
 /**
  * Reads a request body as a typing pattern: a JSON object in valid UTF-8, no deeper than eight levels, without the keys
- * that poison objects, with neither NUL nor a lone surrogate in any string, of the wire shape, within all bounds. Never throws.
+ * that poison objects, with neither NUL nor a lone surrogate in any string, of the wire shape, within all bounds. Null stands
+ * for absent in an optional field. Never throws.
  */
 export function readTypingPattern(body: Uint8Array): ReadPattern {
   const json = parseJson(body)
@@ -137,12 +157,13 @@ export function readTypingPattern(body: Uint8Array): ReadPattern {
   if (nesting !== null) return refused(nesting)
   const illFormed = json.escapes ? illFormedPath(json.value) : null
   if (illFormed !== null) return refused(sentenceOf([{ path: illFormed, message: ILL_FORMED }], 'body'))
+  const warnings = prepareFields(TypingPattern, json.value)
   const parsed = check(TypingPattern, json.value)
-  if (!parsed.ok) return refused(sentenceOf(parsed.problems, 'body'))
+  if (!parsed.ok) return refused([sentenceOf(parsed.problems, 'body'), ...warnings].join('; '))
   const keys = keyPressesOf(parsed.data)
-  if (typeof keys === 'string') return refused(keys)
+  if (typeof keys === 'string') return refused([keys, ...warnings].join('; '))
   const problem = boundsProblem(keys)
-  return problem === null ? { ok: true, pattern: parsed.data, presses: keys } : refused(problem)
+  return problem === null ? { ok: true, pattern: parsed.data, presses: keys, warnings } : refused(problem)
 }
 
 /** `escapes`: the text has \u escapes, in which alone NUL and a lone surrogate can come. */

@@ -100,7 +100,8 @@ ${sections.join('\n')}
 const conventions = `<section id="conventions"><h2>Conventions</h2>
 <p>Every request carries the organization’s key in the header <code>apikey</code>. Calls of a flow carry
 <code>X-Service-Session</code> too, as answered by <code>GET /users/{userRef}</code>. Bodies are JSON in UTF-8, at most
-16 KiB unless an endpoint says otherwise; unknown fields are ignored.</p>
+16 KiB unless an endpoint says otherwise; null stands for absent in an optional field. Unknown fields are ignored; one that is a known field in another spelling is named in
+<code>warnings</code>, an array of strings in the answer.</p>
 <p>Every JSON answer is an envelope around its fields, and every answer carries <code>X-Request-Id</code>:</p>
 <pre><code>{"timestamp": "2026-01-31T12:00:00.000Z", "success": true, "message": "Done", …}</code></pre>
 <p>An error has <code>success</code> false and, on every status but 401, a <code>reason</code>. Its message says what was

@@ -2,13 +2,16 @@ import { reasonForStatus, type WireRefusal } from './refusals.js'
 import type { Reply } from './route.js'
 
 /**
- * The JSON of an answer a handler gave: the envelope first, then its payload. A status of 400 or more keeps the payload
+ * The JSON of an answer a handler gave: the envelope first, then its payload, then warnings where there are any. A status of 400 or more keeps the payload
  * under `success: false` and gets a `reason` where the payload has none (the onboarding shell of GET /users/{userRef}).
  */
 export function replyJson(reply: Reply, at: Date): string {
   const message = reply.message ?? 'Done'
   const timestamp = at.toISOString()
-  if (reply.status < 400) return JSON.stringify({ timestamp, success: true, message, ...reply.payload })
+  if (reply.status < 400) {
+    const warned = reply.warnings && reply.warnings.length > 0 ? { warnings: reply.warnings } : null
+    return JSON.stringify({ timestamp, success: true, message, ...reply.payload, ...warned })
+  }
   const reason = reasonForStatus(reply.status)
   const named = reason === null || 'reason' in reply.payload ? {} : { reason }
   return JSON.stringify({ timestamp, success: false, message, ...named, ...reply.payload })

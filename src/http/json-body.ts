@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { prepareFields } from '../domain/known-fields.js'
 import { Refusal } from '../domain/refusal.js'
 import { ILL_FORMED, illFormedPath } from '../domain/text.js'
 import { check, type Problem, sentenceOf } from '../domain/validation.js'
@@ -41,14 +42,32 @@ function checkText(value: unknown, where: Where): void {
 type Where = 'body' | 'query' | 'path'
 
 /**
- * What the schema makes of a value: of a body as `parseJson` gives it, or of decoded parameters, which are held here to what
- * that asks of strings. Refuses with `validation-failed` naming the fields under `where`, not values.
+ * What the schema makes of decoded parameters, which are held here to what `parseJson` asks of strings. Refuses with
+ * `validation-failed` naming the parameters, not values.
  */
-export function checked(schema: z.ZodType, value: unknown, where: Where): unknown {
-  if (where !== 'body') checkText(value, where)
+export function checked(schema: z.ZodType, value: unknown, where: 'query' | 'path'): unknown {
+  checkText(value, where)
   const result = check(schema, value)
   if (result.ok) return result.data
   throw wrong(result.problems, where)
+}
+
+export interface CheckedBody<T = unknown> {
+  readonly value: T
+  /** Unknown fields that are known ones in another spelling, a sentence each. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * What the schema makes of a body as `parseJson` gives it; the value is the schema's from then on. Null stands for absent in
+ * an optional field. Refuses with `validation-failed` naming the fields, not values, and misspelt ones with them.
+ */
+export function checkedBody<S extends z.ZodType>(schema: S, value: unknown): CheckedBody<z.output<S>> {
+  const warnings = prepareFields(schema, value)
+  const result = check(schema, value)
+  if (result.ok) return { value: result.data, warnings }
+  const { kind, message } = wrong(result.problems, 'body')
+  throw new Refusal(kind, [message, ...warnings].join('; '))
 }
 
 /** A field of the body is named by its path alone, a parameter by its place too: `query.limit`. */

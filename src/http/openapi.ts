@@ -66,7 +66,9 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       version: about.version,
       description:
         'Every JSON answer has timestamp, success and message; every error but 401 has a reason too. Every answer ' +
-        'carries X-Request-Id. NUL or a lone surrogate in any string that comes in, keys of objects included, is 422.',
+        'carries X-Request-Id. NUL or a lone surrogate in any string that comes in, keys of objects included, is 422. In a body, ' +
+        'null stands for absent in an optional field, and unknown fields are ignored; one that is a known field in another ' +
+        'spelling is named in the warnings of the answer.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: about.baseUrl }],
@@ -109,12 +111,19 @@ const headersOf = <S>(row: Route<S>) => ({
   ...(row.deprecated && Object.fromEntries(Object.keys(leavingHeaders).map((name) => [name, ref(name)]))),
 })
 
+const warnings = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Fields of the body that were ignored and resemble a known one; absent where there are none',
+}
+
 const envelope = (success: boolean, reasons: readonly string[] = []) => ({
   type: 'object',
   properties: {
     timestamp: { type: 'string', format: 'date-time' },
     success: { const: success },
     message: { type: 'string' },
+    ...(success ? { warnings } : {}),
     ...(reasons.length > 0 ? { reason: { enum: reasons } } : {}),
   },
   required: ['timestamp', 'success', 'message', ...(reasons.length > 0 ? ['reason'] : [])],

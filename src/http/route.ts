@@ -33,6 +33,8 @@ export interface Reply {
   readonly payload: Record<string, unknown>
   readonly message?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Of misspelt fields; null and empty: there is nothing to warn of. Left out of an answer of 400 or more. */
+  readonly warnings?: readonly string[] | null
   /** In place of the JSON envelope and payload: the bytes of a file, such as an export archive. */
   readonly file?: { readonly contentType: string; readonly bytes: Uint8Array }
 }

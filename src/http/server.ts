@@ -4,7 +4,7 @@ import { Refusal } from '../domain/refusal.js'
 import { createAnswering, stackOf } from './answering.js'
 import { type BodyRoom, takeBody } from './body-intake.js'
 import { parseAround } from './json-around-bytes.js'
-import { checked, parseJson } from './json-body.js'
+import { type CheckedBody, checked, checkedBody, parseJson } from './json-body.js'
 import type { Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import { bodyLate } from './refusals.js'
@@ -161,7 +161,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (bytes === null) return
     const lane = row.laneOfBody === undefined ? row.lane : row.laneOfBody(bytes)
     if (lane !== null && !(await begin(turn, lane))) return
-    const body = bodyFor(row.body, bytes)
+    const { value: body, warnings } = bodyFor(row.body, bytes)
     if (turn.leaving !== null) turn.leaving.body = body ?? null
     const params = checked(row.params, turn.params, 'path')
     const query = checked(row.query, queryOf(turn.rawQuery), 'query')
@@ -181,7 +181,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       body: body as never,
       services: needs.services,
     })
-    answer(turn, await inTime(handling))
+    answer(turn, withWarnings(await inTime(handling), warnings))
   }
 
   /** Waits for its turn; false where the client has gone meanwhile. */
@@ -311,13 +311,19 @@ function segmentsOrRefusal(url: string): string[] | Refusal {
   }
 }
 
-function bodyFor(rule: BodyRule, bytes: Uint8Array): unknown {
-  if (rule.kind === 'none') return undefined
+const noWarnings: readonly string[] = []
+
+function withWarnings(reply: Reply, warnings: readonly string[]): Reply {
+  return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? noWarnings)] }
+}
+
+function bodyFor(rule: BodyRule, bytes: Uint8Array): CheckedBody {
+  if (rule.kind === 'none') return { value: undefined, warnings: noWarnings }
   const absent = bytes.byteLength === 0
   if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
-  if (rule.kind === 'bytes') return bytes
+  if (rule.kind === 'bytes') return { value: bytes, warnings: noWarnings }
   if (rule.kind === 'json-around-bytes') {
-    return checked(rule.schema, parseAround(bytes, rule.field, bodyBytesMax), 'body')
+    return checkedBody(rule.schema, parseAround(bytes, rule.field, bodyBytesMax))
   }
-  return checked(rule.schema, absent ? {} : parseJson(bytes), 'body')
+  return checkedBody(rule.schema, absent ? {} : parseJson(bytes))
 }

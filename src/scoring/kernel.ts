@@ -1,6 +1,8 @@
+import { canonicalAddress } from '../domain/context/address.js'
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
+import { misspelt, prepareFields } from '../domain/known-fields.js'
 import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
-import type { PatternAround } from '../domain/typing-pattern.js'
+import { type PatternAround, TypingPattern } from '../domain/typing-pattern.js'
 import { patternAround } from './pattern-around.js'
 import type { PatternRead } from './read-pattern.js'
 import { readableSample, sampleBytes } from './sample.js'
@@ -37,7 +39,20 @@ interface Surface {
 
 /** u32 references, u32 bytes of the kernel's part; that part and the samples follow. */
 const TEMPLATE_HEADER = 8
-const LAYOUT_VERSION = 5
+const LAYOUT_VERSION = 6
+/** `assembly/scan.ts` has their table. */
+const SCANNED_WORDS = 62
+/** Where unknown keys were found, by the numbers of `assembly/unknown-keys.ts`. */
+const PLACES: readonly (readonly PropertyKey[])[] = [
+  [],
+  ['agent'],
+  ['tags', 0],
+  ['kevt', 0],
+  ['k', 0],
+  ['m', 0],
+  ['d'],
+  ['d', 'uaData'],
+]
 const MARK_KEY_BYTES = 32
 const MARK_EXACT_BYTES = 16
 const utf8Encoder = new TextEncoder()
@@ -140,7 +155,7 @@ function instantiate(module: object, model: Uint8Array) {
 function viewsOf(surface: Surface, address: (name: string) => number): [Float64Array, Int32Array, Buffer] {
   const { buffer } = surface.memory
   const result = new Float64Array(buffer, address('RESULT'), 8)
-  return [result, new Int32Array(buffer, address('SCANNED'), 12), Buffer.from(buffer)]
+  return [result, new Int32Array(buffer, address('SCANNED'), SCANNED_WORDS), Buffer.from(buffer)]
 }
 
 /** The canonical key table stands once, in the domain: the scanner is told it. */
@@ -198,6 +213,18 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
   function value(at: number, length: number): unknown {
     return length === 0 ? null : JSON.parse(text.toString('utf8', bodyAt + at, bodyAt + at + length))
   }
+  /** Of the unknown keys that the last scan noted. */
+  function warningsOf(unknown: number): readonly string[] | null {
+    const warnings = new Set<string>()
+    for (let i = 0; i < unknown; i++) {
+      const [place = 0, at = 0, length = 0] = scanned.subarray(14 + 3 * i, 17 + 3 * i)
+      const path = PLACES[place]
+      const name = text.toString('utf8', bodyAt + at, bodyAt + at + length)
+      const warning = path === undefined ? null : misspelt(TypingPattern, path, name)
+      if (warning !== null) warnings.add(warning)
+    }
+    return warnings.size === 0 ? null : [...warnings]
+  }
   const view = (at: number, length: number) => new Float32Array(surface.memory.buffer, at, length)
 
   return {
@@ -209,21 +236,28 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       const n = guarded(() => surface.scan(body.length))
       if (n === 0) return null
       const said = (place: number) => value(scanned[place] ?? 0, scanned[place + 1] ?? 0)
+      // Sound: the scanner held it to be a string.
+      const given = said(2) as string | null
+      const ip = given === null ? null : canonicalAddress(given.trim())
+      if (given !== null && ip === null) return null
+      const d = said(10) ?? undefined
+      if (scanned[13] === 1) prepareFields(TypingPattern, { d })
       return {
         ok: true,
         sample: bytes.slice(samples, samples + sampleBytes(n)),
         nKeydowns: n,
         mode: scanned[1] === 1 ? 'sensitive' : 'visible',
-        // Sound: the scanner held both to be strings.
-        ip: said(2) as string | null,
+        ip,
+        // Sound: the scanner held it to be a string.
         memberRef: said(4) as string | null,
         // Sound: it has held all three to their schemas.
         around: patternAround({
           agent: said(6),
           tags: said(8) ?? undefined,
-          d: said(10) ?? undefined,
+          d,
         } as PatternAround),
         times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
+        warnings: scanned[12] === 0 ? null : warningsOf(scanned[12] ?? 0),
       }
     },
     mark(times, replayKey) {

@@ -10,12 +10,15 @@ export interface PatternRead {
   readonly sample: Uint8Array
   readonly nKeydowns: number
   readonly mode: Sample['mode']
+  /** Canonical. */
   readonly ip: string | null
   /** As it came, not normalized. */
   readonly memberRef: string | null
   readonly around: AroundTyping
   /** Press and release of each press in turn, ms since the first press, as doubles. */
   readonly times: Float64Array
+  /** Of misspelt fields; null where there are none. */
+  readonly warnings: readonly string[] | null
 }
 
 /**
@@ -25,7 +28,7 @@ export interface PatternRead {
 export function readByContract(body: Uint8Array): PatternRead | { readonly ok: false; readonly message: string } {
   const read = readTypingPattern(body)
   if (!read.ok) return read
-  const { pattern, presses } = read
+  const { pattern, presses, warnings } = read
   return {
     ok: true,
     sample: encodeSample(presses, pattern.agent.mode),
@@ -35,6 +38,7 @@ export function readByContract(body: Uint8Array): PatternRead | { readonly ok: f
     memberRef: pattern.member_ref ?? null,
     around: patternAround(pattern),
     times: pressTimes(presses),
+    warnings: warnings.length > 0 ? warnings : null,
   }
 }
 

@@ -19,7 +19,7 @@ export const REPLAY_DISTANCE_MS = 4
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
-  const { sample, nKeydowns, mode, ip, memberRef, around } = read
+  const { sample, nKeydowns, mode, ip, memberRef, around, warnings } = read
   // To lie on a reference to the millisecond is a sign of forgery, too: then it is that replay, and no other bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
@@ -41,6 +41,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       confidenceAdapted: adapted ? found.confidence : null,
       nReferencesUsed: nReferences,
       kept,
+      warnings,
     },
   }
 }

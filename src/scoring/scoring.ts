@@ -33,7 +33,7 @@ export interface PatternReading {
   readonly sample: Uint8Array
   readonly nKeydowns: number
   readonly mode: 'visible' | 'sensitive'
-  /** End user's address as relayed; null where absent. */
+  /** End user's address as relayed, in its canonical spelling; null where absent. */
   readonly ip: string | null
   /** `member_ref` of the body as it came, not normalized; null where absent. */
   readonly memberRef: string | null
@@ -59,6 +59,8 @@ export interface PatternReading {
   readonly nReferencesUsed: number
   /** Where the task asked for it; null without references. */
   readonly kept: ProfileTemplate | null
+  /** Of unknown fields that are known ones in another spelling, a sentence each; null where there are none. */
+  readonly warnings: readonly string[] | null
 }
 
 export type ScoringResult =

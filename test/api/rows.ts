@@ -2,7 +2,7 @@ import { coreRoutes } from '../../src/api/core/table.js'
 import { dashboardRoutes } from '../../src/api/dashboard/table.js'
 import { linkRoutes } from '../../src/api/links/table.js'
 import type { Route } from '../../src/http/route.js'
-import { bodySchemaOf, type JsonSchema } from '../../src/http/row-facts.js'
+import { bodySchemaOf, type JsonSchema, propertiesOf } from '../../src/http/row-facts.js'
 import { membersOf, sampleOf } from '../../src/http/schema-text.js'
 import { DEVICE } from './dashboard/inspected.js'
 
@@ -46,3 +46,35 @@ export function bodiesOf(row: Route<never>, freshPattern: () => unknown): [schem
     return [shape, 'pattern' in (shape.properties ?? {}) ? { ...sample, pattern: freshPattern() } : sample]
   })
 }
+
+type Step = string | number
+export interface Field {
+  readonly path: readonly Step[]
+  /** With all that it is in. */
+  readonly required: boolean
+  /** Of the object that has it. */
+  readonly optional: boolean
+  /** Null has a meaning. */
+  readonly nullable: boolean
+}
+
+/** Every field that a schema names, those of an array's items at the first one. */
+export function fieldsIn(schema: JsonSchema, path: readonly Step[] = [], inside = true): Field[] {
+  const { items } = schema
+  return [
+    ...propertiesOf(schema).flatMap(({ name, required, schema: field }) => [
+      { path: [...path, name], required: inside && required, optional: !required, nullable: takesNull(field) },
+      ...fieldsIn(field, [...path, name], inside && required),
+    ]),
+    ...(typeof items === 'object' && !Array.isArray(items)
+      ? [
+          { path: [...path, 0], required: false, optional: false, nullable: false },
+          ...fieldsIn(items, [...path, 0], inside),
+        ]
+      : []),
+    ...membersOf(schema).flatMap((member) => fieldsIn(member, path, false)),
+  ]
+}
+
+const takesNull = (schema: JsonSchema): boolean =>
+  [schema.type].flat().includes('null') || membersOf(schema).some(takesNull)

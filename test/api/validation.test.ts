@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { person } from '../../src/cli/made-up-person.js'
 import { fieldPath } from '../../src/domain/validation.js'
 import type { Route } from '../../src/http/route.js'
-import { type JsonSchema, parametersOf, propertiesOf } from '../../src/http/row-facts.js'
-import { membersOf } from '../../src/http/schema-text.js'
+import { parametersOf } from '../../src/http/row-facts.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
-import { type Enrolled, enroll } from './enrolled.js'
+import { type Enrolled, enroll, text } from './enrolled.js'
 import { withValue } from './hostile-texts.js'
-import { bodiesOf, pathOf, ROWS } from './rows.js'
+import { bodiesOf, fieldsIn, pathOf, ROWS } from './rows.js'
 
 let service: TestService
 let owner: Enrolled
@@ -36,27 +36,6 @@ const LEAKS = /zqcanaryzq|918273645/
 /** Words of zod's own messages and of JavaScript. */
 const RAW =
   /invalid (input|option|key|value)|\bexpected\b|\breceived\b|\bNaN\b|undefined|too (big|small)|unrecognized|\[object|regex|\/\^/i
-
-type Step = string | number
-interface Field {
-  readonly path: readonly Step[]
-  readonly required: boolean
-}
-
-/** Every field that a schema names, those of an array's items at the first one. */
-function fieldsIn(schema: JsonSchema, path: readonly Step[] = [], inside = true): Field[] {
-  const { items } = schema
-  return [
-    ...propertiesOf(schema).flatMap(({ name, required, schema: field }) => [
-      { path: [...path, name], required: inside && required },
-      ...fieldsIn(field, [...path, name], inside && required),
-    ]),
-    ...(typeof items === 'object' && !Array.isArray(items)
-      ? [{ path: [...path, 0], required: false }, ...fieldsIn(items, [...path, 0], inside)]
-      : []),
-    ...membersOf(schema).flatMap((member) => fieldsIn(member, path, false)),
-  ]
-}
 
 interface Sent {
   readonly what: string
@@ -146,4 +125,77 @@ describe('a value that is refused', { timeout: 600_000 }, () => {
       expect(wrong).toEqual([])
     },
   )
+})
+
+describe('a body with a misspelt field', () => {
+  const verify = async (body: unknown) =>
+    service.call('POST', '/users/owner/verify', { session: (await service.bootstrap('owner')).session, body })
+  const of = (path: string, name: string) => `${path} is not a field and was ignored; did you mean ${name}?`
+
+  it('that is accepted is answered with warnings, on every path of a typing pattern', async () => {
+    const fresh = () => ({ ...(owner.fresh() as object), memberRef: 'owner' })
+    const warnings = [of('memberRef', 'member_ref')]
+    expect(await verify(fresh())).toMatchObject({ status: 200, json: { warnings } })
+    expect(await service.call('POST', '/user-verify/owner', { body: fresh() })).toMatchObject({
+      status: 200,
+      json: { warnings },
+    })
+    const { userRef, session, key } = await somebody()
+    const pattern = { ...(person(400).types(text(400), 1) as object), memberRef: userRef }
+    const enrolled = await service.call('POST', `/users/${userRef}/typing-patterns`, { session, body: pattern })
+    expect(enrolled).toMatchObject({ status: 200, json: { created: true, warnings } })
+    const another = { ...(person(400).types(text(401), 2) as object), memberRef: userRef }
+    const headers = { 'x-link-key': key }
+    expect(await service.callLinks('POST', '/typing-patterns', { headers, body: another })).toMatchObject({
+      status: 200,
+      json: { warnings },
+    })
+    const linked = {
+      action: 'LINK_PATTERN',
+      pattern: { ...(person(400).types(text(402), 3) as object), memberRef: userRef },
+    }
+    expect(await service.call('POST', `/user-action/${userRef}`, { body: linked })).toMatchObject({
+      status: 200,
+      json: { warnings },
+    })
+  })
+
+  it('that is accepted is answered with warnings elsewhere too', async () => {
+    const { userRef, session } = await somebody()
+    const code = { securityCode: '749205', memberRef: userRef }
+    const changed = await service.call('PUT', `/users/${userRef}/security-code`, { session, body: code })
+    expect(changed).toMatchObject({ status: 200, json: { warnings: [of('memberRef', 'member_ref')] } })
+    const next = (await service.bootstrap(userRef)).session
+    const verified = await service.call('POST', `/users/${userRef}/verify`, { session: next, body: code })
+    expect(verified).toMatchObject({ status: 200, json: { warnings: [of('memberRef', 'member_ref')] } })
+    const link = await service.callLinks('POST', `/api/links/create-profile/${userRef}`, {
+      body: { redirectUri: 'https://login.example.com/', Validity: 60 },
+    })
+    expect(link.json.warnings).toEqual([of('redirectUri', 'redirect_uri'), of('Validity', 'validity')])
+  })
+
+  it('has no warnings in its answer where every field is known, or resembles none', async () => {
+    expect((await verify({ ...(owner.fresh() as object), customer: 1 })).json).not.toHaveProperty('warnings')
+    const { userRef } = await somebody()
+    expect((await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json).not.toHaveProperty(
+      'warnings',
+    )
+  })
+
+  it('or none at all is refused by verify, which names the fields of a pattern and of a code', async () => {
+    for (const body of [{}, { security_code: '749205' }]) {
+      const { status, json } = await verify(body)
+      expect([status, json.reason]).toEqual([422, 'invalid-data'])
+      for (const name of ['securityCode', 'agent', 'version', 'kevt', 'k']) expect(json.message).toContain(name)
+    }
+    expect((await verify({ security_code: '749205' })).json.message).toContain('; security_code is not a field')
+    expect((await verify({ securityCode: null })).json.message).toBe('securityCode: must be a string')
+  })
+
+  it('that is null is taken as absent, and an address that is none is refused', async () => {
+    const nulls = { ip: null, member_ref: null, sId: null, tags: null, k: null, d: { ua: null, sW: null } }
+    expect((await verify({ ...(owner.fresh() as object), ...nulls })).status).toBe(200)
+    const refused = await verify({ ...(owner.fresh() as object), ip: 'not-an-ip' })
+    expect([refused.status, refused.json.message]).toEqual([422, 'ip: must be an IPv4 or IPv6 address'])
+  })
 })

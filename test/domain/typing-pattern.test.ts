@@ -44,6 +44,23 @@ describe('typing pattern', () => {
     expect(read.ok && 'unheard' in read.pattern).toBe(false)
   })
 
+  it('takes the address of the user in any spelling, and gives it in one', () => {
+    for (const [ip, canonical] of [
+      [' 203.0.113.7 ', '203.0.113.7'],
+      ['::ffff:203.0.113.7', '203.0.113.7'],
+      ['2001:DB8::1', '2001:db8:0:0:0:0:0:1'],
+      [null, undefined],
+    ]) {
+      const read = readTypingPattern(bytesOf(wire((body) => Object.assign(body, { ip }))))
+      expect(read.ok && read.pattern.ip).toBe(canonical)
+    }
+  })
+
+  it('orders events by seqn', () => {
+    const read = readTypingPattern(bytesOf(wire((body) => body.kevt.reverse())))
+    expect(read.ok && read.presses).toEqual(typedBy(1, 0, 40))
+  })
+
   it('tells no key apart in sensitive mode and keeps the timings', () => {
     const read = readTypingPattern(bytesOf(wirePattern(typedBy(1, 0, 40), 'sensitive')))
     if (!read.ok) throw new Error(read.message)
@@ -83,6 +100,21 @@ describe('typing pattern', () => {
     ],
     ['version 0.9.9', wire((body) => Object.assign(body, { version: '0.9.9' })), /^version: recorder version is not/],
     ['no agent type', wire((body) => Object.assign(body, { agent: {} })), /^agent\.type: /],
+    [
+      'an event without seqn',
+      wire((body) => Reflect.deleteProperty(body.kevt[3] ?? {}, 'seqn')),
+      /^kevt\[3\]\.seqn: is required$/,
+    ],
+    ...['not-an-ip', '', '1.2.3', '203.0.113.7:80', 'fe80::1%eth0'].map((ip): [string, unknown, RegExp] => [
+      `the address ${ip}`,
+      wire((body) => Object.assign(body, { ip })),
+      /^ip: must be an IPv4 or IPv6 address$/,
+    ]),
+    [
+      'a misspelt field that is required',
+      wire((body) => Object.assign(body, { version: undefined, Version: '1.0.0' })),
+      /^version: is required; Version is not a field and was ignored; did you mean version\?$/,
+    ],
     ['an unknown mode', wire((body) => Object.assign(body.agent, { mode: 'loud' })), /^agent\.mode: /],
     [
       'neither list',

@@ -110,6 +110,18 @@ function renumbered(random: Random, { text }: Node & { kind: 'raw' }): string {
   ])()
 }
 
+/** A name in another spelling, or with an escape. */
+const misspelt = (random: Random, name: string): string =>
+  pick(random, [
+    name.toUpperCase(),
+    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    `-${name}`,
+    `"${name}`,
+    `${name}\\`,
+    `${name}s`,
+  ])
+
 const isNumber = (node: Node): boolean => node.kind === 'raw' && /^-?\d/.test(node.text)
 
 function mutated(random: Random, body: Uint8Array, changes: number): Uint8Array {
@@ -327,6 +339,18 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
       new Uint8Array(),
       utf8.encode(pick(random, [...around, ...ODD_VALUES])),
     ])
+  },
+  'nulls and misspelt names'(random) {
+    const node = anyPattern(random)
+    for (let n = below(random, 4); n >= 0; n--) {
+      const members = anObject(random, node)
+      const [name = 'kevt'] = pick(random, [...members, [pick(random, NAMES)]])
+      const value = raw(pick(random, ['null', 'null', '1', '{"mode":null,"Mode":1}', '"x"']))
+      const spelt = pick(random, [name, name, misspelt(random, name)])
+      if (random() < 0.5) set(members, spelt, written(value, random))
+      else members.splice(below(random, members.length + 1), 0, [spelt, value])
+    }
+    return bytes(random, node)
   },
   /** A string of 0 to 70 units, at its bounds as often as not, that is text or is not. */
   'hostile text'(random) {

@@ -25,10 +25,12 @@ const bits = ({ buffer, byteOffset, byteLength }: Float64Array | Uint8Array): Bu
 /** What differs between the two readings; null where nothing does. */
 function difference(scanned: PatternRead, read: ReturnType<typeof readByContract>): string | null {
   if (!read.ok) return `accepted, though ${read.message}`
-  const { sample, times, ...rest } = scanned
-  const { sample: wantedSample, times: wantedTimes, ...wanted } = read
+  const { sample, times, warnings, ...rest } = scanned
+  const { sample: wantedSample, times: wantedTimes, warnings: wantedWarnings, ...wanted } = read
   if (!bits(sample).equals(bits(wantedSample))) return 'another sample'
   if (!bits(times).equals(bits(wantedTimes))) return 'other times'
+  // A key that comes twice has one place for JSON.parse, and two in the text.
+  if (`${warnings?.toSorted()}` !== `${wantedWarnings?.toSorted()}`) return `${warnings} for ${wantedWarnings}`
   return JSON.stringify(rest) === JSON.stringify(wanted)
     ? null
     : `${JSON.stringify(rest)} for ${JSON.stringify(wanted)}`
@@ -95,6 +97,64 @@ describe('scan', () => {
       ),
       { seed: SEED, numRuns: 3000 },
     )
+  })
+
+  it('accepts null in every optional field, as absent', () => {
+    const pattern = {
+      ...wirePattern(typedBy(1, 0)),
+      ...{
+        sId: null,
+        tId: null,
+        ip: null,
+        member_ref: null,
+        tags: null,
+        k: null,
+        m: [{ et: 1, type: 'move', mX: null }],
+      },
+      agent: { type: 'browser', version: null, mode: null },
+      d: { ua: null, sW: null, fonts: null, navLanguage: null, navCookiesEnabled: null, uaData: { mobile: null } },
+    }
+    const nulls = { et: null, k: null, kc: null, r: null, l: null, eId: null, ctrlKey: null, shiftKey: null }
+    const body = { ...pattern, kevt: pattern.kevt.map((event) => ({ ...event, ...nulls })) }
+    const absent = JSON.parse(JSON.stringify(body, (_, value) => value ?? undefined))
+    const scanned = kernel.scan(bytesOf(body))
+    if (scanned === null) throw new Error('declined')
+    expect(difference(scanned, readByContract(bytesOf(absent)))).toBeNull()
+    expect(scanned.warnings).toBeNull()
+    for (const required of [
+      { agent: null },
+      { version: null },
+      { kevt: body.kevt.map((one) => ({ ...one, seqn: null })) },
+    ])
+      expect(kernel.scan(bytesOf({ ...body, ...required }))).toBeNull()
+  })
+
+  it('warns of misspelt fields wherever they are, those of a list at its first item', () => {
+    const pattern = wirePattern(typedBy(1, 0))
+    const [event, ...events] = pattern.kevt
+    const body = {
+      ...pattern,
+      ...{ memberRef: 'ann', KEVT: 1, 'member-reference': 1, s_id: null, m: [{ et: 1, type: 'move', m_x: 2 }] },
+      agent: { ...pattern.agent, Mode: 'sensitive' },
+      tags: [{ k: 'a', v: 'b', V: 'c' }],
+      kevt: [{ ...event, shift_key: true }, ...events.map((one) => ({ ...one, Seqn: 1 }))],
+      d: { cpu_threads: 8, ua_data: {}, uaData: { Mobile: true } },
+    }
+    const scanned = kernel.scan(bytesOf(body))
+    expect(scanned?.warnings?.map((warning) => warning.split(' ')[0]).sort()).toEqual([
+      'KEVT',
+      'agent.Mode',
+      'd.cpu_threads',
+      'd.uaData.Mobile',
+      'd.ua_data',
+      'kevt[0].shift_key',
+      'm[0].m_x',
+      'memberRef',
+      's_id',
+      'tags[0].V',
+    ])
+    expect(scanned?.warnings).toContain('memberRef is not a field and was ignored; did you mean member_ref?')
+    expect(difference(scanned as PatternRead, readByContract(bytesOf(body)))).toBeNull()
   })
 
   it('declines a body over its cap, and one of the cap is read', () => {

@@ -108,7 +108,7 @@ function typing(random: Random): Typed[] {
 function eventsOf(random: Random, typed: readonly Typed[]): Record<string, unknown>[] {
   const begun = pick(random, [1_790_000_000_000, 1_790_000_000_000.25, 0])
   const clock = pick(random, ['et', 'et', 'both', 'both', 'both', 't'])
-  const [flags, repeats, sequence] = [random() < 0.3, pick(random, [0, 1, 2]), random() < 0.7]
+  const [flags, repeats, sequence] = [random() < 0.3, pick(random, [0, 1, 2]), random() < 0.95]
   const events = typed
     .flatMap(({ press, release, key }) => [
       { type: 'keydown', at: press, key },
@@ -173,6 +173,8 @@ const recordedRecords = (records: readonly Record<string, unknown>[]) =>
     h,
   }))
 
+const ADDRESSES = ['203.0.113.7', '2001:db8::7', ' 198.51.100.4 ', '::ffff:192.0.2.1', '2001:DB8:0:0:0:0:0:1']
+
 /** A pattern as some client may send it: most are accepted, all are of the wire's kind. */
 export function anyPattern(random: Random): Node {
   const typed = typing(random)
@@ -188,7 +190,7 @@ export function anyPattern(random: Random): Node {
     },
     version: has(0.05) ? pick(random, ['1.0.1-beta.1', '1.2.3+build']) : pick(random, ['1.0.0', '1.12.345']),
     ...(has(0.1) ? { sId: 'capture', tId: below(random, 9) } : {}),
-    ...(has(0.6) ? { ip: pick(random, ['203.0.113.7', '2001:db8::7', '']) } : {}),
+    ...(has(0.6) ? { ip: has(0.05) ? pick(random, ['', 'not-an-ip', '1.2.3']) : pick(random, ADDRESSES) } : {}),
     ...(has(0.2) ? { member_ref: pick(random, ['anna', 'Jörg', 'a b', '😀"\\']) } : {}),
     ...(has(0.2) ? { tags: [{ k: 'app', v: 'test' }] } : {}),
     ...(lists === 'k' ? {} : { kevt: recorded ? recordedEvents(random, events) : events }),
@@ -207,7 +209,12 @@ export function anyPattern(random: Random): Node {
 
 const deviceOf = (random: Random): Record<string, unknown> => ({
   ua: 'Mozilla/5.0 (X11; Linux x86_64)',
-  uaData: pick(random, [null, {}, { architecture: 'x86', platform: 'Linux', mobile: false, brands: [{ brand: 'x' }] }]),
+  uaData: pick(random, [
+    null,
+    {},
+    { mobile: null, platform: 'Linux' },
+    { architecture: 'x86', platform: 'Linux', mobile: false, brands: [{ brand: 'x' }] },
+  ]),
   sH: 1080,
   sW: 1920,
   iH: 900.5,

@@ -84,6 +84,7 @@ export const standInScoring: Scoring = {
       confidenceAdapted: adaptive.length === 0 ? null : Math.max(confidence, confidence > 0.05 ? 0.6 : 0),
       nReferencesUsed: owners.length + adaptive.length,
       kept,
+      warnings: null,
     }
     return { ok: true, reading }
   },

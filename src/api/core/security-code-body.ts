@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { prepareFields } from '../../domain/known-fields.js'
+import { Refusal } from '../../domain/refusal.js'
 import { UserRef } from '../../domain/user-ref.js'
-import { checked, parseJson } from '../../http/json-body.js'
+import { type CheckedBody, checkedBody, parseJson } from '../../http/json-body.js'
 import type { Lane } from '../../http/route.js'
 
 /** A verify body with a security code (interface, Typing pattern). Codes of every length a policy may ask for. */
@@ -10,7 +12,7 @@ export const SecurityCodeBody = z.object({
 })
 export type SecurityCodeBody = z.infer<typeof SecurityCodeBody>
 
-/** No typing pattern is this small, so only bodies up to here are parsed on the server's own thread. */
+/** A pattern of a recorder is larger, so only bodies up to here are parsed on the server's own thread. */
 const CODE_BYTES_MAX = 2048
 
 /** Whether a verify body may hold a security code: what it costs to know. */
@@ -22,12 +24,17 @@ export const laneOfVerify = (body: Uint8Array): Lane => (mayHoldCode(body) ? 'co
 
 /**
  * The security code of a verify body; null where the body is none and so left to the scoring floor to judge. Refuses
- * with `validation-failed` what names a `securityCode` that cannot be one.
+ * with `validation-failed` what names a `securityCode` that cannot be one, and an object that is neither form.
  */
-export function securityCodeIn(body: Uint8Array): SecurityCodeBody | null {
-  if (!mayHoldCode(body)) return null
+export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> | null {
+  if (body.length > CODE_BYTES_MAX) return null
   const value = parseJson(body)
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'securityCode')) return null
-  // Sound: checked gives what this very schema makes of the value, or refuses.
-  return checked(SecurityCodeBody, value, 'body') as SecurityCodeBody
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (Object.hasOwn(value, 'securityCode')) return checkedBody(SecurityCodeBody, value)
+  if (PATTERN_FIELDS.some((name) => Object.hasOwn(value, name))) return null
+  const [warning] = prepareFields(SecurityCodeBody, value)
+  throw new Refusal('validation-failed', [NEITHER, ...(warning === undefined ? [] : [warning])].join('; '))
 }
+
+const PATTERN_FIELDS = ['agent', 'version', 'kevt', 'k']
+const NEITHER = 'body: must be a typing pattern (agent, version, and kevt or k) or have a security code (securityCode)'

@@ -73,6 +73,7 @@ export const enrollPattern = coreRoute({
         profileUpdate: enrolled.update,
         ...enrolled.words,
       },
+      warnings: enrolled.warnings,
     }
   },
 })

@@ -85,12 +85,13 @@ export const verifyUser = coreRoute({
   async handle({ organizationId, requestId, params, query, body, session, header, services }) {
     const hints = languageHints(query, header)
     const code = securityCodeIn(body)
-    const who = designation(organizationId, params.userRef, query, code === null ? memberRefIn(body) : code.member_ref)
+    const memberRef = code === null ? memberRefIn(body) : code.value.member_ref
+    const who = designation(organizationId, params.userRef, query, memberRef)
     const answer =
       code === null
         ? await services.verify(who, session ?? '', body, hints)
-        : await services.verifyCode(who, session ?? '', code.securityCode, hints)
-    return { status: 200, payload: verifyReply(answer, requestId) }
+        : await services.verifyCode(who, session ?? '', code.value.securityCode, hints)
+    return { status: 200, payload: verifyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },
 })
 

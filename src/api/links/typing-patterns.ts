@@ -44,7 +44,7 @@ export const typeByLink = linkRoute({
     if (services.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
     const key = header('x-link-key')
     if (key === undefined) throw linkUnknown()
-    const { words, ...step } = await services.linkPage.step(key, body, languageHints(query, header))
-    return { status: 200, payload: { ...step, ...words } }
+    const { words, warnings, ...step } = await services.linkPage.step(key, body, languageHints(query, header))
+    return { status: 200, payload: { ...step, ...words }, warnings }
   },
 })

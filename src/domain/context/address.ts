@@ -11,10 +11,9 @@ export function canonicalAddress(text: string): string | null {
   return groups.map((group) => group.toString(16)).join(':')
 }
 
-const isV4 = (text: string): boolean => {
-  const parts = text.split('.')
-  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)
-}
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const V4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
+const isV4 = (text: string): boolean => V4.test(text)
 
 /** The eight groups of an IPv6 address; null for anything else. */
 function groupsOf(text: string): number[] | null {

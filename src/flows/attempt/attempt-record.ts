@@ -53,6 +53,8 @@ export interface Judged {
   readonly facts: AttemptFacts | null
   /** The member's after a success; null where nothing is learned. */
   readonly habits: HabitsText | null
+  /** Of the pattern; absent and null: there is nothing to warn of. */
+  readonly warnings?: readonly string[] | null
 }
 
 /**
@@ -218,6 +220,8 @@ export interface VerifyAnswer extends ProfileView {
   readonly words: SuggestedWords | null
   /** When it was answered, epoch ms. */
   readonly at: number
+  /** Of the pattern that was judged; null where there is nothing to warn of. */
+  readonly warnings: readonly string[] | null
 }
 
 /** What a caller is told of an attempt. */
@@ -250,6 +254,7 @@ export function answerOf(
     next,
     words: next === null ? null : suggestedWords(settings, member, hints, needs.randomSeed()),
     at,
+    warnings: judged?.warnings ?? null,
   }
 }
 

@@ -1,7 +1,6 @@
 import { joinedConfidence } from '../../domain/adaptation.js'
 import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
-import { canonicalAddress } from '../../domain/context/address.js'
 import { type Circumstances, readHabits, writeHabits } from '../../domain/context/circumstances.js'
 import { type ContextJudgement, habitsAfter, judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
@@ -88,6 +87,7 @@ export function judgeOf(
       habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, around)) : null,
       compared,
       replay,
+      warnings: reading.warnings,
     }
   }
   const isReplay: IsReplay<JudgedTyping> = async ({ who }, { replayMark }) => {
@@ -100,9 +100,8 @@ export function judgeOf(
 
 /** What is known around the attempt: by the end user's address as relayed, never the transport's. */
 function circumstancesOf({ geography, now }: JudgementNeeds, { ip, around }: PatternReading): Circumstances {
-  const address = ip === null ? null : canonicalAddress(ip.trim())
-  const found = address === null ? { network: null, place: null, anonymizer: null } : geography.look(address)
-  return { at: now(), ip: address, ...found, device: around.device }
+  const found = ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
+  return { at: now(), ip, ...found, device: around.device }
 }
 
 interface Found {

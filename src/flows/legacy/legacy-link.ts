@@ -74,7 +74,7 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       if (await isReference(admitted, patternId)) {
         // Read again: a call beside this one may have stored it since.
         const now = await findPerson(needs.accounts, who)
-        return { ...profileView(now.member, needs.targets, needs.now()), ...now, patternId }
+        return { ...profileView(now.member, needs.targets, needs.now()), ...now, patternId, warnings: null }
       }
       const tested = await needs.authentications.findByPattern(who.organizationId, who.userRef, patternId)
       if (tested === null || tested.memberId !== member.id) throw notTested()
@@ -82,7 +82,8 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       const sample = await openTested(needs.vault, who.organizationId, tested, member.generation)
       const mode = decodeSample(sample)?.mode
       if (mode === undefined) throw notTested()
-      const linked = await admit(needs, admitted, { id: patternId, sample, mode, replayMark: null, body: NO_BODY })
+      const candidate = { id: patternId, sample, mode, warnings: null, replayMark: null, body: NO_BODY }
+      const linked = await admit(needs, admitted, candidate)
       // Stored by a call beside this one.
       return linked.patternId === null && (await isReference(admitted, patternId)) ? { ...linked, patternId } : linked
     },

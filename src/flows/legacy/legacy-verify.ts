@@ -12,7 +12,7 @@ import type { VerifyFlow } from '../attempt/verify.js'
 import type { VerifyCodeFlow } from '../attempt/verify-code.js'
 import type { Settings } from '../organization/settings.js'
 import { type LanguageHints, suggestedWords } from '../organization/suggested-words.js'
-import type { EnrollFlow } from '../profile/enroll.js'
+import type { Enrolled, EnrollFlow } from '../profile/enroll.js'
 import { implicitSession } from '../session/implicit-session.js'
 import { modeInputs } from '../session/mode-inputs.js'
 import { type Designation, findPerson, type LiveSession, requireSession } from '../session/person.js'
@@ -102,11 +102,16 @@ async function asReference(
   body: Uint8Array,
   hints: LanguageHints,
 ): Promise<LegacyAnswer | null> {
-  const answer = async (state: Person, patternId: string | null, reason: VerdictReason): Promise<LegacyAnswer> => {
+  const answer = async (
+    state: Person & Partial<Pick<Enrolled, 'warnings'>>,
+    patternId: string | null,
+    reason: VerdictReason,
+  ): Promise<LegacyAnswer> => {
+    const { account, member, warnings = null } = state
     const settings = await needs.settingsOf(who.organizationId)
     const { used } = session
-    const situation = { ...state, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
-    return { ...answerOfEnrolled(needs, situation), enrollment: { patternId, reason } }
+    const situation = { account, member, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
+    return { ...answerOfEnrolled(needs, situation), warnings, enrollment: { patternId, reason } }
   }
   try {
     const enrolled = await needs.enroll(who, session, body, hints)

@@ -57,6 +57,8 @@ export interface Enrolled extends ProfileView {
   /** How far a queued UPDATE is, the one that this call has ended included; null where there is none. */
   readonly update: UpdateProgress | null
   readonly words: SuggestedWords
+  /** Of the pattern; null where there is nothing to warn of. */
+  readonly warnings: readonly string[] | null
 }
 
 export type EnrollFlow = (
@@ -105,7 +107,7 @@ export interface Admission {
 }
 
 /** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
-export type Candidate = Pick<PatternReading, 'sample' | 'mode'> & {
+export type Candidate = Pick<PatternReading, 'sample' | 'mode' | 'warnings'> & {
   readonly id: string
   readonly replayMark: PatternReading['replayMark'] | null
   /** As it came, to be laid beside known patterns that its mark resembles. */
@@ -129,6 +131,7 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
     patternId: stored ? candidate.id : null,
     update: pending ?? ended,
     words: suggestedWords(settings, member, hints, needs.randomSeed()),
+    warnings: candidate.warnings,
   }
 }
 

@@ -52,6 +52,8 @@ export interface LinkStep extends LinkProgress {
   /** Where the browser goes then; null: nowhere. */
   readonly redirectTo: string | null
   readonly words: SuggestedWords
+  /** Of the pattern; null where there is nothing to warn of. */
+  readonly warnings: readonly string[] | null
 }
 
 export interface LinkPageFlows {
@@ -83,7 +85,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const before = await found(needs, key)
       const { link, who, member, settings } = before
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-      const { completed, after } = await stored(needs, before, body).catch(refuseInvalid)
+      const { completed, after, warnings } = await stored(needs, before, body).catch(refuseInvalid)
       const progress = progressOf(needs, link, after)
       return {
         // What a reset has collected is the profile by now.
@@ -91,6 +93,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         completed,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
         words: suggestedWords(settings, after, hints, needs.randomSeed()),
+        warnings,
       }
     },
   }
@@ -117,21 +120,26 @@ async function found(needs: Needs, key: string): Promise<Found> {
   return { link, who: { organizationId, userRef, memberRef }, account, member, settings }
 }
 
-async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<{ completed: boolean; after: Member }> {
+interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
+  readonly after: Member
+}
+
+async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<Stored> {
   const { link, who, member } = before
   const place = placeOf(needs, link, member)
   if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
   const reading = await readPattern(needs, who, member, body)
+  const { warnings } = reading
   // Sessions first: where they cannot be ended, nothing is reset and the pattern can be sent again. And once more, for
   // what a sign-in began in between.
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
   const outcome = await write(needs, before, place, { ...reading, id: needs.newId(), body }, link.id)
-  if (outcome.outcome === 'closed') return { completed: false, after: outcome.member }
+  if (outcome.outcome === 'closed') return { completed: false, after: outcome.member, warnings }
   if (outcome.outcome !== 'added') throw notWritten(outcome)
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()
-  return { completed: outcome.completes, after: outcome.member }
+  return { completed: outcome.completes, after: outcome.member, warnings }
 }
 
 function isLast(needs: Needs, link: StoredLink, member: Member): boolean {

@@ -78,8 +78,8 @@ export const userAction = coreRoute({
   refuses: [...new Set([...enrollPattern.refuses, ...deletePattern.refuses, ...resetProfile.refuses])],
   async handle({ organizationId, params, query, body, session, services }) {
     const who = designation(organizationId, params.userRef, query, memberRefOf(body))
-    const { patternId, ...state } = await act(services, who, session, body)
-    return { status: 200, payload: { ...profileState(state), accountType: state.account.type, patternId } }
+    const { patternId, warnings, ...state } = await act(services, who, session, body)
+    return { status: 200, payload: { ...profileState(state), accountType: state.account.type, patternId }, warnings }
   },
 })
 
@@ -94,8 +94,8 @@ async function act({ legacyLink, profiles }: CoreServices, who: Designation, tok
     case 'LINK_PATTERN_ID':
       return legacyLink.linkTested(who, token, body.patternId)
     case 'UNLINK_PATTERN_ID':
-      return { ...(await profiles.removeOne(who, body.patternId)), patternId: body.patternId }
+      return { ...(await profiles.removeOne(who, body.patternId)), patternId: body.patternId, warnings: null }
     case 'RESET_BIOMETRIC_PROFILE':
-      return { ...(await profiles.reset(who)), patternId: null }
+      return { ...(await profiles.reset(who)), patternId: null, warnings: null }
   }
 }

@@ -44,13 +44,18 @@ export const userVerify = coreRoute({
   async handle({ organizationId, requestId, params, query, body, session, header, services }) {
     const code = securityCodeIn(body)
     const answer = await services.legacyVerify({
-      who: designation(organizationId, params.userRef, query, code === null ? memberRefIn(body) : code.member_ref),
+      who: designation(
+        organizationId,
+        params.userRef,
+        query,
+        code === null ? memberRefIn(body) : code.value.member_ref,
+      ),
       token: session,
       enrolls: enrolls(header('x-enrollment')),
-      attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.securityCode },
+      attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.value.securityCode },
       hints: languageHints(query, header),
     })
-    return { status: 200, payload: legacyReply(answer, requestId) }
+    return { status: 200, payload: legacyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },
 })
 
