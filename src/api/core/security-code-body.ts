@@ -24,17 +24,35 @@ export const laneOfVerify = (body: Uint8Array): Lane => (mayHoldCode(body) ? 'co
 
 /**
  * The security code of a verify body; null where the body is none and so left to the scoring floor to judge. Refuses
- * with `validation-failed` what names a `securityCode` that cannot be one, and an object that is neither form.
+ * with `validation-failed` what names a `securityCode` that cannot be one.
  */
 export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> | null {
-  if (body.length > CODE_BYTES_MAX) return null
+  if (!mayHoldCode(body)) return null
   const value = parseJson(body)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  if (Object.hasOwn(value, 'securityCode')) return checkedBody(SecurityCodeBody, value)
-  if (PATTERN_FIELDS.some((name) => Object.hasOwn(value, name))) return null
-  const [warning] = prepareFields(SecurityCodeBody, value)
-  throw new Refusal('validation-failed', [NEITHER, ...(warning === undefined ? [] : [warning])].join('; '))
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'securityCode')) return null
+  return checkedBody(SecurityCodeBody, value)
+}
+
+/** The answer to a body without a code; where that is refused as a pattern and is none either, the refusal names both forms. */
+export function namingBothForms<T>(body: Uint8Array, answer: Promise<T>): Promise<T> {
+  if (body.length > CODE_BYTES_MAX) return answer
+  return answer.catch((error) => {
+    throw error instanceof Refusal && error.kind === 'pattern-invalid' ? (neitherForm(body) ?? error) : error
+  })
 }
 
 const PATTERN_FIELDS = ['agent', 'version', 'kevt', 'k']
-const NEITHER = 'body: must be a typing pattern (agent, version, and kevt or k) or have a security code (securityCode)'
+
+/** Null where the body is no JSON object, or has a field of a pattern. */
+function neitherForm(body: Uint8Array): Refusal | null {
+  let value: unknown
+  try {
+    value = parseJson(body)
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (PATTERN_FIELDS.some((name) => Object.hasOwn(value, name))) return null
+  const forms = 'body: must be a typing pattern (agent, version, and kevt or k) or have a security code (securityCode)'
+  return new Refusal('pattern-invalid', [forms, ...prepareFields(SecurityCodeBody, value)].join('; '))
+}

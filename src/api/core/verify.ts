@@ -13,7 +13,7 @@ import {
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
 import { NextAttempt, nextAttempt } from './next-attempt.js'
-import { laneOfVerify, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
+import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField } from './shapes.js'
 
 const AuthenticationFields = z.object({
@@ -89,7 +89,7 @@ export const verifyUser = coreRoute({
     const who = designation(organizationId, params.userRef, query, memberRef)
     const answer =
       code === null
-        ? await services.verify(who, session ?? '', body, hints)
+        ? await namingBothForms(body, services.verify(who, session ?? '', body, hints))
         : await services.verifyCode(who, session ?? '', code.value.securityCode, hints)
     return { status: 200, payload: verifyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },

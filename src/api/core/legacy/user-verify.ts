@@ -12,7 +12,7 @@ import {
   UserParams,
 } from '../core-route.js'
 import { memberRefIn } from '../member-ref-body.js'
-import { laneOfVerify, SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
+import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
 import { enrollPattern } from '../typing-patterns.js'
 import { createUser } from '../users.js'
 import { retries, VerifyReply, verifyReply, verifyUser } from '../verify.js'
@@ -43,7 +43,7 @@ export const userVerify = coreRoute({
   ].filter((kind) => kind !== 'bot-detected' && kind !== 'replay-detected' && kind !== 'profile-complete'),
   async handle({ organizationId, requestId, params, query, body, session, header, services }) {
     const code = securityCodeIn(body)
-    const answer = await services.legacyVerify({
+    const judged = services.legacyVerify({
       who: designation(
         organizationId,
         params.userRef,
@@ -55,6 +55,7 @@ export const userVerify = coreRoute({
       attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.value.securityCode },
       hints: languageHints(query, header),
     })
+    const answer = await (code === null ? namingBothForms(body, judged) : judged)
     return { status: 200, payload: legacyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },
 })
