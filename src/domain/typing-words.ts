@@ -48,6 +48,21 @@ function languageOf(tag: string): Language | null {
   return isLanguage(base) ? base : null
 }
 
+/** The `language` query: any language tag (BCP 47); one without words gives way to the next wish, see `wordsLanguage`. */
+export const LanguageWish = z
+  .string()
+  .max(35)
+  .refine(isLanguageTag, 'must be a language tag (BCP 47) such as fr or pt-BR')
+  .describe('language of suggested words; where it has none another is taken, which suggestedWordsLanguage names')
+
+function isLanguageTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length === 1
+  } catch {
+    return false
+  }
+}
+
 /** A language on the wire. Our choice: a region (`pt-BR`) and capitals are taken and dropped. */
 export const LanguageTag = z
   .string()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../domain/refusal.js'
+import { LanguageWish } from '../../domain/typing-words.js'
 import { UserRef } from '../../domain/user-ref.js'
 import type { AccountFlows } from '../../flows/account/accounts.js'
 import type { PreferLanguage } from '../../flows/account/preferred-language.js'
@@ -49,7 +50,7 @@ export const NoParams = z.object({})
 export const NoQuery = z.object({})
 export const UserParams = z.object({ userRef: UserRef })
 export const MemberQuery = z.object({ member_ref: UserRef.optional() })
-export const MemberAndLanguageQuery = MemberQuery.extend({ language: z.string().min(2).max(35).optional() })
+export const MemberAndLanguageQuery = MemberQuery.extend({ language: LanguageWish.optional() })
 
 /** Typing patterns are capped at this many bytes. */
 export const PATTERN_BYTES_MAX = 512 * 1024

@@ -10,13 +10,16 @@ import type { LinkServices } from './link-route.js'
 /** `/auth/b/{key}`, the page of a profile link. Opening it, as a mail scanner does too, changes nothing. */
 export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
   const headers = pageHeaders(services.linksUrl)
-  const page = (status: number, body: string, more: Record<string, string> = {}): PlainAnswer => ({
+  const page = (status: number, language: Language, body: string, more: Record<string, string> = {}): PlainAnswer => ({
     status,
     contentType: 'text/html; charset=utf-8',
     body,
-    headers: { ...headers, ...more },
+    headers: { ...headers, 'content-language': language, ...more },
   })
-  const unavailable = (request: PlainRequest) => page(503, unavailablePage(languageOf(request)), { 'retry-after': '2' })
+  const unavailable = (request: PlainRequest) => {
+    const language = languageOf(request)
+    return page(503, language, unavailablePage(language), { 'retry-after': '2' })
+  }
   return {
     method: 'get',
     path: '/auth/b/{key}',
@@ -26,10 +29,14 @@ export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
       if (services.degraded() !== null) return unavailable(request)
       try {
         const hints = { language: request.query.language ?? null, acceptLanguage: acceptLanguage(request) }
-        return page(200, linkPage(await services.linkPage.open(request.params.key ?? '', hints)))
+        const view = await services.linkPage.open(request.params.key ?? '', hints)
+        return page(200, view.words.suggestedWordsLanguage, linkPage(view))
       } catch (error) {
         const kind = error instanceof Refusal ? error.kind : null
-        if (kind === 'link-unknown') return page(404, gonePage(languageOf(request)))
+        if (kind === 'link-unknown') {
+          const language = languageOf(request)
+          return page(404, language, gonePage(language))
+        }
         if (kind === 'degraded') return unavailable(request)
         throw error
       }

@@ -1,6 +1,8 @@
-import { LANGUAGES } from '../../domain/typing-words.js'
+import { z } from 'zod'
+import { LANGUAGES, LanguageWish } from '../../domain/typing-words.js'
 import type { LanguageHints } from '../../flows/organization/suggested-words.js'
 import type { TryFlows } from '../../flows/profile/try-it.js'
+import { checked } from '../../http/json-body.js'
 import type { PlainAnswer, PlainEndpoint } from '../../http/needs.js'
 import { pageHeaders } from '../../web/page.js'
 import { tryPage } from '../../web/try-page.js'
@@ -25,6 +27,7 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[]
     lane: 'page',
     async handle(request) {
       refuseCrossSite(request.header, linksUrl)
+      checked(Query, request.query, 'query')
       const hints = { language: languageOf(request), acceptLanguage: null }
       return json(await act(request.header('x-try-key') ?? '', request.body, hints))
     },
@@ -33,12 +36,15 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[]
     {
       method: 'get',
       path: '/auth/try',
-      handle: (request) => ({
-        status: 200,
-        contentType: 'text/html; charset=utf-8',
-        body: pages.get(languageOf(request)) ?? '',
-        headers,
-      }),
+      handle(request) {
+        const language = languageOf(request)
+        return {
+          status: 200,
+          contentType: 'text/html; charset=utf-8',
+          body: pages.get(language) ?? '',
+          headers: { ...headers, 'content-language': language },
+        }
+      },
     },
     post('begin', async (_key, _body, hints) => flat(await flows.begin(hints))),
     post('typing-patterns', async (key, body, hints) => flat(await flows.enroll(key, body, hints))),
@@ -49,6 +55,8 @@ export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[]
     }),
   ]
 }
+
+const Query = z.object({ language: LanguageWish.optional() })
 
 const flat = ({ words, ...rest }: { readonly words: object }): object => ({ ...rest, ...words })
 

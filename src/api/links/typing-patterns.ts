@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { linkUnknown, Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
+import { LanguageWish } from '../../domain/typing-words.js'
 import { languageHints, NoParams, PATTERN_BYTES_MAX } from '../core/core-route.js'
 import { Words } from '../core/shapes.js'
 import { linkRoute, refuseCrossSite } from './link-route.js'
@@ -16,7 +17,7 @@ export const typeByLink = linkRoute({
   needsKey: false,
   needsSession: false,
   params: NoParams,
-  query: z.object({ language: z.string().min(2).max(35).optional() }),
+  query: z.object({ language: LanguageWish.optional() }),
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
   replies: {
     200: z.object({

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { enroll, stranger } from './enrolled.js'
+
+let service: TestService
+let stop: () => Promise<void>
+beforeAll(async () => {
+  const fresh = await freshDatabase()
+  service = await startService(fresh.url, { demo: true })
+  stop = async () => {
+    await service.close()
+    await fresh.drop()
+  }
+})
+afterAll(() => stop())
+
+const ILL_FORMED = ['xx-!!', '', 'e', 'en_US', '-fr', 'fr-', 'a'.repeat(36), 'en-toolongsubtag', "fr'--"]
+const UNKNOWN = ['xx', 'tlh', 'zh-Hant-TW', 'gsw-CH', 'ja-JP']
+const LAST = /^query\.language: must/
+
+const keyOfLink = async (userRef: string): Promise<string> =>
+  (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json.key
+const ask = async (path: string, options: RequestInit = {}) => {
+  const answer = await fetch(`${service.auth}${path}`, options)
+  return { status: answer.status, language: answer.headers.get('content-language'), text: await answer.text() }
+}
+
+describe('the language query', () => {
+  it('that is no language tag is 422, wherever words are asked for', async () => {
+    const { session } = await service.bootstrap('ann')
+    await service.call('POST', '/users/ann')
+    const headers = { 'x-link-key': await keyOfLink('ann') }
+    for (const language of ILL_FORMED.map(encodeURIComponent)) {
+      const answers = [
+        await service.call('GET', `/users/ann?language=${language}`),
+        await service.call('POST', `/users/ann/typing-patterns?language=${language}`, {
+          session,
+          body: stranger(),
+        }),
+        await service.call('POST', `/users/ann/verify?language=${language}`, {
+          session,
+          body: stranger(),
+        }),
+        await service.call('POST', `/user-verify/ann?language=${language}`, { body: stranger() }),
+        await service.callLinks('POST', `/typing-patterns?language=${language}`, {
+          headers,
+          body: stranger(),
+        }),
+      ]
+      for (const { status, json } of answers)
+        expect([language, status, json.reason, json.message]).toEqual([
+          language,
+          422,
+          'invalid-data',
+          expect.stringMatching(LAST),
+        ])
+      const begun = await ask(`/try/begin?language=${language}`, { method: 'POST' })
+      expect([language, begun.status, JSON.parse(begun.text).message]).toEqual([
+        language,
+        422,
+        expect.stringMatching(LAST),
+      ])
+    }
+  })
+
+  it('that has no words falls back, and the answer names the language that was taken', async () => {
+    const { session } = await enroll(service, 'bob')
+    await service.call('PATCH', '/organization/language', { body: { default_language: 'it' } })
+    const key = await keyOfLink('carl')
+    for (const language of UNKNOWN) {
+      expect((await service.call('GET', `/users/bob?language=${language}`)).json.suggestedWordsLanguage).toBe('it')
+      const page = await ask(`/b/${key}?language=${language}`)
+      expect([page.status, page.language]).toEqual([200, 'it'])
+      expect(page.text).toContain('<html lang="it">')
+      expect(await ask(`/try?language=${language}`)).toMatchObject({ status: 200, language: 'en' })
+      const begun = await ask(`/try/begin?language=${language}`, { method: 'POST' })
+      expect([begun.status, JSON.parse(begun.text).suggestedWordsLanguage]).toEqual([200, 'en'])
+    }
+    const body = stranger()
+    const failed = await service.call('POST', '/users/bob/verify?language=xx', { session, body })
+    expect([failed.status, failed.json.nextAttempt.suggestedWordsLanguage]).toEqual([200, 'it'])
+  })
+
+  it('with a region or in capitals is taken as the language', async () => {
+    for (const [language, taken] of [
+      ['pt-BR', 'pt'],
+      ['FR', 'fr'],
+      ['de-Latn-AT', 'de'],
+    ])
+      expect((await service.call('GET', `/users/bob?language=${language}`)).json.suggestedWordsLanguage).toBe(taken)
+  })
+
+  it('of a page that a person opens never keeps the page away, whatever it is', async () => {
+    const key = await keyOfLink('dora')
+    for (const language of ['xx-!!', '', 'e', '-fr'].map(encodeURIComponent)) {
+      expect(await ask(`/b/${key}?language=${language}`)).toMatchObject({ status: 200, language: 'it' })
+      expect(await ask(`/b/unknown?language=${language}`)).toMatchObject({ status: 404, language: 'en' })
+      expect(await ask(`/try?language=${language}`)).toMatchObject({ status: 200, language: 'en' })
+    }
+  })
+})
