@@ -157,6 +157,38 @@ describe('scan', () => {
     expect(difference(scanned as PatternRead, readByContract(bytesOf(body)))).toBeNull()
   })
 
+  it('takes r of null for absent: a second keydown of a key that is down is then a repeat', () => {
+    const { k: _, ...pattern } = wirePattern(typedBy(1, 0))
+    const [first, ...rest] = pattern.kevt
+    if (first === undefined) throw new Error('a pattern has events')
+    const again = { ...first, et: first.et + 1, t: first.t + 1 }
+    const kevt = [first, again, ...rest].map((event, seqn) => ({ ...event, seqn, r: null }))
+    const scanned = kernel.scan(bytesOf({ ...pattern, kevt }))
+    expect(scanned?.nKeydowns).toBe(50)
+    expect(difference(scanned as PatternRead, readByContract(bytesOf({ ...pattern, kevt })))).toBeNull()
+  })
+
+  it('warns of nothing in an object or list that comes a second time without it', () => {
+    const pattern = JSON.stringify({ ...wirePattern(typedBy(1, 0)), d: { uaData: {} }, m: [] }).slice(1)
+    const before = [
+      '"agent":{"type":"a","Mode":1}',
+      '"tags":[{"k":"a","v":"b","V":1}]',
+      '"kevt":[{"type":"keydown","kc":1,"seqn":1,"Seqn":1}]',
+      '"k":[{"kc":1,"et":1,"h":1,"H":1}]',
+      '"m":[{"et":1,"type":"move","m_x":1}]',
+      '"d":{"UA":1,"uaData":{"Mobile":1}}',
+    ]
+    for (const one of before) {
+      const once = kernel.scan(new TextEncoder().encode(`{${pattern.slice(0, -1)},${one}}`))
+      // A list of one event is no pattern.
+      if (once !== null) expect(once.warnings).not.toBeNull()
+      const twice = new TextEncoder().encode(`{${one},${pattern}`)
+      const scanned = kernel.scan(twice)
+      expect([one, scanned?.warnings]).toEqual([one, null])
+      expect(difference(scanned as PatternRead, readByContract(twice))).toBeNull()
+    }
+  })
+
   it('declines a body over its cap, and one of the cap is read', () => {
     const body = bytesOf(wirePattern(typedBy(1, 0)))
     const padded = (length: number) => {
