@@ -47,7 +47,10 @@ describe('a policy', () => {
       [{ contextual_influence: 0.6 }, 'contextual_influence'],
       [{ priority: 'speed' }, 'priority'],
       [{ indicators: { device: { weight: -1 } } }, 'indicators.device.weight'],
-      [{ indicators: { device: { signals: { latitude: 1 } } } }, 'indicators.device.signals: must have no other keys than browser'],
+      [
+        { indicators: { device: { signals: { latitude: 1 } } } },
+        'indicators.device.signals: must have no other keys than browser',
+      ],
       [{ indicators: { biometric: { weight: 1 } } }, 'indicators'],
       [{ groups: [''] }, 'groups'],
       [{ security_code_fallback: {} }, 'security_code_fallback'],
