@@ -158,6 +158,14 @@ const Environment = z.object({
     .describe(
       'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
     ),
+  READY_NEEDS_STORES: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe('whether /readyz says 503 while PostgreSQL or Redis is away; off: clients get the 503 of the API'),
+  METRICS_PORT: count(1, 65_535)
+    .optional()
+    .describe('port of its own for /metrics, with the probes; unset: /metrics is served on PORT'),
+  METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: that of HOST'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
   LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
   UWS_PROVIDER: z
@@ -201,6 +209,9 @@ export interface Config {
   readonly keyRate: KeyRate
   readonly profileCacheBytes: number
   readonly stopLeadMs: number
+  readonly readyNeedsStores: boolean
+  /** Where /metrics is served apart from the APIs; null: beside them. */
+  readonly metricsAt: { readonly host: string; readonly port: number } | null
   readonly logLevel: LogLevel
   readonly logFormat: LogFormat
   readonly uwsProvider: string | null
@@ -228,6 +239,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   if (parsed.ok && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
+  }
+  if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
+    problems.push('METRICS_HOST: must come with METRICS_PORT')
+  }
+  if (parsed.ok && parsed.data.METRICS_PORT === parsed.data.PORT) {
+    problems.push('METRICS_PORT: must be another port than PORT')
   }
   if (!parsed.ok || problems.length > 0) throw new ConfigError(problems)
   const settings = parsed.data
@@ -263,6 +280,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keyRate: { perSecond: settings.KEY_RATE, burst: settings.KEY_BURST ?? burstOf(settings.KEY_RATE) },
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,
+    readyNeedsStores: settings.READY_NEEDS_STORES === 'on',
+    metricsAt:
+      settings.METRICS_PORT === undefined
+        ? null
+        : { host: settings.METRICS_HOST ?? settings.HOST, port: settings.METRICS_PORT },
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
     uwsProvider: settings.UWS_PROVIDER ?? null,

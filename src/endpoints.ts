@@ -4,12 +4,11 @@ import { fileEndpoints, linkPageEndpoint } from './api/links/pages.js'
 import { tryEndpoints } from './api/links/try-it.js'
 import type { Config } from './config.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
-import type { Health } from './flows/process/health.js'
 import { newToken } from './flows/process/tokens.js'
 import { createTryIt } from './flows/profile/try-it.js'
 import { documentEndpoints } from './http/docs-page.js'
 import { replyJson } from './http/envelope.js'
-import type { Api, PlainEndpoint, ServerNeeds } from './http/needs.js'
+import type { Api, PlainEndpoint, Probe, ServerNeeds } from './http/needs.js'
 import type { Stores } from './open-stores.js'
 import { packageRoot } from './scoring/artifacts.js'
 import { traceOf } from './scoring/trace.js'
@@ -93,8 +92,11 @@ const browserModules = (): Record<`${string}.js`, string> => ({
 export const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
   documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
 
-/** What load balancers and monitors ask. */
-export function probes(health: Health, stopping: () => boolean, metricsText: () => Promise<string>): PlainEndpoint[] {
+/**
+ * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` says why no new request should be sent
+ * here, null where it should.
+ */
+export function probes(unready: () => Probed<string | null>, metricsText: () => Promise<string>): Probe[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
   return [
     { method: 'get', path: '/livez', probe: true, handle: () => text(200, 'live\n') },
@@ -102,8 +104,8 @@ export function probes(health: Health, stopping: () => boolean, metricsText: () 
       method: 'get',
       path: '/readyz',
       probe: true,
-      handle() {
-        const why = stopping() ? 'stopping' : health.degraded()
+      async handle() {
+        const why = await unready()
         return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
       },
     },
@@ -119,3 +121,5 @@ export function probes(health: Health, stopping: () => boolean, metricsText: () 
     },
   ]
 }
+
+type Probed<T> = T | Promise<T>

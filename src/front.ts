@@ -7,6 +7,7 @@ export type FromFront =
   | { readonly kind: 'here'; readonly id: number }
   | { readonly kind: 'ask-metrics'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
+  | { readonly kind: 'readiness'; readonly id: number; readonly why: string | null }
   | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'forgotten'; readonly id: number }
   | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
@@ -15,6 +16,7 @@ export type FromFront =
 export type ToFront =
   | { readonly kind: 'are-you-here'; readonly id: number }
   | { readonly kind: 'give-metrics'; readonly id: number }
+  | { readonly kind: 'are-you-ready'; readonly id: number }
   | { readonly kind: 'metrics-text'; readonly id: number; readonly text: string }
   | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'all-forgot'; readonly id: number }
@@ -25,6 +27,8 @@ export interface Front {
   serving(): void
   /** Gives what the supervisor asks for; from then on `text` is the metrics of all fronts. */
   metrics(own: { json: () => Promise<MetricsJson>; text: () => Promise<string> }): () => Promise<string>
+  /** Tells the supervisor, where it asks, why this front should be sent no request; null where it should. */
+  readiness(unready: () => string | null): void
   /** Runs where another front changed an organization's settings. */
   onSettingsChanged(forget: (organizationId: string) => void): void
   /** Resolves once the other fronts have heard of it, or are too busy to: they see it a second later at the most. */
@@ -74,6 +78,11 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
         void json().then((metrics) => tell({ kind: 'metrics', id: message.id, metrics }))
       })
       return async () => (await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)) ?? text()
+    },
+    readiness(unready) {
+      process.on('message', (message: ToFront) => {
+        if (message.kind === 'are-you-ready') tell({ kind: 'readiness', id: message.id, why: unready() })
+      })
     },
     onSettingsChanged(forget) {
       process.on('message', (message: ToFront) => {

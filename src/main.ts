@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import { type Config, ConfigError, readConfig } from './config.js'
 import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
+import { probes } from './endpoints.js'
 import { firstOrganization } from './first-organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
 import { watchHealth } from './flows/process/health.js'
 import { asFront, type Front } from './front.js'
 import { commandAt, greeting } from './greeting.js'
 import { boundHeapGrowth } from './heap.js'
+import { type Apart, serveApart } from './http/serve-apart.js'
 import { type Logger, processLog } from './log.js'
 import { administration, openStores, type Stores } from './open-stores.js'
 import { serveAll } from './serve-all.js'
@@ -61,7 +63,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   stopping.onStop(() => stores.close())
   // Here too: each process that serves would say the same.
   await requireKeys(stores)
-  const { processes, host, port } = config
+  const { processes, host, port, metricsAt } = config
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('the processes of the service cannot tell which file to run')
   const fronts = await superviseFronts({
@@ -72,7 +74,15 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     port,
     log: (message, facts) => log.error(facts, message),
   })
-  stopping.onStop(() => fronts.stop())
+  let apart: Apart | null = null
+  stopping.onStop(async () => {
+    await fronts.stop()
+    await apart?.close()
+  })
+  if (metricsAt !== null) {
+    const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())
+    apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
+  }
   await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version() }, 'serving')
 }

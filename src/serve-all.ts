@@ -15,6 +15,7 @@ import { createAdmission, LOOK_MS } from './http/admission.js'
 import { createMetrics } from './http/metrics.js'
 import type { Api } from './http/needs.js'
 import { loadProvider } from './http/provider.js'
+import { serveApart } from './http/serve-apart.js'
 import { serve } from './http/server.js'
 import { noteOutages, startAlerting } from './jobs/alerting.js'
 import { createCourier } from './jobs/channels/courier.js'
@@ -95,12 +96,19 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     accounts: stores.rateAccounts ?? front?.rateAccounts ?? null,
     monotonicMs,
   })
+  const unready = () => {
+    if (stopping()) return 'stopping'
+    return config.readyNeedsStores ? health.degraded() : stores.clock.skewedHere()
+  }
+  front?.readiness(unready)
+  const asked = probes(unready, front?.metrics(metrics) ?? metrics.text)
+  const { metricsAt } = config
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   const server = await serve({
     uws: provider.uws,
     apis,
     plain: [
-      ...probes(health, stopping, front?.metrics(metrics) ?? metrics.text),
+      ...asked.filter(({ path }) => metricsAt === null || path !== '/metrics'),
       ...(config.roles.includes('links') ? pages(config, services, stores) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
     ],
@@ -120,6 +128,8 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     port: config.port,
     exclusivePort: front === null,
   })
+  // That of several processes is their supervisor's.
+  const apart = metricsAt === null || front !== null ? null : await serveApart(asked, metricsAt)
   metrics.gauge('keystride_http_requests_in_flight', 'Requests begun and not yet answered', server.inFlight)
   metrics.gauge('keystride_http_requests_waiting', 'Requests that wait for others to end', admission.waiting)
   metrics.gauge('keystride_scoring_memory_bytes', 'Memory of a scoring kernel, fixed', scoring.memoryBytes, 'max')
@@ -140,6 +150,7 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     uws: `${provider.name}@${provider.version}`,
     async close() {
       await Promise.all([server.close({ lingerMs: LINGER_MS, deadlineMs: DRAIN_MS }), queue.stop()])
+      await apart?.close()
       clearInterval(looking)
       await Promise.all(jobs.map((job) => job.stop()))
       await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))

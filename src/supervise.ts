@@ -22,6 +22,10 @@ interface SuperviseOptions {
 export interface Fronts {
   /** Where all of them serve. */
   readonly port: number
+  /** Metrics of all fronts as one text. */
+  metricsText(): Promise<string>
+  /** Why none of them should be sent a request; null where one should. */
+  unready(): Promise<string | null>
   /** Asks all to stop and waits until they are gone. */
   stop(): Promise<void>
 }
@@ -31,6 +35,7 @@ const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not die of its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
+const READY_MS = 1000
 /** A front that has not answered so many times in a row hangs: its share of the connections waits for nothing. */
 const UNHEARD_MAX = 5
 const HERE_MS = 2000
@@ -103,6 +108,14 @@ export async function superviseFronts({ file, args, processes, host, port, log }
     return metricsTogether((await Promise.all(asking)).flatMap((found) => (found === null ? [] : [found.metrics])))
   }
 
+  async function unready(): Promise<string | null> {
+    const asking = [...fronts].map((child) =>
+      answerOf(child, 'readiness', (id) => ({ kind: 'are-you-ready', id }), READY_MS),
+    )
+    const whys = (await Promise.all(asking)).map((found) => (found === null ? 'no process answers' : found.why))
+    return whys.includes(null) ? null : (whys[0] ?? 'no process serves')
+  }
+
   async function forgetElsewhere(changer: ChildProcess, organizationId: string): Promise<void> {
     const others = [...fronts].filter((child) => child !== changer)
     await Promise.all(
@@ -135,7 +148,7 @@ export async function superviseFronts({ file, args, processes, host, port, log }
   try {
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
     up = true
-    return { port: servedOn, stop }
+    return { port: servedOn, metricsText, unready, stop }
   } catch (error) {
     await stop()
     throw error

@@ -113,6 +113,14 @@ describe('the configuration', () => {
     expect(13 + ADAPTIVE_MAX).toBe(referencesMax)
   })
 
+  it('serves metrics beside the APIs, or on a port of its own that is another one', () => {
+    expect(readConfig({})).toMatchObject({ metricsAt: null, readyNeedsStores: false })
+    expect(readConfig({ HOST: '::1', METRICS_PORT: '9100' }).metricsAt).toEqual({ host: '::1', port: 9100 })
+    expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')
+    expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT: must be another port than PORT'])
+    expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: must come with METRICS_PORT'])
+  })
+
   it('builds links from PUBLIC_URL, without a slash at its end', () => {
     expect(readConfig({ PUBLIC_URL: 'https://typing.example/' }).publicUrl).toBe('https://typing.example')
   })

@@ -155,6 +155,9 @@ describe('docker-compose.yml', () => {
     expect(variables.PORT).toBe(port)
     expect(command('HEALTHCHECK').join(' ')).toContain('/dev/tcp/127.0.0.1/$PORT')
     expect(postgres.ports ?? redis.ports).toBeUndefined()
+    const { METRICS_PORT } = keystride.environment ?? {}
+    expect(METRICS_PORT).toMatch(/^\d+$/)
+    expect(METRICS_PORT).not.toBe(port)
   })
 
   it('brings stores the service takes: PostgreSQL 14 or newer, a Redis 7 that keeps what it has', () => {

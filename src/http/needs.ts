@@ -44,6 +44,13 @@ export interface PlainEndpoint {
   readonly handle: (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>
 }
 
+/** A plain endpoint that looks at nothing of the request, so that a listener of its own can serve it too. */
+export interface Probe extends PlainEndpoint {
+  readonly method: 'get'
+  readonly probe: true
+  readonly handle: () => PlainAnswer | Promise<PlainAnswer>
+}
+
 /** One finished request, for metrics and usage. It holds no key, no session, no raw path. */
 export interface Answered {
   readonly requestId: string

@@ -10,6 +10,8 @@ export interface Clock {
   skewMs(): number
   /** What is wrong where a clock is off by more than a minute, else null. */
   skewed(): string | null
+  /** The same of this machine's own clock alone. */
+  skewedHere(): string | null
 }
 
 interface Needs {
@@ -67,11 +69,12 @@ export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
       note(`the machine of ${name}`, Math.max(0, ...said.map((one) => outside(one, askedAt, heardAt))))
     },
     skewMs: () => furthest()[1],
-    skewed() {
-      const [whose, skewMs] = furthest()
-      return skewMs > NOK_MS ? `the clock of ${whose} is ${Math.round(skewMs / 1000)} s off the database's` : null
-    },
+    skewed: () => wrong(...furthest()),
+    skewedHere: () => wrong(HERE, skews.get(HERE) ?? 0),
   }
 }
+
+const wrong = (whose: string, skewMs: number): string | null =>
+  skewMs > NOK_MS ? `the clock of ${whose} is ${Math.round(skewMs / 1000)} s off the database's` : null
 
 const outside = (said: number, least: number, most: number): number => Math.max(0, least - said, said - most)

@@ -96,6 +96,7 @@ describe('a clock that is off', () => {
     m.off.here = 90_000
     await m.pingDatabase()
     expect(seen(m.clock)).toEqual([90, "the clock of this machine is 90 s off the database's"])
+    expect(m.clock.skewedHere()).toBe(m.clock.skewed())
     m.off.here = 0
     await m.pingDatabase()
     expect([...seen(m.clock), ...m.told]).toEqual([0, null, 'this machine off', 'this machine agrees'])
@@ -107,6 +108,7 @@ describe('a clock that is off', () => {
     await m.pingDatabase()
     await m.pingRedis()
     expect(m.clock.skewed()).toBe("the clock of the machine of Redis is 61 s off the database's")
+    expect(m.clock.skewedHere()).toBeNull()
     expect(m.told).toEqual(['the machine of Redis off'])
   })
 
