@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { canonicalAddress } from './context/address.js'
-import { type KeyPress, keyPressesOfEvents, keyPressesOfRecords } from './key-press.js'
+import {
+  KeyEvent,
+  type KeyPress,
+  KeyRecord,
+  keyPressesOfEvents,
+  keyPressesOfRecords,
+  recordedText,
+} from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
 import { prepareFields } from './known-fields.js'
 import { ILL_FORMED, illFormedPath } from './text.js'
@@ -22,34 +29,6 @@ export const CAPTURE_MAX_MS = 600_000
 export const NESTING_MAX = 8
 /** `kevt` and `k` of one capture are the same clock's, rounded apart at the most. */
 const AGREEMENT_MS = 1
-/** Our choice: longer strings than a recorder writes are cut off by refusal, not by truncation. */
-const TEXT_MAX = 1024
-
-const text = z.string().max(TEXT_MAX)
-const KeyEvent = z.object({
-  t: z.number().optional(),
-  et: z.number().optional(),
-  type: z.string().max(32),
-  eId: text.optional(),
-  k: z.string().max(64).optional(),
-  c: z.string().max(64).optional(),
-  kc: z.int().optional(),
-  r: z.boolean().optional(),
-  l: z.number().optional(),
-  ctrlKey: z.boolean().optional(),
-  altKey: z.boolean().optional(),
-  shiftKey: z.boolean().optional(),
-  metaKey: z.boolean().optional(),
-  seqn: z.int(),
-})
-const KeyRecord = z.object({
-  k: z.string().max(64).optional(),
-  c: z.string().max(64).optional(),
-  kc: z.int().optional(),
-  et: z.number(),
-  s: z.number().optional(),
-  h: z.number(),
-})
 const MouseEvent = z.object({
   et: z.number(),
   type: z.string().max(32),
@@ -59,9 +38,13 @@ const MouseEvent = z.object({
   mY: z.number().optional(),
 })
 const Device = z.object({
-  ua: text.optional(),
+  ua: recordedText.optional(),
   uaData: z
-    .object({ architecture: text.optional(), platform: text.optional(), mobile: z.boolean().optional() })
+    .object({
+      architecture: recordedText.optional(),
+      platform: recordedText.optional(),
+      mobile: z.boolean().optional(),
+    })
     .optional(),
   sH: z.number().optional(),
   sW: z.number().optional(),
@@ -70,10 +53,10 @@ const Device = z.object({
   pxd: z.number().optional(),
   dpr: z.number().optional(),
   cpuThreads: z.number().optional(),
-  tz: text.optional(),
+  tz: recordedText.optional(),
   navCookiesEnabled: z.boolean().optional(),
-  navLanguage: text.optional(),
-  gpu: text.optional(),
+  navLanguage: recordedText.optional(),
+  gpu: recordedText.optional(),
   fonts: z.array(z.string().max(256)).max(FONTS_MAX, `too long: ${FONTS_MAX} fonts at the most`).optional(),
 })
 
@@ -128,8 +111,6 @@ export const TypingPattern = z
 export type TypingPattern = z.infer<typeof TypingPattern>
 /** The part of a typing pattern that says where it was typed. */
 export type PatternAround = Pick<TypingPattern, 'tags' | 'd'> & { readonly agent: Pick<TypingPattern['agent'], 'type'> }
-export type KeyEvent = z.infer<typeof KeyEvent>
-export type KeyRecord = z.infer<typeof KeyRecord>
 
 /** A pattern that keeps every bound, with its key presses in press order, the first at 0 ms. */
 export type ReadPattern =
