@@ -1,7 +1,7 @@
 /**
  * What two patterns share laid side by side: each press beside the press of the same key after the same key that is
  * nearest in place. Where the text is the same that is the text itself; elsewhere it is the shared pairs. The distances
- * need no population to be unlike of: they are held against how far the references lie from one another (own-level.ts).
+ * need no population to be unlike of: they are held against how far the references lie from one another (reference-baseline.ts).
  */
 import { COMPARED_MAX, FIRST_AT, IDS, IDS_MAX, MATCHES, NEXT_AT, PAIR_IDS, countOf, firstKeyOf, keyAt, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, scaled } from './lanes'

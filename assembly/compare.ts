@@ -8,7 +8,7 @@ import { SHARED, thread, threadProbe } from './alignment'
 import { sumLanes } from './lanes'
 import { stat } from './measure'
 import { summaryScales } from './model'
-import { Own, STAT_ROWS, measureAll, measureOwn, ownLevel } from './own-level'
+import { Baseline, STAT_ROWS, measureAll, measureBaseline, baseline } from './reference-baseline'
 import { summaryOf } from './summary'
 import { Column, buildTemplate, templateAt } from './template'
 import { prepareVectors, sumVectors } from './two-covariance'
@@ -30,7 +30,7 @@ function putLanes(value: v128): void {
 /** Builds the template of slots 1 to `references` and their own level. */
 export function enroll(references: i32): void {
   thread(references)
-  measureOwn(references)
+  measureBaseline(references)
   sumVectors(references)
   prepareVectors(references)
   buildTemplate(references, 0)
@@ -51,9 +51,9 @@ export function compare(references: i32): i32 {
   putLanes(conditions(references))
   for (let i = 0; i < STAT_ROWS; i++) {
     putLanes(stat(i))
-    putLanes(f32x4.sub(stat(i), ownLevel(i, Own.mean)))
-    putLanes(f32x4.sub(stat(i), ownLevel(i, Own.least)))
-    putLanes(f32x4.sub(stat(i), ownLevel(i, Own.most)))
+    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.mean)))
+    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.least)))
+    putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
   }
   putLanes(templateAt(Column.mean))
   putLanes(templateAt(Column.deviation))

@@ -4,7 +4,7 @@
  *
  * | region   | bytes                          | written by  | holds                                                     |
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
- * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (`model.ts` has its table); behind it its trees, laid out to be walked (`laid-trees.ts` has the table) |
+ * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (`model.ts` has its table); behind it its packed trees, laid out to be walked (`packed-trees.ts` has the table) |
  * | SAMPLES  | 17 slots x 4,608               | host        | slot 0 the probe, slots 1 to 16 the references            |
  * | COUNTS   | 17 x u32                       | features    | key presses compared of each slot                         |
  * | KEYS     | 17 x 128 x u8                  | features    | key indices                                               |
@@ -31,7 +31,7 @@
  * | NEXT_AT  | 17 x 128 x u8                  | alignment   | one past the next press of the same pair, 0 none          |
  * | MATCHES  | 17 x 128 x u8                  | alignment   | the reference's press laid beside each press, 255 none    |
  * | STATS    | 32 x 4 x f32                   | measure     | one pattern against a template                            |
- * | OWN      | 32 x 3 x 4 x f32               | own-level   | mean, least and most of STATS of each reference against the others |
+ * | BASELINE      | 32 x 3 x 4 x f32               | reference-baseline   | mean, least and most of STATS of each reference against the others |
  * | SORTED   | 128 x f32                      | all         | scratch for quantiles                                     |
  * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
  * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
@@ -119,7 +119,7 @@ export const FIRST_AT: usize = memory.data(34816, 16)
 export const NEXT_AT: usize = memory.data(2176, 16)
 export const MATCHES: usize = memory.data(2176, 16)
 export const STATS: usize = memory.data(512, 16)
-export const OWN: usize = memory.data(1536, 16)
+export const BASELINE: usize = memory.data(1536, 16)
 export const SORTED: usize = memory.data(512, 16)
 export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)

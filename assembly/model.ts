@@ -23,7 +23,7 @@ import {
   AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE,
   f32At, setF32,
 } from './layout'
-import { laidEnd, layTrees } from './laid-trees'
+import { packedEnd, packTrees } from './packed-trees'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
 const VERSION: u32 = 3
@@ -52,9 +52,9 @@ export let loneRoots: usize = 0
 export let loneTrees: i32 = 0
 export let loneNodes: usize = 0
 /** The same trees laid out; 0 where they are not. */
-export let fusionLaid: usize = 0
-export let livenessLaid: usize = 0
-export let loneLaid: usize = 0
+export let fusionPacked: usize = 0
+export let livenessPacked: usize = 0
+export let lonePacked: usize = 0
 /** What the file and the trees laid out so far leave of MODEL. */
 let room: usize = 0
 
@@ -92,17 +92,17 @@ export function loadModel(bytes: i32): i32 {
   }
   for (let model = 0; model < MODELS; model++) store<i32>(AXES_USED + (<usize>model << 2), leadingAxes(model))
   room = (end + 15) & ~15
-  fusionLaid = lay(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
-  livenessLaid = lay(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
-  loneLaid = lay(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
+  fusionPacked = lay(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
+  livenessPacked = lay(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
+  lonePacked = lay(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
   return 0
 }
 
 /** Where an ensemble over `row` has been laid out; 0 where it has no room there or cannot be. */
 function lay(roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): usize {
   const laid = room
-  const end = laidEnd(laid, trees, nNodes)
-  if (end > MODEL + <usize>MODEL_BYTES_MAX || !layTrees(laid, roots, trees, nodes, nNodes, row)) return 0
+  const end = packedEnd(laid, trees, nNodes)
+  if (end > MODEL + <usize>MODEL_BYTES_MAX || !packTrees(laid, roots, trees, nodes, nNodes, row)) return 0
   room = end
   return laid
 }

@@ -5,20 +5,20 @@
  * `score` finds: these are the very numbers that it would compute again.
  */
 import {
-  HABITS, HABITS_STRIDE, OWN, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
+  HABITS, HABITS_STRIDE, BASELINE, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
 } from './layout'
-import { STAT_ROWS } from './own-level'
+import { STAT_ROWS } from './reference-baseline'
 import { MODELS } from './model'
 import { summaryOf } from './summary'
 
-const OWN_BYTES: usize = <usize>(STAT_ROWS * 3) << 4
+const BASELINE_BYTES: usize = <usize>(STAT_ROWS * 3) << 4
 const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
 const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
 const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 
 /** Writes PREPARED after a score against slots 1 to `references`; bytes. */
 export function keepTemplate(references: i32): i32 {
-  let at = kept(PREPARED, OWN, OWN_BYTES)
+  let at = kept(PREPARED, BASELINE, BASELINE_BYTES)
   at = kept(at, PROJECTED_SUMS, SUMS_BYTES)
   for (let slot = 1; slot <= references; slot++) {
     at = kept(at, summaryOf(slot), SUMMARY_BYTES)
@@ -29,7 +29,7 @@ export function keepTemplate(references: i32): i32 {
 
 /** The way back, before a probe is compared with slots 1 to `references`. */
 export function restoreTemplate(references: i32): void {
-  let at = restored(PREPARED, OWN, OWN_BYTES)
+  let at = restored(PREPARED, BASELINE, BASELINE_BYTES)
   at = restored(at, PROJECTED_SUMS, SUMS_BYTES)
   for (let slot = 1; slot <= references; slot++) {
     at = restored(at, summaryOf(slot), SUMMARY_BYTES)

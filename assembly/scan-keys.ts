@@ -12,7 +12,7 @@ import {
 } from './json-number'
 import { NO_IDENTITY, codeIdentity, codeKey, forgetOtherCodes, identityOfKeyCode, keyOfKeyCode, readCode } from './key-identity'
 import { EVENT_BYTES, KEYDOWN, KEYUP, OTHER_TYPE, PRESS_BYTES, REPEAT_ABSENT, REPEAT_FALSE, REPEAT_TRUE } from './presses'
-import { afterTextOf, afterTextOrNull } from './scan-around'
+import { afterTextOf, afterTextOrNull } from './scan-metadata'
 import { IN_EVENT, IN_RECORD, NOWHERE, afterUnknown, forgetUnknown } from './unknown-keys'
 import { INSERT, V } from './key-classes'
 

@@ -16,7 +16,7 @@ import {
 } from './json'
 import { afterInteger } from './json-number'
 import { agree, fromFirst, pressesOfEvents, withinBounds, writeSample } from './presses'
-import { afterDevice, afterMouseEvents, afterTags, afterTextOf, afterTextOrNull, forgetAround, nulls } from './scan-around'
+import { afterDevice, afterMouseEvents, afterTags, afterTextOf, afterTextOrNull, resetMetadata, nulls } from './scan-metadata'
 import {
   ABSENT, afterKeyEvents, afterKeyRecords, events, forgetEvents, forgetKeys, forgetRecords, outOfOrder, records, untyped, usesT,
 } from './scan-keys'
@@ -53,7 +53,7 @@ export function scan(bytes: i32): i32 {
   memory.fill(BODY + <usize>bytes, 0, 32)
   memory.fill(SCANNED, 0, 56)
   forgetKeys()
-  forgetAround()
+  resetMetadata()
   typed = versioned = sensitive = false
   const at = afterPattern(afterSpace(BODY))
   if (at == 0 || afterSpace(at) != BODY + <usize>bytes || !typed || !versioned) return 0

@@ -3,25 +3,25 @@
  * Source: gradient boosting with leaf-wise histogram trees, Friedman (2001) and Ke et al., LightGBM (2017).
  */
 import { FEATURES, LIVENESS, f32At } from './layout'
-import { sumLaid } from './laid-trees'
+import { sumPacked } from './packed-trees'
 import {
-  fusionLaid, fusionNodes, fusionRoots, fusionTrees, livenessLaid, livenessNodes, livenessRoots, livenessTrees, loneLaid, loneNodes, loneRoots,
+  fusionPacked, fusionNodes, fusionRoots, fusionTrees, livenessPacked, livenessNodes, livenessRoots, livenessTrees, lonePacked, loneNodes, loneRoots,
   loneTrees,
 } from './model'
 
 /** Sum of the fusion trees over the row in FEATURES, base excluded. */
 export function sumFusion(): f64 {
-  return fusionLaid != 0 ? sumLaid(fusionLaid) : sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
+  return fusionPacked != 0 ? sumPacked(fusionPacked) : sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
 }
 
 /** Sum of the liveness trees over the row in LIVENESS, base excluded. */
 export function sumLiveness(): f64 {
-  return livenessLaid != 0 ? sumLaid(livenessLaid) : sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
+  return livenessPacked != 0 ? sumPacked(livenessPacked) : sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
 }
 
 /** The same of the trees for a pattern with one reference or none. */
 export function sumLoneLiveness(): f64 {
-  return loneLaid != 0 ? sumLaid(loneLaid) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
+  return lonePacked != 0 ? sumPacked(lonePacked) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
 }
 
 /** From a node to the child that a row of features leads to; a leaf leads to itself. */

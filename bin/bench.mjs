@@ -5,24 +5,42 @@ import { prepare } from './prepare.mjs'
 
 /** The benches by the question that each answers. */
 const BENCHES = {
-  load: 'How many sign-ins a second does a deployment hold, and how long do people wait?',
-  ratio: 'What is a verify worth against its bounds and a conventional service?',
-  path: 'What does each step of a verify cost, and each request the planner knows of?',
-  micro: 'What do scanning, features, scores and marks of one attempt cost a thread?',
-  store: 'What do the operations of PostgreSQL and Redis cost?',
-  growth: 'Does a verify stay as fast with people, authentications, references and keys?',
-  plan: 'Is the rate that the planner predicts the rate that is measured?',
-  dashboard: 'How long do the reads of the dashboard take over a million attempts?',
-  exports: 'What memory and time does an export of a million attempts take?',
-  accuracy: 'How well does the model tell people apart, on open data?',
-  adaptation: 'What does learning do to owners and to impostors, on open data?',
-  words: 'What is the choice of the suggested words worth, on open data?',
+  load: {
+    file: 'load/load.js',
+    question: 'How many sign-ins a second does a deployment hold, and how long do people wait?',
+  },
+  ratio: { file: 'ratio/ratio.js', question: 'What is a verify worth against its bounds and a conventional service?' },
+  path: {
+    file: 'path/path.js',
+    question: 'What does each step of a verify cost, and each request the planner knows of?',
+  },
+  micro: {
+    file: 'path/micro.js',
+    question: 'What do scanning, features, scores and marks of one attempt cost a thread?',
+  },
+  store: { file: 'path/store.js', question: 'What do the operations of PostgreSQL and Redis cost?' },
+  growth: {
+    file: 'growth/growth.js',
+    question: 'Does a verify stay as fast with people, authentications, references and keys?',
+  },
+  plan: { file: 'plan/plan.js', question: 'Is the rate that the planner predicts the rate that is measured?' },
+  dashboard: {
+    file: 'growth/dashboard.js',
+    question: 'How long do the reads of the dashboard take over a million attempts?',
+  },
+  exports: { file: 'growth/exports.js', question: 'What memory and time does an export of a million attempts take?' },
+  accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model tell people apart, on open data?' },
+  adaptation: {
+    file: 'accuracy/adaptation.js',
+    question: 'What does learning do to owners and to impostors, on open data?',
+  },
+  words: { file: 'accuracy/words.js', question: 'What is the choice of the suggested words worth, on open data?' },
 }
 
 const [name = '--help', ...options] = process.argv.slice(2)
 if (name === '--help' || name === '-h') {
   const width = Math.max(...Object.keys(BENCHES).map(({ length }) => length))
-  const lines = Object.entries(BENCHES).map(([each, question]) => `  ${each.padEnd(width)}  ${question}`)
+  const lines = Object.entries(BENCHES).map(([each, { question }]) => `  ${each.padEnd(width)}  ${question}`)
   process.stdout.write(`npm run bench -- NAME [options]; NAME --help lists the options\n\n${lines.join('\n')}\n`)
   process.exit(0)
 }
@@ -31,7 +49,7 @@ if (!Object.hasOwn(BENCHES, name)) {
   process.exit(2)
 }
 prepare()
-const file = fileURLToPath(new URL(`../build/bench/${name}.js`, import.meta.url))
+const file = fileURLToPath(new URL(`../build/bench/${BENCHES[name].file}`, import.meta.url))
 // A Ctrl-C reaches the bench too, which may have a report to finish: this process waits for it.
 const bench = spawn(process.execPath, [file, ...options], { stdio: 'inherit' })
 process.on('SIGINT', () => {})

@@ -22,7 +22,7 @@ if (step === 'secrets') {
   keep('database-url', `postgres://keystride:${encodeURIComponent(password)}@postgres:5432/keystride`, 0o400)
   keep('encryption-key', given('ENCRYPTION_KEY', randomBytes(32).toString('base64')), 0o400)
 } else if (step === 'organization') {
-  const { firstOrganization } = await import('../build/src/first-organization.js')
+  const { firstOrganization } = await import('../build/src/wiring/first-organization.js')
   const { administerFrom } = await import('../build/src/cli/administer.js')
   await administerFrom(process.env)(async ({ flows }) => {
     const file = at('api-key')

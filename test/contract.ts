@@ -1,12 +1,12 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { coreRoutes } from '../src/api/core/table.js'
-import { dashboardRoutes } from '../src/api/dashboard/table.js'
-import { linkRoutes } from '../src/api/links/table.js'
-import { type OpenApiDocument, openApiDocument } from '../src/http/openapi.js'
+import { coreRoutes } from '../src/api/core-table.js'
+import { dashboardRoutes } from '../src/api/dashboard-table.js'
+import { linkRoutes } from '../src/api/links-table.js'
+import { type OpenApiDocument, openApiDocument } from '../src/http/docs/openapi.js'
+import { refusalsOf } from '../src/http/docs/route-docs.js'
 import type { Route } from '../src/http/route.js'
-import { refusalsOf } from '../src/http/row-facts.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason', 'warnings']
 

@@ -35,8 +35,15 @@ const FLOORS: Record<string, Floor> = {
   'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/recorder': { floors: ['src/recorder'], packages: [] },
+  'src/process': {
+    floors: ['src/process', 'src/domain', 'src/http', 'src/scoring', 'src/storage'],
+    packages: ['uuid', 'zod'],
+  },
+  'src/capacity': { floors: ['src/capacity', 'src/domain'], packages: ['zod'] },
+  'src/typist': { floors: ['src/typist'], packages: [] },
+  'src/wiring': { floors: ['src'], packages: ['uuid'] },
   'src/cli': { floors: ['src'], packages: ['commander', 'uuid', 'zod'] },
-  src: { floors: ['src'], packages: ['zod', 'uuid'] },
+  src: { floors: ['src'], packages: [] },
 }
 /**
  * Rooms inside a floor: the rooms of the same floor that each room may import. A room is a folder.
@@ -47,6 +54,23 @@ const ROOMS: Record<string, readonly string[]> = {
   ...Object.fromEntries(
     FLOW_ROOMS.map((room, at) => [`src/flows/${room}`, FLOW_ROOMS.slice(0, at).map((below) => `src/flows/${below}`)]),
   ),
+  'src/domain': ['src/domain/context', 'src/domain/validation', 'src/domain/words'],
+  'src/domain/context': ['src/domain/validation'],
+  'src/domain/validation': [],
+  'src/domain/words': [],
+  'src/http': ['src/http/intake'],
+  'src/http/intake': [],
+  'src/http/docs': ['src/http'],
+  'src/api': ['src/api/core', 'src/api/core/legacy', 'src/api/dashboard', 'src/api/links'],
+  'src/api/core': [],
+  'src/api/core/legacy': ['src/api/core'],
+  'src/api/dashboard': [],
+  'src/api/links': ['src/api/core'],
+  'src/web': ['src/web/browser', 'src/web/texts'],
+  'src/web/browser': [],
+  'src/web/texts': ['src/web/browser'],
+  'src/jobs': [],
+  'src/jobs/channels': [],
   'src/flows/insight': [],
   'src/flows/alert': [],
   'src/storage': [],
@@ -66,10 +90,12 @@ const ROOMS: Record<string, readonly string[]> = {
   'src/storage/postgres/attempt': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/person'],
 }
 /** Floors that are divided into rooms entirely: no file may lie outside a room. */
-const DIVIDED = ['src/flows', 'src/storage']
+const DIVIDED = ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/jobs', 'src/storage', 'src/web']
+/** Exports for others than this repository: the recorder's module, and the text of a file that a bench prints. */
+const FOR_OTHERS = ['src/recorder/recorder.ts', 'bench/accuracy/words.ts']
 /** Above storage, flows and api see its interfaces, never a back end. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
-const SEES_BACK_ENDS = ['src/storage', 'src/open-stores.ts']
+const SEES_BACK_ENDS = ['src/storage', 'src/wiring/open-stores.ts']
 
 const sources = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
@@ -100,14 +126,7 @@ function mayEnter(from: string, to: string): boolean {
 
 /** The files on a circle of imports, each circle once; [] where no import leads back. */
 function circles(files: readonly string[]): string[][] {
-  const imports = new Map(
-    files.map((file) => [
-      file,
-      importsOf(file)
-        .filter((specifier) => specifier.startsWith('.'))
-        .map((specifier) => normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')),
-    ]),
-  )
+  const imports = new Map(files.map((file) => [file, targetsOf(file)]))
   const done = new Set<string>()
   const found: string[][] = []
   const visit = (file: string, path: readonly string[]): void => {
@@ -121,8 +140,40 @@ function circles(files: readonly string[]): string[][] {
   return found
 }
 
+/** Exports that no file among the readers imports. */
+function unusedExports(files: readonly string[], readers: readonly string[]): string[] {
+  const texts = new Map(
+    [...new Set([...files, ...readers])].map((file) => [file, readFileSync(join(root, file), 'utf8')]),
+  )
+  const importers = new Map<string, string[]>()
+  for (const reader of readers)
+    for (const target of targetsOf(reader)) importers.set(target, [...(importers.get(target) ?? []), reader])
+  return files.flatMap((file) =>
+    exportsOf(texts.get(file) ?? '')
+      .filter(
+        (name) => !(importers.get(file) ?? []).some((by) => new RegExp(`\\b${name}\\b`).test(texts.get(by) ?? '')),
+      )
+      .map((name) => `${file} ${name}`),
+  )
+}
+
+/** The files of `src` and `bench` that a file imports; what bin/ imports is their compiled form. */
+const targetsOf = (file: string): string[] =>
+  importsOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) =>
+      normalize(join(dirname(file), specifier))
+        .replace(/^build\//, '')
+        .replace(/\.js$/, '.ts'),
+    )
+
+const exportsOf = (text: string): string[] =>
+  [...text.matchAll(/^export (?:async )?(?:const enum|const|function\*?|class|interface|type|enum) (\w+)/gm)].map(
+    ([, name = '']) => name,
+  )
+
 /** Why this import may not stand in this file; null where it may. */
-export function forbidden(file: string, specifier: string): string | null {
+function forbidden(file: string, specifier: string): string | null {
   const floor = floorOf(file)
   if (floor === undefined) return 'the file stands on no known floor'
   if (specifier.startsWith('.')) {
@@ -161,6 +212,17 @@ describe('floors', () => {
 
   it('no import leads back to its file', () => {
     expect(circles(files)).toEqual([])
+  })
+
+  it('exports nothing that no other file imports', () => {
+    const readers = [
+      ...files,
+      ...sources('bench'),
+      ...sources('test'),
+      ...readdirSync(join(root, 'bin')).map((name) => `bin/${name}`),
+    ]
+    const exporting = [...files, ...sources('bench')].filter((file) => !FOR_OTHERS.includes(file))
+    expect(unusedExports(exporting, readers)).toEqual([])
   })
 
   it('the rule notices what it forbids', () => {

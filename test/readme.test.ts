@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { configTable } from '../src/config.js'
+import { configTable } from '../src/process/config.js'
 import { type ServiceProcess, startProcess } from './faults/service-process.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -1,11 +1,11 @@
 import { inject } from 'vitest'
-import { readConfig } from '../src/config.js'
 import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/process/health.js'
-import { jsonLog } from '../src/log.js'
-import { administration, openStores } from '../src/open-stores.js'
-import { serveAll } from '../src/serve-all.js'
-import { startScoring } from '../src/start-scoring.js'
+import { readConfig } from '../src/process/config.js'
+import { jsonLog } from '../src/process/log.js'
+import { administration, openStores } from '../src/wiring/open-stores.js'
+import { serveAll } from '../src/wiring/serve-all.js'
+import { startScoring } from '../src/wiring/start-scoring.js'
 import { holdsToContract, type TestedApi } from './contract.js'
 
 export interface Answer {

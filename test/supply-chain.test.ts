@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { cyclonedx, isOptional, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/cli/sbom.js'
 import { pinnedBinaries } from '../src/http/provider-pins.js'
-import { cyclonedx, isOptional, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/sbom.js'
 import { figure } from './trust/figure.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

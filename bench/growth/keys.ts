@@ -3,9 +3,9 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { readByContract } from '../../src/scoring/read-pattern.js'
 import { scoreTask } from '../../src/scoring/score.js'
-import { inTurn } from '../micro/scan-over-parse.js'
+import { inTurn } from '../path/scan-over-parse.js'
 import { bodyOf } from '../ratio/people.js'
-import type { Spread } from '../spread.js'
+import type { Spread } from '../shared/spread.js'
 
 /** What an attempt of some length costs a scoring thread. */
 interface KeysCost {

@@ -1,7 +1,7 @@
-import type { Deployment } from '../deployment.js'
-import { residentBytes } from '../machine.js'
 import { enroll } from '../ratio/people.js'
 import { unitsFor } from '../ratio/sessions.js'
+import type { Deployment } from '../shared/deployment.js'
+import { residentBytes } from '../shared/machine.js'
 import { verifyMany } from './verifies.js'
 
 /** Memory of a process at one number of people who sign in there. */

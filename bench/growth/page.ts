@@ -1,6 +1,6 @@
 import { escaped, type Line, plot } from '../load/plot.js'
 import { STYLE } from '../load/style.js'
-import type { Machine } from '../machine.js'
+import type { Machine } from '../shared/machine.js'
 import type { measureKeys } from './keys.js'
 import type { Resident } from './memory.js'
 import type { Grown } from './verifies.js'

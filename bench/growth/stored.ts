@@ -1,7 +1,7 @@
-import type { Deployment } from '../deployment.js'
-import { fillDatabase } from '../filled.js'
 import { enroll } from '../ratio/people.js'
 import { A_SESSION, unitsFor } from '../ratio/sessions.js'
+import type { Deployment } from '../shared/deployment.js'
+import { fillDatabase } from './filled.js'
 import { type Grown, measureVerifies, verifyMany } from './verifies.js'
 
 /** People who verify: more than a megabyte remembers, so that each is read anew. */

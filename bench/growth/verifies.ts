@@ -1,10 +1,10 @@
-import type { Deployment, Running } from '../deployment.js'
-import { type Connection, openConnection, request } from '../drive.js'
-import { processorS } from '../machine.js'
 import { startGenerators } from '../ratio/generators.js'
 import { bodyOf, PRESSES, userRef } from '../ratio/people.js'
 import { A_SESSION, mintIn, type unitsFor } from '../ratio/sessions.js'
-import { median, type Spread, spreadOf } from '../spread.js'
+import type { Deployment, Running } from '../shared/deployment.js'
+import { type Connection, openConnection, request } from '../shared/drive.js'
+import { processorS } from '../shared/machine.js'
+import { median, type Spread, spreadOf } from '../shared/spread.js'
 
 /** What a verify costs at one size. */
 export interface Grown {

@@ -1,11 +1,11 @@
-import { randomFrom } from '../../src/cli/made-up-person.js'
+import { randomFrom } from '../../src/typist/made-up-person.js'
 
 /** How arrivals are spread: by chance, or on a fixed beat. */
 export const ARRIVALS = ['poisson', 'even'] as const
 export type Arrivals = (typeof ARRIVALS)[number]
 
 /** The arrivals of one worker out of `workers`. */
-export interface Schedule {
+interface Schedule {
   readonly arrivals: Arrivals
   /** Arrivals a second, of all workers together. */
   readonly rate: number

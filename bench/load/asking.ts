@@ -1,4 +1,4 @@
-import { randomFrom } from '../../src/cli/made-up-person.js'
+import { randomFrom } from '../../src/typist/made-up-person.js'
 import type { Answer, Ask, Client, Json } from './client.js'
 import { wallClock } from './loops.js'
 import { type Count, type Operation, oneMore, type Recorder } from './recorder.js'

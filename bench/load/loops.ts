@@ -14,7 +14,7 @@ export const wallClock: Clock = {
 const LOOK_EVERY_MS = 100
 
 /** What `openLoop` runs. */
-export interface OpenLoop {
+interface OpenLoop {
   readonly clock: Clock
   /** When something is to begin, in ms after `start`, ascending. */
   readonly times: Iterable<number>
@@ -52,7 +52,7 @@ export async function openLoop({ clock, times, start, underWayMax, stopped, begi
 }
 
 /** What `closedLoop` runs. */
-export interface ClosedLoop {
+interface ClosedLoop {
   readonly clock: Clock
   /** How many are under way at any time. */
   readonly lanes: number

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A service of the load tester's own, until it is stopped. */
-export interface OwnService {
+interface OwnService {
   readonly core: string
   readonly apikey: string
   /** What it keeps its data in. */

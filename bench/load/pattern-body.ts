@@ -1,4 +1,4 @@
-import type { TypedKey } from '../../src/cli/made-up-person.js'
+import type { TypedKey } from '../../src/typist/made-up-person.js'
 
 /** The browser that typists of a run sit at: constant, as one person's is. */
 const DEVICE = JSON.stringify({

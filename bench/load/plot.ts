@@ -11,7 +11,7 @@ export interface Line {
 }
 
 /** What `plot` draws. */
-export interface Plot {
+interface Plot {
   readonly title: string
   readonly xLabel: string
   readonly yLabel: string

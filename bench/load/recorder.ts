@@ -54,7 +54,7 @@ export interface Seen {
   readonly waited: Pairs
 }
 /** One kind of request in `Seen`. */
-export interface OperationPlain {
+interface OperationPlain {
   readonly latency: Pairs
   readonly service: Pairs
   readonly statuses: Readonly<Record<string, number>>
@@ -155,7 +155,7 @@ function empty(seen: OperationSeen): void {
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0)
 
 /** How many went wrong, by kind; each request is in one kind at the most. */
-export interface Errors {
+interface Errors {
   /** No answer: refused or broken connections, time-outs. */
   readonly transport: number
   /** The service said that it is not up to it now: 503 and 429. */

@@ -12,7 +12,7 @@ import { kneeOf, latencyOf, type StepSeen, stepReport, stepSeen } from './step-r
 import { CannotTest, type Target } from './target.js'
 
 /** What a run takes: options, a service that answers, and somebody to tell. */
-export interface RunNeeds {
+interface RunNeeds {
   readonly options: Options
   readonly core: string
   readonly apikey: string

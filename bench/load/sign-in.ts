@@ -17,7 +17,7 @@ interface Going extends Turn {
 }
 
 /** Who signs in by what. */
-export interface How {
+interface How {
   /** Who types in the member's place; null for the member. */
   readonly thief: Member | null
   /** By a member who has a code: gives it at once, without typing. */

@@ -46,7 +46,7 @@ export const latencyOf = (histogram: Histogram) => ({
 })
 
 /** What the threads cannot know of a step. */
-export interface StepFacts {
+interface StepFacts {
   readonly rate: number | null
   /** Measured time as planned, or until it was stopped. */
   readonly seconds: number

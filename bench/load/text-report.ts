@@ -3,7 +3,7 @@ import { OPERATIONS } from './recorder.js'
 import type { Report, StepReport } from './report-schema.js'
 
 /** Rows in columns, numbers to the right; the first row is the head. */
-export function columns(rows: readonly (readonly string[])[]): string {
+function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows
     .map((row) =>

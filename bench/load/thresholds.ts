@@ -52,7 +52,7 @@ function one(text: string): Threshold | null {
 }
 
 /** A condition of a run with what was measured, as the report shows it. */
-export interface Judged {
+interface Judged {
   readonly text: string
   readonly measured: string
   readonly passed: boolean

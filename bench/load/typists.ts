@@ -1,8 +1,8 @@
 import { loadPeople } from '../../src/calibration/dataset.js'
 import { seededRandom, shuffled } from '../../src/calibration/random.js'
-import { person, type TypedKey } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
-import { glued, takeWords, type WordPiece, wordPieces } from '../word-pieces.js'
+import { person, type TypedKey } from '../../src/typist/made-up-person.js'
+import { glued, takeWords, type WordPiece, wordPieces } from '../accuracy/word-pieces.js'
 
 /** Somebody who types. `n` counts what this person has typed in the run: no two patterns are ever the same typing. */
 export interface Typist {

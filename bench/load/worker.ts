@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
-import { randomFrom } from '../../src/cli/made-up-person.js'
+import { randomFrom } from '../../src/typist/made-up-person.js'
 import { arrivalTimes } from './arrivals.js'
 import { asking, type Member, type Turn } from './asking.js'
 import { client } from './client.js'

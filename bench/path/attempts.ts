@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterSuccess } from '../../src/domain/attempts.js'
-import type { Stores } from '../../src/open-stores.js'
 import type { AttemptToRecord, Authentication } from '../../src/storage/authentication.js'
+import type { Stores } from '../../src/wiring/open-stores.js'
 import { userRef } from '../ratio/people.js'
 
 /** An attempt like one that was recorded, to record now: a new id, a mark never seen, on the member as it is. */

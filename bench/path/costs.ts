@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis'
 import postgres from 'postgres'
-import { CapacityCosts, type Range, type RequestCost } from '../../src/domain/capacity-costs.js'
+import { CapacityCosts, type Range, type RequestCost } from '../../src/capacity/costs.js'
 import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
-import type { Deployment, Running } from '../deployment.js'
-import { type Machine, processorS, residentBytes } from '../machine.js'
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
 import { mintIn, unitsFor } from '../ratio/sessions.js'
-import { type Spread, spreadOf } from '../spread.js'
+import type { Deployment, Running } from '../shared/deployment.js'
+import { type Machine, processorS, residentBytes } from '../shared/machine.js'
+import { type Spread, spreadOf } from '../shared/spread.js'
 import type { PathMeasured } from './steps.js'
 
 interface Needs {

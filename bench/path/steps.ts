@@ -4,11 +4,11 @@ import { sha256Hex } from '../../src/flows/process/tokens.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { scoreTask } from '../../src/scoring/score.js'
-import type { Deployment, Running } from '../deployment.js'
-import { type Connection, openConnection, request } from '../drive.js'
 import { bodyOf, userRef } from '../ratio/people.js'
 import { mintIn, unitsFor } from '../ratio/sessions.js'
-import { median, type Spread, spreadOf } from '../spread.js'
+import type { Deployment, Running } from '../shared/deployment.js'
+import { type Connection, openConnection, request } from '../shared/drive.js'
+import { median, type Spread, spreadOf } from '../shared/spread.js'
 import { attemptLike, recorded } from './attempts.js'
 
 export const STEPS = [
@@ -18,7 +18,7 @@ export const STEPS = [
   'vault: seal the sample',
   'postgres: record and commit, alone',
 ] as const
-export type Step = (typeof STEPS)[number]
+type Step = (typeof STEPS)[number]
 
 export interface PathMeasured {
   readonly steps_ms: Readonly<Record<Step, Spread>>

@@ -1,6 +1,6 @@
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { createKernel } from '../../src/scoring/kernel.js'
-import { patternAround } from '../../src/scoring/pattern-around.js'
+import { patternMetadata } from '../../src/scoring/pattern-metadata.js'
 import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
 import { BOT_LIKELIHOOD, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 import type { ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
@@ -11,7 +11,7 @@ import { createScorer } from './scoring/scorer.js'
 import type { Template } from './scoring/template.js'
 
 /** Scoring of bodies that were parsed already. */
-export interface UsualScoring extends Scoring {
+interface UsualScoring extends Scoring {
   /** What stands for a body in the flow. */
   present(body: PatternBody): Uint8Array
 }
@@ -73,7 +73,7 @@ export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualSc
           mode,
           ip: body.ip ?? null,
           memberRef: body.member_ref ?? null,
-          around: patternAround(body),
+          metadata: patternMetadata(body),
           replayMark: mark(presses, replayKey),
           botLikelihood: found.botLikelihood,
           bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { type Connection, openConnection, request } from '../drive.js'
+import { type Connection, openConnection, request } from '../shared/drive.js'
 import { bodyOf, userRef } from './people.js'
 
 /** Requests that one connection sends in turn: those of a session. */

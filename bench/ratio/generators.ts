@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { quantile } from '../drive.js'
-import { processorS } from '../machine.js'
+import { quantile } from '../shared/drive.js'
+import { processorS } from '../shared/machine.js'
 import type { FromGenerator, Seen, ToGenerator, Unit } from './generator.js'
 
 /** What one run of load came to. */

@@ -3,9 +3,9 @@ import { readTypingPattern } from '../../src/domain/typing-pattern.js'
 import { encodeSample } from '../../src/scoring/sample.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import type { SessionStore } from '../../src/storage/session.js'
-import type { Deployment, Running } from '../deployment.js'
-import { processorS, residentBytes } from '../machine.js'
 import { openPeerStores, type PeerStores } from '../peers/peer-stores.js'
+import type { Deployment, Running } from '../shared/deployment.js'
+import { processorS, residentBytes } from '../shared/machine.js'
 import type { Unit } from './generator.js'
 import { type Generators, type Measured, startGenerators } from './generators.js'
 import { bodyOf, enroll, PRESSES, userRef, VERIFIED_FROM } from './people.js'
@@ -78,7 +78,7 @@ export async function measureRatios(
   // A port that the system chose cannot be shared.
   const PORT = String(await freePort())
   const readers: Running[] = []
-  for (let i = 0; i < fronts; i++) readers.push(await deployment.program('read-only-server.js', { PORT }))
+  for (let i = 0; i < fronts; i++) readers.push(await deployment.program('ratio/read-only-server.js', { PORT }))
   const peerOf = (file: string) =>
     deployment.program(file, {
       PROCESSES: String(fronts),

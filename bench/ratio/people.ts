@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { patternBody } from '../load/pattern-body.js'
 
 /** Key presses of a pattern that is verified: 14 kB, what design and bars speak of. */

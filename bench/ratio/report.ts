@@ -1,6 +1,6 @@
-import type { Machine } from '../machine.js'
-import type { scanOverParse } from '../micro/scan-over-parse.js'
-import { median, type Spread, spreadOf } from '../spread.js'
+import type { scanOverParse } from '../path/scan-over-parse.js'
+import type { Machine } from '../shared/machine.js'
+import { median, type Spread, spreadOf } from '../shared/spread.js'
 import type { Measured } from './generators.js'
 import { type RatioOptions, type RatiosMeasured, TURNS, type Turn } from './measure.js'
 

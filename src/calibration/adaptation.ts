@@ -95,7 +95,7 @@ export function poisoned(
 }
 
 /** Hold of each press, and time since the press before, ms. */
-export interface Rhythm {
+interface Rhythm {
   readonly holdMs: readonly number[]
   readonly flightMs: readonly number[]
 }

@@ -15,7 +15,7 @@ import { type Participant, type ProtocolScores, protocolsOf, runProtocol } from 
 
 type Progress = (message: string) => void
 
-export interface CalibrateOptions {
+interface CalibrateOptions {
   /** Folder of the open data sets. */
   readonly data: string
   /** Model file to write; what a broken-off run has finished is kept beside it. */
@@ -25,14 +25,14 @@ export interface CalibrateOptions {
 }
 
 /** A protocol by models that never saw the people it reports. */
-export interface OutOfFold {
+interface OutOfFold {
   readonly figures: Figures
   readonly intervals: Intervals
   /** False matches and false non-matches at a confidence of 0.5. */
   readonly atHalf: { readonly fmr: number; readonly fnmr: number }
 }
 
-export interface Calibrated {
+interface Calibrated {
   readonly bytes: number
   readonly outOfFold: Readonly<Record<string, OutOfFold>>
   /** Share of genuine attempts at which the confidence is a probability. */

@@ -1,7 +1,7 @@
 import type { PersonScores } from './metrics.js'
 
 /** Scores of comparisons that no model they come from was fitted on, with what calibration needs of each. */
-export interface ScoredRows {
+interface ScoredRows {
   readonly scores: Float64Array
   readonly labels: Uint8Array
   readonly weights: Float32Array

@@ -46,7 +46,7 @@ export function loadPeople(folder: string, dataSet: DataSet): Person[] {
 }
 
 /** People that fit the shipped model; whoever comes after them is only ever reported on. */
-export const FITTING_PEOPLE = 1000
+const FITTING_PEOPLE = 1000
 
 /** Splits by person, in order of their numbers. */
 export function splitPeople<T>(people: readonly T[]): {

@@ -1,26 +1,33 @@
 import { createKernel } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
+import {
+  ATTACK_MODEL_NAMES,
+  ATTACK_MODELS,
+  type AttackModel,
+  capturedFrom,
+  disturbance,
+  synthesize,
+} from './attack-models.js'
 import type { Examples } from './boosting.js'
 import type { Person, Session } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
 import { collector } from './rows.js'
-import { capturedFrom, disturbance, SPECIES, SPECIES_NAMES, type Species, synthesize } from './species.js'
 
 const PRESSES_MIN = 15
 const REFERENCES_MAX = 10
 /** Pieces of other captures differ from typing by nothing that these signs see: as examples they only blur the rest. */
-const FITTED = SPECIES_NAMES.filter((species) => species !== 'S6spliceOther')
+const FITTED = ATTACK_MODEL_NAMES.filter((attackModel) => attackModel !== 'S6spliceOther')
 /** Those that are told from typing with most effort come more often. */
-const HARD: readonly Species[] = [
+const HARD: readonly AttackModel[] = [
   'S6pairGaussian',
   'S6pairLognormal',
   'S6spliceJittered',
   'S6keyHistogram',
   'S6pairGaussianOther',
 ]
-const DRAWN: readonly Species[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
+const DRAWN: readonly AttackModel[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
 /** What a pattern shows in itself. What keeps each key's or key pair's own times does not, and would only blur the rest. */
-const SHOWING: readonly Species[] = [
+const SHOWING: readonly AttackModel[] = [
   'S1',
   'S3',
   'S4',
@@ -37,7 +44,7 @@ export type Company = 'references' | 'none'
 const ROUNDS = 7
 
 /** A person's sessions dealt for one round: what is enrolled, what a forger overheard, what is typed. */
-export interface Dealt {
+interface Dealt {
   readonly references: readonly Session[]
   readonly captures: readonly Session[]
   readonly probes: readonly Session[]
@@ -62,7 +69,7 @@ export function dealt(sessions: readonly Session[], company: Company, random: Ra
   return { references: usable.slice(0, n), captures, probes: rest.slice(captures.length) }
 }
 
-/** Sincere sessions (0) and synthetic ones (1) of the species that signs can tell, cut to random lengths, as the kernel's bot signs. */
+/** Sincere sessions (0) and synthetic ones (1) of the attack models that signs can tell, cut to random lengths, as the kernel's bot signs. */
 export function livenessExamples(
   wasm: Uint8Array,
   model: Uint8Array,
@@ -94,9 +101,15 @@ export function livenessExamples(
         captures: overheard,
         references: references.length > 0 ? capturedFrom(references) : overheard,
       }
-      for (const species of company === 'none' ? SHOWING : DRAWN) {
+      for (const attackModel of company === 'none' ? SHOWING : DRAWN) {
         const text = probes[Math.floor(random() * probes.length)] ?? []
-        const forged = synthesize(species, text, stock[SPECIES[species].of], random() < 0.5 ? 1 : 0.1, random)
+        const forged = synthesize(
+          attackModel,
+          text,
+          stock[ATTACK_MODELS[attackModel].of],
+          random() < 0.5 ? 1 : 0.1,
+          random,
+        )
         examine(forged, references.length, 1)
       }
     }

@@ -31,13 +31,13 @@ const FALSE_BOTS = { references: 0.004, none: 0.001 }
 const ALLOWANCE = { references: 4.5, none: 3.4 }
 
 /** The bot signs' trees, and what makes a likelihood of their sum. */
-export interface Liveness extends Boosted {
+interface Liveness extends Boosted {
   /** Added to the sum: below 0 nobody is called a bot. */
   readonly intercept: number
 }
 
 /** Of patterns among two references or more, and of those that stand alone. */
-export interface Livenesses {
+interface Livenesses {
   readonly among: Liveness & { readonly allowance: number }
   readonly lone: Liveness
 }
@@ -85,7 +85,7 @@ function boostLiveness(
 }
 
 /** Where the share of sincere patterns that may be lies above, half of them as other keyboards and timers might have given them. */
-export function livenessThreshold(kernel: Kernel, people: readonly Person[], company: Company): number {
+function livenessThreshold(kernel: Kernel, people: readonly Person[], company: Company): number {
   const random = seededRandom(people.length)
   const sincere = people.flatMap(({ sessions }) =>
     [0, 1].flatMap(() => {

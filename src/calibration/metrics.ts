@@ -15,7 +15,7 @@ export interface Figures {
 }
 
 /** Points of a DET curve: share of false matches and false non-matches at falling thresholds. */
-export interface ErrorCurve {
+interface ErrorCurve {
   readonly fmr: Float64Array
   readonly fnmr: Float64Array
   readonly threshold: Float64Array

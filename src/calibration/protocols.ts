@@ -37,7 +37,7 @@ export function varyingText(people: readonly Person[], pressesMax: number): Part
 }
 
 /** P3: one hand class of passphrase 5, enrol repetitions 1 to 5, probe 6 to 20, impostors' repetition 6. */
-export function sameText(people: readonly Person[], hands: 'h1' | 'h2'): Participant[] {
+function sameText(people: readonly Person[], hands: 'h1' | 'h2'): Participant[] {
   return people.flatMap(({ sessions }) => {
     const named = (repetition: number): Session | undefined => sessions.get(`P5-${hands}-${repetition}`)
     return participant(numbers(1, 5).map(named), numbers(6, 15).map(named))

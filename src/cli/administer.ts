@@ -1,10 +1,10 @@
-import type { Config } from '../config.js'
 import type { OrganizationFlows } from '../flows/organization/organizations.js'
-import { jsonLog, toDescriptor } from '../log.js'
-import type { SchemaChoice, Stores } from '../open-stores.js'
+import type { Config } from '../process/config.js'
+import { jsonLog, toDescriptor } from '../process/log.js'
+import type { SchemaChoice, Stores } from '../wiring/open-stores.js'
 
 /** What a command works on. */
-export interface Opened {
+interface Opened {
   readonly stores: Stores
   readonly config: Config
   readonly flows: OrganizationFlows
@@ -20,8 +20,8 @@ export const administerFrom =
     run(async () => {
       // Imported here: help, completion and wrong use need no store, and these modules take longer than all of that.
       const [{ readConfig }, { administration, openStores }] = await Promise.all([
-        import('../config.js'),
-        import('../open-stores.js'),
+        import('../process/config.js'),
+        import('../wiring/open-stores.js'),
       ])
       const config = readConfig(env)
       const stores = await openStores(config, quietLog(), { redis: false, schema })

@@ -15,7 +15,7 @@ export function configCommand(env: NodeJS.ProcessEnv): Command {
 }
 
 async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true; json?: true }): Promise<void> {
-  const { configTable, readConfig } = await import('../config.js')
+  const { configTable, readConfig } = await import('../process/config.js')
   const config = readConfig(env)
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
   const states = configTable().map(({ name, fallback, meaning }) => {
@@ -32,7 +32,7 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
     )
   if (connect === true) {
     const [{ openStores }, { requireKeys }] = await Promise.all([
-      import('../open-stores.js'),
+      import('../wiring/open-stores.js'),
       import('../flows/organization/encryption-keys.js'),
     ])
     const stores = await openStores(config, quietLog(), { redis: true })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Erasure } from '../storage/erasures.js'
 
 /** A list of erasures as text: a line each, the last one with their number and the SHA-256 of all lines before. */
-export interface ErasureList {
+interface ErasureList {
   line(erasure: Erasure): string
   last(): string
 }

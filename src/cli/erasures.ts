@@ -40,8 +40,8 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
           return list
         })
         const [{ readConfig }, { openStores }] = await Promise.all([
-          import('../config.js'),
-          import('../open-stores.js'),
+          import('../process/config.js'),
+          import('../wiring/open-stores.js'),
         ])
         const stores = await openStores(readConfig(env), quietLog(), { redis: true })
         try {

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { version } from '../version.js'
+import { version } from '../process/version.js'
 import { administerFrom, run } from './administer.js'
 
 interface Entry {

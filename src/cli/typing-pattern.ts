@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { SUGGESTED_KEY_PRESSES } from '../domain/suggested-words.js'
 import { suggestWords } from '../domain/typing-words.js'
-import { person } from './made-up-person.js'
+import { person } from '../typist/made-up-person.js'
 
 /** `keystride typing-pattern`: typing of somebody made up, to try the API with before a recorder is in place. */
 export function typingPatternCommand(): Command {

@@ -3,7 +3,7 @@ import type { AttemptCounters, AttemptKind } from './attempts.js'
 import type { RecommendedAction, VerdictReason } from './verdict.js'
 
 /** What an attempt means to an operator. */
-export interface AttemptEvent {
+interface AttemptEvent {
   readonly kind: 'blocked' | 'bot' | 'replay' | 'impossible-travel' | 'locked' | 'security-code-locked'
   /** Of a lock: until when, epoch ms; null until a reset or a new code. */
   readonly until?: number | null

@@ -33,13 +33,13 @@ export interface AttemptFacts {
 }
 
 /** What attempts are counted by, hour by hour. None names a person. */
-export type Facets = Readonly<Record<string, string>>
+type Facets = Readonly<Record<string, string>>
 
-export const BANDS = ['high', 'medium', 'low', 'unknown'] as const
-export type Band = (typeof BANDS)[number]
+const BANDS = ['high', 'medium', 'low', 'unknown'] as const
+type Band = (typeof BANDS)[number]
 
 /** Thirds of a score; `unknown` is null, which is not 0. */
-export function bandOf(score: number | null): Band {
+function bandOf(score: number | null): Band {
   if (score === null) return 'unknown'
   return score >= 2 / 3 ? 'high' : score >= 1 / 3 ? 'medium' : 'low'
 }

@@ -1,7 +1,7 @@
 import type { Policy } from './policy.js'
 
 export type AttemptKind = 'biometric' | 'security_code'
-export type AttemptMode = AttemptKind | 'locked'
+type AttemptMode = AttemptKind | 'locked'
 
 /** What one kind of attempt has cost a member so far; times are epoch milliseconds. */
 export interface KindCounters {

@@ -76,7 +76,7 @@ export function profileView(member: Member | null, targets: ProfileTargets, now:
 }
 
 /** State of the references captured in one mode (`refPatternsStatus`). */
-export type RefPatternsStatus = 'none' | 'in-progress' | 'ok'
+type RefPatternsStatus = 'none' | 'in-progress' | 'ok'
 
 export function refPatternsStatus(
   n: number,

@@ -1,5 +1,4 @@
-/** Key kinds the scorer tells apart; index 0 is any other, unknown or masked key. */
-export const KEY_KINDS = 128
+/** Index 0 is any other, unknown or masked key. */
 export const KEY_UNKNOWN = 0
 
 /**

@@ -1,6 +1,6 @@
 import { FACILITIES } from './alert-channels.js'
 
-export interface SyslogMessage {
+interface SyslogMessage {
   readonly facility: (typeof FACILITIES)[number]
   readonly appName: string
   /** Epoch ms. */

@@ -69,7 +69,7 @@ export const BUCKETS = ['hour', 'day', 'week', 'month'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
 /** Points of a series at the most: an hour's series of 400 days is not for people. */
-export const BUCKETS_MAX = 2500
+const BUCKETS_MAX = 2500
 
 const HOUR_MS = 3600 * 1000
 /** 1970-01-05, a Monday. */

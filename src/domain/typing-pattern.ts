@@ -9,24 +9,24 @@ import {
   recordedText,
 } from './key-press.js'
 import { keyOf, keyOfCode } from './key-table.js'
-import { prepareFields } from './known-fields.js'
-import { ILL_FORMED, illFormedPath } from './text.js'
-import { check, sentenceOf } from './validation.js'
+import { prepareFields } from './validation/known-fields.js'
+import { ILL_FORMED, illFormedPath } from './validation/text.js'
+import { check, sentenceOf } from './validation/validation.js'
 
 /** Bounds of a typing pattern (decisions, Typing pattern). */
 export const KEYDOWNS_MIN = 15
 export const KEYDOWNS_MAX = 500
-export const KEY_EVENTS_MAX = 1200
-export const KEY_RECORDS_MAX = 600
-export const MOUSE_EVENTS_MAX = 2000
-export const FONTS_MAX = 512
-export const TAGS_MAX = 32
+const KEY_EVENTS_MAX = 1200
+const KEY_RECORDS_MAX = 600
+const MOUSE_EVENTS_MAX = 2000
+const FONTS_MAX = 512
+const TAGS_MAX = 32
 export const HOLD_MAX_MS = 5000
-export const FLIGHT_MIN_MS = -2000
+const FLIGHT_MIN_MS = -2000
 export const FLIGHT_MAX_MS = 10_000
 export const CAPTURE_MIN_MS = 1000
 export const CAPTURE_MAX_MS = 600_000
-export const NESTING_MAX = 8
+const NESTING_MAX = 8
 /** `kevt` and `k` of one capture are the same clock's, rounded apart at the most. */
 const AGREEMENT_MS = 1
 const MouseEvent = z.object({
@@ -110,10 +110,12 @@ export const TypingPattern = z
   )
 export type TypingPattern = z.infer<typeof TypingPattern>
 /** The part of a typing pattern that says where it was typed. */
-export type PatternAround = Pick<TypingPattern, 'tags' | 'd'> & { readonly agent: Pick<TypingPattern['agent'], 'type'> }
+export type PatternMetadata = Pick<TypingPattern, 'tags' | 'd'> & {
+  readonly agent: Pick<TypingPattern['agent'], 'type'>
+}
 
 /** A pattern that keeps every bound, with its key presses in press order, the first at 0 ms. */
-export type ReadPattern =
+type ReadPattern =
   | {
       readonly ok: true
       readonly pattern: TypingPattern
@@ -176,7 +178,7 @@ function nestingProblem(value: unknown, depth: number): string | null {
 }
 
 /** The pattern's key presses in press order, or what is wrong with its events. In sensitive mode no key is told apart. */
-export function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
+function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
   if (pattern.kevt === undefined && pattern.k === undefined) return 'kevt: either kevt or k is required'
   const masked = pattern.agent.mode === 'sensitive'
   const untyped = untypedProblem(pattern)

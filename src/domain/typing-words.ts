@@ -40,7 +40,7 @@ function split(text: string): readonly string[] {
   return text.trim().split(/\s+/)
 }
 
-export const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
+const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
 
 /** The language of a tag, its region left off: `pt` of `pt-BR`; null where it has no words. */
 function languageOf(tag: string): Language | null {
@@ -81,7 +81,7 @@ export const coreWords = (language: Language): readonly string[] => CORE_POOLS[l
 export const suggestWords = (language: Language, seed: number, words = coreWords(language)): string[] =>
   drawWords(words, seed)
 
-export interface LanguageWishes {
+interface LanguageWishes {
   /** The member's own choice. */
   readonly preferred: string | null
   /** The `language` query. */

@@ -23,7 +23,7 @@ export interface Admission {
   waiting(): number
 }
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   /** Requests at work at once. */
   readonly atOnce: number
   /** How long a verify may have to wait, ms; the other lanes less. */

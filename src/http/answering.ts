@@ -2,17 +2,17 @@ import { STATUS_CODES } from 'node:http'
 import { Refusal, type RefusalKind } from '../domain/refusal.js'
 import { deprecationHeaders } from './deprecation.js'
 import { refusalJson, replyJson } from './envelope.js'
-import type { Answered, ServerNeeds } from './needs.js'
 import { retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
+import { endsConnection, type Turn, whereOf } from './request-context.js'
 import type { Reply } from './route.js'
-import { endsConnection, type Turn, whereOf } from './turn.js'
+import type { Answered, ServerNeeds } from './server-types.js'
 
 const jsonType = 'application/json; charset=utf-8'
 
 const PROBE_LOG_MS = 60_000
 
 /** The way out of a request: whatever begins ends here, once, answered or not. */
-export interface Answering<S> {
+interface Answering<S> {
   /** A turn begins; `finish` ends it. */
   begun(): void
   /** The turn of the event loop that something is parsed in now. */

@@ -8,14 +8,14 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client'
-import type { Answered } from './needs.js'
 import type { Provider } from './provider.js'
 import { LANES, type Lane } from './route.js'
+import type { Answered } from './server-types.js'
 
 /** Buckets in seconds: dense where the service's own targets lie (p50 of a few ms, p99 under 100 ms). */
 const latencyBucketsS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-export interface MetricsNeeds {
+interface MetricsNeeds {
   /** The running build, as in GET /status. */
   readonly version: string
   readonly provider: Provider

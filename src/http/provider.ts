@@ -31,7 +31,7 @@ export interface UwsRequest {
 /** The native listen socket, opaque. */
 export type UwsListenSocket = object
 
-export interface UwsApp {
+interface UwsApp {
   any(pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void): UwsApp
   listen(host: string, port: number, options: number, done: (socket: UwsListenSocket | false) => void): UwsApp
   /** Closes every socket of the app, idle and busy. */
@@ -58,7 +58,7 @@ export interface Provider {
   readonly uws: UwsModule
 }
 
-export interface ProviderOptions {
+interface ProviderOptions {
   /** A package to take in place of the two known ones (`UWS_PROVIDER`), such as the official release. Not pinned. */
   readonly named?: string | undefined
   /** Take the plain Node imitation where nothing native loads. For development only. */

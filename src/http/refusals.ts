@@ -1,7 +1,7 @@
 import type { RefusalKind } from '../domain/refusal.js'
 
 /** The wire's reasons (interface, Errors). */
-export type Reason =
+type Reason =
   | 'invalid-action'
   | 'invalid-data'
   | 'api-failed'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { RefusalKind } from '../domain/refusal.js'
 import type { Deprecated } from './deprecation.js'
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 /** Usage class of an endpoint (interface, Usage). */
 export type CountedAs = 'verify' | 'enroll' | 'bootstrap' | 'other'
 
@@ -12,7 +12,7 @@ export const LANES = ['verify', 'code', 'bootstrap', 'enroll', 'core', 'page', '
 export type Lane = (typeof LANES)[number]
 
 /** What a handler is given. It never sees the server's own request or response. */
-export interface Exchange<P, Q, B, S> {
+interface Exchange<P, Q, B, S> {
   readonly requestId: string
   readonly organizationId: string
   /** Of the key that the caller showed; empty on a row that needs none. */
@@ -81,7 +81,7 @@ export interface Route<S> {
   readonly handle: (exchange: Exchange<never, never, never, S>) => Promise<Reply>
 }
 
-export type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType }
+type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType }
   ? z.output<Z>
   : B extends { kind: 'bytes' }
     ? Uint8Array

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { ExpectedFault } from '../domain/expected-fault.js'
-import type { Probe } from './needs.js'
+import type { Probe } from './server-types.js'
 
 export interface Apart {
   close(): Promise<void>

@@ -2,16 +2,25 @@ import { ExpectedFault } from '../domain/expected-fault.js'
 import { opens } from '../domain/organization.js'
 import { Refusal } from '../domain/refusal.js'
 import { createAnswering, stackOf } from './answering.js'
-import { type BodyRoom, takeBody } from './body-intake.js'
-import { parseAround } from './json-around-bytes.js'
-import { type CheckedBody, checked, checkedBody, parseJson } from './json-body.js'
-import type { Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './needs.js'
+import { type BodyRoom, takeBody } from './intake/body-intake.js'
+import { parseJsonAroundBytes } from './intake/json-around-bytes.js'
+import { type CheckedBody, checked, checkedBody, parseJson } from './intake/json-body.js'
+import { checkMediaType, copyHeaders, framingOf } from './intake/request-head.js'
+import { queryOf, segmentsOf } from './intake/request-line.js'
 import type { UwsListenSocket, UwsRequest, UwsResponse } from './provider.js'
 import { bodyLate } from './refusals.js'
-import { checkMediaType, copyHeaders, framingOf } from './request-head.js'
-import { queryOf, segmentsOf } from './request-line.js'
+import {
+  allowOf,
+  bodyBytesMax,
+  bodyTooLarge,
+  hasBody,
+  leavingOf,
+  type Place,
+  routerOf,
+  type Turn,
+} from './request-context.js'
 import type { BodyRule, Lane, Reply, Route } from './route.js'
-import { allowOf, bodyBytesMax, bodyTooLarge, hasBody, leavingOf, type Place, routerOf, type Turn } from './turn.js'
+import type { Api, CloseLimits, PlainEndpoint, Server, ServerNeeds } from './server-types.js'
 
 const bodyDeadlineMs = 10_000
 /** Of bodies that come in pieces, of all connections together: 256 of the largest. */
@@ -323,7 +332,7 @@ function bodyFor(rule: BodyRule, bytes: Uint8Array): CheckedBody {
   if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
   if (rule.kind === 'bytes') return { value: bytes, warnings: noWarnings }
   if (rule.kind === 'json-around-bytes') {
-    return checkedBody(rule.schema, parseAround(bytes, rule.field, bodyBytesMax))
+    return checkedBody(rule.schema, parseJsonAroundBytes(bytes, rule.field, bodyBytesMax))
   }
   return checkedBody(rule.schema, absent ? {} : parseJson(bytes))
 }

@@ -4,7 +4,7 @@ export interface Job {
   stop(): Promise<void>
 }
 
-export interface JobNeeds {
+interface JobNeeds {
   /** True where there is more to do: then it is called again at once. */
   readonly work: () => Promise<boolean>
   readonly everyMs: number

@@ -27,7 +27,7 @@ export interface JobQueue {
   stop(): Promise<void>
 }
 
-export interface JobQueueNeeds {
+interface JobQueueNeeds {
   readonly jobQueue: JobQueueStore
   /** A job failed: once for each time it did. */
   readonly onFailed: (error: unknown, facts: { queue: QueueName; job: string }) => void

@@ -20,7 +20,8 @@ export const wasmFile = (): string => join(packageRoot(), 'build', 'scoring.wasm
 /** The compiled worker of the scoring pool. */
 export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'scoring', 'worker.js')
 /** The compiled thread that hashes security codes. */
-export const codeHashThreadFile = (): string => join(packageRoot(), 'build', 'src', 'storage', 'code-hash-thread.js')
+export const codeHashThreadFile = (): string =>
+  join(packageRoot(), 'build', 'src', 'storage', 'crypto', 'code-hash-thread.js')
 /** The model that ships with this version; its card lies beside it. */
 export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-2.bin')
 /** What requests cost on the machine that its table names: what `keystride plan` takes unless given another. */

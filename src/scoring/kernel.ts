@@ -1,9 +1,9 @@
 import { canonicalAddress } from '../domain/context/address.js'
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
-import { misspelt, prepareFields } from '../domain/known-fields.js'
 import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
-import { type PatternAround, TypingPattern } from '../domain/typing-pattern.js'
-import { patternAround } from './pattern-around.js'
+import { type PatternMetadata, TypingPattern } from '../domain/typing-pattern.js'
+import { misspelt, prepareFields } from '../domain/validation/known-fields.js'
+import { patternMetadata } from './pattern-metadata.js'
 import type { PatternRead } from './read-pattern.js'
 import { readableSample, sampleBytes } from './sample.js'
 
@@ -251,11 +251,11 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
         // Sound: the scanner held it to be a string.
         memberRef: said(4) as string | null,
         // Sound: it has held all three to their schemas.
-        around: patternAround({
+        metadata: patternMetadata({
           agent: said(6),
           tags: said(8) ?? undefined,
           d,
-        } as PatternAround),
+        } as PatternMetadata),
         times: new Float64Array(surface.memory.buffer, address('TIMES'), 2 * n),
         warnings: scanned[12] === 0 ? null : warningsOf(scanned[12] ?? 0),
       }

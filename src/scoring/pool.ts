@@ -4,7 +4,7 @@ import { packTasks } from './batch.js'
 import type { Scoring, ScoringResult, ScoringTask } from './scoring.js'
 import type { WorkerAnswer, WorkerBatch, WorkerFiles } from './worker-files.js'
 
-export interface ScoringPoolOptions extends WorkerFiles {
+interface ScoringPoolOptions extends WorkerFiles {
   /** The compiled worker; `artifacts.ts` knows where all three files lie. */
   readonly workerFile: string
   /** Threads, one or more; as many as cores less one is a good start. */

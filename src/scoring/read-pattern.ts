@@ -1,6 +1,6 @@
 import type { KeyPress } from '../domain/key-press.js'
 import { readTypingPattern } from '../domain/typing-pattern.js'
-import { type AroundTyping, patternAround } from './pattern-around.js'
+import { patternMetadata, type TypingMetadata } from './pattern-metadata.js'
 import { encodeSample, type Sample } from './sample.js'
 
 /** What scoring takes of a typing pattern within all bounds. */
@@ -14,7 +14,7 @@ export interface PatternRead {
   readonly ip: string | null
   /** As it came, not normalized. */
   readonly memberRef: string | null
-  readonly around: AroundTyping
+  readonly metadata: TypingMetadata
   /** Press and release of each press in turn, ms since the first press, as doubles. */
   readonly times: Float64Array
   /** Of misspelt fields; null where there are none. */
@@ -36,7 +36,7 @@ export function readByContract(body: Uint8Array): PatternRead | { readonly ok: f
     mode: pattern.agent.mode,
     ip: pattern.ip ?? null,
     memberRef: pattern.member_ref ?? null,
-    around: patternAround(pattern),
+    metadata: patternMetadata(pattern),
     times: pressTimes(presses),
     warnings: warnings.length > 0 ? warnings : null,
   }

@@ -19,7 +19,7 @@ export const REPLAY_DISTANCE_MS = 4
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
-  const { sample, nKeydowns, mode, ip, memberRef, around, warnings } = read
+  const { sample, nKeydowns, mode, ip, memberRef, metadata, warnings } = read
   // To lie on a reference to the millisecond is a sign of forgery, too: then it is that replay, and no other bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
@@ -31,7 +31,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
       mode,
       ip,
       memberRef,
-      around,
+      metadata,
       replayMark: kernel.mark(read.times, task.replayKey),
       botLikelihood: found.botLikelihood,
       bot: found.botLikelihood > BOT_LIKELIHOOD && !replayOfReference,

@@ -1,5 +1,5 @@
 import type { ReplayMark } from '../domain/replay.js'
-import type { AroundTyping } from './pattern-around.js'
+import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
  * References as the kernel keeps them for the next score, which then costs half: bytes for the kernel and model that made
@@ -38,7 +38,7 @@ export interface PatternReading {
   /** `member_ref` of the body as it came, not normalized; null where absent. */
   readonly memberRef: string | null
   /** What the pattern says besides the typing. */
-  readonly around: AroundTyping
+  readonly metadata: TypingMetadata
   readonly replayMark: ReplayMark
   /** 0 (a person) to 1 (a machine). */
   readonly botLikelihood: number

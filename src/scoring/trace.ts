@@ -3,10 +3,10 @@ import type { Kernel } from './kernel.js'
 import { decodeSample, readableSample, type Sample } from './sample.js'
 import type { Scorer, ScorerIdentity } from './scorer.js'
 
-export const TRACE_VERSION = 1
+const TRACE_VERSION = 1
 
 /** What the scorer found, every digit of it; the same fields as `PatternReading` and `KernelScore` have. */
-export interface TracedResult {
+interface TracedResult {
   /** Against the enrolled references; null without any. */
   readonly confidence: number | null
   /** Against enrolled and adaptive ones; null without adaptive ones. */
@@ -44,7 +44,7 @@ export interface Trace extends ScorerIdentity {
 }
 
 /** What was scored: samples as they are kept. */
-export interface TracedInputs {
+interface TracedInputs {
   readonly probe: Uint8Array
   readonly references: readonly Uint8Array[]
   readonly adaptive?: readonly Uint8Array[]

@@ -1,7 +1,7 @@
 import Bowser from 'bowser'
 
 /** Names without versions: an update must not make a known device a strange one. */
-export interface UserAgent {
+interface UserAgent {
   readonly browser: string | null
   readonly os: string | null
   /** `desktop`, `mobile`, `tablet`, `tv`, `bot`. */

@@ -13,7 +13,7 @@ export interface ApiKeyRecord {
 }
 
 /** Without `expiresAt` it does not expire. */
-export type NewApiKey = Omit<ApiKeyRecord, 'revokedAt' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'expiresAt'>>
+type NewApiKey = Omit<ApiKeyRecord, 'revokedAt' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'expiresAt'>>
 
 /** Who a key speaks for. */
 export interface KeyHolder {

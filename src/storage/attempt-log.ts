@@ -23,7 +23,7 @@ export interface LoggedAttempt extends Authentication {
 }
 
 /** As much of a typing attempt as another policy needs to judge it again. */
-export interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recommendedAction'> {
+interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recommendedAction'> {
   readonly facts: AttemptFacts
 }
 
@@ -40,7 +40,7 @@ export interface KeptPattern {
   readonly tags: readonly { readonly k: string; readonly v: string }[]
 }
 
-export interface TagCount {
+interface TagCount {
   readonly name: string
   readonly n: number
 }

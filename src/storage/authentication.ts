@@ -62,7 +62,7 @@ export interface KnownPattern {
   readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null
 }
 
-export interface SessionTyping {
+interface SessionTyping {
   readonly userRef: string
   readonly memberId: string
   /** As records show it, see `Authentication`. */

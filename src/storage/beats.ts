@@ -1,4 +1,4 @@
-export interface Beats {
+interface Beats {
   /** Milliseconds since the start, as felt: see `startBeats`. Moves with each beat only. */
   now(): number
   /** There is something to look after: beats until `onBeat` says that there is nothing left. */

@@ -11,7 +11,7 @@ export interface BlockedMember {
 }
 
 /** What came to be in a window. */
-export interface Arrivals {
+interface Arrivals {
   readonly nAccounts: number
   readonly nPatterns: number
 }

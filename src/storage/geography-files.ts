@@ -5,7 +5,7 @@ import type { Network, Place } from '../domain/context/circumstances.js'
 import type { Geography } from './geography.js'
 
 /** The operator's files; null for one that is not there. */
-export interface GeographyFiles {
+interface GeographyFiles {
   /** MMDB with places, in the fields of GeoLite2 City. */
   readonly places: string | null
   /** MMDB with networks, in the fields of GeoLite2 ASN. */

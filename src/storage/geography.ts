@@ -9,6 +9,3 @@ export interface Geography {
     readonly anonymizer: boolean | null
   }
 }
-
-/** Without any file. */
-export const NO_GEOGRAPHY: Geography = { look: () => ({ network: null, place: null, anonymizer: null }) }

@@ -23,7 +23,7 @@ export interface KeyRing {
 }
 
 /** Changes of a ring that keeps its keys itself. Callers see to it that only one runs at a time (`WrappedKeyStore.alone`). */
-export interface KeyChange {
+interface KeyChange {
   /** Makes a new key the present one and keeps the others; does nothing where a change was begun and not ended. */
   begin(): 'begun' | 'resumed'
   /** Drops every key but the present one and those in use; gives the ids of the dropped. */

@@ -3,7 +3,7 @@ import type { Headcount, LanguageMode, Organization, Quotas } from '../domain/or
 import type { Policy } from '../domain/policy.js'
 import type { Language } from '../domain/typing-words.js'
 
-export interface NewOrganization {
+interface NewOrganization {
   readonly id: string
   readonly name: string
   /** Gives a fresh data key, wrapped. Called where no rotation can come between the wrapping and the commit. */

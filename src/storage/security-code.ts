@@ -20,7 +20,7 @@ export interface NewCode {
   readonly setAt: number
 }
 
-export type CodeOutcome =
+type CodeOutcome =
   | { readonly outcome: 'changed'; readonly member: Member }
   /** Another change came first, or the member is gone: nothing was written, read again. */
   | { readonly outcome: 'conflict' }

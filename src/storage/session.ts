@@ -22,13 +22,13 @@ export interface NewSession {
 }
 
 /** A session that was found by its member instead of its bearer value; that value is nobody's. */
-export interface ImplicitSession extends Session {
+interface ImplicitSession extends Session {
   readonly sha256: string
   /** How long it still lives. */
   readonly remainingMs: number
 }
 
-export type Reservation =
+type Reservation =
   /**
    * `nth`: about how many attempts of this user were reserved lately, in whatever session, this one included. Whoever made
    * the one before it has seen all that came of them; where nothing was kept of those it is 1.

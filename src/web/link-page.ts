@@ -10,7 +10,7 @@ import { TEXTS } from './texts.js'
 const BASE = '../'
 
 /** What the page of a live link shows. */
-export interface LinkView {
+interface LinkView {
   readonly kind: LinkKind
   readonly organizationName: string
   readonly nPatterns: number

@@ -31,7 +31,7 @@ export const pageHeaders = (publicUrl: string): Record<string, string> => ({
   ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': `max-age=${YEAR_S}` } : {}),
 })
 
-export interface Page {
+interface Page {
   readonly language: Language
   readonly title: string
   /** How the page's address leads to the folder that the modules are in: empty, or `../`. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
+import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import type { TestService } from '../service.js'
 
 export interface Enrolled {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person, wirePattern } from '../../src/cli/made-up-person.js'
+import { person, wirePattern } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { backEnds, startService, type TestService } from '../service.js'
 import { enroll, text } from './enrolled.js'

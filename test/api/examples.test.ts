@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core/table.js'
-import { dashboardRoutes } from '../../src/api/dashboard/table.js'
-import { linkRoutes } from '../../src/api/links/table.js'
+import { coreRoutes } from '../../src/api/core-table.js'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
+import { linkRoutes } from '../../src/api/links-table.js'
+import { bodySchemaOf } from '../../src/http/docs/route-docs.js'
 import type { Route } from '../../src/http/route.js'
-import { bodySchemaOf } from '../../src/http/row-facts.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, startService, type TestService } from '../service.js'
 

@@ -1,5 +1,5 @@
-import { type JsonSchema, propertiesOf } from '../../src/http/row-facts.js'
-import { membersOf } from '../../src/http/schema-text.js'
+import { type JsonSchema, propertiesOf } from '../../src/http/docs/route-docs.js'
+import { membersOf } from '../../src/http/docs/schema-text.js'
 
 /** Kinds of text that break what takes them for harmless, each for a field of a length. */
 export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => string>> = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { wirePattern } from '../../src/cli/made-up-person.js'
+import { wirePattern } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'

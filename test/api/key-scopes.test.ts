@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { dashboardRoutes } from '../../src/api/dashboard/table.js'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { postgresApiKeys } from '../../src/storage/postgres/organization/api-key.js'
 import { keystrideWith } from '../cli/command.js'

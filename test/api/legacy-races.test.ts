@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { freshDatabase } from '../servers/database.js'
 import { backEnds, startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'

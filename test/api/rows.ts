@@ -1,9 +1,9 @@
-import { coreRoutes } from '../../src/api/core/table.js'
-import { dashboardRoutes } from '../../src/api/dashboard/table.js'
-import { linkRoutes } from '../../src/api/links/table.js'
+import { coreRoutes } from '../../src/api/core-table.js'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
+import { linkRoutes } from '../../src/api/links-table.js'
+import { bodySchemaOf, type JsonSchema, propertiesOf } from '../../src/http/docs/route-docs.js'
+import { membersOf, sampleOf } from '../../src/http/docs/schema-text.js'
 import type { Route } from '../../src/http/route.js'
-import { bodySchemaOf, type JsonSchema, propertiesOf } from '../../src/http/row-facts.js'
-import { membersOf, sampleOf } from '../../src/http/schema-text.js'
 import { DEVICE } from './dashboard/inspected.js'
 
 const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FORGERY_BARS, PAIRS_BAR, SINCERE_BAR, withinBounds } from '../../bench/attacks.js'
-import { countForgeries, populationOf, victimsOf } from '../../bench/forgeries.js'
-import { countPairs, countReplays, patternsOf, REPLAYS } from '../../bench/replays.js'
-import { countSincere, passphrases, pieces, type SincereCount, sentences } from '../../bench/sincere.js'
+import { FORGERY_BARS, PAIRS_BAR, SINCERE_BAR, withinBounds } from '../../bench/accuracy/attacks.js'
+import { countForgeries, populationOf, victimsOf } from '../../bench/accuracy/forgeries.js'
+import { countPairs, countReplays, patternsOf, REPLAYS } from '../../bench/accuracy/replays.js'
+import { countSincere, passphrases, pieces, type SincereCount, sentences } from '../../bench/accuracy/sincere.js'
+import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
 import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
-import { SPECIES_NAMES, type Species } from '../../src/calibration/species.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { figure, LONG } from '../trust/figure.js'
@@ -21,20 +21,25 @@ const victims = victimsOf(aalto.untouched)
 const population = skipped ? undefined : populationOf(aalto.fitting)
 
 /** Not kept yet, and why: docs/accuracy.md, Bots and replays. */
-const GAPS: readonly Species[] = ['S6pairLognormal', 'S6spliceOther']
+const GAPS: readonly AttackModel[] = ['S6pairLognormal', 'S6spliceOther']
 /** Two forgeries a victim, an eighth of a minute in all; the bench makes as many as it is told. */
 const SAMPLES = (LONG ? 30 : 2) * victims.length
 const REPLAYED = LONG ? 10_000 : 600
 
 describe('the shipped model under attack, on people it was not fitted on', () => {
-  it.skipIf(skipped).each(SPECIES_NAMES.filter((species) => !GAPS.includes(species)))(
+  it.skipIf(skipped).each(ATTACK_MODEL_NAMES.filter((attackModel) => !GAPS.includes(attackModel)))(
     `accepts no more of %s than its bar allows${why}`,
-    (species) => {
+    (attackModel) => {
       if (population === undefined) return
-      const { samples, accepted } = countForgeries(kernel, species, victims, population, SAMPLES)
-      const bar = FORGERY_BARS[species]
+      const { samples, accepted } = countForgeries(kernel, attackModel, victims, population, SAMPLES)
+      const bar = FORGERY_BARS[attackModel]
       const percent = (100 * accepted) / samples
-      figure('T06', `${species} ${percent.toFixed(2)} % of ${samples} accepted`, `${species} ${bar} %`, percent <= bar)
+      figure(
+        'T06',
+        `${attackModel} ${percent.toFixed(2)} % of ${samples} accepted`,
+        `${attackModel} ${bar} %`,
+        percent <= bar,
+      )
     },
   )
 

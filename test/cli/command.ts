@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
 
-export interface Ran {
+interface Ran {
   readonly status: number
   readonly stdout: string
   readonly stderr: string

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { openScorer } from '../../src/scoring/scorer.js'
 import { recompute, type Trace } from '../../src/scoring/trace.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { keystrideWith } from './command.js'
 
 const keystride = keystrideWith({})

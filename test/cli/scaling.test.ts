@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { planCapacity } from '../../src/domain/capacity.js'
-import { CapacityCosts } from '../../src/domain/capacity-costs.js'
+import { planCapacity } from '../../src/capacity/capacity.js'
+import { CapacityCosts } from '../../src/capacity/costs.js'
 import { costsFile } from '../../src/scoring/artifacts.js'
 
 const document = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')

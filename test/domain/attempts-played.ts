@@ -71,7 +71,7 @@ interface UnderWay {
 }
 
 /** A member under the rules, and beside it the history that the book judges by. */
-export function play(rules: Rules, fallback: Fallback) {
+function play(rules: Rules, fallback: Fallback) {
   const policy = { ...DEFAULT_POLICY, security_code_fallback: fallback }
   let now = 1_800_000_000_000
   let counters = NO_ATTEMPTS
@@ -189,7 +189,7 @@ export function play(rules: Rules, fallback: Fallback) {
     visits,
   }
 }
-export type Play = ReturnType<typeof play>
+type Play = ReturnType<typeof play>
 
 /** What may raise the attempts that remain to a session. */
 const RAISES = ['newSession', 'storm', 'giveBack', 'reset', 'enroll', 'setCode', 'unlock']

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { request } from '../../bench/drive.js'
 import { userRef } from '../../bench/ratio/people.js'
+import { request } from '../../bench/shared/drive.js'
 import { figure, LONG } from '../trust/figure.js'
 import { quantile } from './figures.js'
 import { type Asking, type Heard, ofStatus, p99Of } from './open-loop.js'

@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageRoot } from '../../src/scoring/artifacts.js'
 
-/** What a pattern can be made to do to the worker that scores it. */
-export type Deed = 'exit' | 'loop' | 'heap' | 'trap' | 'trap-once'
-
 /**
  * The shipped worker never dies, so this file wraps it: a pattern that carries the tag `deed` does it when its turn
  * comes. The trap is a real one, inside WebAssembly. A pattern of deed `exit-once` kills the first worker only.

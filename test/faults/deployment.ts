@@ -1,6 +1,6 @@
-import { readConfig } from '../../src/config.js'
-import { jsonLog } from '../../src/log.js'
-import { administration, openStores } from '../../src/open-stores.js'
+import { readConfig } from '../../src/process/config.js'
+import { jsonLog } from '../../src/process/log.js'
+import { administration, openStores } from '../../src/wiring/open-stores.js'
 
 /** A migrated database with one organization and a key for it: what an operator makes before the first start. */
 export async function deployment(

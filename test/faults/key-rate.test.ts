@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { request } from '../../bench/drive.js'
+import { request } from '../../bench/shared/drive.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { deployment } from './deployment.js'
 import { type Heard, ofStatus, openLoop } from './open-loop.js'

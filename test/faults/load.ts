@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { person } from '../../src/cli/made-up-person.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
+import { person } from '../../src/typist/made-up-person.js'
 
 /** One answer, or the want of one. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import { type Connection, openConnection } from '../../bench/drive.js'
+import { type Connection, openConnection } from '../../bench/shared/drive.js'
 import { quantile } from './figures.js'
 
 /** One answer: when the request was due, how long until it was answered, of what status (0: the connection broke). */

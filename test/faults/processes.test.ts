@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ALLOCATOR, HEAP_FLAGS } from '../../src/heap.js'
+import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 

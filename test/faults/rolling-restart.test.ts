@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { request } from '../../bench/drive.js'
+import { request } from '../../bench/shared/drive.js'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { type Haproxy, startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'

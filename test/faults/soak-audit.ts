@@ -11,7 +11,7 @@ import {
 import { lockMs } from '../domain/attempts-by-the-book.js'
 
 /** What must hold of the records, whatever has happened. */
-export interface Invariants {
+interface Invariants {
   /** Attempts that were judged while their kind was locked, or past twenty failures in a day. */
   readonly beyondLadder: number
   /** Members whose counters are not what their records make. */

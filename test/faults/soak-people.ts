@@ -1,11 +1,11 @@
-import { request } from '../../bench/drive.js'
-import { person, randomFrom } from '../../src/cli/made-up-person.js'
+import { request } from '../../bench/shared/drive.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
+import { person, randomFrom } from '../../src/typist/made-up-person.js'
 import type { Load } from './load.js'
 import type { Asker } from './steady-load.js'
 
 /** What everybody was told, to be held against the database. */
-export interface Books extends Pick<Load, 'enrolled' | 'judged' | 'authenticated'> {
+interface Books extends Pick<Load, 'enrolled' | 'judged' | 'authenticated'> {
   /** Attempts that were answered as judged, and failed. */
   readonly failed: () => number
   /** Accounts whose deletion was answered with 200. */

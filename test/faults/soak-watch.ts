@@ -31,7 +31,7 @@ function again(everyMs: number, work: () => Promise<void>): () => Promise<void> 
   }
 }
 
-export interface StatusWatch {
+interface StatusWatch {
   /** The slowest answer since it was last asked for, ms: what a busy machine adds. */
   slowest(): number
   /** Resolves once every service has said OK to somebody who asked after that moment. */
@@ -71,7 +71,7 @@ export function watchStatus({ ports }: SoakDeployment): StatusWatch {
 const LATE_MS = 75
 const PAGE_BYTES = 8192
 
-export interface StoreWatch {
+interface StoreWatch {
   /** When a store answered late, or not at all, to somebody who asks it past the service. */
   readonly late: readonly Span[]
   /** When the disk that they are on kept somebody waiting who is no store. */
@@ -148,7 +148,7 @@ export interface Grown {
   readonly yardstickMs: number
 }
 
-export interface GrowthWatch {
+interface GrowthWatch {
   readonly seen: readonly Grown[]
   stop(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { randomFrom } from '../../src/cli/made-up-person.js'
+import { randomFrom } from '../../src/typist/made-up-person.js'
 import type { Figures } from './fault.js'
 import { inSeededOrder, type SoakDeployment, type SoakFault, soakFaults } from './soak-faults.js'
 import { createPeople, type People } from './soak-people.js'
@@ -14,7 +14,7 @@ import {
 } from './soak-watch.js'
 import { steadyLoad, type Told } from './steady-load.js'
 
-export interface SoakPlan {
+interface SoakPlan {
   readonly seed: number
   readonly faults: number
   readonly everyMs: number

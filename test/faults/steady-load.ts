@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Connection, openConnection } from '../../bench/drive.js'
+import { type Connection, openConnection } from '../../bench/shared/drive.js'
 
 /** Somebody who asks one thing after the other: what comes next is known once the last is answered. */
 export interface Asker {
@@ -8,7 +8,7 @@ export interface Asker {
   heard(status: number, body: Buffer): void
 }
 
-export interface Wanted {
+interface Wanted {
   readonly what: string
   readonly bytes: Buffer
 }
@@ -26,7 +26,7 @@ export interface Told {
   readonly body: string
 }
 
-export interface SteadyLoad {
+interface SteadyLoad {
   /** Requests fall due at even distances, so many a second from now on, whatever becomes of those before. */
   rate(perSecond: number): void
   /** So many requests due at once; resolves when all are answered. */

@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 
 /** Which way bytes go: `up` from the client to the server, `down` its answers, or both. */
-export type Way = 'up' | 'down' | 'both'
+type Way = 'up' | 'down' | 'both'
 
 /** A line between a service and a store that can be made as bad as any network. New connections get what is set, too. */
 export interface TcpProxy {

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { request } from '../../bench/drive.js'
-import { type MadeUpPerson, person } from '../../src/cli/made-up-person.js'
-import { readConfig } from '../../src/config.js'
+import { request } from '../../bench/shared/drive.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
-import { jsonLog } from '../../src/log.js'
-import { administration, openStores, type Stores } from '../../src/open-stores.js'
+import { readConfig } from '../../src/process/config.js'
+import { jsonLog } from '../../src/process/log.js'
+import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
+import { administration, openStores, type Stores } from '../../src/wiring/open-stores.js'
 import { freshDatabase } from '../servers/database.js'
 import { redisIsHere } from './flushed-redis.js'
 import { type KeepAlive, keepAlive, type WireAnswer } from './keep-alive.js'
@@ -16,7 +16,7 @@ import { type ServiceProcess, startProcess } from './service-process.js'
 /** Which of the two. */
 export type On = 0 | 1
 
-export interface Call extends WireAnswer {
+interface Call extends WireAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
   readonly json: any
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core/table.js'
-import { docsPage } from '../../src/http/docs-page.js'
-import { openApiDocument } from '../../src/http/openapi.js'
+import { coreRoutes } from '../../src/api/core-table.js'
+import { docsPage } from '../../src/http/docs/docs-page.js'
+import { openApiDocument } from '../../src/http/docs/openapi.js'
 import { ask, type RawAnswer, rawClient, request } from './raw.js'
 import { goodKey, linksKey, type Running, start, stop, tableApi } from './table.js'
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { Refusal } from '../../src/domain/refusal.js'
-import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/needs.js'
 import { loadProvider } from '../../src/http/provider.js'
 import { routesFor } from '../../src/http/route.js'
 import { serve } from '../../src/http/server.js'
+import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/server-types.js'
 
 /** Hand-operated gate: handlers of `/held` wait until the test opens it. */
-export interface Gate {
+interface Gate {
   readonly opened: Promise<void>
   open(): void
 }

@@ -11,12 +11,12 @@ export const MUTATED: readonly string[] = [
 export const BAR = 80
 
 /** One small bug that was put into a file, and what became of it. */
-export interface Mutant {
+interface Mutant {
   readonly fileName: string
   readonly status: string
 }
 
-export interface Score {
+interface Score {
   readonly file: string
   readonly mutants: number
   readonly noticed: number
@@ -50,7 +50,7 @@ export const told = (table: readonly Score[]): string =>
     .join('\n')
 
 /** Where and how a run was made. */
-export interface Run {
+interface Run {
   readonly date: string
   readonly machine: string
   readonly seconds: number

@@ -14,7 +14,7 @@ if (!hasChromium) {
   console.warn(`\n*** ${line} ***\n`)
 }
 
-export const POLICY = "default-src 'none'; script-src 'self'"
+const POLICY = "default-src 'none'; script-src 'self'"
 const FILES: Record<string, { readonly type: string; readonly path: URL }> = {
   '/': { type: 'text/html; charset=utf-8', path: file('test/recorder/page/page.html') },
   '/page.js': { type: 'text/javascript', path: file('test/recorder/page/page.js') },
@@ -52,7 +52,7 @@ export const evenly = (text: string): Stroke[] =>
 
 const MODIFIERS: Record<string, number> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 }
 
-export interface KeySender {
+interface KeySender {
   /** Sends the strokes at once, stamped with their times: half a second after whatever was typed before. */
   types(strokes: readonly Stroke[]): Promise<void>
   /** Sends the strokes when their time has come, stamped by the browser. */

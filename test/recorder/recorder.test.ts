@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { person } from '../../src/cli/made-up-person.js'
 import {
   CAPTURE_MAX_MS,
   CAPTURE_MIN_MS,
@@ -15,6 +14,7 @@ import {
   type TypingPattern as WirePattern,
 } from '../../src/domain/typing-pattern.js'
 import type { TypingPattern } from '../../src/recorder/pattern.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
 
 const TEXT = 'the quick brown fox jumps over the lazy dog'

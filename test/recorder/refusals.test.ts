@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { randomFrom } from '../../src/cli/made-up-person.js'
+import { randomFrom } from '../../src/typist/made-up-person.js'
 import { type Enrolled, enroll, text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'

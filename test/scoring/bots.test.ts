@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { type AttackModel, capturedFrom, synthesize } from '../../src/calibration/attack-models.js'
 import { seededRandom } from '../../src/calibration/random.js'
-import { capturedFrom, type Species, synthesize } from '../../src/calibration/species.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -28,14 +28,14 @@ describe('bot signs', () => {
     expect(likelihood(typed)).toBeGreaterThan(0.5)
   })
 
-  it.each<Species>(['S3', 'S4'])(
+  it.each<AttackModel>(['S3', 'S4'])(
     'calls %s, drawn from the population, a bot in 65 of 100 cases at 50 keys without Shift',
-    (species) => {
+    (attackModel) => {
       const random = seededRandom(5)
       const population = capturedFrom(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
       let called = 0
       for (let i = 0; i < 100; i++) {
-        if (likelihood(synthesize(species, typedBy(i, i), population, 1, random)) > 0.5) called++
+        if (likelihood(synthesize(attackModel, typedBy(i, i), population, 1, random)) > 0.5) called++
       }
       expect(called).toBeGreaterThanOrEqual(65)
     },

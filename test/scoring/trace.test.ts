@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { keyName, keyOfCode } from '../../src/domain/key-table.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
@@ -7,6 +6,7 @@ import { encodeSample } from '../../src/scoring/sample.js'
 import { scoreTask } from '../../src/scoring/score.js'
 import { openScorer } from '../../src/scoring/scorer.js'
 import { recompute, type Trace, traceOf } from '../../src/scoring/trace.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { typedBy } from './typists.js'
 
 const scorer = openScorer(wasmFile(), modelFile())

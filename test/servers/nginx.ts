@@ -8,7 +8,7 @@ import { freePort } from '../../src/storage/postgres/embedded/embedded-running.j
 import { until } from '../storage/fixtures.js'
 
 /** An nginx before two processes, set up as docs/scaling.md says. */
-export interface Nginx {
+interface Nginx {
   readonly port: number
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ import { freePort } from '../../src/storage/postgres/embedded/embedded-running.j
 import { until } from '../storage/fixtures.js'
 
 /** One of the six. */
-export interface ClusterNode {
+interface ClusterNode {
   readonly port: number
   cli(...args: string[]): Promise<string>
   kill(): Promise<void>

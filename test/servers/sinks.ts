@@ -16,7 +16,7 @@ export interface Sink<T> {
   close(): Promise<void>
 }
 
-export interface Mail {
+interface Mail {
   readonly from: string
   readonly to: string[]
   readonly raw: string
@@ -70,7 +70,7 @@ export async function smtpSink(
   }
 }
 
-export interface Call {
+interface Call {
   readonly path: string
   readonly headers: Record<string, string | string[] | undefined>
   readonly body: string

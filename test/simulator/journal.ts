@@ -1,5 +1,5 @@
 /** One event; args as the store was given them. */
-export interface Happened {
+interface Happened {
   readonly process: number
   readonly what: string
   readonly fate: string

@@ -26,7 +26,7 @@ export type Kind =
 export type Weights = Partial<Record<Kind, number>>
 
 /** What people are about, for a while. */
-export interface Mood {
+interface Mood {
   readonly calls: Weights
   /** How many attempts are the right person's. */
   readonly right: readonly number[]

@@ -365,4 +365,3 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
     },
   }
 }
-export type Clients = ReturnType<typeof createClients>

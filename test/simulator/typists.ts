@@ -74,7 +74,7 @@ export const standInScoring: Scoring = {
       mode: typing.mode,
       ip: null,
       memberRef: typing.memberRef,
-      around: { device: null, application: 'web', tags: [] },
+      metadata: { device: null, application: 'web', tags: [] },
       replayMark: typing.mark,
       botLikelihood: typing.quality === 'bot' ? 1 : 0,
       bot: typing.quality === 'bot',

@@ -18,7 +18,7 @@ import { createTables, type Tables } from './stores/tables.js'
 import { rememberingCodeHash, rememberingVault } from './typists.js'
 
 /** What a planted bug may reach. */
-export interface Reach {
+interface Reach {
   readonly tables: Tables
   /** How often the sessions were flushed. */
   readonly flushes: () => number

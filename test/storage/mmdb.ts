@@ -1,5 +1,5 @@
 /** A MaxMind DB file (format 2.0, IPv4, 24-bit records) of a few networks: enough to be read by a real reader. */
-export type MmdbValue =
+type MmdbValue =
   | string
   | number
   | { readonly double: number }

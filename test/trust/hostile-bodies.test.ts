@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coreRoutes } from '../../src/api/core/table.js'
-import { dashboardRoutes } from '../../src/api/dashboard/table.js'
-import { linkRoutes } from '../../src/api/links/table.js'
-import { parseAround } from '../../src/http/json-around-bytes.js'
-import { parseJson } from '../../src/http/json-body.js'
+import { coreRoutes } from '../../src/api/core-table.js'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
+import { linkRoutes } from '../../src/api/links-table.js'
+import { parseJsonAroundBytes } from '../../src/http/intake/json-around-bytes.js'
+import { parseJson } from '../../src/http/intake/json-body.js'
 import type { Route } from '../../src/http/route.js'
 import { keepAlive } from '../faults/keep-alive.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
@@ -109,7 +109,7 @@ describe('hostile bodies', { timeout: 3_600_000 }, () => {
       large(unit, '', 520_000),
     ])
     const json = worstOf(parseJson, [...Array.from({ length: 2_000 }, next), ...capped])
-    const around = worstOf((bytes) => parseAround(bytes, 'pattern', 16_384), patterns)
+    const around = worstOf((bytes) => parseJsonAroundBytes(bytes, 'pattern', 16_384), patterns)
     const found = `${json.toFixed(2)} ms for 16 KiB, ${around.toFixed(2)} ms for 512 KiB around a pattern`
     figure('T22', found, `${BLOCK_MS} ms each`, Math.max(json, around) <= BLOCK_MS)
   })

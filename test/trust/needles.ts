@@ -1,5 +1,5 @@
 /** Looks for many byte strings at once; each of four bytes at the least. */
-export interface Needles {
+interface Needles {
   /** Names of those that stand in the bytes. */
   foundIn(bytes: Uint8Array): Set<string>
 }

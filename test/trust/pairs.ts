@@ -8,7 +8,7 @@ const AT_ONCE = 16
 /** So long a connection on which nothing comes is waited for: a proxy may wait for more of a body that never comes. */
 const PATIENCE_MS = 400
 
-export interface PairsNeeds {
+interface PairsNeeds {
   readonly port: number
   readonly pairs: number
   readonly corpus: readonly Case[]
@@ -17,7 +17,7 @@ export interface PairsNeeds {
   readonly served: readonly Served[]
 }
 
-export interface PairsPlayed {
+interface PairsPlayed {
   readonly pairs: number
   /** Pairs with an answer that is another request's, or in another order. */
   readonly outOfStep: number

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { text } from '../api/enrolled.js'
 import { type FlushedRedis, redisIsHere, startFlushedRedis } from '../faults/flushed-redis.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person } from '../../src/cli/made-up-person.js'
 import { newToken } from '../../src/flows/process/tokens.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { text } from '../api/enrolled.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'

@@ -2,14 +2,14 @@ import type { Figure, RowId } from './figure.js'
 import type { Row } from './rows.js'
 
 /** What a test file has shown: its figures by row, and whether all of its tests passed. */
-export interface Shown {
+interface Shown {
   readonly file: string
   readonly figures: readonly Figure[]
   readonly passed: boolean
 }
 
 /** One row of the table as it goes into `--json`. */
-export interface Result extends Figure {
+interface Result extends Figure {
   /** Files that show it; none where nothing does. */
   readonly files: readonly string[]
 }
@@ -61,7 +61,7 @@ export const told = (table: readonly Result[]): string =>
   table.map((one) => `${one.row}  ${verdict(one).padEnd(9)}  ${one.figure}  (bar: ${one.bar})`).join('\n')
 
 /** Where and how a run was made. */
-export interface Run {
+interface Run {
   readonly date: string
   readonly machine: string
   readonly form: 'short' | 'long'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 
 /** Welch's t of two classes of times. */
-export interface Told {
+interface Told {
   readonly t: number
   /** Per class, the slowest left out. */
   readonly samples: number

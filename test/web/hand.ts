@@ -1,5 +1,5 @@
 import { loadPeople, type Session } from '../../src/calibration/dataset.js'
-import { person } from '../../src/cli/made-up-person.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { type Stroke, strokes } from '../recorder/browser.js'
 
 /** Types texts the way one person does, another time each call. */

@@ -19,7 +19,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 
-export interface Followed {
+interface Followed {
   readonly page: Page
   /** Types the words shown, and goes on; whoever is taken for the machine that they are types again. */
   pattern(hand: Hand): Promise<void>

@@ -9,7 +9,7 @@ import { HABITS, readTemplate, type Template } from './template.js'
 import { logistic, sumTrees } from './trees.js'
 
 /** As the kernel's, without what the peer has no use for. */
-export interface Score {
+interface Score {
   readonly confidence: number
   /** Above 0.5 it is called a bot. */
   readonly botLikelihood: number

@@ -10,7 +10,7 @@ export const STAT_ROWS = 28
 export const HABITS = 28
 
 /** The references' summaries: mean, least, most and deviation of each number. */
-export interface Summaries {
+interface Summaries {
   readonly mean: Float32Array
   readonly least: Float32Array
   readonly most: Float32Array

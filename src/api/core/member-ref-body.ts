@@ -1,5 +1,5 @@
 import { UserRef } from '../../domain/user-ref.js'
-import { fieldIn } from '../../http/json-around-bytes.js'
+import { fieldIn } from '../../http/intake/json-around-bytes.js'
 
 /**
  * The `member_ref` that a typing pattern's body names, normalized; null where it names none that could be one. Reads

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { prepareFields } from '../../domain/known-fields.js'
 import { Refusal } from '../../domain/refusal.js'
 import { UserRef } from '../../domain/user-ref.js'
-import { type CheckedBody, checkedBody, parseJson } from '../../http/json-body.js'
+import { prepareFields } from '../../domain/validation/known-fields.js'
+import { type CheckedBody, checkedBody, parseJson } from '../../http/intake/json-body.js'
 import type { Lane } from '../../http/route.js'
 
 /** A verify body with a security code (interface, Typing pattern). Codes of every length a policy may ask for. */

@@ -62,7 +62,7 @@ const OneAuthentication = Authentication.extend({
   tags: z.array(z.object({ k: z.string(), v: z.string() })),
 })
 
-export function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication> {
+function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication> {
   const { facts } = attempt
   return {
     id: attempt.id,

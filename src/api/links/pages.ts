@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../domain/refusal.js'
 import { type Language, wordsLanguage } from '../../domain/typing-words.js'
-import type { PlainAnswer, PlainEndpoint, PlainRequest } from '../../http/needs.js'
+import type { PlainAnswer, PlainEndpoint, PlainRequest } from '../../http/server-types.js'
 import { gonePage, linkPage, unavailablePage } from '../../web/link-page.js'
 import { iconSvg, pageHeaders } from '../../web/page.js'
 import { pageStyle } from '../../web/page-style.js'

@@ -35,7 +35,7 @@ export const INDICATOR_WEIGHTS: Readonly<Record<ContextIndicator, number>> = {
 }
 
 /** A policy's own weights; what it leaves out weighs as above. */
-export type IndicatorRules = Readonly<
+type IndicatorRules = Readonly<
   Partial<
     Record<ContextIndicator, { readonly weight?: number | undefined; readonly signals?: SignalWeights | undefined }>
   >
@@ -55,7 +55,7 @@ export interface ContextJudgement {
  * successes to know a habit from. `enabled` is what the deployment has; an indicator that is not in it weighs nothing.
  */
 export function judgeContext(
-  around: Circumstances,
+  circumstances: Circumstances,
   habits: Habits,
   rules: IndicatorRules,
   enabled: readonly ContextIndicator[],
@@ -63,13 +63,13 @@ export function judgeContext(
   const known = (habits.n ?? 0) >= HABIT_MIN ? habits : {}
   const weightsOf = (indicator: ContextIndicator): SignalWeights => weightsBy(rules, indicator)
   // One place to come from is enough to have come from somewhere.
-  const way = travel(around, habits, weightsOf('impossible-travel'))
+  const way = travel(circumstances, habits, weightsOf('impossible-travel'))
   const found: Record<ContextIndicator, { readonly signals: readonly Signal[]; readonly score: number | null }> = {
-    network: scored(networkSignals(around, known, weightsOf('network'))),
-    location: scored(locationSignals(around, known, weightsOf('location'))),
+    network: scored(networkSignals(circumstances, known, weightsOf('network'))),
+    location: scored(locationSignals(circumstances, known, weightsOf('location'))),
     'impossible-travel': way,
-    device: scored(deviceSignals(around, known, weightsOf('device'))),
-    time: scored(timeSignals(around, known, weightsOf('time'))),
+    device: scored(deviceSignals(circumstances, known, weightsOf('device'))),
+    time: scored(timeSignals(circumstances, known, weightsOf('time'))),
   }
   const indicators = CONTEXT_INDICATORS.map((indicator) => ({
     indicator,
@@ -120,8 +120,8 @@ export const contextConfidence = (indicators: readonly Pick<IndicatorReading, 'w
   weightedMean(indicators.map(({ weight, score }) => ({ weight, of: score })))
 
 /** The habits after one success more. */
-export function habitsAfter(habits: Habits, around: Circumstances): Habits {
-  const { at, ip, network, anonymizer, place, device } = around
+export function habitsAfter(habits: Habits, circumstances: Circumstances): Habits {
+  const { at, ip, network, anonymizer, place, device } = circumstances
   const values: Record<string, Counted> = { ...habits.values }
   const count = (signal: string, value: string | null | undefined) => {
     if (value != null) values[signal] = counting(values[signal] ?? [], value, at)

@@ -16,7 +16,7 @@ export const HABIT_MIN = 3
 export const familiarity = (times: number): number => 1 - 0.25 ** times
 
 /** How often a value was seen; 0 for one that was not, or is no longer kept. */
-export const timesOf = (counted: Counted, value: string): number => counted.find(([known]) => known === value)?.[1] ?? 0
+const timesOf = (counted: Counted, value: string): number => counted.find(([known]) => known === value)?.[1] ?? 0
 
 /** The value seen most, of equals the latest; null where there is none. */
 export function usual(counted: Counted): string | null {

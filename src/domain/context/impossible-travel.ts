@@ -14,7 +14,7 @@ const TRAVEL_MIN_KM = 100
 const TIME_MIN_S = 60
 
 /** The travel from the last success with a place to here. */
-export interface Travel {
+interface Travel {
   readonly signals: readonly Signal[]
   /** 1 on foot, 0 at a speed that nobody travels at; null where there is no place to come from, or none to be at. */
   readonly score: number | null

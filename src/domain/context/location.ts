@@ -15,7 +15,7 @@ const PLACES_MAX = 6
 type Point = Pick<Place, 'latitude' | 'longitude'>
 
 /** Great-circle distance (haversine) on a sphere, km: within 0.5 % of the ellipsoid's. */
-export function distanceKm(a: Point, b: Point): number {
+function distanceKm(a: Point, b: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180
   const [lat, lon] = [radians(b.latitude - a.latitude) / 2, radians(b.longitude - a.longitude) / 2]
   const h = Math.sin(lat) ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(lon) ** 2

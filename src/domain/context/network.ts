@@ -1,4 +1,4 @@
-import { clipped } from '../text.js'
+import { clipped } from '../validation/text.js'
 import { addressPrefix } from './address.js'
 import type { Circumstances, Habits } from './circumstances.js'
 import { outcomeOf, usual } from './habit.js'

@@ -15,7 +15,7 @@ const OTHER_DAY = 0.4
 const TIMES_MAX = 120
 
 /** Hours since Monday 0:00 UTC. Our choice: UTC, since what a device says of its zone is not to be trusted. */
-export const hourOfWeek = (at: number): number => (Math.floor(at / HOUR_MS) + EPOCH_HOUR) % WEEK_HOURS
+const hourOfWeek = (at: number): number => (Math.floor(at / HOUR_MS) + EPOCH_HOUR) % WEEK_HOURS
 
 /** Whether the member signs in at such an hour: successes of neighbouring hours and of the same hour on other days count in part. */
 export function timeSignals({ at }: Circumstances, { hours = [] }: Habits, weights: SignalWeights): Signal[] {

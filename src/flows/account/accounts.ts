@@ -18,7 +18,7 @@ interface Needs {
   readonly now: () => number
 }
 
-export interface NewPerson {
+interface NewPerson {
   /** Null: nominative for a new account, what it is for an existing one. */
   readonly type: AccountType | null
   readonly displayName: string | null
@@ -27,7 +27,7 @@ export interface NewPerson {
 }
 
 /** `created`: this call made the account or the member. `securityCode` null where none was made. */
-export type Created = AccountState & { readonly created: boolean; readonly securityCode: string | null }
+type Created = AccountState & { readonly created: boolean; readonly securityCode: string | null }
 
 /** Everybody on an account, each with their state. */
 export interface People {

@@ -27,14 +27,14 @@ interface Needs {
 }
 
 /** Whose code it is. */
-export interface CodeHolder {
+interface CodeHolder {
   readonly organizationId: string
   readonly account: Account
   readonly member: Member
 }
 
 /** A temporary code as it is shown, once, and the member who has it now. */
-export interface IssuedCode {
+interface IssuedCode {
   readonly code: string
   readonly member: Member
 }

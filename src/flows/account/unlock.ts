@@ -10,7 +10,7 @@ interface Needs {
   readonly attemptLocks: AttemptLockStore
 }
 
-export interface UnlockFlows {
+interface UnlockFlows {
   show(who: Designation): Promise<{ account: Account; member: Member }>
   /** Opens typing and code again and forgets the failures, a dead code's included; gives what was forgotten. */
   unlock(who: Designation): Promise<AttemptCounters>

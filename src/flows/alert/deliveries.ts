@@ -23,7 +23,7 @@ const REFUSALS_MAX = 6
 /** An alert of yesterday alerts nobody. */
 const GIVEN_UP_MS = 24 * 3600 * SECOND
 
-export interface Deliveries {
+interface Deliveries {
   /** Begins the deliveries that are due; true where one has been made since and more may be due. Rejects where the store is lost. */
   begin(): Promise<boolean>
   /** When all that was begun is over. */
@@ -70,7 +70,7 @@ async function deliver(needs: Needs, claimed: ClaimedDelivery): Promise<boolean>
 }
 
 /** What becomes of a delivery: a refusal is its own affair, every other failure its channel's. */
-export function nextAfter(
+function nextAfter(
   { queuedAt, refusals, failures }: Pick<Delivery, 'queuedAt' | 'refusals' | 'failures'>,
   outcome: DeliveryOutcome,
   now: number,

@@ -201,7 +201,7 @@ function memberAfter(
   }
 }
 
-export type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
+type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
 
 export interface VerifyAnswer extends ProfileView {
   readonly action: VerifyAction

@@ -64,9 +64,9 @@ export function judgeOf(
     const { policy } = settings.policy
     const replay = reading.replayOfReference || seenBefore
     const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
-    const around = circumstancesOf(needs, reading)
+    const circumstances = circumstancesOf(needs, reading)
     const habits = readHabits(member.habits)
-    const context = judgeContext(around, habits, policy.indicators, needs.contextIndicators)
+    const context = judgeContext(circumstances, habits, policy.indicators, needs.contextIndicators)
     const { confidence: confidenceContext, impossibleTravel } = context
     const replayRejected = replay && needs.replay === 'reject'
     const decided = verdict(
@@ -83,8 +83,12 @@ export function judgeOf(
       recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
       pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
       replayMark: seenBefore ? null : { exact, bands, cleared },
-      facts: withShadow(needs, factsOf({ reading, compared, around, context, replay, replayRejected }), settings),
-      habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, around)) : null,
+      facts: withShadow(
+        needs,
+        factsOf({ reading, compared, circumstances, context, replay, replayRejected }),
+        settings,
+      ),
+      habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, circumstances)) : null,
       compared,
       replay,
       warnings: reading.warnings,
@@ -98,25 +102,25 @@ export function judgeOf(
   return { judge, isReplay }
 }
 
-/** What is known around the attempt: by the end user's address as relayed, never the transport's. */
-function circumstancesOf({ geography, now }: JudgementNeeds, { ip, around }: PatternReading): Circumstances {
+/** Context signals of the attempt: by the end user's address as relayed, never the transport's. */
+function circumstancesOf({ geography, now }: JudgementNeeds, { ip, metadata }: PatternReading): Circumstances {
   const found = ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
-  return { at: now(), ip, ...found, device: around.device }
+  return { at: now(), ip, ...found, device: metadata.device }
 }
 
 interface Found {
   readonly reading: PatternReading
   readonly compared: ComparedTyping
-  readonly around: Circumstances
+  readonly circumstances: Circumstances
   readonly context: ContextJudgement
   readonly replay: boolean
   readonly replayRejected: boolean
 }
 
-function factsOf({ reading, compared, around, context, replay, replayRejected }: Found): AttemptFacts {
+function factsOf({ reading, compared, circumstances, context, replay, replayRejected }: Found): AttemptFacts {
   // By name: the engine makes the rest of an object on its slow path, 20 us an attempt.
-  const { ip, network, anonymizer, place, device } = around
-  const { application, tags } = reading.around
+  const { ip, network, anonymizer, place, device } = circumstances
+  const { application, tags } = reading.metadata
   const { indicators, impossibleTravel } = context
   const { bot, botLikelihood, mode } = reading
   const { references, adaptive } = compared

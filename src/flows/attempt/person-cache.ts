@@ -18,7 +18,7 @@ export interface KnownPerson {
 }
 
 /** What of a person an attempt is compared with. */
-export type KnownProfile = Pick<KnownPerson, 'template' | 'references' | 'hasAdaptive'>
+type KnownProfile = Pick<KnownPerson, 'template' | 'references' | 'hasAdaptive'>
 
 export interface KnownPeople {
   recall(who: Designation): KnownPerson | null

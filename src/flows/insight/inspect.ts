@@ -20,7 +20,7 @@ interface Needs {
 }
 
 /** A trace, or why there is none. */
-export interface AttemptTrace {
+interface AttemptTrace {
   readonly attempt: LoggedAttempt
   /** Null for a security code, and where patterns that it rested on are gone: then the score cannot be found again. */
   readonly trace: Trace | null

@@ -6,7 +6,7 @@ interface Needs {
 }
 
 /** One answered request, as far as usage is concerned. */
-export interface MeteredRequest {
+interface MeteredRequest {
   readonly requestId: string
   readonly api: string
   readonly method: string

@@ -31,7 +31,7 @@ interface Needs {
 }
 
 /** The profile after a call, and the reference that it is about; `patternId` null where the profile took none. */
-export type Linked = Omit<Enrolled, 'words' | 'update'>
+type Linked = Omit<Enrolled, 'words' | 'update'>
 
 /** `token` null: the call brings no session, and a complete profile then takes nothing. */
 export interface LegacyLinkFlows {

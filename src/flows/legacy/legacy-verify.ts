@@ -31,11 +31,11 @@ interface Needs {
   readonly randomSeed: () => number
 }
 
-export type LegacyAttempt =
+type LegacyAttempt =
   | { readonly kind: 'pattern'; readonly body: Uint8Array }
   | { readonly kind: 'code'; readonly code: string }
 
-export interface LegacyCall {
+interface LegacyCall {
   readonly who: Designation
   /** The bearer value of a session; null where the call brings none. */
   readonly token: string | null

@@ -30,7 +30,7 @@ export interface Rotation {
   readonly dropped: readonly string[]
 }
 
-export interface EncryptionKeyFlows {
+interface EncryptionKeyFlows {
   /** The present key first, then the others held, then the missing. */
   status(): Promise<KeyUse[]>
   /**

@@ -20,7 +20,7 @@ interface Needs {
 }
 
 /** A key as it is shown, once. */
-export interface IssuedKey {
+interface IssuedKey {
   readonly id: string
   readonly apikey: string
   readonly scopes: readonly KeyScope[]

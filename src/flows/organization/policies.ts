@@ -19,14 +19,14 @@ interface Needs {
 }
 
 /** Attempts whose decision is another one. */
-export interface Transition {
+interface Transition {
   readonly from: RecommendedAction
   readonly to: RecommendedAction
   readonly n: number
 }
 
 /** What a policy would have decided. */
-export interface Simulation {
+interface Simulation {
   readonly nAttempts: number
   readonly nChanged: number
   /** The window holds more: only the newest were judged again. */

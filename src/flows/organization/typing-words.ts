@@ -11,20 +11,20 @@ interface Needs {
 }
 
 /** Null asks for either. */
-export interface WordFilter {
+interface WordFilter {
   readonly language: Language | null
   readonly core: boolean | null
   readonly enabled: boolean | null
 }
 
 /** What is left out stays as it is. */
-export interface WordEdit {
+interface WordEdit {
   readonly enabled?: boolean | undefined
   /** Normalized. */
   readonly word?: string | undefined
 }
 
-export interface LanguageWords {
+interface LanguageWords {
   readonly language: Language
   readonly name: string
   readonly nCore: number

@@ -1,5 +1,5 @@
 /** A loader whose answers are kept in this process for a short while. */
-export interface Remembered<T> {
+interface Remembered<T> {
   get(key: string): Promise<T>
   forget(key: string): void
 }

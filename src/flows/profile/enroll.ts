@@ -107,7 +107,7 @@ export interface Admission {
 }
 
 /** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
-export type Candidate = Pick<PatternReading, 'sample' | 'mode' | 'warnings'> & {
+type Candidate = Pick<PatternReading, 'sample' | 'mode' | 'warnings'> & {
   readonly id: string
   readonly replayMark: PatternReading['replayMark'] | null
   /** As it came, to be laid beside known patterns that its mark resembles. */

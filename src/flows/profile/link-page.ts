@@ -36,7 +36,7 @@ interface Needs {
 }
 
 /** What the page of a live link shows. */
-export interface LinkPage extends LinkProgress {
+interface LinkPage extends LinkProgress {
   readonly kind: LinkKind
   readonly organizationName: string
   /** The profile became complete by other ways: there is nothing left to type. */
@@ -46,7 +46,7 @@ export interface LinkPage extends LinkProgress {
   readonly languageOpen: boolean
 }
 
-export interface LinkStep extends LinkProgress {
+interface LinkStep extends LinkProgress {
   /** With this pattern the link was completed; it is no more. */
   readonly completed: boolean
   /** Where the browser goes then; null: nowhere. */

@@ -21,7 +21,7 @@ interface Needs {
   readonly now: () => number
 }
 
-export interface LinkWishes {
+interface LinkWishes {
   /** As `redirectUri` gave it; null: the page says that all is done. */
   readonly redirectUri: string | null
   readonly validityS: number

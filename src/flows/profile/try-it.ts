@@ -27,12 +27,12 @@ interface Needs {
   readonly newToken: () => string
 }
 
-export interface TryStep extends LinkProgress {
+interface TryStep extends LinkProgress {
   readonly enrolled: boolean
   readonly words: SuggestedWords
 }
 
-export interface TryVerdict {
+interface TryVerdict {
   /** 0 to 1; null where nothing was scored, because too many attempts failed. */
   readonly confidence: number | null
   readonly recommendedAction: RecommendedAction

@@ -23,7 +23,7 @@ export interface ConnectNeeds {
   readonly resolve?: (name: string) => Promise<readonly string[]>
 }
 
-export interface Endpoint {
+interface Endpoint {
   /** Canonical. */
   readonly host: string
   readonly port: number

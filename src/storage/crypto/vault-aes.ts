@@ -3,7 +3,7 @@ import { KeyNotHeld, type KeyWrap } from '../key-wrap.js'
 import type { Binding, PiecePlace, Vault } from '../vault.js'
 import { context, decrypt, encrypt } from './aes-gcm.js'
 
-export interface VaultNeeds {
+interface VaultNeeds {
   readonly keyWrap: KeyWrap
   /** An organization's wrapped data key as it is stored; null for an unknown organization. */
   wrappedKeyOf(organizationId: string): Promise<Uint8Array | null>

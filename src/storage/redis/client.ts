@@ -7,7 +7,7 @@ import { clusterClient } from './cluster.js'
 import { type Client, NODE, type RunThere } from './connection.js'
 
 /** A Lua script, sent by its hash. */
-export interface Script {
+interface Script {
   readonly source: string
   readonly sha1: string
 }
@@ -28,7 +28,7 @@ export interface Redis {
   close(): Promise<void>
 }
 
-export interface RedisOptions {
+interface RedisOptions {
   /** `redis://` or `rediss://`; several, separated by commas, or `?cluster=true` mean a Redis Cluster. */
   readonly url: string
   readonly log?: (line: string) => void

@@ -2,7 +2,7 @@
 import type { TypingTexts } from './page-data.js'
 import { createRecorder, type TypingPattern, type Unusable } from './recorder.js'
 
-export interface Typing {
+interface Typing {
   /** Begins a pattern with these words. */
   show(words: readonly string[], language: string): void
   /** Begins the same words again, saying why. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { patternBody } from '../../../bench/load/pattern-body.js'
 import { madeUpCrowd } from '../../../bench/load/typists.js'
-import { person, wirePattern } from '../../../src/cli/made-up-person.js'
 import { readTypingPattern, TypingPattern } from '../../../src/domain/typing-pattern.js'
+import { person, wirePattern } from '../../../src/typist/made-up-person.js'
 
 const ENDED_AT = 1_790_000_123_456
 const WORDS = ['seven', 'quiet', 'lamps', 'beside', 'the', 'old', 'harbour', 'wall', 'tonight']

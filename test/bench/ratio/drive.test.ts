@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { drive, openConnection, request } from '../../../bench/drive.js'
+import { drive, openConnection, request } from '../../../bench/shared/drive.js'
 
 let close: () => void = () => {}
 afterEach(() => close())

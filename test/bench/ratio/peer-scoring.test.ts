@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createScorer } from '../../../bench/peers/scoring/scorer.js'
 import { exp32, log32 } from '../../../bench/peers/scoring/single.js'
+import { ATTACK_MODEL_NAMES, type Captured, capturedFrom, synthesize } from '../../../src/calibration/attack-models.js'
 import { seededRandom } from '../../../src/calibration/random.js'
-import { type Captured, capturedFrom, SPECIES_NAMES, synthesize } from '../../../src/calibration/species.js'
-import { person } from '../../../src/cli/made-up-person.js'
 import type { KeyPress } from '../../../src/domain/key-press.js'
 import { keyOf } from '../../../src/domain/key-table.js'
 import { suggestWords } from '../../../src/domain/typing-words.js'
 import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
 import { createKernel } from '../../../src/scoring/kernel.js'
 import { encodeSample } from '../../../src/scoring/sample.js'
+import { person } from '../../../src/typist/made-up-person.js'
 import { typedBy } from '../../scoring/typists.js'
 
 const model = new Uint8Array(readFileSync(modelFile()))
@@ -60,7 +60,7 @@ function again(presses: Presses, how: number, random: () => number): Presses {
   }))
 }
 
-/** What is tried with somebody's references: their own, strangers', replays, machines' of every species, and noise. */
+/** What is tried with somebody's references: their own, strangers', replays, machines' of every attack model, and noise. */
 function probeOf(
   who: number,
   n: number,
@@ -73,9 +73,9 @@ function probeOf(
   if (n < 10) return typing(who + 2 * n, 100 + n, length)
   if (n < 13) return again(references[n % references.length] ?? [], n, random)
   if (n === 19) return anyPresses(length, random)
-  const species = SPECIES_NAMES[(who * 6 + n) % SPECIES_NAMES.length] ?? 'S1'
+  const attackModel = ATTACK_MODEL_NAMES[(who * 6 + n) % ATTACK_MODEL_NAMES.length] ?? 'S1'
   const stock = stocks[n % stocks.length] ?? capturedFrom(references)
-  return synthesize(species, typing(who, 200 + n, length), stock, n % 3 === 0 ? 0.1 : 1, random)
+  return synthesize(attackModel, typing(who, 200 + n, length), stock, n % 3 === 0 ? 0.1 : 1, random)
 }
 
 const masked = (presses: Presses): Presses => presses.map((press) => ({ ...press, key: 0 }))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Measured } from '../../../bench/ratio/generators.js'
 import { TURNS, type Turn } from '../../../bench/ratio/measure.js'
 import { ratioReport } from '../../../bench/ratio/report.js'
-import { median, spreadOf } from '../../../bench/spread.js'
+import { median, spreadOf } from '../../../bench/shared/spread.js'
 
 const run = (per_s: number, p99_ms = 10, server_cpu_us = 100): Measured => ({
   per_s,

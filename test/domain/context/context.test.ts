@@ -29,18 +29,22 @@ const usual: Circumstances = {
 }
 
 /** Habits of somebody who signed in so often, a week apart, always the same way. */
-function habitsOf(times: number, around: Circumstances = usual): Habits {
+function habitsOf(times: number, circumstances: Circumstances = usual): Habits {
   let habits: Habits = {}
   for (let week = times; week > 0; week--)
-    habits = habitsAfter(habits, { ...around, at: around.at - week * 168 * HOUR })
+    habits = habitsAfter(habits, { ...circumstances, at: circumstances.at - week * 168 * HOUR })
   return habits
 }
-const judge = (around: Partial<Circumstances>, habits = habitsOf(3), rules = {}, enabled = [...CONTEXT_INDICATORS]) =>
-  judgeContext({ ...usual, ...around }, habits, rules, enabled)
-const scores = (around: Partial<Circumstances>, habits?: Habits) =>
-  Object.fromEntries(judge(around, habits).indicators.map(({ indicator, score }) => [indicator, score]))
-const signal = (name: string, indicator: ContextIndicator, around: Partial<Circumstances>, habits?: Habits) =>
-  judge(around, habits)
+const judge = (
+  circumstances: Partial<Circumstances>,
+  habits = habitsOf(3),
+  rules = {},
+  enabled = [...CONTEXT_INDICATORS],
+) => judgeContext({ ...usual, ...circumstances }, habits, rules, enabled)
+const scores = (circumstances: Partial<Circumstances>, habits?: Habits) =>
+  Object.fromEntries(judge(circumstances, habits).indicators.map(({ indicator, score }) => [indicator, score]))
+const signal = (name: string, indicator: ContextIndicator, circumstances: Partial<Circumstances>, habits?: Habits) =>
+  judge(circumstances, habits)
     .indicators.find((one) => one.indicator === indicator)
     ?.signals.find((one) => one.signal === name)
 

@@ -45,7 +45,7 @@ export interface Turnstile<L> {
   stop(): void
 }
 
-export interface TurnstileNeeds<L> {
+interface TurnstileNeeds<L> {
   /** Calls at once, besides probes: a pool needs one connection more than this. */
   readonly width: number
   readonly open: () => L

@@ -31,14 +31,14 @@ export interface Database {
   close(): Promise<void>
 }
 
-export interface ScopedOptions {
+interface ScopedOptions {
   /** False lets the commit return before it is on disk: for what may be lost with a crash. Default true. */
   readonly durable?: boolean
   /** Milliseconds that a statement may take. Default 1,000. */
   readonly statementMs?: number
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** One server, or several of which one takes writes at a time: `postgres://user@one:5432,two:5432/name`. */
   readonly url: string
   /** Which of several to begin with; the first unless given. */

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
 /** A server that takes writes. */
-export interface Primary {
+interface Primary {
   readonly url: string
   /** Counts promotions: of two servers that take writes, the one on the higher timeline was promoted later. */
   readonly timeline: number

@@ -7,7 +7,7 @@ export interface Waiting<Asked, Told> {
   reject(error: unknown): void
 }
 
-export interface SharedStatementOptions<Asked, Told> {
+interface SharedStatementOptions<Asked, Told> {
   /** One statement for all of these; tells as many, in their order. */
   readonly run: (batch: readonly Asked[]) => Promise<readonly Told[]>
   /** Takes off the queue what one statement may hold, with regard to those under way. */

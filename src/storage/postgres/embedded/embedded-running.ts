@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 /** What PostgreSQL writes about itself: line 1 process id, 4 port, 8 state. */
-export interface PidFile {
+interface PidFile {
   readonly pid: number
   /** Null while it starts. */
   readonly port: number | null

@@ -22,7 +22,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Made if absent (0700); the database lies in `postgres/` in it. */
   readonly dataFolder: string
   /** That the server takes at most. Default 60; one that runs already keeps its own. */

@@ -1,9 +1,9 @@
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { randomFrom } from '../../../../src/cli/made-up-person.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresStatistics } from '../../../../src/storage/postgres/insight/statistics.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
+import { randomFrom } from '../../../../src/typist/made-up-person.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { organization, type Person, person } from '../../fixtures.js'
 

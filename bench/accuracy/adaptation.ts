@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import {
+  blended,
+  type LearningRule,
+  learner,
+  type Profile,
+  poisoned,
+  sampleOf,
+  typistOf,
+} from '../../src/calibration/adaptation.js'
+import { loadPeople, type Person, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { runProtocol, varyingText } from '../../src/calibration/protocols.js'
+import { seededRandom } from '../../src/calibration/random.js'
+import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+
+const HELP = `What adaptation does to sincere people and to impostors, on open data, with the shipped kernel, model and rules.
+
+usage: npm run bench -- adaptation --data <folder> [--steps N] [--attackers N]
+
+  --data       folder with aalto_desktop.tsv.gz and monaco_free_text.tsv.gz
+  --steps      accepted-when-possible steps of an impostor who blends from the victim's typing to their own (200)
+  --attackers  impostors for each of the 329 victims (3)`
+
+const SEED = 20_240_609
+const PRESSES = 50
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string' },
+    steps: { type: 'string', default: '200' },
+    attackers: { type: 'string', default: '3' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+const kernel = createKernel(new Uint8Array(readFileSync(wasmFile())), new Uint8Array(readFileSync(modelFile())))
+
+/** Shares that are counted up and told in percent, with the number of trials. */
+function tally() {
+  let [passed, tried] = [0, 0]
+  return {
+    count(pass: boolean) {
+      tried++
+      if (pass) passed++
+    },
+    share: () => passed / tried,
+    text: () => `${((100 * passed) / tried).toFixed(2)} % of ${tried}`,
+  }
+}
+
+const session = ({ sessions }: Person, at: number): Session | undefined => sessions.get(String(at))?.slice(0, PRESSES)
+const some = (person: Person, from: number, count: number): Session[] =>
+  Array.from({ length: count }, (_, i) => session(person, from + i)).filter((one) => one !== undefined)
+const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
+
+function updateThreshold(people: readonly Person[]): void {
+  for (const [name, presses] of [
+    ['P1, 50 presses', PRESSES],
+    ['P2, 25 presses', 25],
+  ] as const) {
+    const { confidence } = runProtocol(kernel, varyingText(people, presses))
+    const at = (scores: readonly number[]) => {
+      const reached = tally()
+      for (const score of scores) reached.count(score >= UPDATE_CONFIDENCE)
+      return reached.text()
+    }
+    const [impostors, genuine] = [confidence.flatMap((one) => one.impostor), confidence.flatMap((one) => one.genuine)]
+    console.log(
+      `${name}: ${UPDATE_CONFIDENCE} is reached by impostors in ${at(impostors)}, sincerely in ${at(genuine)}`,
+    )
+  }
+}
+
+/** Five sessions enrolled, five lived through, then judged: the person's own next five and everybody's tenth. */
+function livedThrough(people: readonly Person[]): void {
+  const shipped = learner(kernel, 'shipped')
+  const [own, ownLearned, others, othersLearned] = [tally(), tally(), tally(), tally()]
+  for (const person of people) {
+    const before = enrolledOf(some(person, 0, 5))
+    const after = some(person, 5, 5).reduce((profile, one) => shipped.learn(profile, sampleOf(one)) ?? profile, before)
+    for (const [profile, mine, theirs] of [
+      [before, own, others],
+      [after, ownLearned, othersLearned],
+    ] as const) {
+      for (const one of some(person, 10, 5)) mine.count(shipped.accepts(profile, sampleOf(one)))
+      for (const other of people) {
+        const one = session(other, 10)
+        if (other !== person && one !== undefined) theirs.count(shipped.accepts(profile, sampleOf(one)))
+      }
+    }
+  }
+  console.log(`lived through, Aalto: owners pass ${own.text()}, ${ownLearned.text()} after learning`)
+  console.log(`lived through, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
+}
+
+/** P4 in the order of its days: one chance to learn a session, everything of the later sessions judged. */
+function otherDays(people: readonly Person[]): void {
+  const shipped = learner(kernel, 'shipped')
+  const [plain, learned, others, othersLearned] = [tally(), tally(), tally(), tally()]
+  const daysOf = ({ sessions }: Person): Session[][] =>
+    [...sessions.values()].map((day) =>
+      Array.from({ length: Math.floor(day.length / PRESSES) }, (_, i) => day.slice(PRESSES * i, PRESSES * i + PRESSES)),
+    )
+  for (const person of people) {
+    const [first = [], ...later] = daysOf(person)
+    const before = enrolledOf(first.slice(0, 5))
+    let profile = before
+    for (const day of later) {
+      let tomorrow: Profile | null = null
+      for (const piece of day.map(sampleOf)) {
+        plain.count(shipped.accepts(before, piece))
+        learned.count(shipped.accepts(profile, piece))
+        tomorrow ??= shipped.learn(profile, piece)
+      }
+      profile = tomorrow ?? profile
+    }
+    for (const other of people) {
+      if (other === person) continue
+      for (const piece of (daysOf(other)[1] ?? []).map(sampleOf)) {
+        others.count(shipped.accepts(before, piece))
+        othersLearned.count(shipped.accepts(profile, piece))
+      }
+    }
+  }
+  console.log(`other days, Monaco: owners pass ${plain.text()} without, ${learned.text()} with learning`)
+  console.log(`other days, Monaco: impostors pass ${others.text()} without, ${othersLearned.text()} with learning`)
+}
+
+/** Impostors put both typists together from their sessions 0 to 9; what is judged before and after was never used. */
+function poisoning(people: readonly Person[], rule: LearningRule, steps: number, attackers: number): void {
+  const rules = learner(kernel, rule)
+  const random = seededRandom(SEED)
+  const typists = new Map(people.map((person) => [person, typistOf(some(person, 0, 10))]))
+  const [own, ownAfter, theirs, theirsAfter] = [tally(), tally(), tally(), tally()]
+  for (const [v, victim] of people.entries()) {
+    const before = enrolledOf(some(victim, 0, 5))
+    for (let n = 0; n < attackers; n++) {
+      const attacker = people[(v + 1 + Math.floor(random() * (people.length - 1))) % people.length]
+      const [asVictim, asSelf] = [typists.get(victim), attacker && typists.get(attacker)]
+      if (attacker === undefined || asVictim === undefined || asSelf === undefined) continue
+      const after = poisoned(rules, before, steps, (step) => {
+        const text = session(step % 2 === 0 ? victim : attacker, 5 + (step % 5)) ?? []
+        const [from, to] = [asVictim(text, random), asSelf(text, random)]
+        return (share) => blended(text, from, to, share)
+      })
+      for (const [profile, mine, impostor] of [
+        [before, own, theirs],
+        [after, ownAfter, theirsAfter],
+      ] as const) {
+        for (const one of some(victim, 10, 5)) mine.count(rules.accepts(profile, sampleOf(one)))
+        for (const one of some(attacker, 10, 5)) impostor.count(rules.accepts(profile, sampleOf(one)))
+      }
+    }
+  }
+  console.log(
+    `poisoned, ${rule}, ${steps} steps: the impostor passes ${theirs.text()} before, ${theirsAfter.text()} after (x ${(theirsAfter.share() / theirs.share()).toFixed(2)}); the owner ${own.text()} before, ${ownAfter.text()} after`,
+  )
+}
+
+function main(data: string): void {
+  const people = splitPeople(loadPeople(data, 'aalto')).untouched.filter((person) => some(person, 0, 10).length === 10)
+  updateThreshold(people)
+  livedThrough(people)
+  otherDays(loadPeople(data, 'monacoFree'))
+  for (const rule of ['shipped', 'replacing'] as const)
+    poisoning(people, rule, Number(values.steps), Number(values.attackers))
+}
+
+if (values.help) console.log(HELP)
+else if (values.data === undefined) {
+  console.error('--data <folder> is required; --help tells more')
+  process.exitCode = 1
+} else main(values.data)

@@ -1,0 +1,118 @@
+import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
+import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import type { Kernel } from '../../src/scoring/kernel.js'
+import { countForgeries, populationOf, victimsOf, within } from './forgeries.js'
+import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
+import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
+
+/** Percent of each attack model that may be accepted (T06 in docs/trust.md). */
+export const FORGERY_BARS: Readonly<Record<AttackModel, number>> = {
+  S1: 0,
+  S3: 1,
+  S4: 1,
+  S4log: 2,
+  S4key: 2,
+  S5histogram: 2,
+  S5digraph: 2,
+  S5digraphLog: 2,
+  S5pieces: 2,
+  S6average: 15,
+  S6uniform: 15,
+  S6gaussian: 15,
+  S6histogram: 15,
+  S6keyHistogram: 15,
+  S6pairAverage: 15,
+  S6pairUniform: 15,
+  S6pairGaussian: 15,
+  S6pairLognormal: 15,
+  S6pairHistogram: 15,
+  S6splice: 15,
+  S6spliceJittered: 15,
+  S6pairGaussianOther: 15,
+  S6spliceOther: 15,
+}
+/** Percent of sincere patterns that may be called a bot, and of sincere pairs a replay. */
+export const SINCERE_BAR = 0.5
+export const PAIRS_BAR = 0.1
+const PAIRS = 30_000
+
+/** Upper end of a 95 % interval for a share, in percent (Wilson's score). */
+function upperPercent(count: number, of: number): number {
+  const z2 = 1.96 ** 2
+  const share = count / of
+  const centre = share + z2 / (2 * of)
+  return (100 * (centre + Math.sqrt(z2 * ((share * (1 - share)) / of + z2 / (4 * of * of))))) / (1 + z2 / of)
+}
+
+const WIDTHS = [34, 20, 20, 10, 8]
+const line = (...cells: readonly string[]): string =>
+  cells
+    .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
+    .join('')
+    .trimEnd()
+const cell = (count: number, of: number): string =>
+  `${((100 * count) / of).toFixed(2)} [${upperPercent(count, of).toFixed(2)}]`
+export const withinBounds = (sessions: Patterns): Patterns => sessions.filter((session) => within(session))
+const judged = (count: number, of: number, bar: number): string => ((100 * count) / of <= bar ? '' : 'missed')
+
+/**
+ * One table, in percent with the upper ends of 95 % intervals: sincere patterns called a bot and pairs a replay, `samples`
+ * forgeries of each attack model on the untouched people, and as many replays. `onProgress` is told what is measured.
+ */
+export function attackFigures(
+  kernel: Kernel,
+  data: string,
+  samples: number,
+  onProgress: (message: string) => void,
+): string[] {
+  const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
+  const [nislab, monaco] = [loadPeople(data, 'nislab'), loadPeople(data, 'monacoFree')]
+  const lines = [line('sincere, called a bot', 'five references', 'no reference', 'bar', 'samples')]
+  const all = { patterns: 0, called: 0, calledUnknown: 0 }
+  const sincere = (name: string, { patterns: n, called, calledUnknown }: SincereCount): void => {
+    const verdict = judged(Math.max(called, calledUnknown), n, SINCERE_BAR)
+    lines.push(line(name, cell(called, n), cell(calledUnknown, n), `${SINCERE_BAR}`, `${n}`, verdict))
+  }
+  for (const [name, patterns] of [
+    ['Aalto, untouched, 50 presses', sentences(untouched, 50)],
+    ['Aalto, untouched, 25 presses', sentences(untouched, 25)],
+    ['NISLAB, two hands', passphrases(nislab, 'h2')],
+    ['NISLAB, one hand', passphrases(nislab, 'h1')],
+    ['Monaco, 50 presses', pieces(monaco, 50)],
+    ['Monaco, 25 presses', pieces(monaco, 25)],
+  ] as const) {
+    onProgress(name)
+    const counted = countSincere(kernel, patterns)
+    sincere(name, counted)
+    all.patterns += counted.patterns
+    all.called += counted.called
+    all.calledUnknown += counted.calledUnknown
+  }
+  sincere('all of these', all)
+  lines.push('', line('forgeries', 'APCER', 'IAPAR', 'bar', 'samples'))
+  const victims = victimsOf(untouched)
+  const population = populationOf(fitting)
+  for (const attackModel of ATTACK_MODEL_NAMES) {
+    onProgress(attackModel)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, attackModel, victims, population, samples)
+    const bar = FORGERY_BARS[attackModel]
+    lines.push(line(attackModel, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
+  }
+  lines.push('', line('replays, not stopped', 'of a reference', 'of anything seen', 'bar', 'samples'))
+  const patterns = patternsOf(untouched, 50)
+  for (const [name, { bar, ...how }] of Object.entries(REPLAYS)) {
+    onProgress(`replays: ${name}`)
+    const { samples: n, ofReference, ofAnything } = countReplays(kernel, patterns.flat(), how, samples)
+    lines.push(line(name, cell(ofReference, n), cell(ofAnything, n), `${bar}`, `${n}`, judged(ofAnything, n, bar)))
+  }
+  lines.push('', line('sincere pairs', 'called a replay', 'marks alike', 'bar', 'pairs'))
+  for (const [name, of] of [
+    ['Aalto, untouched, 50 presses', patterns],
+    ['NISLAB, the same passphrase', [...passphrases(nislab, 'h2'), ...passphrases(nislab, 'h1')].map(withinBounds)],
+  ] as const) {
+    onProgress(`sincere pairs: ${name}`)
+    const { pairs: n, resembling, called } = countPairs(kernel, of, PAIRS)
+    lines.push(line(name, cell(called, n), cell(resembling, n), `${PAIRS_BAR}`, `${n}`, judged(called, n, PAIRS_BAR)))
+  }
+  return lines
+}

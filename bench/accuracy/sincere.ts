@@ -1,0 +1,58 @@
+import type { Person, Session } from '../../src/calibration/dataset.js'
+import type { Kernel } from '../../src/scoring/kernel.js'
+import { sampleOf, within } from './forgeries.js'
+
+/** Of `patterns` sincere ones: called a bot against five of the same person's, and with no reference at all. */
+export interface SincereCount {
+  readonly patterns: number
+  readonly called: number
+  readonly calledUnknown: number
+}
+
+/** A person's patterns of one way of typing: any five may be the references of another. */
+export type Patterns = readonly Session[]
+
+/** Every session's first `pressesMax` presses. */
+export const sentences = (people: readonly Person[], pressesMax: number): Patterns[] =>
+  people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, pressesMax)))
+
+/** Every session in pieces of `presses`: free text. */
+export const pieces = (people: readonly Person[], presses: number): Patterns[] =>
+  people.map(({ sessions }) =>
+    [...sessions.values()].flatMap((session) =>
+      Array.from({ length: Math.floor(session.length / presses) }, (_, i) =>
+        session.slice(presses * i, presses * (i + 1)),
+      ),
+    ),
+  )
+
+/** NISLAB's repetitions of each phrase with one hand class: their sessions are named phrase-hands-repetition. */
+export function passphrases(people: readonly Person[], hands: 'h1' | 'h2'): Patterns[] {
+  return people.flatMap(({ sessions }) => {
+    const phrases = new Map<string, Session[]>()
+    for (const [name, session] of sessions) {
+      const [phrase = '', hand] = name.split('-')
+      if (hand !== hands) continue
+      const held = phrases.get(phrase) ?? []
+      phrases.set(phrase, held)
+      held.push(session)
+    }
+    return [...phrases.values()]
+  })
+}
+
+/** Each pattern once, against the first five of the others. Patterns out of bounds are left out. */
+export function countSincere(kernel: Kernel, people: readonly Patterns[]): SincereCount {
+  let [patterns, called, calledUnknown] = [0, 0, 0]
+  for (const all of people) {
+    const samples = all.filter(within).map(sampleOf)
+    samples.forEach((sample, own) => {
+      const references = samples.filter((_, i) => i !== own).slice(0, 5)
+      const bot = (of: readonly Uint8Array[]): number => (kernel.score(sample, of).botLikelihood > 0.5 ? 1 : 0)
+      patterns++
+      called += bot(references)
+      calledUnknown += bot([])
+    })
+  }
+  return { patterns, called, calledUnknown }
+}

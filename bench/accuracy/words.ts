@@ -1,0 +1,205 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
+import { PAIR_KEYS, type PairFigures, pairFigures } from '../../src/calibration/key-pairs.js'
+import { bootstrapIntervals, type Figures, figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
+import { seededRandom, shuffled } from '../../src/calibration/random.js'
+import { type PairWorth, pairsOf, pairWorth, worthiestWords } from '../../src/domain/suggested-words.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
+import { encodeSample } from '../../src/scoring/sample.js'
+import { overlapLines } from './word-overlap.js'
+import { glued, takeWords, type WordPiece, wordPieces } from './word-pieces.js'
+
+const HELP = `Measures what the choice of suggested words is worth, on people that no model was fitted on.
+
+usage: npm run bench -- words --data <folder> [--people fitting|untouched] [--table FILE]
+
+  --data    folder with aalto_desktop.tsv.gz
+  --people  untouched (default): the 329 people that no model was fitted on; fitting: the 1,000 before them, to tune on
+  --table   write what each key pair tells, of the 1,000 people, to FILE and stop: src/domain/words/telling-pairs.ts
+
+Nobody in the data types words that we suggested. So whole words that a person typed, with their timings, are put together to
+patterns of 25 or 40 presses: five references of their first ten sentences, probes of their last five. Who tries to pass for them
+types words of their own last five sentences, taken by the same rule with the victim in view. Rules:
+  random      any words
+  telling     words of the pairs that tell most of anybody, in references and probes
+  chosen      as the service does: references of the pairs worth most for their owner; and since hardly anybody in the data types
+              a word twice, probes of words whose pairs the references hold, in place of words that the references hold
+`
+
+/** Draws of words for each person and rule; false matches and non-matches of all are pooled. */
+const ROUNDS = 3
+const BOOTSTRAP_DRAWS = 200
+const SEED = 20_261_121
+/** References and two probes must leave something to choose from. */
+const ROOM = { references: 5.6, probes: 2.3 }
+
+interface Typist {
+  readonly name: string
+  readonly enroll: readonly WordPiece[]
+  readonly probe: readonly WordPiece[]
+}
+
+/** What words are taken for: null takes any. */
+interface Rule {
+  readonly references: (typist: Typist) => PairWorth | null
+  readonly probe: (typist: Typist, held: ReadonlySet<number>) => PairWorth | null
+}
+
+const anybody = pairWorth('', 0)
+const RULES: Readonly<Record<string, Rule>> = {
+  random: { references: () => null, probe: () => null },
+  telling: { references: () => anybody, probe: () => anybody },
+  chosen: {
+    references: ({ name }) => pairWorth(name),
+    probe: ({ name }, held) => pairWorth(name).map((worth, pair) => (held.has(pair) ? worth : 0)),
+  },
+}
+
+function typists(people: readonly Person[], presses: number): Typist[] {
+  const room = (pieces: readonly WordPiece[]) => pieces.reduce((sum, piece) => sum + piece.presses.length, 0) / presses
+  return people
+    .map((person) => ({
+      name: String(person.id),
+      enroll: wordPieces(person, 0, 10),
+      probe: wordPieces(person, 10, 15),
+    }))
+    .filter(({ enroll, probe }) => room(enroll) > ROOM.references && room(probe) > ROOM.probes)
+}
+
+/** The pieces in the order in which a rule takes them. */
+function inOrder(pieces: readonly WordPiece[], worth: PairWorth | null, seed: number): WordPiece[] {
+  const drawn = shuffled(pieces, seededRandom(seed))
+  if (worth === null) return drawn
+  const words = [...new Set(drawn.map(({ word }) => word))]
+  const rank = new Map(worthiestWords(words, worth, words.length).map((word, i) => [word, i]))
+  return drawn.sort((a, b) => (rank.get(a.word) ?? 0) - (rank.get(b.word) ?? 0))
+}
+
+/** Every typist's probes and everybody else's, taken by one rule, and the share of owners' pairs that the references hold. */
+function scoresOf(kernel: Kernel, all: readonly Typist[], rule: Rule, presses: number) {
+  let [pairs, shared] = [0, 0]
+  const sample = (pieces: readonly WordPiece[]) => encodeSample(glued(pieces).slice(0, presses + 10), 'visible')
+  const scores = all.map((typist, own): PersonScores => {
+    const genuine: number[] = []
+    const impostor: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const seed = SEED + 1000 * own + round
+      const held = new Set<number>()
+      let left: readonly WordPiece[] = typist.enroll
+      for (let slot = 1; slot <= 5; slot++) {
+        const taken = takeWords(inOrder(left, rule.references(typist), seed), presses)
+        for (const { word } of taken) for (const pair of pairsOf(word)) held.add(pair)
+        left = left.filter((piece) => !taken.includes(piece))
+        kernel.read(slot, sample(taken))
+      }
+      const worth = rule.probe(typist, held)
+      /** Half of somebody's words, so that two probes have none in common. */
+      const scored = ({ probe }: Typist, half: number): number => {
+        const pieces = shuffled(probe, seededRandom(seed)).filter((_, i) => i % 2 === half)
+        const taken = takeWords(inOrder(pieces, worth, seed), presses)
+        if (probe === typist.probe) {
+          const typed = taken.flatMap(({ word }) => pairsOf(word))
+          pairs += typed.length
+          shared += typed.filter((pair) => held.has(pair)).length
+        }
+        kernel.read(0, sample(taken))
+        return kernel.scoreRead(5).fused
+      }
+      genuine.push(scored(typist, 0), scored(typist, 1))
+      for (const [i, other] of all.entries()) if (i !== own && i % ROUNDS === round) impostor.push(scored(other, 0))
+    }
+    return { genuine, impostor }
+  })
+  return { scores, shared: shared / pairs }
+}
+
+const percent = (share: number): string => (100 * share).toFixed(2)
+const MEASURED = ['global_eer', 'per_user_eer', 'fnmr_at_1pct'] as const
+
+/** How far a rule's figures lie from those at random: 95 % intervals over the same people drawn for both. */
+function differences(random: readonly PersonScores[], chosen: readonly PersonScores[]): string {
+  const next = seededRandom(SEED)
+  const drawn = Array.from({ length: BOOTSTRAP_DRAWS }, () => {
+    const people = random.map(() => Math.floor(next() * random.length))
+    const of = (scores: readonly PersonScores[]) => figuresOf(people.flatMap((i) => scores[i] ?? []))
+    const [before, after] = [of(random), of(chosen)]
+    return MEASURED.map((key) => after[key] - before[key])
+  })
+  const [before, after] = [figuresOf(random), figuresOf(chosen)]
+  return MEASURED.map((key, at) => {
+    const sorted = drawn.map((row) => row[at] ?? 0).sort((a, b) => a - b)
+    const [low, high] = [0.025, 0.975].map((share) => sorted[Math.floor(share * sorted.length)] ?? 0)
+    return `${percent(after[key] - before[key])} [${percent(low ?? 0)}, ${percent(high ?? 0)}]`
+  }).join(' | ')
+}
+
+function report(kernel: Kernel, people: readonly Person[], presses: number): void {
+  const all = typists(people, presses)
+  console.log(`${presses} presses, ${all.length} people who typed words enough, %`)
+  console.log('| words | global EER | per-user EER | FNMR at 1 % FMR |\n|---|---|---|---|')
+  let random: readonly PersonScores[] | null = null
+  for (const [name, rule] of Object.entries(RULES)) {
+    const { scores, shared } = scoresOf(kernel, all, rule, presses)
+    const [figures, intervals]: [Figures, ReturnType<typeof bootstrapIntervals>] = [
+      figuresOf(scores),
+      bootstrapIntervals(scores, BOOTSTRAP_DRAWS, SEED),
+    ]
+    const cells = MEASURED.map((key) => `${percent(figures[key])} [${intervals[key].map(percent).join(', ')}]`)
+    console.log(`| ${name}, ${percent(shared)} of the pairs shared | ${cells.join(' | ')} |`)
+    if (random !== null) console.log(`| ${name}, less random | ${differences(random, scores)} |`)
+    random ??= scores
+  }
+}
+
+function tableOf(pairs: readonly PairFigures[]): string {
+  const rows = Array.from({ length: PAIR_KEYS }, (_, first) =>
+    pairs
+      .slice(first * PAIR_KEYS, (first + 1) * PAIR_KEYS)
+      .map(({ nats }) => Math.min(35, Math.round(14 * nats)).toString(36))
+      .join(''),
+  )
+  return `/**
+ * What one typing of each key pair tells of who typed it, in fourteenths of a nat, as digits of base 36: a row a first key,
+ * a column a second key, a to z and then Space. Made by \`npm run bench -- words --data <folder> --table <this file>\` from the
+ * variances between and within 1,000 people of the 136M Keystrokes data set (Dhakal et al., CHI 2018), see
+ * src/calibration/key-pairs.ts; pairs that few of them typed twice are drawn to the mean. No typing of anybody is in it.
+ */
+export const TELLING_PAIRS = \`
+${rows.join('\n')}
+\`
+`
+}
+
+function main(): void {
+  const { values } = parseArgs({
+    options: {
+      data: { type: 'string' },
+      people: { type: 'string', default: 'untouched' },
+      table: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    console.log(HELP)
+    return
+  }
+  if (values.data === undefined) throw new Error('--data <folder> is required; --help tells more')
+  if (values.people !== 'fitting' && values.people !== 'untouched') throw new Error('--people is fitting or untouched')
+  const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
+  const people = splitPeople(loadPeople(values.data, 'aalto'))
+  if (values.table !== undefined) {
+    writeFileSync(values.table, tableOf(pairFigures(kernel, people.fitting)))
+    return
+  }
+  for (const line of overlapLines()) console.log(line)
+  for (const presses of [25, 40]) report(kernel, people[values.people], presses)
+}
+
+try {
+  main()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

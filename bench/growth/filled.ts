@@ -1,0 +1,105 @@
+import postgres from 'postgres'
+import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+
+/** What an attempt's facts take on disk, about: six indicators with their signals. */
+const TAGS = [{ k: 'app', v: 'web' }]
+const FACTS = JSON.stringify({
+  ip: '203.0.113.7',
+  mode: 'visible',
+  tags: TAGS,
+  indicators: Array.from({ length: 5 }, (_, i) => ({
+    indicator: `indicator-${i}`,
+    weight: 1,
+    score: 0.984375,
+    signals: Array.from({ length: 4 }, (_, j) => ({
+      signal: `s${j}`,
+      value: 'x'.repeat(12),
+      reference: 'x'.repeat(12),
+      weight: 1,
+      computedOutcome: 0.984375,
+    })),
+  })),
+})
+
+interface Filling {
+  /** First and last of the users and attempts to add. Attempts are dealt to users from 1 to the last. */
+  readonly users: readonly [from: number, to: number]
+  readonly attempts: readonly [from: number, to: number]
+  /** Each attempt leaves a replay mark, too. */
+  readonly marks?: boolean
+  readonly say: (line: string) => void
+}
+
+const STEP = 50_000
+/** From so many marks on their index is built anew rather than filled. No measurement behind it. */
+const MANY_MARKS = 500_000
+
+/** Adds made-up users and attempts of the last 30 days to an organization, from a seed, past every trigger. */
+export async function fillDatabase(url: string, organizationId: string, filling: Filling): Promise<void> {
+  const { users, attempts, marks = false, say } = filling
+  const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
+  for (const table of ['account', 'member', 'authentication'])
+    await sql.unsafe(`alter table keystride.${table} disable trigger user`)
+  const restoreBands = marks && attempts[1] - attempts[0] >= MANY_MARKS ? await dropBands(sql) : async () => {}
+  await sql`select set_config('role', 'keystride_system', false)`
+  await sql`select setseed(0.5)`
+  await sql`
+    insert into keystride.account (organization_id, id, user_ref, type, groups, created_at)
+    select ${organizationId}, md5('a' || i)::uuid, 'user-' || i || '@example.com', 'nominative',
+      case i % 5 when 0 then '["staff"]'::jsonb else '[]'::jsonb end, now() - random() * interval '300 days'
+    from generate_series(${users[0]}::int, ${users[1]}::int) i`
+  await sql`
+    insert into keystride.member (organization_id, id, account_id, member_ref, attempts, created_at)
+    select ${organizationId}, md5('m' || i)::uuid, md5('a' || i)::uuid, 'user-' || i || '@example.com',
+      case i % 100 when 0 then jsonb_set(${JSON.stringify(NO_ATTEMPTS)}::text::jsonb, '{biometric,off}', 'true')
+        else ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb end, now()
+    from generate_series(${users[0]}::int, ${users[1]}::int) i`
+  await sql`update keystride.headcount set n_accounts = ${users[1]} where organization_id = ${organizationId}`
+  for (let from = attempts[0]; from <= attempts[1]; from += STEP) {
+    const to = Math.min(attempts[1], from + STEP - 1)
+    await sql`
+      insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
+        account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
+        confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, facts, tags, facets)
+      select ${organizationId}, (lpad(to_hex(ms), 12, '0') || '7' || substr(md5('i' || i), 1, 3) || '8' || substr(md5('i' || i), 4, 15))::uuid,
+        to_timestamp(ms / 1000.0), md5('a' || u)::uuid, md5('m' || u)::uuid, 'user-' || u || '@example.com',
+        'user-' || u || '@example.com', 'nominative', substr(md5('s' || i), 1, 16),
+        case when i % 10 = 0 then 'security_code' else 'biometric' end, r < 0.9,
+        case when r < 0.9 then 'auth' when r < 0.95 then 'challenge' else 'block' end, '', r, r, r, md5('p')::uuid, 5, 5,
+        md5('t' || i)::uuid, ${FACTS}, ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
+          'place', (i % 60) || '.5 ' || (i % 90) || '.5 FR City', 'browser', 'B' || i % 6, 'os', 'O' || i % 5, 'kind', 'desktop',
+          'score.device', 'high', 'score.network', 'low', 'score.time', 'medium')
+      from (select i, random() as r, 1 + floor(random() * ${users[1]}::int)::int as u,
+        ((extract(epoch from now()) - 30 * 86400 * (1 - (i - random()) / ${attempts[1]}::float8)) * 1000)::bigint as ms
+        from generate_series(${from}::int, ${to}::int) i) drawn`
+    if (marks) await markAttempts(sql, organizationId, users[1], from, to)
+    if (from % 200_000 === 1) say(`  ${(from - 1).toLocaleString('en')} attempts`)
+  }
+  await sql`reset role`
+  await restoreBands()
+  for (const table of ['account', 'member', 'authentication'])
+    await sql.unsafe(`alter table keystride.${table} enable trigger user`)
+  say('  vacuum')
+  await sql`vacuum analyze`
+  await sql.end()
+}
+
+/** So that what is random is sorted once, instead of ever more of the index being read for each mark. */
+async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
+  const [index] = await sql<{ definition: string }[]>`
+    select pg_get_indexdef('keystride.replay_mark_bands'::regclass) as definition`
+  if (index === undefined) throw new Error('no index on the bands of replay marks')
+  await sql`drop index keystride.replay_mark_bands`
+  return async () => {
+    await sql`set maintenance_work_mem = '1GB'`
+    await sql.unsafe(index.definition)
+  }
+}
+
+/** Marks as random as those of real typing. */
+const markAttempts = (sql: postgres.Sql, organizationId: string, users: number, from: number, to: number) => sql`
+  insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at)
+  select ${organizationId}, decode(md5('x' || i), 'hex'),
+    array(select ('x' || substr(md5('b' || i || '.' || band), 1, 16))::bit(64)::bigint from generate_series(1, 8) band),
+    md5('m' || (1 + i % ${users}::int))::uuid, now() - random() * interval '30 days'
+  from generate_series(${from}::int, ${to}::int) i`

@@ -1,0 +1,100 @@
+import { writeFileSync } from 'node:fs'
+import { table } from '../../src/cli/table.js'
+import { closeOnSignal, deploy } from '../shared/deployment.js'
+import { machine } from '../shared/machine.js'
+import { benchOptions, runBench } from '../shared/options.js'
+import type { Spread } from '../shared/spread.js'
+import { measureKeys } from './keys.js'
+import { measureMemory } from './memory.js'
+import { growthPage } from './page.js'
+import { measureStored, measureTypings, VERIFIERS } from './stored.js'
+import type { Grown } from './verifies.js'
+
+const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, typings of one person, references, keys;
+and memory.
+
+  npm run bench -- growth [options]
+
+  --people N            people enrolled in the largest step (100000; before it a thousandth, a hundredth and a tenth of that)
+  --authentications N   authentications and replay marks kept in the largest step (300000; the same)
+  --typings N           typings of each of a hundred people in the last step (300; before it a thirtieth, a tenth and a third)
+  --remembered N        people who sign in while memory is watched (5000: more than a process remembers by default)
+  --rounds N            rounds of each step; medians are taken (5)
+  --calls N             verifies one after the other in a round (100)
+  --json FILE           also write the figures to a file
+  --html FILE           and the plots, as SVG in one page that opens offline
+
+People and authentications are added by a seeded generator, and verifies measured over HTTP on people who were enrolled
+through the service and whom it does not remember, so that every table is asked; those who type on it does. References (5, 10) and keys (15 to 500)
+cost nothing but scoring: they are measured there. The long form takes 25 minutes and 47 GB:
+  npm run bench -- growth --people 1000000 --authentications 10000000
+`
+
+await runBench('growth', async () => {
+  const defaults = {
+    people: 100_000,
+    authentications: 300_000,
+    typings: 300,
+    remembered: 5000,
+    rounds: 5,
+    calls: 100,
+  }
+  const { numbers: options, files } = benchOptions('growth', HELP, defaults, ['json', 'html'])
+  const facts = machine()
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  say('references and keys ...')
+  const keys = measureKeys(options.rounds)
+  const deployment = await deploy('Bench')
+  closeOnSignal(deployment)
+  try {
+    // First, while the stores are small: filling them takes long.
+    const memory = await measureMemory(deployment, { people: options.remembered, first: VERIFIERS }, say)
+    const typings = await measureTypings(deployment, { ...options, first: VERIFIERS + options.remembered }, say)
+    const stored = { ...(await measureStored(deployment, options, say)), 'typings of one person': typings }
+    process.stdout.write(
+      `${table(
+        ['keys', 'references', 'body bytes', 'scan µs', 'the attempt µs', 'low', 'high'],
+        keys.map(({ keys: n, references, body_bytes, scan_us, attempt_us }) => [
+          String(n),
+          String(references),
+          String(body_bytes),
+          scan_us.median.toFixed(1),
+          ...shown(attempt_us, 1),
+        ]),
+      )}\n\n`,
+    )
+    for (const [what, steps] of Object.entries(stored))
+      process.stdout.write(
+        `${table([what, 'verify p50 ms', 'low', 'high', 'PostgreSQL µs', 'low', 'high'], steps.map(rowOf))}\n\n`,
+      )
+    process.stdout.write(
+      `${table(
+        ['people who signed in', 'resident MiB of a process'],
+        memory.map(({ people, rss_mib }) => [people.toLocaleString('en'), rss_mib?.toFixed(0) ?? '?']),
+      )}\n\n`,
+    )
+    const { people, authentications } = stored
+    const report = {
+      keys,
+      memory,
+      people,
+      authentications,
+      typings,
+      options,
+      machine: facts,
+      at: new Date().toISOString(),
+    }
+    if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
+    if (files.html !== undefined) writeFileSync(files.html, growthPage(report))
+  } finally {
+    await deployment.close()
+  }
+})
+
+function shown({ median, min, max }: Spread, places: number): string[] {
+  return [median, min, max].map((value) => value.toFixed(places))
+}
+
+function rowOf({ size, p50_ms, postgres_us }: Grown): string[] {
+  return [size.toLocaleString('en'), ...shown(p50_ms, 3), ...shown(postgres_us, 0)]
+}

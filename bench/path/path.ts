@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { table } from '../../src/cli/table.js'
+import { startGenerators } from '../ratio/generators.js'
+import { closeOnSignal, deploy } from '../shared/deployment.js'
+import { machine } from '../shared/machine.js'
+import { benchOptions, runBench } from '../shared/options.js'
+import { costTable, measureCosts } from './costs.js'
+import { measurePath, STEPS } from './steps.js'
+
+const HELP = `Each step of a verify alone, their sum beside the whole, and what each request of a sign-in costs each part.
+
+  npm run bench -- path [options]
+
+  --rounds N        rounds in which all take turns; medians are taken (5)
+  --calls N         calls of each step in a round (40)
+  --seconds N       seconds of each loop that costs are measured in (2)
+  --people N        enrolled people (256)
+  --presses N       key presses of the patterns (44: what words suggested for a sign-in give)
+  --json FILE       also write the report to a file
+  --fronts N        processes that serve (the cores)
+  --costs FILE      write the table of costs that \`keystride plan --costs FILE\` takes
+
+Starts PostgreSQL, Redis and the service, whose fronts score inline. Needs redis-server on the PATH.
+`
+
+await runBench('path', async () => {
+  const defaults = { rounds: 5, calls: 40, seconds: 2, people: 256, presses: 44, fronts: availableParallelism() }
+  const { numbers: options, files } = benchOptions('path', HELP, defaults, ['json', 'costs'])
+  const { fronts } = options
+  const facts = machine()
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const deployment = await deploy('Bench')
+  closeOnSignal(deployment)
+  try {
+    const start = (env: Record<string, string>) =>
+      deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
+    // A megabyte remembers some 130 people: by the time one comes again they are forgotten.
+    const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
+    const reader = await deployment.program('ratio/read-only-server.js')
+    const generators = startGenerators(fronts)
+    const found = await measureCosts({ deployment, service, forgetful, fronts, generators, options, say })
+    say('each step alone ...')
+    const path = await measurePath(deployment, { service, reader }, options)
+    const costs = costTable(found, path, facts, options.presses)
+    const { steps_ms, sum_ms, whole_ms, rest_ms } = path
+    const rows = STEPS.map((step) => [step, ...shown(steps_ms[step])])
+    process.stdout.write(
+      `${table(
+        ['step, one call at a time', 'median ms', 'low', 'high'],
+        [
+          ...rows,
+          ['sum of the steps', sum_ms.toFixed(3), '', ''],
+          ['the whole over HTTP', ...shown(whole_ms)],
+          ['what no step is: routing, verdict, answer, waits', rest_ms.toFixed(3), '', ''],
+        ],
+      )}\n\n`,
+    )
+    const kinds = Object.entries(costs.requests).map(([kind, cost]) => [
+      kind,
+      ...[cost.front_us, cost.postgres_us, cost.redis_us].map(
+        ({ low, typical, high }) => `${typical} (${low} to ${high})`,
+      ),
+      String(cost.redis_commands),
+    ])
+    process.stdout.write(
+      `${table(['request, µs of processor', 'front', 'PostgreSQL', 'Redis', 'Redis commands'], kinds)}\n`,
+    )
+    const report = { ...path, costs, options, machine: facts, at: new Date().toISOString() }
+    if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
+    if (files.costs !== undefined) writeFileSync(files.costs, `${JSON.stringify(costs, null, 2)}\n`)
+  } finally {
+    await deployment.close()
+  }
+})
+
+function shown({
+  median,
+  min,
+  max,
+}: {
+  readonly median: number
+  readonly min: number
+  readonly max: number
+}): string[] {
+  return [median, min, max].map((ms) => ms.toFixed(3))
+}

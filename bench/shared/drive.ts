@@ -1,0 +1,125 @@
+import { connect } from 'node:net'
+
+interface Outcome {
+  readonly answers: number
+  readonly seconds: number
+  readonly latenciesMs: Float64Array
+  /** Status -> how often. */
+  readonly statuses: ReadonlyMap<number, number>
+}
+
+/** One HTTP/1.1 request as bytes, keep-alive. */
+export function request(method: string, path: string, headers: Readonly<Record<string, string>>, body: string): Buffer {
+  const bytes = Buffer.from(body)
+  const lines = Object.entries({ host: 'localhost', ...headers, 'content-length': String(bytes.byteLength) })
+  const head = `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+  return Buffer.concat([Buffer.from(head), bytes])
+}
+
+/**
+ * Sends each list over a connection of its own, the next request when the last is answered (a closed loop), all
+ * connections at once. `onAnswer` sees every body. A thin client: the less it costs, the more the server gets to show.
+ */
+export async function drive(
+  port: number,
+  lists: readonly (readonly Buffer[])[],
+  onAnswer: (body: string) => void = () => {},
+): Promise<Outcome> {
+  const latencies: number[] = []
+  const statuses = new Map<number, number>()
+  const begun = performance.now()
+  await Promise.all(
+    lists.map(async (list) => {
+      const connection = await openConnection(port)
+      await new Promise<void>((resolve, reject) => {
+        connection.onLost(reject)
+        let sent = 0
+        const next = () => {
+          const bytes = list[sent++]
+          if (bytes === undefined) return resolve()
+          const sentAt = performance.now()
+          connection.ask(bytes, (status, body) => {
+            latencies.push(performance.now() - sentAt)
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+            onAnswer(body.toString())
+            next()
+          })
+        }
+        next()
+      })
+      connection.close()
+    }),
+  )
+  const seconds = (performance.now() - begun) / 1000
+  return { answers: latencies.length, seconds, latenciesMs: Float64Array.from(latencies).sort(), statuses }
+}
+
+/** The value below which a share of sorted values lies. */
+export const quantile = (sorted: Float64Array, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
+
+/** `body` is valid during the call only. */
+type OnAnswer = (status: number, body: Buffer) => void
+
+/** A keep-alive connection with one request under way at a time. */
+export interface Connection {
+  ask(bytes: Buffer, done: OnAnswer): void
+  /** Called where the server closes it, or it breaks, before `close`. */
+  onLost(lost: (error: Error) => void): void
+  close(): void
+}
+
+/** Answers are a few hundred bytes; longer ones are put together. */
+const READ_BYTES = 64 * 1024
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** Connects to a port of this machine. Every connection reads into one buffer of its own: nothing is allocated an answer. */
+export function openConnection(port: number): Promise<Connection> {
+  let done: OnAnswer = () => {}
+  let lost: (error: Error) => void = () => {}
+  let held: Buffer | null = null
+  let closing = false
+
+  /** Hands over the answer where `bytes` hold all of it. */
+  function answered(bytes: Buffer): boolean {
+    const headEnd = bytes.indexOf(HEAD_END)
+    if (headEnd < 0) return false
+    const head = bytes.toString('latin1', 0, headEnd)
+    const end = headEnd + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
+    if (bytes.length < end) return false
+    held = null
+    done(Number(head.slice(9, 12)), bytes.subarray(headEnd + 4, end))
+    return true
+  }
+  function read(length: number, buffer: Uint8Array): boolean {
+    const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length)
+    const bytes = held === null ? chunk : Buffer.concat([held, chunk])
+    if (!answered(bytes)) held = held === null ? Buffer.from(chunk) : bytes
+    return true
+  }
+
+  return new Promise((resolve, reject) => {
+    const onread = { buffer: Buffer.alloc(READ_BYTES), callback: read }
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => {
+      resolve({
+        ask(bytes, onAnswer) {
+          done = onAnswer
+          socket.write(bytes)
+        },
+        onLost(handler) {
+          lost = handler
+        },
+        close() {
+          closing = true
+          socket.destroy()
+        },
+      })
+    })
+    const gone = (error: Error) => {
+      reject(error)
+      if (!closing) lost(error)
+    }
+    socket.on('error', gone)
+    socket.on('close', () => gone(new Error('the server closed a connection that was in use')))
+  })
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { loadProvider } from '../../src/http/provider.js'
+
+/** What every report of a bench says of where it ran. */
+export interface Machine {
+  readonly cpu: string
+  readonly cores: number
+  readonly memory_gib: number
+  readonly node: string
+  readonly uws: string
+}
+
+/** Throws where no native uWebSockets.js loads: what a fall-back does would be measured in its place. */
+export function machine(): Machine {
+  const { name, version, native } = loadProvider({ named: process.env.UWS_PROVIDER })
+  if (!native) throw new Error('a bench measures nothing on a fall-back of uWebSockets.js')
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memory_gib: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    uws: `${name}@${version}`,
+  }
+}
+
+/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick (`man 5 proc`, USER_HZ). */
+const TICKS_A_SECOND = 100
+
+/** A process, those that it started and theirs. */
+function family(pid: number): number[] {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => [Number(name), Number(statOf(Number(name))?.[1] ?? 0)] as const)
+  const found = [pid]
+  for (const of of found) found.push(...parents.filter(([, parent]) => parent === of).map(([child]) => child))
+  return found
+}
+
+/** Fields of /proc/PID/stat from the state on: the name before them may hold anything. */
+function statOf(pid: number): string[] | null {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? null
+  } catch {
+    return null
+  }
+}
+
+/** Seconds of processor that a process and its descendants have used; null on a system without /proc. */
+export function processorS(pid: number): number | null {
+  if (process.platform !== 'linux') return null
+  // User, system, and both of the children that were waited for.
+  const ticks = family(pid).flatMap((each) => statOf(each)?.slice(11, 15).map(Number) ?? [])
+  return ticks.reduce((sum, tick) => sum + tick, 0) / TICKS_A_SECOND
+}
+
+/** Resident memory of a process and its descendants, each counted whole; null on a system without /proc. */
+export function residentBytes(pid: number): { readonly all: number; readonly largest: number } | null {
+  if (process.platform !== 'linux') return null
+  const each = family(pid).map((one) => {
+    try {
+      return 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1] ?? 0)
+    } catch {
+      return 0
+    }
+  })
+  return { all: each.reduce((sum, bytes) => sum + bytes, 0), largest: Math.max(...each) }
+}

@@ -1,0 +1,116 @@
+import type { Route } from '../http/route.js'
+import { activities, dataCounter, dataCounterBatch } from './dashboard/activities.js'
+import {
+  aggregatedHistory,
+  applicationCounts,
+  connexionStats,
+  contextualBreakdown,
+  dailyUsages,
+  geolocation,
+  groupCounts,
+} from './dashboard/aggregations.js'
+import { channelRoutes } from './dashboard/alert-channels.js'
+import { alertRules, changeAlertRules } from './dashboard/alerts.js'
+import {
+  activityDetails,
+  authenticationsHistory,
+  authenticationTrace,
+  indicatorSignal,
+  indicatorSignals,
+  listAuthentications,
+  oneAuthentication,
+  userHistory,
+} from './dashboard/authentications.js'
+import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './dashboard/blocked-users.js'
+import type { DashboardServices } from './dashboard/dashboard-route.js'
+import { downloadArchive, exportArchives, exportLog } from './dashboard/exports.js'
+import { listLogs, oneLog, readLog, searchLogs } from './dashboard/logs.js'
+import { listNotifications, markRead, markReadByQuery } from './dashboard/notifications.js'
+import { listPatterns, patternsById, searchTagKeys, searchTagValues, tagKeys, tagValues } from './dashboard/patterns.js'
+import {
+  archivePolicy,
+  changePolicy,
+  createPolicy,
+  defaultPolicy,
+  endShadow,
+  listPolicies,
+  makeDefaultPolicy,
+  makeShadow,
+  onePolicy,
+  policyShadow,
+  simulatePolicy,
+} from './dashboard/policies.js'
+import { usageApi, usageHistory } from './dashboard/usage.js'
+import { actOnUser, searchUserLogs, userActions, userLogs } from './dashboard/user-actions.js'
+import { sortedUsers, sortUsers, userStatistics, usersTable } from './dashboard/user-statistics.js'
+import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './dashboard/users.js'
+
+/** Every endpoint of the dashboard API, in the order of its documentation. */
+export const dashboardRoutes: readonly Route<DashboardServices>[] = [
+  listUsers,
+  oneUser,
+  userMembers,
+  searchUserRefs,
+  usersGrowth,
+  userLogs,
+  searchUserLogs,
+  userActions,
+  actOnUser,
+  listAuthentications,
+  oneAuthentication,
+  authenticationsHistory,
+  userHistory,
+  authenticationTrace,
+  indicatorSignals,
+  indicatorSignal,
+  listPatterns,
+  patternsById,
+  tagKeys,
+  searchTagKeys,
+  tagValues,
+  searchTagValues,
+  dailyUsages,
+  blockedUsers,
+  blockedUsersHistory,
+  blockedUsersBatch,
+  usersTable,
+  userStatistics,
+  groupCounts,
+  geolocation,
+  contextualBreakdown,
+  applicationCounts,
+  aggregatedHistory,
+  connexionStats,
+  activities,
+  activityDetails,
+  dataCounter,
+  dataCounterBatch,
+  sortedUsers,
+  sortUsers,
+  usageHistory,
+  usageApi,
+  listPolicies,
+  createPolicy,
+  defaultPolicy,
+  onePolicy,
+  changePolicy,
+  archivePolicy,
+  makeDefaultPolicy,
+  simulatePolicy,
+  policyShadow,
+  makeShadow,
+  endShadow,
+  alertRules,
+  changeAlertRules,
+  ...channelRoutes,
+  listNotifications,
+  markRead,
+  markReadByQuery,
+  listLogs,
+  searchLogs,
+  oneLog,
+  readLog,
+  exportLog,
+  exportArchives,
+  downloadArchive,
+]

@@ -1,0 +1,232 @@
+import type { Session } from './dataset.js'
+import { normal, type Random, shuffled } from './random.js'
+
+/**
+ * How one time is made from the times it is drawn from: their mean, their mean with uniform jitter, evenly between their
+ * outer twentieths, from a normal or log-normal distribution of their mean and spread, one of them, or one of them
+ * together with the other time of the same press.
+ */
+type Law = 'mean' | 'jitter' | 'uniform' | 'normal' | 'lognormal' | 'histogram' | 'pieces'
+
+/** Which times it is drawn from: all, those of the same key, those of the same key after the same key. */
+type Scope = 'all' | 'key' | 'pair'
+
+/** Whose: anybody's, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
+type Stolen = 'population' | 'references' | 'captures'
+
+interface Forgery {
+  readonly law: Law
+  readonly scope: Scope
+  readonly of: Stolen
+  /** Each copied time moved by up to this, ms. */
+  readonly jitterMs?: number
+}
+
+/**
+ * Synthetic typists. S1 to S4 know one mean and spread, S5 how people type, S6 how the victim types. The methods of the
+ * KSDSLD data set (Gonzalez and others, 2021: AVERAGE, UNIFORM, GAUSSIAN, HISTOGRAM, NSHISTOGRAM) draw each time from the
+ * victim's times in the context of the keys before: here `S6pair...`, those without a context `S6...`. A splice glues the
+ * hold and the flight of one press together as they were recorded. `Other` is the same from patterns that nobody enrolled.
+ * S2, all zero, does not pass the bounds of a pattern.
+ */
+export const ATTACK_MODELS = {
+  S1: { law: 'mean', scope: 'all', of: 'population' },
+  S3: { law: 'jitter', scope: 'all', of: 'population' },
+  S4: { law: 'normal', scope: 'all', of: 'population' },
+  S4log: { law: 'lognormal', scope: 'all', of: 'population' },
+  S4key: { law: 'lognormal', scope: 'key', of: 'population' },
+  S5histogram: { law: 'histogram', scope: 'all', of: 'population' },
+  S5digraph: { law: 'normal', scope: 'pair', of: 'population' },
+  S5digraphLog: { law: 'lognormal', scope: 'pair', of: 'population' },
+  S5pieces: { law: 'pieces', scope: 'pair', of: 'population' },
+  S6average: { law: 'mean', scope: 'key', of: 'references' },
+  S6uniform: { law: 'uniform', scope: 'all', of: 'references' },
+  S6gaussian: { law: 'normal', scope: 'all', of: 'references' },
+  S6histogram: { law: 'histogram', scope: 'all', of: 'references' },
+  S6keyHistogram: { law: 'histogram', scope: 'key', of: 'references' },
+  S6pairAverage: { law: 'mean', scope: 'pair', of: 'references' },
+  S6pairUniform: { law: 'uniform', scope: 'pair', of: 'references' },
+  S6pairGaussian: { law: 'normal', scope: 'pair', of: 'references' },
+  S6pairLognormal: { law: 'lognormal', scope: 'pair', of: 'references' },
+  S6pairHistogram: { law: 'histogram', scope: 'pair', of: 'references' },
+  S6splice: { law: 'pieces', scope: 'pair', of: 'references' },
+  S6spliceJittered: { law: 'pieces', scope: 'pair', of: 'references', jitterMs: 4 },
+  S6pairGaussianOther: { law: 'normal', scope: 'pair', of: 'captures' },
+  S6spliceOther: { law: 'pieces', scope: 'pair', of: 'captures' },
+} as const satisfies Record<string, Forgery>
+export type AttackModel = keyof typeof ATTACK_MODELS
+export const ATTACK_MODEL_NAMES = Object.keys(ATTACK_MODELS) as readonly AttackModel[]
+
+/** A press as a forger has it: how long it was held, how long after the press before it came; NaN where that is unknown. */
+interface Piece {
+  readonly holdMs: number
+  readonly flightMs: number
+}
+
+/** What a forger holds of one context, with the moments that the laws take of it. */
+interface Drawer {
+  readonly pieces: readonly Piece[]
+  readonly hold: Moments
+  readonly flight: Moments
+}
+
+interface Moments {
+  readonly sorted: readonly number[]
+  readonly mean: number
+  readonly deviation: number
+  readonly logMean: number
+  readonly logDeviation: number
+}
+
+/** A forger's stock, by context; null stands for contexts that were never captured. */
+export interface Captured {
+  readonly all: Drawer
+  readonly byKey: (key: number) => Drawer | null
+  readonly byPair: (first: number, second: number) => Drawer | null
+}
+
+const PAUSE_MS = 2000
+const averageOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1)
+
+function momentsOf(values: readonly number[]): Moments {
+  const spread = (of: readonly number[], mean: number): number =>
+    Math.sqrt(averageOf(of.map((value) => (value - mean) ** 2)))
+  const logs = values.map((value) => Math.log(Math.max(value, 5)))
+  const [mean, logMean] = [averageOf(values), averageOf(logs)]
+  const sorted = [...values].sort((a, b) => a - b)
+  return { sorted, mean, deviation: spread(values, mean), logMean, logDeviation: spread(logs, logMean) }
+}
+
+function drawerOf(pieces: readonly Piece[]): Drawer {
+  const flights = pieces.map(({ flightMs }) => flightMs).filter((ms) => !Number.isNaN(ms))
+  return { pieces, hold: momentsOf(pieces.map(({ holdMs }) => holdMs)), flight: momentsOf(flights) }
+}
+
+/** The presses of sessions as a forger's stock; flights over two seconds are pauses, and their presses have no flight. */
+export function capturedFrom(sessions: readonly Session[]): Captured {
+  const all: Piece[] = []
+  const keys = new Map<number, Piece[]>()
+  const pairs = new Map<number, Piece[]>()
+  const put = (into: Map<number, Piece[]>, at: number, piece: Piece): void => {
+    const held = into.get(at)
+    if (held === undefined) into.set(at, [piece])
+    else held.push(piece)
+  }
+  for (const session of sessions) {
+    session.forEach(({ key, pressMs, releaseMs }, i) => {
+      const before = session[i - 1]
+      const flightMs = before === undefined ? Number.NaN : pressMs - before.pressMs
+      const piece = {
+        holdMs: Math.min(releaseMs - pressMs, 1000),
+        flightMs: flightMs < PAUSE_MS ? flightMs : Number.NaN,
+      }
+      all.push(piece)
+      if (Number.isNaN(piece.flightMs)) return
+      put(keys, key, piece)
+      put(pairs, 128 * (before?.key ?? 0) + key, piece)
+    })
+  }
+  const lookedUp = (from: Map<number, Piece[]>) => {
+    const made = new Map<number, Drawer>()
+    return (at: number): Drawer | null => {
+      const pieces = from.get(at)
+      if (pieces === undefined) return null
+      const drawer = made.get(at) ?? drawerOf(pieces)
+      made.set(at, drawer)
+      return drawer
+    }
+  }
+  const byPair = lookedUp(pairs)
+  return { all: drawerOf(all), byKey: lookedUp(keys), byPair: (first, second) => byPair(128 * first + second) }
+}
+
+const oneOf = <T>(values: readonly T[], random: Random): T | undefined => values[Math.floor(random() * values.length)]
+
+/** Fewer observations than this have no spread of their own: it is taken from all of the stock, as a share of the mean. */
+const SPREAD_MIN = 3
+
+function drawn(law: Exclude<Law, 'pieces'>, own: Moments, all: Moments, jitter: number, random: Random): number {
+  const known = own.sorted.length >= SPREAD_MIN
+  const at = (share: number): number => own.sorted[Math.floor(own.sorted.length * share)] ?? own.mean
+  switch (law) {
+    case 'mean':
+      return own.mean
+    case 'jitter':
+      return own.mean * (1 + jitter * (2 * random() - 1))
+    case 'uniform':
+      return at(0.05) + (at(0.95) - at(0.05)) * random()
+    case 'normal':
+      return own.mean + (known ? own.deviation : (own.mean * all.deviation) / all.mean / 2) * normal(random)
+    case 'lognormal':
+      return Math.exp(own.logMean + (known ? own.logDeviation : all.logDeviation / 2) * normal(random))
+    case 'histogram':
+      return oneOf(own.sorted, random) ?? own.mean
+  }
+}
+
+/**
+ * One synthetic session over the keys of `text`, times rounded to `gridMs`. Contexts never captured back off: pair, key,
+ * all. The forger knows that no key goes down twice: it is let go a moment before. Times lie within a pattern's bounds.
+ */
+export function synthesize(
+  attackModel: AttackModel,
+  text: Session,
+  stock: Captured,
+  gridMs: number,
+  random: Random,
+): Session {
+  const { law, scope, jitterMs = 0 }: Forgery = ATTACK_MODELS[attackModel]
+  const jitter = 0.05 + 0.6 * random()
+  const grid = (ms: number): number => Math.round(ms / gridMs) * gridMs
+  const moved = (ms: number): number => ms + jitterMs * (2 * random() - 1)
+  let now = 0
+  const session = text.map(({ key }, i) => {
+    const first = text[i - 1]?.key
+    const ofPair = scope === 'pair' && first !== undefined ? stock.byPair(first, key) : null
+    const drawer = ofPair ?? (scope === 'all' ? null : stock.byKey(key)) ?? stock.all
+    const piece = law === 'pieces' ? oneOf(drawer.pieces, random) : undefined
+    const holdMs =
+      piece?.holdMs ?? drawn(law === 'pieces' ? 'histogram' : law, drawer.hold, stock.all.hold, jitter, random)
+    const flightMs = Number.isNaN(piece?.flightMs ?? Number.NaN)
+      ? drawn(law === 'pieces' ? 'histogram' : law, drawer.flight, stock.all.flight, jitter, random)
+      : (piece?.flightMs ?? 0)
+    if (i > 0) now += Math.max(grid(moved(flightMs)), 5)
+    return { key, pressMs: now, releaseMs: now + Math.max(grid(moved(holdMs)), 5) }
+  })
+  return session.map((press, i) => {
+    const next = session[i + 1]
+    return next?.key === press.key && next.pressMs <= press.releaseMs
+      ? { ...press, releaseMs: Math.max(press.pressMs + 5, next.pressMs - 20 - Math.floor(40 * random())) }
+      : press
+  })
+}
+
+/**
+ * A change that makes sincere sessions as another keyboard, timer or way of typing might have given them: another speed,
+ * shorter holds, one key at a time, a coarse timer, keys that stand elsewhere, no Shift. Keeps what a hand does (habits per
+ * key, tails) and breaks what only the fitting data have, so that the bot signs do not take one-handed typing of an odd phrase
+ * for a machine. To be made alike of a person's references and probes.
+ */
+export function disturbance(random: Random): (session: Session) => Session {
+  const scale = Math.exp(0.8 * random() - 0.1)
+  const holdScale = scale * Math.exp(0.6 * random() - 0.5)
+  const gridMs = [1, 1, 5, 8, 15.6][Math.floor(random() * 5)] ?? 1
+  const places = Array.from({ length: 26 }, (_, i) => i + 1)
+  const turned = random() < 0.5 ? places : shuffled(places, random)
+  const keepAll = random() < 0.5
+  const oneAtATime = random() < 0.4
+  const grid = (ms: number): number => Math.round(ms / gridMs) * gridMs
+  return (session) =>
+    (keepAll ? session : session.filter(({ key }) => key === 0 || (key >= 1 && key <= 26))).map(
+      ({ key, pressMs, releaseMs }, i, kept) => {
+        const nextMs = oneAtATime ? (kept[i + 1]?.pressMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
+        const holdMs = Math.min(releaseMs - pressMs, Math.max(0.8 * (nextMs - pressMs), 20))
+        return {
+          key: turned[key - 1] ?? key,
+          pressMs: grid(scale * pressMs),
+          releaseMs: grid(scale * pressMs + holdScale * holdMs),
+        }
+      },
+    )
+}

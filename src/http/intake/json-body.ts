@@ -1,0 +1,95 @@
+import type { z } from 'zod'
+import { Refusal } from '../../domain/refusal.js'
+import { prepareFields } from '../../domain/validation/known-fields.js'
+import { ILL_FORMED, illFormedPath } from '../../domain/validation/text.js'
+import { check, type Problem, sentenceOf } from '../../domain/validation/validation.js'
+
+/** Nesting of objects and arrays in a body, the outermost counted (decisions 1). */
+const depthMax = 8
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * A JSON body's value: strict UTF-8, strict JSON, at most `depthMax` deep, no key that can reach a prototype, no number
+ * beyond a double's range, neither NUL nor a lone surrogate in a string. Everything else is the row's schema's to judge. Refuses with `validation-failed`, and says
+ * where, never what came. The caller has capped the bytes, so the walk is bounded.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw new Refusal('validation-failed', 'body: not valid UTF-8')
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the body, so it goes nowhere.
+    throw new Refusal('validation-failed', 'body: not valid JSON')
+  }
+  checkValue(value, 1)
+  // Only in \u escapes can they come: a raw NUL is not JSON, and a raw surrogate is not UTF-8.
+  if (text.includes('\\u')) checkText(value, 'body')
+  return value
+}
+
+function checkText(value: unknown, where: Where): void {
+  const path = illFormedPath(value)
+  if (path !== null) throw wrong([{ path, message: ILL_FORMED }], where)
+}
+
+type Where = 'body' | 'query' | 'path'
+
+/**
+ * What the schema makes of decoded parameters, which are held here to what `parseJson` asks of strings. Refuses with
+ * `validation-failed` naming the parameters, not values.
+ */
+export function checked(schema: z.ZodType, value: unknown, where: 'query' | 'path'): unknown {
+  checkText(value, where)
+  const result = check(schema, value)
+  if (result.ok) return result.data
+  throw wrong(result.problems, where)
+}
+
+export interface CheckedBody<T = unknown> {
+  readonly value: T
+  /** Unknown fields that are known ones in another spelling, a sentence each. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * What the schema makes of a body as `parseJson` gives it; the value is the schema's from then on. Null stands for absent in
+ * an optional field. Refuses with `validation-failed` naming the fields, not values, and misspelt ones with them.
+ */
+export function checkedBody<S extends z.ZodType>(schema: S, value: unknown): CheckedBody<z.output<S>> {
+  const warnings = prepareFields(schema, value)
+  const result = check(schema, value)
+  if (result.ok) return { value: result.data, warnings }
+  const { kind, message } = wrong(result.problems, 'body')
+  throw new Refusal(kind, [message, ...warnings].join('; '))
+}
+
+/** A field of the body is named by its path alone, a parameter by its place too: `query.limit`. */
+function wrong(problems: readonly Problem[], where: Where): Refusal {
+  const placed = where === 'body' ? problems : problems.map((one) => ({ ...one, path: [where, ...one.path] }))
+  return new Refusal('validation-failed', sentenceOf(placed, where))
+}
+
+function checkValue(value: unknown, depth: number): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Refusal('validation-failed', 'body: a number is out of range')
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (depth > depthMax) throw new Refusal('validation-failed', `body: nested deeper than ${depthMax}`)
+  if (Array.isArray(value)) {
+    for (const item of value) checkValue(item, depth + 1)
+    return
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+      throw new Refusal('validation-failed', `body: the key ${key} is not allowed`)
+    }
+    checkValue(item, depth + 1)
+  }
+}

@@ -1,0 +1,317 @@
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { z } from 'zod'
+import { ADAPTIVE_MAX } from '../domain/adaptation.js'
+import { type HostList, hostList } from '../domain/alert-host.js'
+import { DEFAULT_TARGETS, type ProfileTargets } from '../domain/biometric-status.js'
+import { CONTEXT_INDICATORS, type ContextIndicator } from '../domain/context/signal.js'
+import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
+import { check, fieldPath } from '../domain/validation/validation.js'
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
+
+const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
+type Role = (typeof ROLES)[number]
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(z.enum(values)).min(1))
+
+/** As libpq takes it: one server, or several with a comma between. */
+const databaseUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+  .refine((text) => {
+    const [, scheme = '', user = '', hosts = '', rest = ''] = /^(\w+:\/\/)(.*@)?([^@/?#]*)(.*)$/.exec(text) ?? []
+    return hosts.split(',').every((host) => host !== '' && URL.canParse(scheme + user + host + rest))
+  }, 'must be postgres://user:password@host:port/name, or several host:port with a comma between')
+
+const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
+
+const file = z.string().min(1).optional()
+
+const hosts = z.string().transform((text, context): HostList => {
+  const entries = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  const list = hostList(entries)
+  if (!('unreadable' in list)) return list
+  const place = entries.indexOf(list.unreadable) + 1
+  context.addIssue({
+    code: 'custom',
+    message: `entry ${place} is no host name, *.domain, address or range of addresses`,
+  })
+  return z.NEVER
+})
+
+/** The kernel compares with 16 references, adaptive ones among them. */
+const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
+
+/** Every setting of a process, one environment variable each; the README's configuration table is this list. */
+const Environment = z.object({
+  PORT: port.default(8080).describe('port to serve on'),
+  HOST: z.string().min(1).default('127.0.0.1').describe('address to serve on'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('where clients reach the service; builds absolute links'),
+  ROLES: listOf(ROLES).optional().describe('what this process serves, comma-separated: core, links, dashboard, jobs'),
+  DATABASE_URL: databaseUrl
+    .optional()
+    .describe(
+      'PostgreSQL 14 or newer, a standby by a further host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
+    ),
+  DATABASE_URL_FILE: file.describe(
+    'file that holds DATABASE_URL, as a container is given a secret; read where that is unset',
+  ),
+  DATABASE_POOL: count(2, 200)
+    .default(10)
+    .describe('connections to PostgreSQL a process holds at most, one of them for signs of life'),
+  MIGRATE: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'whether the start brings the database to its version; off: it stops where the schema is older, `keystride migrate` is a step',
+    ),
+  DATABASE_PREPARE: z
+    .enum(['auto', 'true', 'false'])
+    .default('auto')
+    .describe(
+      'whether statements stay prepared; auto: not through a pooler; true for PgBouncer 1.21 or newer that keeps them',
+    ),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+    .optional()
+    .describe(
+      'Redis 7 or newer: one node, or a Redis Cluster by several, comma-separated, or by one with ?cluster=true; unset: sessions live in PostgreSQL',
+    ),
+  KEYSTRIDE_DATA: z
+    .string()
+    .min(1)
+    .default('.keystride')
+    .describe('folder of the embedded PostgreSQL, its encryption.key and demo.json'),
+  ENCRYPTION_KEY: encryptionKey
+    .optional()
+    .describe("32 bytes in base64 that wrap the organizations' data keys; required with DATABASE_URL"),
+  ENCRYPTION_KEY_FILE: file.describe('file that holds ENCRYPTION_KEY; read where that is unset'),
+  ENCRYPTION_KEY_PREVIOUS: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(encryptionKey))
+    .optional()
+    .describe(
+      'keys that still open data keys while they are wrapped anew, comma-separated: see `keystride key rotate`',
+    ),
+  REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
+  TARGET_REF_PATTERNS: count(3, 10)
+    .default(DEFAULT_TARGETS.targetRefPatterns)
+    .describe('reference patterns that complete a profile, 3 to 10'),
+  FULL_REF_PATTERNS: count(3, FULL_REF_PATTERNS_MAX)
+    .default(DEFAULT_TARGETS.fullRefPatterns)
+    .describe(`reference patterns that fill a profile, up to ${FULL_REF_PATTERNS_MAX} and no fewer than complete it`),
+  ADAPTATION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe('whether profiles learn from clean sign-ins; off also leaves out what they have learned'),
+  GEOIP_DB: file.describe('MMDB file with places (fields of GeoLite2 City); unset: location signals are null'),
+  ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the operator of a network is null'),
+  ANONYMIZERS: file.describe('file of address ranges of anonymisers, one a line; unset: that signal is null'),
+  CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
+    .optional()
+    .describe(`context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}`),
+  ALERT_HOSTS: hosts
+    .optional()
+    .describe('where alerts may be sent, comma-separated: host names, *.domains, addresses, ranges; unset: nowhere'),
+  ALERT_CA: file.describe('PEM file of certificates that alert channels trust beside the well-known ones'),
+  PROCESSES: count(1, 64).optional().describe('processes that serve, on one port; unset: as many as cores'),
+  SCORING: z
+    .enum(['pool', 'inline'])
+    .default('pool')
+    .describe('where patterns are scored: on threads of their own, or on that which serves'),
+  SCORING_WORKERS: count(1, 64)
+    .optional()
+    .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
+  REQUESTS_AT_ONCE: count(4, 10_000)
+    .default(64)
+    .describe('requests a process works on at once; more wait, the most important first'),
+  QUEUE_MS: count(10, 60_000)
+    .default(1000)
+    .describe(
+      'how long a verify may have to wait, in ms: what would wait longer is 503 at once, and other calls sooner',
+    ),
+  KEY_RATE: count(0, 1_000_000)
+    .default(NO_RATE)
+    .describe('requests a second of one API key over all processes, more are 429; 0: as many as it likes'),
+  KEY_BURST: count(1, 1_000_000)
+    .optional()
+    .describe('requests of one API key that may come at once; unset: what may come in two seconds'),
+  PROFILE_CACHE_MB: count(1, 65_536)
+    .default(24)
+    .describe('memory of each process for profiles that sign in again, in MB: 100 about 12,000 people'),
+  STOP_LEAD_S: count(0, 60)
+    .default(0)
+    .describe(
+      'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
+    ),
+  READY_NEEDS_STORES: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe('whether /readyz says 503 while PostgreSQL or Redis is away; off: clients get the 503 of the API'),
+  METRICS_PORT: count(1, 65_535)
+    .optional()
+    .describe('port of its own for /metrics, with the probes; unset: /metrics is served on PORT'),
+  METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: that of HOST'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
+  LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
+  UWS_PROVIDER: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('package to load uWebSockets.js from instead of the bundled ones'),
+})
+
+export interface Config {
+  readonly port: number
+  readonly host: string
+  readonly publicUrl: string
+  readonly roles: readonly Role[]
+  readonly databaseUrl: string | null
+  readonly databasePool: number
+  readonly migrate: boolean
+  /** Null: it depends on whether a pooler stands between. */
+  readonly databasePrepare: boolean | null
+  readonly redisUrl: string | null
+  readonly dataFolder: string
+  /** Null: the embedded default keeps keys of its own in `dataFolder`. */
+  readonly encryptionKey: Uint8Array | null
+  readonly encryptionKeysPrevious: readonly Uint8Array[]
+  readonly replay: 'reject' | 'flag'
+  readonly targets: ProfileTargets
+  readonly adaptation: boolean
+  readonly processes: number
+  readonly scoring: 'pool' | 'inline'
+  readonly geography: {
+    readonly places: string | null
+    readonly networks: string | null
+    readonly anonymizers: string | null
+  }
+  readonly contextIndicators: readonly ContextIndicator[]
+  readonly alertHosts: HostList
+  readonly alertCaFile: string | null
+  readonly scoringWorkers: number | null
+  readonly requestsAtOnce: number
+  readonly queueMs: number
+  readonly keyRate: KeyRate
+  readonly profileCacheBytes: number
+  readonly stopLeadMs: number
+  readonly readyNeedsStores: boolean
+  /** Where /metrics is served apart from the APIs; null: beside them. */
+  readonly metricsAt: { readonly host: string; readonly port: number } | null
+  readonly logLevel: LogLevel
+  readonly logFormat: LogFormat
+  readonly uwsProvider: string | null
+}
+
+/** One line a variable that cannot be used: what was wanted, never the value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: readonly string[]) {
+    super(`configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`)
+  }
+}
+
+/** Reads and checks the environment; throws `ConfigError` naming every variable that is off. Empty counts as unset. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const problems = readSecretFiles(given)
+  const parsed = check(Environment, given)
+  if (!parsed.ok) problems.push(...parsed.problems.map(({ path, message }) => `${fieldPath(path)}: ${message}`))
+  if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
+    problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
+  }
+  if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
+    problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
+  }
+  if (parsed.ok && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
+    problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
+  }
+  if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
+    problems.push('METRICS_HOST: must come with METRICS_PORT')
+  }
+  if (parsed.ok && parsed.data.METRICS_PORT === parsed.data.PORT) {
+    problems.push('METRICS_PORT: must be another port than PORT')
+  }
+  if (!parsed.ok || problems.length > 0) throw new ConfigError(problems)
+  const settings = parsed.data
+  return {
+    port: settings.PORT,
+    host: settings.HOST,
+    publicUrl: (settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`).replace(/\/+$/, ''),
+    roles: settings.ROLES ?? ROLES,
+    databaseUrl: settings.DATABASE_URL ?? null,
+    databasePool: settings.DATABASE_POOL,
+    migrate: settings.MIGRATE === 'on',
+    databasePrepare: settings.DATABASE_PREPARE === 'auto' ? null : settings.DATABASE_PREPARE === 'true',
+    redisUrl: settings.REDIS_URL ?? null,
+    dataFolder: settings.KEYSTRIDE_DATA,
+    encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
+    encryptionKeysPrevious: (settings.ENCRYPTION_KEY_PREVIOUS ?? []).map((key) => Buffer.from(key, 'base64')),
+    replay: settings.REPLAY,
+    targets: { targetRefPatterns: settings.TARGET_REF_PATTERNS, fullRefPatterns: settings.FULL_REF_PATTERNS },
+    adaptation: settings.ADAPTATION === 'on',
+    processes: settings.PROCESSES ?? cpus().length,
+    scoring: settings.SCORING,
+    geography: {
+      places: settings.GEOIP_DB ?? null,
+      networks: settings.ASN_DB ?? null,
+      anonymizers: settings.ANONYMIZERS ?? null,
+    },
+    contextIndicators: settings.CONTEXT_INDICATORS ?? CONTEXT_INDICATORS,
+    alertHosts: settings.ALERT_HOSTS ?? { names: new Set(), domains: [], ranges: [] },
+    alertCaFile: settings.ALERT_CA ?? null,
+    scoringWorkers: settings.SCORING_WORKERS ?? null,
+    requestsAtOnce: settings.REQUESTS_AT_ONCE,
+    queueMs: settings.QUEUE_MS,
+    keyRate: { perSecond: settings.KEY_RATE, burst: settings.KEY_BURST ?? burstOf(settings.KEY_RATE) },
+    profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
+    stopLeadMs: settings.STOP_LEAD_S * 1000,
+    readyNeedsStores: settings.READY_NEEDS_STORES === 'on',
+    metricsAt:
+      settings.METRICS_PORT === undefined
+        ? null
+        : { host: settings.METRICS_HOST ?? settings.HOST, port: settings.METRICS_PORT },
+    logLevel: settings.LOG_LEVEL,
+    logFormat: settings.LOG_FORMAT,
+    uwsProvider: settings.UWS_PROVIDER ?? null,
+  }
+}
+
+/** Variables that a file may hold, since an environment is easier to read for others than a file. */
+const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
+
+/** Puts what the files hold beside what was given, which goes before it; gives what could not be read. */
+function readSecretFiles(given: Record<string, string | undefined>): string[] {
+  return SECRETS.flatMap((name) => {
+    const path = given[`${name}_FILE`]
+    if (path === undefined || given[name] !== undefined) return []
+    try {
+      given[name] = readFileSync(path, 'utf8').trim()
+      return []
+    } catch (error) {
+      return [`${name}_FILE: the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`]
+    }
+  })
+}
+
+/** Name, default and meaning of every variable, for `keystride config check` and the README. */
+export const configTable = (): { name: string; fallback: string; meaning: string }[] =>
+  Object.entries(Environment.shape).map(([name, schema]) => ({
+    name,
+    fallback: schema instanceof z.ZodDefault ? String(schema.def.defaultValue) : '',
+    meaning: schema.description ?? '',
+  }))

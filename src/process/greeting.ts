@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { Config } from './config.js'
+import { version } from './version.js'
+
+interface Greeted {
+  readonly config: Config
+  readonly port: number
+  /** The key that this start has made, shown this once. */
+  readonly apikey: string | null
+  /** Whether there is anybody to serve. */
+  readonly organizations: number
+  /** How the command line is called where this runs. */
+  readonly command: string
+}
+
+/** What a start prints for the person who made it: addresses, and the next step. */
+export function greeting({ config, port, apikey, organizations, command }: Greeted): string {
+  const { publicUrl } = config
+  const embedded = config.databaseUrl === null
+  const file = join(config.dataFolder, 'demo.json')
+  const start = [
+    '',
+    `Keystride ${version()} serves on ${config.host}:${port}`,
+    '',
+    `  core API           ${publicUrl}/core`,
+    `  profile-link API   ${publicUrl}/auth`,
+    `  dashboard API      ${publicUrl}/dashboard`,
+    `  documentation      ${publicUrl}/core/docs`,
+    ...(embedded ? [`  try it yourself    ${publicUrl}/auth/try`] : []),
+    '',
+  ]
+  const key =
+    apikey !== null
+      ? [`Demo organization made. Its API key, shown this once and kept in ${file}:`, '', `  ${apikey}`, '']
+      : embedded
+        ? [`The demo organization's key is in ${file}.`, '']
+        : organizations === 0
+          ? [
+              'Make an organization and a key:',
+              '',
+              `  ${command} organization create "My company"`,
+              `  ${command} key issue <organization-id> --label backend`,
+              '',
+            ]
+          : []
+  return [
+    ...start,
+    ...key,
+    'Next: begin a sign-in',
+    '',
+    `  curl -i -H 'apikey: ${apikey ?? '<API key>'}' ${publicUrl}/core/users/ann@example.com`,
+    '',
+    `More: ${command} --help`,
+    '',
+  ].join('\n')
+}
+
+/**
+ * How the command line is called where the service was started by `script`: by its name where that is on the PATH, as in
+ * the container, and by npx in a checkout or where the package is installed in a folder.
+ */
+export const commandAt = (script: string): string =>
+  /[/\\]keystride$/.test(script) && !/[/\\]node_modules[/\\]\.bin[/\\]/.test(script) ? 'keystride' : 'npx keystride'

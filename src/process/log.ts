@@ -1,0 +1,142 @@
+import { writeSync } from 'node:fs'
+
+/** Levels with the numbers that log collectors know them by; `silent` logs nothing. */
+const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: 100 }
+export type LogLevel = keyof typeof LEVELS
+/** What `LOG_LEVEL` may be, the gravest first. */
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const satisfies LogLevel[]
+
+/** Writes one line: a message, or fields and a message. An `Error` in the field `err` is told with its stack and causes. */
+interface Write {
+  (message: string): void
+  (fields: object, message: string): void
+}
+export const LOG_FORMATS = ['auto', 'json', 'text'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, Write>>
+
+/** Where lines go, each with its line feed. Must not throw. */
+type Sink = (line: string) => void
+
+/**
+ * Logs as JSON, one object a line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the
+ * call returns, so that the last words of a process are not lost. A sink that is gone, full or stuck loses lines and stops nothing.
+ */
+export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger => logOf(level, jsonLine, sink)
+
+/** Logs as text for a person, one line and the stack of an error; `color` for a terminal. */
+export const textLog = (level: LogLevel, color: boolean, sink: Sink = toDescriptor(1)): Logger =>
+  logOf(level, textLineIn(color), sink)
+
+/** The log of a process on its standard output: `auto` is text where that is a terminal, else JSON. */
+export function processLog(level: LogLevel, format: LogFormat, env: NodeJS.ProcessEnv): Logger {
+  const terminal = process.stdout.isTTY === true
+  if (format === 'json' || (format === 'auto' && !terminal)) return jsonLog(level)
+  return textLog(level, terminal && !env.NO_COLOR && env.TERM !== 'dumb')
+}
+
+type Line = (level: number, fields: object, message: string | undefined) => string
+
+function logOf(level: LogLevel, line: Line, sink: Sink): Logger {
+  const write =
+    (number: number): Write =>
+    (...[first, second]: [string] | [object, string]) => {
+      if (number < LEVELS[level]) return
+      const [fields, message] = typeof first === 'string' ? [{}, first] : [first, second]
+      sink(`${line(number, fields, message)}\n`)
+    }
+  const { trace, debug, info, warn, error, fatal } = LEVELS
+  return {
+    trace: write(trace),
+    debug: write(debug),
+    info: write(info),
+    warn: write(warn),
+    error: write(error),
+    fatal: write(fatal),
+  }
+}
+
+const jsonLine: Line = (level, fields, msg) => {
+  const head = { level, time: Date.now(), pid: process.pid }
+  try {
+    return JSON.stringify({ ...head, ...fields, msg }, (key, value: unknown) =>
+      key === 'err' && value instanceof Error ? told(value) : typeof value === 'bigint' ? String(value) : value,
+    )
+  } catch {
+    return JSON.stringify({ ...head, msg, unprintable: Object.keys(fields) }) // a cycle
+  }
+}
+
+/** The name of each level, and its colour as a terminal numbers it. */
+const SHOWN: Readonly<Record<number, readonly [string, number]>> = {
+  10: ['TRACE', 90],
+  20: ['DEBUG', 90],
+  30: ['INFO ', 32],
+  40: ['WARN ', 33],
+  50: ['ERROR', 31],
+  60: ['FATAL', 31],
+}
+
+function textLineIn(color: boolean): Line {
+  const dyed = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text)
+  return (level, fields, message) => {
+    const [name, code] = SHOWN[level] ?? ['', 0]
+    const { err, stack, ...rest } = fields as Record<string, unknown>
+    const told = Object.entries(rest).map(([key, value]) => `${dyed(90, `${key}=`)}${printable(valueText(value))}`)
+    const trace = err instanceof Error ? stackOf(err) : typeof stack === 'string' ? stack : ''
+    const time = new Date().toISOString().slice(11, 23)
+    const below = trace === '' ? [] : trace.split('\n').map((line) => `\n    ${dyed(90, printable(line.trim()))}`)
+    return `${dyed(90, time)} ${dyed(code, name)} ${[printable(message ?? ''), ...told].join('  ')}${below.join('')}`
+  }
+}
+
+function valueText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '(cannot be printed)' // a cycle
+  }
+}
+
+/** What a client or a store sent must not move a terminal's cursor or begin a line of its own. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`)
+
+/** Named fields alone: what else hangs on a database's error may be the values of a query. */
+function told(error: Error): object {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return { type: error.name, message: error.message, code, stack: stackOf(error) }
+}
+
+function stackOf(error: Error, depth = 0): string {
+  const own = error.stack ?? error.message
+  return error.cause instanceof Error && depth < 5 ? `${own}\ncaused by: ${stackOf(error.cause, depth + 1)}` : own
+}
+
+/** How long a reader that is behind is waited for, ms and times: 1 s in all, then the rest of the line is lost. */
+const WAIT_MS = 5
+const WAITS_MAX = 200
+
+/** A sink on an open file descriptor. One that was waited for in vain is not waited for again until it takes a line. */
+export function toDescriptor(descriptor: number): Sink {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  let stuck = false
+  let cut = false
+  return (line) => {
+    // What is left of a line that was cut short must not make this one unreadable.
+    let rest = Buffer.from(cut ? `\n${line}` : line)
+    for (let waits = 0; rest.length > 0; ) {
+      try {
+        const written = writeSync(descriptor, rest)
+        rest = rest.subarray(written)
+        cut = rest.length > 0
+      } catch (error) {
+        stuck ||= ++waits > WAITS_MAX
+        if (stuck || (error as NodeJS.ErrnoException).code !== 'EAGAIN') return
+        Atomics.wait(pause, 0, 0, WAIT_MS)
+      }
+    }
+    stuck = false
+  }
+}

@@ -1,0 +1,54 @@
+import type { Device } from '../domain/context/circumstances.js'
+import type { PatternMetadata } from '../domain/typing-pattern.js'
+import { clipped } from '../domain/validation/text.js'
+import { readUserAgent } from './user-agent.js'
+
+/** What a typing pattern says of where it was typed, as it is kept. */
+export interface TypingMetadata {
+  /** Null where the pattern says nothing of the device. */
+  readonly device: Device | null
+  /** What was typed into: the tag `app`, else the agent's type. Our choice. */
+  readonly application: string
+  readonly tags: readonly { readonly k: string; readonly v: string }[]
+}
+
+/** Longer names of a GPU or language say no more. */
+const TEXT_MAX = 80
+
+/** The few short texts that are kept of a pattern's surroundings: fonts as a digest, screens as `1920x1080@1`. */
+export function patternMetadata({ agent, tags = [], d }: PatternMetadata): TypingMetadata {
+  const app = tags.find(({ k }) => k === 'app')?.v
+  return {
+    device: d === undefined ? null : deviceOf(d),
+    application: clipped(app || agent.type, TEXT_MAX),
+    // What else a tag says is dropped.
+    tags: tags.map(({ k, v }) => ({ k, v })),
+  }
+}
+
+function deviceOf(d: NonNullable<PatternMetadata['d']>): Device {
+  const { sW, sH, dpr = 1, fonts, cpuThreads, uaData } = d
+  const { browser, os, kind } = readUserAgent(d.ua ?? '')
+  return {
+    browser,
+    os: os ?? textOf(uaData?.platform),
+    kind: kind ?? (uaData?.mobile === undefined ? null : uaData.mobile ? 'mobile' : 'desktop'),
+    screen: sW === undefined || sH === undefined ? null : `${sW}x${sH}@${dpr}`.slice(0, TEXT_MAX),
+    time_zone: textOf(d.tz),
+    language: textOf(d.navLanguage),
+    gpu: textOf(d.gpu),
+    fonts: fonts === undefined || fonts.length === 0 ? null : `${digest(fonts)} (${fonts.length})`,
+    cpu_threads: cpuThreads === undefined ? null : String(cpuThreads),
+  }
+}
+
+const textOf = (text: string | undefined): string | null => clipped(text ?? '', TEXT_MAX) || null
+
+/** FNV-1a, 32 bit, of the list in order: tells lists apart, keeps none. */
+function digest(texts: readonly string[]): string {
+  let hash = 0x811c9dc5
+  for (const text of texts)
+    for (let i = 0; i <= text.length; i++)
+      hash = Math.imul(hash ^ (i < text.length ? text.charCodeAt(i) : 0), 0x01000193) >>> 0
+  return hash.toString(16).padStart(8, '0')
+}

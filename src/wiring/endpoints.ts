@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileEndpoints, linkPageEndpoint } from '../api/links/pages.js'
+import { tryEndpoints } from '../api/links/try-it.js'
+import { DEMO_ORGANIZATION } from '../domain/organization.js'
+import { newToken } from '../flows/process/tokens.js'
+import { createTryIt } from '../flows/profile/try-it.js'
+import { documentEndpoints } from '../http/docs/docs-page.js'
+import { replyJson } from '../http/envelope.js'
+import type { Api, PlainEndpoint, Probe, ServerNeeds } from '../http/server-types.js'
+import type { Config } from '../process/config.js'
+import { version } from '../process/version.js'
+import { packageRoot } from '../scoring/artifacts.js'
+import { traceOf } from '../scoring/trace.js'
+import { guidePage, type PageLink, strayPage } from '../web/guide-page.js'
+import { pageHeaders } from '../web/page.js'
+import type { Stores } from './open-stores.js'
+import { openedOnce, type Services } from './services.js'
+
+const DOCS = { core: 'Core API', links: 'Profile links', dashboard: 'Dashboard' } as const
+const BASES = { core: 'core', links: 'auth', dashboard: 'dashboard' } as const
+
+const servedApis = (config: Config) =>
+  (['core', 'links', 'dashboard'] as const).filter((api) => config.roles.includes(api))
+
+const pageLinks = (config: Config, { embedded }: Stores): PageLink[] => [
+  ...servedApis(config).map((api): PageLink => [`${BASES[api]}/docs`, DOCS[api]]),
+  ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
+]
+
+/** For a browser that asks for an API's address or an unknown one. */
+export function browserPage(config: Config, stores: Stores): NonNullable<ServerNeeds<Services>['browserPage']> {
+  const links: PageLink[] = [['', 'Start'], ...pageLinks(config, stores)]
+  const root = `${new URL(config.publicUrl).pathname.replace(/\/+$/, '')}/`
+  const headers = pageHeaders(config.publicUrl)
+  const pages = { 401: strayPage(401, root, links), 404: strayPage(404, root, links) }
+  return (status) => ({ contentType: 'text/html; charset=utf-8', body: pages[status], headers })
+}
+
+/** `/`: the guide for a browser, the addresses of the APIs for everybody else. */
+function home(config: Config, stores: Stores): PlainEndpoint {
+  const { publicUrl } = config
+  const page = guidePage({ guide: built('web/guide.html'), publicUrl, links: pageLinks(config, stores) })
+  const addresses = Object.fromEntries(servedApis(config).map((api) => [api, `${publicUrl}/${BASES[api]}`]))
+  return {
+    method: 'get',
+    path: '/',
+    handle: ({ header }) =>
+      header('accept')?.includes('text/html') === true
+        ? { status: 200, contentType: 'text/html; charset=utf-8', body: page, headers: pageHeaders(publicUrl) }
+        : {
+            status: 200,
+            contentType: 'application/json; charset=utf-8',
+            body: replyJson({ status: 200, payload: addresses }, new Date()),
+          },
+  }
+}
+
+/** The hosted pages and what they load; the page to try things on where the database is our own. */
+export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
+  const own = [home(config, stores), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  if (!stores.embedded) return own
+  const scorer = openedOnce()
+  let demo: Promise<string | null> | null = null
+  const tryIt = createTryIt({
+    ...services,
+    profiles: stores.profiles,
+    vault: stores.vault,
+    newToken,
+    explain: (probe, references) => traceOf(scorer(), { probe, references }).explanation,
+    async demoOrganizationId() {
+      demo ??= stores.organizations.list().then((all) => all.find(({ name }) => name === DEMO_ORGANIZATION)?.id ?? null)
+      const id = await demo
+      if (id === null) demo = null
+      return id
+    },
+  })
+  return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+}
+
+/** What pages run, as it was built. */
+const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
+
+const browserModules = (): Record<`${string}.js`, string> => ({
+  'recorder.js': built('recorder/recorder.js'),
+  'typing.js': built('web/typing.js'),
+  'link.js': built('web/link.js'),
+  'try.js': built('web/try.js'),
+})
+
+/** An API's documents and what they load. */
+export const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
+  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
+
+/**
+ * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` says why no new request should be sent
+ * here, null where it should.
+ */
+export function probes(unready: () => Probed<string | null>, metricsText: () => Promise<string>): Probe[] {
+  const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })
+  return [
+    { method: 'get', path: '/livez', probe: true, handle: () => text(200, 'live\n') },
+    {
+      method: 'get',
+      path: '/readyz',
+      probe: true,
+      async handle() {
+        const why = await unready()
+        return why === null ? text(200, 'ready\n') : text(503, `${why}\n`)
+      },
+    },
+    {
+      method: 'get',
+      path: '/metrics',
+      probe: true,
+      handle: async () => ({
+        status: 200,
+        contentType: 'text/plain; version=0.0.4; charset=utf-8',
+        body: await metricsText(),
+      }),
+    },
+  ]
+}
+
+type Probed<T> = T | Promise<T>

@@ -1,0 +1,338 @@
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { v7 } from 'uuid'
+import { ExpectedFault } from '../domain/expected-fault.js'
+import { createOrganizationFlows, type OrganizationFlows } from '../flows/organization/organizations.js'
+import { type Clock, createClock } from '../flows/process/clock.js'
+import type { Check } from '../flows/process/health.js'
+import type { Config } from '../process/config.js'
+import type { Logger } from '../process/log.js'
+import { codeHashThreadFile } from '../scoring/artifacts.js'
+import type { AccountStore } from '../storage/account.js'
+import type { AlertStore } from '../storage/alerts.js'
+import type { ApiKeyStore } from '../storage/api-key.js'
+import type { AttemptLockStore } from '../storage/attempt-lock.js'
+import type { AttemptLog } from '../storage/attempt-log.js'
+import type { AuthenticationStore } from '../storage/authentication.js'
+import type { CodeHash } from '../storage/code-hash.js'
+import { createCodeHash } from '../storage/crypto/code-hash-argon2.js'
+import { keyFile } from '../storage/crypto/key-file.js'
+import { createKeyWrap } from '../storage/crypto/key-wrap-aes.js'
+import { createVault } from '../storage/crypto/vault-aes.js'
+import type { Directory } from '../storage/directory.js'
+import type { ErasureStore } from '../storage/erasures.js'
+import type { ExportStore } from '../storage/exports.js'
+import type { Geography } from '../storage/geography.js'
+import { openGeography } from '../storage/geography-files.js'
+import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
+import type { JobQueueStore } from '../storage/job-queue.js'
+import { givenKeys, type KeyRing } from '../storage/key-ring.js'
+import type { KeyWrap } from '../storage/key-wrap.js'
+import type { NotificationStore } from '../storage/notifications.js'
+import type { OrganizationStore } from '../storage/organization.js'
+import type { Outbox } from '../storage/outbox.js'
+import type { PendingActionStore } from '../storage/pending-action.js'
+import type { PolicyStore } from '../storage/policies.js'
+import { postgresAttemptLocks } from '../storage/postgres/attempt/attempt-lock.js'
+import { postgresAttemptLog } from '../storage/postgres/attempt/attempt-log.js'
+import { postgresAuthentications } from '../storage/postgres/attempt/authentication.js'
+import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-patterns.js'
+import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
+import { connectPostgres } from '../storage/postgres/connection/client.js'
+import { poolerBetween } from '../storage/postgres/connection/pooler.js'
+import { findPrimary, serversOf } from '../storage/postgres/connection/primary.js'
+import { startEmbedded } from '../storage/postgres/embedded/embedded.js'
+import { postgresAlerts } from '../storage/postgres/insight/alerts.js'
+import { postgresExports } from '../storage/postgres/insight/exports.js'
+import { postgresJobQueue } from '../storage/postgres/insight/job-queue.js'
+import { postgresNotifications } from '../storage/postgres/insight/notifications.js'
+import { postgresOutbox } from '../storage/postgres/insight/outbox.js'
+import { postgresRetention } from '../storage/postgres/insight/retention.js'
+import { postgresStatistics } from '../storage/postgres/insight/statistics.js'
+import { postgresUsage } from '../storage/postgres/insight/usage.js'
+import { postgresApiKeys } from '../storage/postgres/organization/api-key.js'
+import { postgresOrganizations } from '../storage/postgres/organization/organization.js'
+import { postgresPolicies } from '../storage/postgres/organization/policies.js'
+import { postgresTypingWords } from '../storage/postgres/organization/typing-words.js'
+import { postgresWrappedKeys } from '../storage/postgres/organization/wrapped-key.js'
+import { postgresAccounts } from '../storage/postgres/person/account.js'
+import { postgresDirectory } from '../storage/postgres/person/directory.js'
+import { postgresErasures } from '../storage/postgres/person/erasures.js'
+import { postgresPendingActions } from '../storage/postgres/person/pending-action.js'
+import { postgresPreferredLanguages } from '../storage/postgres/person/preferred-language.js'
+import { postgresProfiles } from '../storage/postgres/person/profile.js'
+import { postgresProfileLinks } from '../storage/postgres/person/profile-link.js'
+import { postgresSecurityCodes } from '../storage/postgres/person/security-code.js'
+import { postgresUserLog } from '../storage/postgres/person/user-log.js'
+import { migrate, requireSchema } from '../storage/postgres/schema/migrate.js'
+import type { PreferredLanguageStore } from '../storage/preferred-language.js'
+import type { ProfileStore } from '../storage/profile.js'
+import type { ProfileLinkStore } from '../storage/profile-link.js'
+import type { RateAccounts } from '../storage/rate-account.js'
+import type { RetentionStore } from '../storage/retention.js'
+import type { SecurityCodeStore } from '../storage/security-code.js'
+import type { SessionStore } from '../storage/session.js'
+import type { StatisticsStore } from '../storage/statistics.js'
+import type { TypingWordStore } from '../storage/typing-words.js'
+import type { UsageStore } from '../storage/usage.js'
+import type { UserLogStore } from '../storage/user-log.js'
+import type { Vault } from '../storage/vault.js'
+import type { WrappedKeyStore } from '../storage/wrapped-key.js'
+
+export interface Stores {
+  readonly organizations: OrganizationStore
+  readonly apiKeys: ApiKeyStore
+  readonly accounts: AccountStore
+  readonly profiles: ProfileStore
+  readonly profileLinks: ProfileLinkStore
+  readonly pendingActions: PendingActionStore
+  readonly authentications: AuthenticationStore
+  readonly attemptLog: AttemptLog
+  readonly statistics: StatisticsStore
+  readonly policies: PolicyStore
+  readonly usage: UsageStore
+  readonly directory: Directory
+  readonly alerts: AlertStore
+  readonly notifications: NotificationStore
+  readonly outbox: Outbox
+  readonly attemptLocks: AttemptLockStore
+  readonly invalidPatterns: InvalidPatternStore
+  readonly securityCodes: SecurityCodeStore
+  readonly codeHash: CodeHash
+  readonly typingWords: TypingWordStore
+  readonly preferredLanguages: PreferredLanguageStore
+  readonly sessions: SessionStore
+  /** Null without Redis. */
+  readonly rateAccounts: RateAccounts | null
+  /** Wherever they are kept. */
+  readonly endEverySession: () => Promise<void>
+  readonly geography: Geography
+  readonly jobQueue: JobQueueStore
+  readonly exports: ExportStore
+  readonly retention: RetentionStore
+  readonly erasures: ErasureStore
+  readonly userLog: UserLogStore
+  readonly vault: Vault
+  readonly keyRing: KeyRing
+  readonly keyWrap: KeyWrap
+  readonly wrappedKeys: WrappedKeyStore
+  /** Where the stores themselves listen. */
+  readonly ports: ReadonlySet<number>
+  /** The time, for everything that is stored or compared with what is. */
+  readonly clock: Clock
+  /** What health watches. */
+  readonly checks: readonly Check[]
+  /** The PostgreSQL is our own. */
+  readonly embedded: boolean
+  /** Migrations that opening applied. */
+  readonly migrated: readonly string[]
+  close(): Promise<void>
+}
+
+export type SchemaChoice = 'migrate' | 'at-least' | 'exact'
+
+/** Beside the processes' pools: migrations, a console, and the server's own. */
+const FURTHER_CONNECTIONS = 20
+
+/** About five seconds in all, with the patience of a ping itself. */
+const FIRST_PINGS = 20
+const FIRST_PING_EVERY_MS = 50
+
+/** So many that every process that serves, and the one that watches over them, can fill its pool. */
+const connectionsFor = ({ processes, databasePool }: Config): number =>
+  Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
+
+/**
+ * Opens every store that the configuration names. `schema` says what becomes of a database at another version: `migrate`
+ * brings it to this one, `at-least` accepts a newer one, `exact` accepts none; each of the last two throws otherwise and
+ * changes nothing. `redis` false leaves Redis alone: administration has no use for it. `supervised`: the process above
+ * starts an embedded database again where it dies.
+ * What was opened before a failure is closed again.
+ */
+export async function openStores(
+  config: Config,
+  log: Logger,
+  {
+    redis: withRedis,
+    supervised = false,
+    schema = 'exact',
+  }: { redis: boolean; supervised?: boolean; schema?: SchemaChoice },
+): Promise<Stores> {
+  const closing: (() => Promise<void>)[] = []
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step()
+  }
+  try {
+    const say = (line: string) => log.info(line)
+    const warn = (line: string) => log.warn(line)
+    const embedded =
+      config.databaseUrl === null
+        ? await startEmbedded({
+            dataFolder: config.dataFolder,
+            connections: connectionsFor(config),
+            watched: !supervised,
+            log: say,
+          })
+        : null
+    if (embedded !== null) closing.push(() => embedded.stop())
+    const url = embedded?.url ?? config.databaseUrl ?? ''
+    const primary = await primaryOf(url)
+    const migrated = await atVersion(primary, schema, say).catch((error: unknown) => {
+      throw databaseFault(error)
+    })
+    const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
+    const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
+    closing.push(() => database.close())
+    const clock = createClock({
+      monotonicMs: () => performance.now(),
+      wallMs: () => Date.now(),
+      onSkew: (whose, skewMs, off) =>
+        log.warn({ whose, skewMs }, off ? "a clock is off the database's" : "a clock agrees with the database's again"),
+    })
+    const pingDatabase = clock.led(() => database.ping())
+    await untilHeard(pingDatabase)
+    const redis = config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, say)
+    if (redis !== null) closing.push(() => redis.close())
+
+    const keyRing =
+      config.encryptionKey === null
+        ? keyFile(config.dataFolder)
+        : givenKeys(config.encryptionKey, config.encryptionKeysPrevious)
+    const keyWrap = createKeyWrap(keyRing)
+    const wrappedKeys = postgresWrappedKeys(database)
+    const vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
+    const codeHash = createCodeHash({
+      pepperOf: (organizationId) => vault.codePepper(organizationId),
+      threadFile: codeHashThreadFile(),
+      atOnce: config.processes > 1 ? 1 : Math.max(1, availableParallelism() - 1),
+    })
+    closing.push(() => codeHash.close())
+    return {
+      organizations: postgresOrganizations(database),
+      apiKeys: postgresApiKeys(database),
+      accounts: postgresAccounts(database),
+      profiles: postgresProfiles(database),
+      profileLinks: postgresProfileLinks(database),
+      pendingActions: postgresPendingActions(database),
+      authentications: postgresAuthentications(database),
+      attemptLog: postgresAttemptLog(database),
+      statistics: postgresStatistics(database),
+      policies: postgresPolicies(database),
+      usage: postgresUsage(database),
+      directory: postgresDirectory(database),
+      alerts: postgresAlerts(database),
+      notifications: postgresNotifications(database),
+      outbox: postgresOutbox(database),
+      attemptLocks: postgresAttemptLocks(database),
+      sessions: redis?.sessions ?? postgresSessions(database),
+      rateAccounts: redis?.rateAccounts ?? null,
+      async endEverySession() {
+        await endEverySession(database)
+        await redis?.endEverySession()
+      },
+      invalidPatterns: postgresInvalidPatterns(database),
+      securityCodes: postgresSecurityCodes(database),
+      codeHash,
+      typingWords: postgresTypingWords(database),
+      preferredLanguages: postgresPreferredLanguages(database),
+      geography: openGeography(config.geography),
+      jobQueue: postgresJobQueue(database),
+      exports: postgresExports(database),
+      retention: postgresRetention(database),
+      erasures: postgresErasures(database),
+      userLog: postgresUserLog(database),
+      vault,
+      keyRing,
+      keyWrap,
+      wrappedKeys,
+      ports: portsOf(url, config.redisUrl),
+      clock,
+      checks: [
+        { name: 'PostgreSQL', ping: pingDatabase },
+        ...(redis === null ? [] : [{ name: 'Redis', ping: clock.compared('Redis', () => redis.ping()) }]),
+      ],
+      embedded: embedded !== null,
+      migrated,
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Names of the migrations applied: none unless `schema` is `migrate`. */
+async function atVersion(primary: string, schema: SchemaChoice, log: (line: string) => void): Promise<string[]> {
+  if (schema === 'migrate') return await migrate(primary, log)
+  await requireSchema(primary, { newer: schema === 'at-least' })
+  return []
+}
+
+/** Nothing is served by this machine's own clock. The first connection may take longer than any word after it. */
+async function untilHeard(ping: () => Promise<void>): Promise<void> {
+  for (let left = FIRST_PINGS; ; left--) {
+    try {
+      return await ping()
+    } catch (error) {
+      if (left === 0) throw error
+      await delay(FIRST_PING_EVERY_MS)
+    }
+  }
+}
+
+/** Of several servers the one that takes writes. */
+async function primaryOf(url: string): Promise<string> {
+  const [only, ...others] = serversOf(url)
+  if (only !== undefined && others.length === 0) return only
+  const primary = await findPrimary(serversOf(url))
+  if (primary === null) throw new ExpectedFault('no server of DATABASE_URL takes writes')
+  return primary.url
+}
+
+const REFUSED: Readonly<Record<string, string>> = {
+  '28P01': 'refuses the password',
+  '28000': 'refuses the login',
+  '3D000': 'does not exist',
+  '53300': 'has no connection left',
+  '57P03': 'is not ready yet',
+}
+const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
+
+/** An error of the first connection as a sentence, where an operator can mend it; else the error itself. */
+function databaseFault(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const refused = REFUSED[code]
+  if (refused !== undefined) return new ExpectedFault(`DATABASE_URL: the database ${refused} (${code})`)
+  if (AWAY.test(code)) return new ExpectedFault(`DATABASE_URL: no database answers (${code})`)
+  return /timeout/i.test(error.message) ? new ExpectedFault('DATABASE_URL: no database answers (timeout)') : error
+}
+
+/** Ports of every database server and of every Redis node. */
+function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
+  const nodes = (redisUrl ?? '').split(',').filter((node) => node !== '')
+  const portOf = (url: string, usual: number) => Number(new URL(url.trim()).port) || usual
+  const servers = serversOf(databaseUrl).map((server) => portOf(server, 5432))
+  return new Set([...servers, ...nodes.map((node) => portOf(node, 6379))])
+}
+
+/** Loaded only where it is used: the client's modules take 190 ms of a start. */
+async function openRedis(url: string, log: (line: string) => void) {
+  const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }] = await Promise.all([
+    import('../storage/redis/client.js'),
+    import('../storage/redis/session.js'),
+    import('../storage/redis/rate-account.js'),
+  ])
+  const redis = await connectRedis({ url, log })
+  return {
+    sessions: redisSessions(redis),
+    rateAccounts: redisRateAccounts(redis),
+    endEverySession: () => endEverySession(redis),
+    ping: () => redis.ping(),
+    close: () => redis.close(),
+  }
+}
+
+/** Administration on open stores. */
+export const administration = (stores: Stores): OrganizationFlows =>
+  createOrganizationFlows({ ...stores, newId: () => v7(), now: stores.clock.now })

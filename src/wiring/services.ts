@@ -1,0 +1,160 @@
+import { randomInt } from 'node:crypto'
+import type { CoreServices } from '../api/core/core-route.js'
+import type { DashboardServices } from '../api/dashboard/dashboard-route.js'
+import type { LinkServices } from '../api/links/link-route.js'
+import { createAccountFlows } from '../flows/account/accounts.js'
+import { createPreferLanguage } from '../flows/account/preferred-language.js'
+import { createSecurityCodeFlows } from '../flows/account/security-code.js'
+import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
+import type { Courier } from '../flows/alert/courier.js'
+import { createKnownPeople } from '../flows/attempt/person-cache.js'
+import { createVerify } from '../flows/attempt/verify.js'
+import { createVerifyCode } from '../flows/attempt/verify-code.js'
+import { createExportFlows } from '../flows/insight/exports.js'
+import { createInspect } from '../flows/insight/inspect.js'
+import { createSeries } from '../flows/insight/series.js'
+import { createLegacyLink } from '../flows/legacy/legacy-link.js'
+import { createLegacyVerify } from '../flows/legacy/legacy-verify.js'
+import { createChangeLanguage } from '../flows/organization/organization-language.js'
+import { createPolicyFlows } from '../flows/organization/policies.js'
+import { createSettings, type SettingsMemory } from '../flows/organization/settings.js'
+import { createTypingWordFlows } from '../flows/organization/typing-words.js'
+import type { Health } from '../flows/process/health.js'
+import { newToken } from '../flows/process/tokens.js'
+import { createEnroll } from '../flows/profile/enroll.js'
+import { createLinkPage } from '../flows/profile/link-page.js'
+import { createPendingActionFlows } from '../flows/profile/pending-action.js'
+import { createProfileLinkFlows } from '../flows/profile/profile-links.js'
+import { createProfileFlows } from '../flows/profile/profiles.js'
+import { createUserActions } from '../flows/profile/user-actions.js'
+import { createBootstrap } from '../flows/session/bootstrap.js'
+import type { JobQueue } from '../jobs/queue.js'
+import type { Config } from '../process/config.js'
+import type { Front } from '../process/front.js'
+import { version } from '../process/version.js'
+import { modelFile, wasmFile } from '../scoring/artifacts.js'
+import { openScorer, type Scorer } from '../scoring/scorer.js'
+import type { Scoring } from '../scoring/scoring.js'
+import type { Stores } from './open-stores.js'
+
+/** What the handlers of all APIs are given. */
+export type Services = CoreServices & DashboardServices & LinkServices
+
+const monotonicMs = () => performance.now()
+
+/** The flows of all APIs on open stores. */
+export function servicesOf(
+  config: Config,
+  stores: Stores,
+  scoring: Scoring,
+  health: Health,
+  front: Front | null,
+  jobs: JobQueue,
+  courier: Courier,
+  newId: () => string,
+): Services {
+  const { now } = stores.clock
+  const needs = {
+    ...stores,
+    scoring,
+    people: createKnownPeople(config.profileCacheBytes),
+    ...settingsOfAll(stores, front),
+    jobs,
+    newId,
+    newToken,
+    now,
+    randomSeed: () => randomInt(2 ** 32),
+    randomDigits: (count: number) => Array.from({ length: count }, () => randomInt(10)).join(''),
+    replay: config.replay,
+    targets: config.targets,
+    adaptation: config.adaptation,
+    contextIndicators: config.contextIndicators,
+    courier,
+    reach: { hosts: config.alertHosts, closedPorts: stores.ports },
+  }
+  const securityCodes = createSecurityCodeFlows(needs)
+  const accounts = createAccountFlows({ ...needs, securityCodes })
+  const enroll = createEnroll(needs)
+  const verify = createVerify(needs)
+  const verifyCode = createVerifyCode(needs)
+  return {
+    ...dashboardServices(needs),
+    bootstrap: createBootstrap(needs),
+    accounts,
+    profiles: createProfileFlows(needs),
+    enroll,
+    verify,
+    settingsOf: needs.settingsOf,
+    organizations: stores.organizations,
+    verifyCode,
+    securityCodes,
+    changeLanguage: createChangeLanguage(needs),
+    typingWords: createTypingWordFlows(needs),
+    preferLanguage: createPreferLanguage(needs),
+    legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
+    legacyLink: createLegacyLink({ ...needs, enroll }),
+    pendingActions: createPendingActionFlows(needs),
+    profileLinks: createProfileLinkFlows({ ...needs, createAccount: accounts.create }),
+    linkPage: createLinkPage(needs),
+    linksUrl: `${config.publicUrl}/auth`,
+    degraded: health.degraded,
+    version: version(),
+  }
+}
+
+/** Settings as this process remembers them; whoever changes one is answered when the other processes know. */
+function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
+  const memory = createSettings({ ...stores, monotonicMs })
+  front?.onSettingsChanged((organizationId) => void memory.forgetSettings(organizationId))
+  return {
+    settingsOf: memory.settingsOf,
+    async forgetSettings(organizationId) {
+      await memory.forgetSettings(organizationId)
+      await front?.settingsChanged(organizationId)
+    },
+  }
+}
+
+/** A kernel of the main thread's own, for traces: opened with the first one. */
+export function openedOnce(): () => Scorer {
+  let scorer: Scorer | undefined
+  return () => {
+    scorer ??= openScorer(wasmFile(), modelFile())
+    return scorer
+  }
+}
+
+function dashboardServices(
+  needs: Stores &
+    Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+      readonly jobs: JobQueue
+      readonly newId: () => string
+      readonly courier: Courier
+      readonly reach: Reach
+      readonly forgetSettings: (organizationId: string) => Promise<void>
+    },
+): DashboardServices {
+  const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
+  return {
+    directory,
+    rosters: needs.accounts,
+    references: needs.profiles,
+    attemptLog,
+    statistics,
+    usage: needs.usage,
+    targets,
+    contextIndicators,
+    now,
+    policies: createPolicyFlows(needs),
+    alerts: createAlertFlows(needs),
+    notifications: needs.notifications,
+    series: createSeries(needs),
+    exports: createExportFlows(needs),
+    userActions: createUserActions({
+      ...needs,
+      profileFlows: createProfileFlows(needs),
+      pendingActionFlows: createPendingActionFlows(needs),
+    }),
+    inspect: createInspect({ ...needs, scorer: openedOnce() }),
+  }
+}

@@ -1,0 +1,26 @@
+import { cpus } from 'node:os'
+import type { Config } from '../process/config.js'
+import type { Logger } from '../process/log.js'
+import { modelFile, wasmFile, workerFile } from '../scoring/artifacts.js'
+import { createInlineScoring } from '../scoring/inline.js'
+import { createScoringPool } from '../scoring/pool.js'
+import type { Scoring } from '../scoring/scoring.js'
+
+/** Scoring threads with the shipped kernel and model. One that cannot load stops the start, not a customer's attempt. */
+export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
+  if (config.scoring === 'inline') return createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
+  const scoring = createScoringPool({
+    workerFile: workerFile(),
+    wasmFile: wasmFile(),
+    modelFile: modelFile(),
+    workers: config.scoringWorkers ?? Math.max(1, Math.floor(cpus().length / config.processes) - 1),
+    log: (message) => log.warn(message),
+  })
+  try {
+    await scoring.score({ body: new Uint8Array(), references: [], replayKey: new Uint8Array(32) })
+    return scoring
+  } catch (error) {
+    await scoring.close()
+    throw error
+  }
+}

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Refusal } from '../../../src/domain/refusal.js'
+import { parseJsonAroundBytes } from '../../../src/http/intake/json-around-bytes.js'
+
+const MAX = 16 * 1024
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (value: unknown) => new TextDecoder().decode(value as Uint8Array)
+const parse = (body: string) => parseJsonAroundBytes(bytes(body), 'pattern', MAX) as Record<string, unknown>
+const refusalOf = (body: string) => {
+  try {
+    parse(body)
+  } catch (error) {
+    if (error instanceof Refusal) return error.kind
+    throw error
+  }
+  return null
+}
+
+/** The whole as JSON.parse has it, from the parts; undefined where it is refused. */
+function together(body: string): unknown {
+  try {
+    const value = parse(body)
+    if (!(value.pattern instanceof Uint8Array)) return value
+    return { ...value, pattern: JSON.parse(text(value.pattern)) }
+  } catch {
+    return undefined
+  }
+}
+function plain(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+describe('JSON around bytes', () => {
+  it('leaves the field the bytes it came in, wherever it stands and whatever is in it', () => {
+    for (const raw of ['{"kevt": [ {"k":"}\\"]"} ] , "é":1}', '[]', '"a,b"', '-1e3', 'true', '{}']) {
+      for (const body of [`{"action":"A","pattern":${raw}}`, ` {\n"pattern" : ${raw} ,\t"action":"A"} `]) {
+        const value = parse(body)
+        expect([value.action, text(value.pattern)]).toEqual(['A', raw])
+      }
+    }
+  })
+
+  it('knows the field on the outermost level only', () => {
+    expect(parse('{"a":{"pattern":1},"b":["pattern"]}')).toEqual({ a: { pattern: 1 }, b: ['pattern'] })
+  })
+
+  it('takes a large field, and nothing large beside it', () => {
+    const large = `"${'x'.repeat(500_000)}"`
+    expect((parse(`{"action":"A","pattern":${large}}`).pattern as Uint8Array).length).toBe(500_002)
+    expect(refusalOf(`{"action":${large},"pattern":1}`)).toBe('body-too-large')
+    expect(refusalOf(`{"other":${large}}`)).toBe('body-too-large')
+    expect(refusalOf(`${large}`)).toBe('body-too-large')
+  })
+
+  it('refuses a second one, however it is spelled', () => {
+    expect(refusalOf('{"pattern":1,"pattern":2}')).toBe('validation-failed')
+    expect(refusalOf('{"pattern":1,"p\\u0061ttern":2}')).toBe('validation-failed')
+    expect(refusalOf('{"p\\u0061ttern":2,"pattern":1}')).toBe('validation-failed')
+  })
+
+  it('holds all the rest to the rules of a body', () => {
+    for (const body of ['', '{', '{"a"', '{"pattern":1', '{"pattern":1}}', '{"pattern":1,}', '{"pattern" 1}', '{,}'])
+      expect([body, refusalOf(body)]).toEqual([body, 'validation-failed'])
+    for (const key of ['__proto__', 'constructor', 'prototype'])
+      expect(refusalOf(`{"pattern":1,"${key}":{}}`)).toBe('validation-failed')
+    expect(refusalOf(`{"pattern":1,"a":${'['.repeat(9)}${']'.repeat(9)}}`)).toBe('validation-failed')
+    expect(refusalOf('{"pattern":1,"a":1e400}')).toBe('validation-failed')
+  })
+
+  it('takes the same bodies as a parser of the whole, and finds the same in them', () => {
+    const value = fc.oneof({ depthSize: 'small' }, fc.jsonValue({ maxDepth: 3 }), fc.string())
+    const key = fc.oneof(fc.constantFrom('pattern', 'action', 'pat"tern'), fc.string())
+    const object = fc.dictionary(key, value, { maxKeys: 5 })
+    const space = fc.constantFrom('', ' ', '\n\t', '\r')
+    const asText = fc
+      .tuple(object, space)
+      .map(([given, gap]) => JSON.stringify(given, null, gap === '' ? undefined : gap))
+    // A body as it is, or with one character of it replaced, left out or doubled.
+    const body = fc.tuple(asText, fc.nat(), fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '\\', ' ', '1', 'x'))
+    let same = 0
+    fc.assert(
+      fc.property(body, fc.boolean(), ([whole, at, put], mutate) => {
+        const place = at % whole.length
+        const given = mutate ? whole.slice(0, place) + put + whole.slice(place + 1) : whole
+        const wanted = plain(given)
+        const found = together(given)
+        if (wanted === undefined) expect(found).toBeUndefined()
+        // What may be refused besides: doubled fields, keys that poison, depth.
+        else if (found !== undefined) {
+          expect(found).toEqual(wanted)
+          same++
+        } else expect(given).toMatch(/"pattern"|proto|constructor|\[|\{.*\{/s)
+      }),
+      { numRuns: 5000, seed: 20261121 },
+    )
+    expect(same).toBeGreaterThan(2000)
+  })
+})

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { ADAPTIVE_MAX } from '../../src/domain/adaptation.js'
+import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
+import { ConfigError, configTable, readConfig } from '../../src/process/config.js'
+import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel } from '../../src/scoring/kernel.js'
+
+const problemsOf = (env: Record<string, string>) => {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.problems
+  }
+}
+const KEY = Buffer.alloc(32, 1).toString('base64')
+
+describe('the configuration', () => {
+  it('needs nothing: the embedded default on localhost', () => {
+    expect(readConfig({})).toMatchObject({
+      port: 8080,
+      host: '127.0.0.1',
+      publicUrl: 'http://localhost:8080',
+      databaseUrl: null,
+      redisUrl: null,
+      dataFolder: '.keystride',
+      replay: 'reject',
+      targets: DEFAULT_TARGETS,
+      adaptation: true,
+    })
+  })
+
+  it('takes an empty variable for an unset one', () => expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(8080))
+
+  it('names every variable that cannot be used, at once, and never its value', () => {
+    const problems = problemsOf({
+      PORT: '99999',
+      ROLES: 'core,kitchen',
+      REPLAY: 'maybe',
+      DATABASE_URL: 'mysql://root:hunter2@db',
+    })
+    expect(problems.map((problem) => problem.split(/[[:]/)[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'ENCRYPTION_KEY',
+      'PORT',
+      'REPLAY',
+      'ROLES',
+    ])
+    expect(problems.join()).not.toContain('hunter2')
+  })
+
+  it('says of every variable in words what it wants, and never what it was', () => {
+    const refused = configTable().flatMap(({ name }) => problemsOf({ ENCRYPTION_KEY: KEY, [name]: ' zqcanary-%' }))
+    expect(refused.length).toBeGreaterThan(20)
+    for (const problem of refused) {
+      expect(problem).toMatch(/^[A-Z_]+(\[\d+\])?: (must|entry|the file)/)
+      expect(problem).not.toMatch(/zqcanary|invalid|expected|received|NaN|undefined/i)
+    }
+    expect(problemsOf({ PORT: '8080.5' })).toEqual(['PORT: must be a whole number'])
+    expect(problemsOf({ PORT: '99999' })).toEqual(['PORT: must be 65535 or less'])
+  })
+
+  it('refuses a database without an encryption key, and says how to make one', () => {
+    const [problem] = problemsOf({ DATABASE_URL: 'postgres://localhost/keystride' })
+    expect(problem).toContain('openssl rand -base64 32')
+    expect(problemsOf({ DATABASE_URL: 'postgres://localhost/keystride', ENCRYPTION_KEY: KEY })).toEqual([])
+  })
+
+  it('takes several database servers with a comma between, and refuses what is no server', () => {
+    const of = (DATABASE_URL: string) => problemsOf({ DATABASE_URL, ENCRYPTION_KEY: KEY })
+    expect(of('postgres://ann:secret@one:5432,two:5433/keystride?target_session_attrs=read-write')).toEqual([])
+    for (const wrong of [
+      'postgres://ann@one:5432,/keystride',
+      'postgres://ann@one:port,two/keystride',
+      'postgres:///name',
+    ])
+      expect(of(wrong)).toHaveLength(1)
+  })
+
+  it('refuses an encryption key that is not 32 bytes', () => {
+    expect(problemsOf({ ENCRYPTION_KEY: Buffer.alloc(16, 1).toString('base64') })).toHaveLength(1)
+    expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKey).toHaveLength(32)
+  })
+
+  it('takes previous encryption keys beside the present one, each of 32 bytes', () => {
+    expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKeysPrevious).toEqual([])
+    const both = readConfig({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY}, ${KEY}` })
+    expect(both.encryptionKeysPrevious.map((key) => key.length)).toEqual([32, 32])
+    expect(problemsOf({ ENCRYPTION_KEY_PREVIOUS: KEY })).toEqual([
+      'ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY',
+    ])
+    const [problem] = problemsOf({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY},hunter2` })
+    expect(problem).toMatch(/^ENCRYPTION_KEY_PREVIOUS.*: must be 32 bytes in base64$/)
+  })
+
+  it('bounds the references of a profile: 3 to 10 complete it, no fewer fill it, and with adaptive ones all are compared', () => {
+    const of = (target: string, full: string) => ({ TARGET_REF_PATTERNS: target, FULL_REF_PATTERNS: full })
+    expect(readConfig(of('3', '3')).targets).toEqual({ targetRefPatterns: 3, fullRefPatterns: 3 })
+    expect(readConfig(of('10', '13')).targets).toEqual({ targetRefPatterns: 10, fullRefPatterns: 13 })
+    for (const [target, full] of [
+      ['2', '10'],
+      ['11', '12'],
+      ['5', '14'],
+      ['7', '6'],
+      ['4.5', '6'],
+    ] as const)
+      expect(problemsOf(of(target, full)), `${target} of ${full}`).toHaveLength(1)
+    expect(problemsOf({ ADAPTATION: 'maybe' })).toHaveLength(1)
+    const read = (file: string) => new Uint8Array(readFileSync(file))
+    const { referencesMax } = createKernel(read(wasmFile()), read(modelFile()))
+    expect(13 + ADAPTIVE_MAX).toBe(referencesMax)
+  })
+
+  it('serves metrics beside the APIs, or on a port of its own that is another one', () => {
+    expect(readConfig({})).toMatchObject({ metricsAt: null, readyNeedsStores: false })
+    expect(readConfig({ HOST: '::1', METRICS_PORT: '9100' }).metricsAt).toEqual({ host: '::1', port: 9100 })
+    expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')
+    expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT: must be another port than PORT'])
+    expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: must come with METRICS_PORT'])
+  })
+
+  it('builds links from PUBLIC_URL, without a slash at its end', () => {
+    expect(readConfig({ PUBLIC_URL: 'https://typing.example/' }).publicUrl).toBe('https://typing.example')
+  })
+})

@@ -1,0 +1,24 @@
+import { validate, version } from 'uuid'
+import { expect, it } from 'vitest'
+import { idsBy } from '../../src/process/new-id.js'
+
+it('makes UUIDv7 that ascend, all different, of the time they are made', () => {
+  const newId = idsBy(Date.now)
+  const before = Date.now()
+  const ids = Array.from({ length: 100_000 }, newId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect([...ids].sort()).toEqual(ids)
+  for (const id of ids.slice(0, 1000)) expect([validate(id), version(id)]).toEqual([true, 7])
+  const at = (id: string | undefined) => Number.parseInt((id ?? '').replace('-', '').slice(0, 12), 16)
+  expect(at(ids[0])).toBeGreaterThanOrEqual(before)
+  expect(at(ids.at(-1))).toBeLessThanOrEqual(Date.now())
+})
+
+it('makes those of a clock that is set back behind the others all the same', () => {
+  let now = 5000
+  const newId = idsBy(() => now)
+  const ids = [newId(), newId()]
+  now = 1000
+  ids.push(newId())
+  expect([...ids].sort()).toEqual(ids)
+})
