@@ -1,17 +1,18 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { coreRoutes } from '../src/api/core-table.js'
-import { dashboardRoutes } from '../src/api/dashboard-table.js'
-import { linkRoutes } from '../src/api/links-table.js'
+import { coreGroups, coreRoutes } from '../src/api/core-table.js'
+import { dashboardGroups, dashboardRoutes } from '../src/api/dashboard-table.js'
+import { linkGroups, linkRoutes } from '../src/api/links-table.js'
 import { type OpenApiDocument, openApiDocument } from '../src/http/docs/openapi.js'
-import { refusalsOf } from '../src/http/docs/route-docs.js'
+import { documentedPath, refusalsOf } from '../src/http/docs/route-docs.js'
 import type { Route } from '../src/http/route.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason', 'warnings']
 
 export type TestedApi = 'core' | 'auth' | 'dashboard'
 const SCOPES = { core: 'core', auth: 'links', dashboard: 'dashboard' } as const
+const GROUPS = { core: coreGroups, auth: linkGroups, dashboard: dashboardGroups }
 const TABLES: Record<TestedApi, readonly Route<never>[]> = {
   core: coreRoutes,
   auth: linkRoutes,
@@ -19,10 +20,16 @@ const TABLES: Record<TestedApi, readonly Route<never>[]> = {
 }
 
 /** The document of an API, as its base path serves it. */
-export const documentOf = (api: TestedApi): OpenApiDocument =>
+export const documentOf = (api: TestedApi, baseUrl = `https://login.example.org/${api}`): OpenApiDocument =>
   openApiDocument(
-    { basePath: `/${api}`, scope: SCOPES[api], title: `Keystride ${api} API`, routes: TABLES[api] },
-    { version: '0.0.0', baseUrl: `https://login.example.org/${api}` },
+    {
+      basePath: `/${api}`,
+      scope: SCOPES[api],
+      title: `Keystride ${api} API`,
+      groups: GROUPS[api],
+      routes: TABLES[api],
+    },
+    { version: '0.0.0', baseUrl },
   )
 
 /** Formats that replies name, as they are written here: RFC 3339 in UTC with milliseconds or the caller's own, UUID. */
@@ -34,24 +41,64 @@ const FORMATS = {
 const documents = new Map<TestedApi, { readonly ajv: Ajv2020; readonly document: OpenApiDocument }>()
 const validators = new Map<string, ValidateFunction>()
 
-/** What the document says of a row's answers of a status, compiled once; null where it says nothing. */
-export function validatorOf(api: TestedApi, { path, method }: Route<never>, status: number): ValidateFunction | null {
-  const name = `${api} ${method} ${path} ${status}`
-  const known = validators.get(name)
-  if (known !== undefined) return known
+interface DocumentedResponse {
+  readonly headers: Readonly<Record<string, unknown>>
+}
+
+/** Where a document says what a row's answers of a status are, and what is said there; null where it says nothing. */
+function responseOf(api: TestedApi, row: Route<never>, status: number) {
   const held = documents.get(api) ?? {
     ajv: new Ajv2020({ strict: false, formats: FORMATS }),
     document: documentOf(api),
   }
   if (!documents.has(api)) held.ajv.addSchema(held.document, api)
   documents.set(api, held)
-  const response = held.document.paths[path]?.[method]?.responses[status] as { $ref?: string } | undefined // OpenAPI's own
+  const path = documentedPath(row)
+  const response = held.document.paths[path]?.[row.method]?.responses[status] as { $ref?: string } | undefined // OpenAPI's own
   if (response === undefined) return null
   const step = (text: string) => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
-  const place = response.$ref?.slice(1) ?? `/paths/${step(path)}/${method}/responses/${status}`
-  const made = held.ajv.compile({ $ref: `${api}#${place}/content/${step('application/json')}/schema` })
+  const shared = response.$ref?.split('/').pop()
+  const said = shared === undefined ? response : held.document.components.responses?.[shared]
+  return {
+    ajv: held.ajv,
+    place: response.$ref?.slice(1) ?? `/paths/${step(path)}/${row.method}/responses/${status}`,
+    said: said as DocumentedResponse, // OpenAPI's own
+    step,
+  }
+}
+
+/** What the document says of a row's answers of a status, compiled once; null where it says nothing. */
+export function validatorOf(api: TestedApi, row: Route<never>, status: number): ValidateFunction | null {
+  const name = `${api} ${row.method} ${row.path} ${status}`
+  const known = validators.get(name)
+  if (known !== undefined) return known
+  const found = responseOf(api, row, status)
+  if (found === null) return null
+  const made = found.ajv.compile({
+    $ref: `${api}#${found.place}/content/${found.step('application/json')}/schema`,
+  })
   validators.set(name, made)
   return made
+}
+
+/** Headers that are HTTP's own business, and the same for every answer. */
+const TRANSPORT = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'uwebsockets',
+  'x-content-type-options',
+])
+
+/** The headers of an answer are those that its row documents, none more, none less. */
+export function headersHoldToContract(api: TestedApi, row: Route<never>, status: number, headers: Headers): void {
+  const documented = Object.keys(responseOf(api, row, status)?.said.headers ?? {}).map((name) => name.toLowerCase())
+  const answered = [...headers.keys()].filter((name) => !TRANSPORT.has(name))
+  expect(answered.sort(), `${row.method} ${row.path} ${status}`).toEqual(documented.sort())
 }
 
 /** The row of an API's table that serves this method and path (without its query); undefined where none does. */
@@ -67,8 +114,8 @@ export const rowOf = (api: TestedApi, method: string, path: string) => {
 }
 
 /**
- * An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names; and
- * announce the row's end where the row is deprecated. The whole of it must be what the OpenAPI document says, too.
+ * An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names. Body and
+ * headers must be what the OpenAPI document says, too.
  */
 export function holdsToContract(
   api: TestedApi,
@@ -82,8 +129,7 @@ export function holdsToContract(
   expect(json.timestamp, where).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   expect([json.success, typeof json.message], where).toEqual([status < 400, 'string'])
   if (row === undefined) return
-  const leaving = ['deprecation', 'sunset', 'link'].map((name) => headers.has(name))
-  expect(leaving, where).toEqual(Array(3).fill(row.deprecated !== undefined))
+  headersHoldToContract(api, row, status, headers)
   const validate = validatorOf(api, row, status)
   expect([validate?.(json), validate?.errors ?? []], where).toEqual([true, []])
   const schema = row.replies[status]

@@ -54,3 +54,15 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   queuePendingAction,
   clearPendingAction,
 ]
+
+/** What each group of endpoints is for. */
+export const coreGroups: Readonly<Record<string, string>> = {
+  status: 'Health and version of the service',
+  users: 'Sign-ins, accounts, enrollment, verification and security codes',
+  organization: 'License, language and typing words of the organization',
+  'user-display-names': 'Display names of all users',
+  'user-verify': 'Deprecated: verify without a bootstrap',
+  'user-action': 'Deprecated: changes of a biometric profile',
+  'user-delete': 'Deprecated: deletion of an account',
+  feedback: 'Deprecated: feedback without an effect',
+}

@@ -11,3 +11,9 @@ export const linkRoutes: readonly Route<LinkServices>[] = [
   revokeLinks,
   typeByLink,
 ]
+
+/** What each group of endpoints is for. */
+export const linkGroups: Readonly<Record<string, string>> = {
+  api: 'Links on which users register, reset or complete a biometric profile',
+  'typing-patterns': 'The call of the hosted page',
+}

@@ -29,36 +29,40 @@ export const CAPTURE_MAX_MS = 600_000
 const NESTING_MAX = 8
 /** `kevt` and `k` of one capture are the same clock's, rounded apart at the most. */
 const AGREEMENT_MS = 1
-const MouseEvent = z.object({
-  et: z.number(),
-  type: z.string().max(32),
-  sX: z.number().optional(),
-  sY: z.number().optional(),
-  mX: z.number().optional(),
-  mY: z.number().optional(),
-})
-const Device = z.object({
-  ua: recordedText.optional(),
-  uaData: z
-    .object({
-      architecture: recordedText.optional(),
-      platform: recordedText.optional(),
-      mobile: z.boolean().optional(),
-    })
-    .optional(),
-  sH: z.number().optional(),
-  sW: z.number().optional(),
-  iH: z.number().optional(),
-  iW: z.number().optional(),
-  pxd: z.number().optional(),
-  dpr: z.number().optional(),
-  cpuThreads: z.number().optional(),
-  tz: recordedText.optional(),
-  navCookiesEnabled: z.boolean().optional(),
-  navLanguage: recordedText.optional(),
-  gpu: recordedText.optional(),
-  fonts: z.array(z.string().max(256)).max(FONTS_MAX, `too long: ${FONTS_MAX} fonts at the most`).optional(),
-})
+const MouseEvent = z
+  .object({
+    et: z.number(),
+    type: z.string().max(32),
+    sX: z.number().optional(),
+    sY: z.number().optional(),
+    mX: z.number().optional(),
+    mY: z.number().optional(),
+  })
+  .meta({ title: 'MouseEvent' })
+const Device = z
+  .object({
+    ua: recordedText.optional(),
+    uaData: z
+      .object({
+        architecture: recordedText.optional(),
+        platform: recordedText.optional(),
+        mobile: z.boolean().optional(),
+      })
+      .optional(),
+    sH: z.number().optional(),
+    sW: z.number().optional(),
+    iH: z.number().optional(),
+    iW: z.number().optional(),
+    pxd: z.number().optional(),
+    dpr: z.number().optional(),
+    cpuThreads: z.number().optional(),
+    tz: recordedText.optional(),
+    navCookiesEnabled: z.boolean().optional(),
+    navLanguage: recordedText.optional(),
+    gpu: recordedText.optional(),
+    fonts: z.array(z.string().max(256)).max(FONTS_MAX, `too long: ${FONTS_MAX} fonts at the most`).optional(),
+  })
+  .meta({ title: 'Device' })
 
 const Tags = z
   .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
@@ -105,9 +109,11 @@ export const TypingPattern = z
     m: z.array(MouseEvent).max(MOUSE_EVENTS_MAX, `too long: ${MOUSE_EVENTS_MAX} mouse events at the most`).optional(),
     d: Device.optional(),
   })
-  .describe(
-    'A typing pattern, as the recorder gives it; the command `keystride typing-pattern` prints one of somebody made up',
-  )
+  .meta({
+    title: 'TypingPattern',
+    description:
+      'A typing pattern, as the recorder gives it; the command `keystride typing-pattern` prints one of somebody made up',
+  })
 export type TypingPattern = z.infer<typeof TypingPattern>
 /** The part of a typing pattern that says where it was typed. */
 export type PatternMetadata = Pick<TypingPattern, 'tags' | 'd'> & {

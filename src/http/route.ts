@@ -11,16 +11,20 @@ export const LANES = ['verify', 'code', 'bootstrap', 'enroll', 'core', 'page', '
 /** `code` is whatever hashes a security code; `page` what hosted pages ask without an API key; `batch` what takes long by its nature. */
 export type Lane = (typeof LANES)[number]
 
+/** What a browser adds to a request of itself. */
+export type BrowserHeader = 'origin' | 'sec-fetch-site'
+
 /** What a handler is given. It never sees the server's own request or response. */
-interface Exchange<P, Q, B, S> {
+interface Exchange<P, Q, B, S, H = object> {
   readonly requestId: string
   readonly organizationId: string
   /** Of the key that the caller showed; empty on a row that needs none. */
   readonly apiKeyId: string
-  /** The `X-Service-Session` header as it came; null where absent. */
+  /** The `X-Service-Session` header as it came; null where absent, and on a row that takes none. */
   readonly session: string | null
-  /** Any other request header by lower-case name. */
-  readonly header: (name: string) => string | undefined
+  readonly header: (name: BrowserHeader) => string | undefined
+  /** Those that the row names. */
+  readonly headers: H
   readonly params: P
   readonly query: Q
   readonly body: B
@@ -68,6 +72,12 @@ export interface Route<S> {
   /** False: answered without an API key, and while degraded (`GET /status`). */
   readonly needsKey: boolean
   readonly needsSession: boolean
+  /** Reads X-Service-Session where there is one. */
+  readonly takesSession?: true
+  /** Request headers that the row reads besides those of key and session. */
+  readonly headers?: z.ZodObject
+  /** Headers of each of its replies, and what they say. Refusals do not have them. */
+  readonly replyHeaders?: Readonly<Record<string, string>>
   /** Changes nothing, though its method is POST: a key for reads alone opens it. */
   readonly onlyReads?: true
   /** Absent: here to stay. */
@@ -78,7 +88,7 @@ export interface Route<S> {
   /** Payload (without the envelope) of each status that is not a refusal. */
   readonly replies: Readonly<Record<number, z.ZodType>>
   readonly refuses: readonly RefusalKind[]
-  readonly handle: (exchange: Exchange<never, never, never, S>) => Promise<Reply>
+  readonly handle: (exchange: Exchange<never, never, never, S, never>) => Promise<Reply>
 }
 
 type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType }
@@ -92,21 +102,24 @@ type Counted =
   | { readonly countedAs: Exclude<CountedAs, 'other'>; readonly lane?: Lane }
   | { readonly countedAs: 'other'; readonly lane: Lane | null }
 
-type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S> = Omit<
+type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S, H extends z.ZodObject> = Omit<
   Route<S>,
-  'params' | 'query' | 'body' | 'handle' | 'deprecated' | 'countedAs' | 'lane'
+  'params' | 'query' | 'headers' | 'body' | 'handle' | 'deprecated' | 'countedAs' | 'lane'
 > &
   Counted & {
     readonly params: P
     readonly query: Q
+    readonly headers?: H
     readonly body: B
     readonly deprecated?: Deprecated<BodyOf<B>>
-    readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S>) => Promise<Reply>
+    readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S, z.output<H>>) => Promise<Reply>
   }
 
 /** The row maker of an API: types a row's handler from the row's own schemas. */
 export function routesFor<S>() {
-  return <P extends z.ZodType, Q extends z.ZodType, const B extends BodyRule>(row: Row<P, Q, B, S>): Route<S> =>
+  return <P extends z.ZodType, Q extends z.ZodType, const B extends BodyRule, H extends z.ZodObject = z.ZodObject>(
+    row: Row<P, Q, B, S, H>,
+  ): Route<S> =>
     // Sound: the server hands a handler nothing but the output of the same row's schemas.
     ({ lane: row.countedAs, ...row }) as unknown as Route<S>
 }

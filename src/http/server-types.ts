@@ -9,6 +9,8 @@ export interface Api<S> {
   readonly basePath: string
   readonly scope: Scope
   readonly title: string
+  /** What documents say of the rows under each first segment of a path. */
+  readonly groups?: Readonly<Record<string, string>>
   readonly routes: readonly Route<S>[]
 }
 

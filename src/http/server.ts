@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { opens } from '../domain/organization.js'
 import { Refusal } from '../domain/refusal.js'
@@ -174,7 +175,9 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     if (turn.leaving !== null) turn.leaving.body = body ?? null
     const params = checked(row.params, turn.params, 'path')
     const query = checked(row.query, queryOf(turn.rawQuery), 'query')
-    const session = turn.headers.get('x-service-session') ?? null
+    const headers =
+      row.headers === undefined ? {} : checked(row.headers, headersFor(row.headers, turn.headers), 'header')
+    const session = (row.needsSession || row.takesSession ? turn.headers.get('x-service-session') : null) ?? null
     if (row.needsSession && (session === null || session === '')) {
       throw new Refusal('session-missing', 'X-Service-Session is missing: bootstrap with GET /users/{userRef}')
     }
@@ -187,6 +190,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       // Sound: routesFor ties the handler's types to the outputs of these same schemas.
       params: params as never,
       query: query as never,
+      headers: headers as never,
       body: body as never,
       services: needs.services,
     })
@@ -319,6 +323,10 @@ function segmentsOrRefusal(url: string): string[] | Refusal {
     throw error
   }
 }
+
+/** Those that the schema names, of all that came. */
+const headersFor = (schema: z.ZodObject, given: ReadonlyMap<string, string>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, given.get(name.toLowerCase())]))
 
 const noWarnings: readonly string[] = []
 

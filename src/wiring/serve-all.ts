@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { coreRoutes } from '../api/core-table.js'
-import { dashboardRoutes } from '../api/dashboard-table.js'
-import { linkRoutes } from '../api/links-table.js'
+import { coreGroups, coreRoutes } from '../api/core-table.js'
+import { dashboardGroups, dashboardRoutes } from '../api/dashboard-table.js'
+import { linkGroups, linkRoutes } from '../api/links-table.js'
 import { createOutages } from '../flows/alert/outages.js'
 import { createUsageMeter } from '../flows/insight/usage-meter.js'
 import { createKeyRates } from '../flows/organization/key-rates.js'
@@ -47,9 +47,15 @@ interface Serving {
 
 /** The three APIs. Where one has no rows yet, its base path answers a missing key and an unknown path like the others. */
 const APIS: readonly Api<Services>[] = [
-  { basePath: '/core', scope: 'core', title: 'Keystride core API', routes: coreRoutes },
-  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', routes: linkRoutes },
-  { basePath: '/dashboard', scope: 'dashboard', title: 'Keystride dashboard API', routes: dashboardRoutes },
+  { basePath: '/core', scope: 'core', title: 'Keystride core API', groups: coreGroups, routes: coreRoutes },
+  { basePath: '/auth', scope: 'links', title: 'Keystride profile-link API', groups: linkGroups, routes: linkRoutes },
+  {
+    basePath: '/dashboard',
+    scope: 'dashboard',
+    title: 'Keystride dashboard API',
+    groups: dashboardGroups,
+    routes: dashboardRoutes,
+  },
 ]
 
 /** Open connections are served this long while draining, so that the whole stop stays within 5 s. */

@@ -1,16 +1,13 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
+import type { OpenApiDocument } from '../../src/http/docs/openapi.js'
 import { documentOf, rowOf, validatorOf } from '../contract.js'
 
-/** The recommended rules and those that hold examples to their schemas; what is off has its reason. */
+/** To the recommended rules, those that hold examples to their schemas. */
 const RULES = {
   'no-invalid-schema-examples': 'error',
   'no-invalid-parameter-examples': 'error',
   'no-invalid-media-type-examples': 'error',
-  // Tags are first segments of paths, made from the rows: there is nothing to say of them that the rows do not.
-  'tag-description': 'off',
-  // Two paths of the interface end with a slash, and clients call them so.
-  'no-path-trailing-slash': 'off',
 } as const
 
 const problemsOf = async (document: object) => {
@@ -19,13 +16,58 @@ const problemsOf = async (document: object) => {
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
 }
 
-describe('the OpenAPI documents of the three APIs', () => {
-  it.each(['core', 'auth', 'dashboard'] as const)(
-    'keep the recommended rules of a linter, warnings too: %s',
-    async (api) => {
-      expect(await problemsOf(documentOf(api))).toEqual([])
-    },
+const APIS = ['core', 'auth', 'dashboard'] as const
+const namesIn = (operation: OpenApiDocument['paths'][string][string] | undefined) =>
+  // OpenAPI's own
+  ((operation?.parameters ?? []) as { name?: string; $ref?: string }[]).map(
+    ({ name, $ref }) => name ?? $ref?.split('/').pop(),
   )
+
+describe('the OpenAPI documents of the three APIs', () => {
+  it.each(APIS)('keep every recommended rule of a linter, warnings too: %s', async (api) => {
+    expect(await problemsOf(documentOf(api))).toEqual([])
+    // As a service on its own machine says it.
+    expect(await problemsOf(documentOf(api, `http://localhost:8080/${api}`))).toEqual([])
+  })
+
+  it('name the headers that calls read, optional ones as such', () => {
+    const { paths, components } = documentOf('core')
+    expect(namesIn(paths['/users/{userRef}']?.get)).toEqual([
+      'userRef',
+      'member_ref',
+      'language',
+      'Accept-Language',
+      'OptionalSession',
+    ])
+    expect(namesIn(paths['/user-verify/{userRef}']?.post)).toEqual(
+      expect.arrayContaining(['x-enrollment', 'OptionalSession']),
+    )
+    expect(namesIn(paths['/users/{userRef}/verify']?.post)).toContain('Session')
+    expect(components.parameters).toMatchObject({ Session: { required: true }, OptionalSession: { required: false } })
+    expect(documentOf('auth').paths['/typing-patterns']?.post?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'X-Link-Key', in: 'header', required: true }),
+    )
+  })
+
+  it('name the header that a bootstrap answers with, and the reason of the shell of an unknown user', () => {
+    const responses = documentOf('core').paths['/users/{userRef}']?.get?.responses
+    for (const status of [200, 404]) expect(responses?.[status]).toHaveProperty('headers.X-Service-Session')
+    const row = rowOf('core', 'GET', '/users/ann')
+    if (row === undefined) throw new Error('no such row')
+    const validate = validatorOf('core', row, 404)
+    validate?.({ timestamp: '2026-01-31T12:00:00.000Z', success: false, message: 'no' })
+    expect(validate?.errors).toContainEqual(expect.objectContaining({ params: { missingProperty: 'reason' } }))
+  })
+
+  it('share the schemas that calls have in common under names of their own', () => {
+    const { paths, components } = documentOf('core')
+    expect(Object.keys(components.schemas ?? {})).toEqual(
+      expect.arrayContaining(['TypingPattern', 'SecurityCode', 'Bootstrap', 'Envelope', 'Verify', 'Enrollment']),
+    )
+    const bodyOf = (path: string) => JSON.stringify(paths[path]?.post?.requestBody)
+    expect(bodyOf('/users/{userRef}/typing-patterns')).toContain('#/components/schemas/TypingPattern')
+    expect(JSON.stringify(paths['/users/{userRef}']?.get?.responses)).toContain('#/components/schemas/Bootstrap')
+  })
 
   it('are looked at in earnest: an example that breaks its schema is found, and an answer that does', async () => {
     const document = documentOf('core')

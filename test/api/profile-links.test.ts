@@ -258,7 +258,12 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
   it('say the same of every key that is none', async () => {
     const key = await keyOf('create', 'same')
     await expire('same')
-    const headers = [{ 'x-link-key': key }, { 'x-link-key': 'A'.repeat(43) }, { 'x-link-key': 'x' }, {}]
+    const headers = [
+      { 'x-link-key': key },
+      { 'x-link-key': 'A'.repeat(43) },
+      { 'x-link-key': 'x' },
+      { 'x-link-key': '' },
+    ]
     const said = await Promise.all(
       headers.map(async (given: Record<string, string>) => {
         const { status, json } = await service.callLinks('POST', '/typing-patterns', { body: {}, headers: given })
@@ -266,6 +271,8 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
       }),
     )
     expect(new Set(said.map((one) => JSON.stringify(one))).size).toBe(1)
+    const { status, json } = await service.callLinks('POST', '/typing-patterns', { body: {} })
+    expect([status, json.message]).toEqual([422, expect.stringContaining('header.X-Link-Key')])
   })
 
   it('take nothing from a page of another origin', async () => {

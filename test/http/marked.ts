@@ -28,11 +28,12 @@ export async function startMarked(): Promise<Marked> {
     needsSession: false,
     params: z.object({ userRef: z.string() }),
     query: nothing,
+    headers: z.object({ 'X-Forwarded-For': z.string().optional() }),
     replies: { 200: z.object({ userRef: z.string() }) },
     refuses: [],
   } as const
-  const say = (userRef: string, header: (name: string) => string | undefined) => {
-    served.push({ mark: userRef, passedOn: header('x-forwarded-for') !== undefined })
+  const say = (userRef: string, headers: z.infer<typeof common.headers>) => {
+    served.push({ mark: userRef, passedOn: headers['X-Forwarded-For'] !== undefined })
     return Promise.resolve({ status: 200, payload: { userRef } })
   }
   const routes = [
@@ -40,13 +41,13 @@ export async function startMarked(): Promise<Marked> {
       ...common,
       method: 'get',
       body: { kind: 'none' },
-      handle: ({ params, header }) => say(params.userRef, header),
+      handle: ({ params, headers }) => say(params.userRef, headers),
     }),
     route({
       ...common,
       method: 'put',
       body: { kind: 'bytes', maxBytes: 64 * 1024, documents: nothing },
-      handle: ({ params, header }) => say(params.userRef, header),
+      handle: ({ params, headers }) => say(params.userRef, headers),
     }),
   ]
   const ok = () => ({ status: 200, contentType: 'text/plain', body: 'ok' })

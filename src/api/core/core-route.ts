@@ -68,7 +68,16 @@ export function designation(
   return { organizationId, userRef, memberRef: query.member_ref ?? inBody ?? null }
 }
 
+export const LanguageHeaders = z.object({
+  'Accept-Language': z
+    .string()
+    .optional()
+    .describe(
+      'for suggested words, where neither the member nor the query names a language and the organization allows it',
+    ),
+})
+
 export const languageHints = (
   query: { language?: string | undefined },
-  header: (name: string) => string | undefined,
-): LanguageHints => ({ language: query.language ?? null, acceptLanguage: header('accept-language') ?? null })
+  headers: z.infer<typeof LanguageHeaders>,
+): LanguageHints => ({ language: query.language ?? null, acceptLanguage: headers['Accept-Language'] ?? null })

@@ -4,26 +4,30 @@ import type { People } from '../../flows/account/accounts.js'
 import { coreRoute, designation, MemberQuery, NoParams, NoQuery, UserParams } from './core-route.js'
 import { AccountTypeField, BiometricStatusField } from './shapes.js'
 
-const RosterMember = z.object({
-  memberRef: z.string(),
-  displayName: z.string().nullable(),
-  biometricStatus: BiometricStatusField,
-  nPatternsRef: z.int(),
-  securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean(),
-  createdAt: z.iso.datetime(),
-  lastAuthenticationAt: z.iso.datetime().nullable().describe('the last successful one; null before'),
-})
-const Roster = z.object({
-  userRef: z.string(),
-  accountType: AccountTypeField,
-  memberSelection: z.enum(['ask', 'list']).nullable(),
-  members: z.array(RosterMember).describe('archived members are left out; a nominative account has its one person'),
-})
+const RosterMember = z
+  .object({
+    memberRef: z.string(),
+    displayName: z.string().nullable(),
+    biometricStatus: BiometricStatusField,
+    nPatternsRef: z.int(),
+    securityCodeSet: z.boolean(),
+    securityCodeTemporary: z.boolean(),
+    createdAt: z.iso.datetime(),
+    lastAuthenticationAt: z.iso.datetime().nullable().describe('the last successful one; null before'),
+  })
+  .meta({ title: 'RosterMember' })
+const Roster = z
+  .object({
+    userRef: z.string(),
+    accountType: AccountTypeField,
+    memberSelection: z.enum(['ask', 'list']).nullable(),
+    members: z.array(RosterMember).describe('archived members are left out; a nominative account has its one person'),
+  })
+  .meta({ title: 'Roster' })
 const ChangedAccount = Roster.extend({
   groups: z.array(z.string()),
   tag: z.record(z.string(), z.string()),
-})
+}).meta({ title: 'ChangedAccount' })
 
 function roster({ account, members }: People): z.infer<typeof Roster> {
   return {

@@ -3,19 +3,21 @@ import type { AttemptWindow } from '../../domain/attempts.js'
 import type { SuggestedWords } from '../../flows/organization/suggested-words.js'
 import { Words } from './shapes.js'
 
-export const NextAttempt = z.object({
-  mode: z.enum(['biometric', 'security_code', 'locked']),
-  remainingBiometricAttempts: z.int(),
-  remainingCodeAttempts: z.int(),
-  retryAfterSeconds: z
-    .int()
-    .nullable()
-    .describe(
-      'with mode locked: until a mode opens in this session or a new one. With an open mode: 0, or until the lock ends ' +
-        'that has refused the other one. Null where waiting does not help',
-    ),
-  ...Words,
-})
+export const NextAttempt = z
+  .object({
+    mode: z.enum(['biometric', 'security_code', 'locked']),
+    remainingBiometricAttempts: z.int(),
+    remainingCodeAttempts: z.int(),
+    retryAfterSeconds: z
+      .int()
+      .nullable()
+      .describe(
+        'with mode locked: until a mode opens in this session or a new one. With an open mode: 0, or until the lock ends ' +
+          'that has refused the other one. Null where waiting does not help',
+      ),
+    ...Words,
+  })
+  .meta({ title: 'NextAttempt' })
 
 export const nextAttempt = (next: AttemptWindow, words: SuggestedWords): z.infer<typeof NextAttempt> => ({
   mode: next.mode,

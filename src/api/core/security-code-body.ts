@@ -6,10 +6,12 @@ import { type CheckedBody, checkedBody, parseJson } from '../../http/intake/json
 import type { Lane } from '../../http/route.js'
 
 /** A verify body with a security code (interface, Typing pattern). Codes of every length a policy may ask for. */
-export const SecurityCodeBody = z.object({
-  securityCode: z.string().regex(/^\d{4,12}$/, 'must be 4 to 12 digits'),
-  member_ref: UserRef.optional().describe('on generic accounts: the member'),
-})
+export const SecurityCodeBody = z
+  .object({
+    securityCode: z.string().regex(/^\d{4,12}$/, 'must be 4 to 12 digits'),
+    member_ref: UserRef.optional().describe('on generic accounts: the member'),
+  })
+  .meta({ title: 'SecurityCode', examples: [{ securityCode: '749205' }] })
 export type SecurityCodeBody = z.infer<typeof SecurityCodeBody>
 
 /** A pattern of a recorder is larger, so only bodies up to here are parsed on the server's own thread. */

@@ -4,6 +4,7 @@ import type { AccountState } from '../../flows/session/bootstrap.js'
 import {
   coreRoute,
   designation,
+  LanguageHeaders,
   languageHints,
   MemberAndLanguageQuery,
   MemberQuery,
@@ -31,21 +32,24 @@ export const enrollPattern = coreRoute({
   needsSession: true,
   params: UserParams,
   query: MemberAndLanguageQuery,
+  headers: LanguageHeaders,
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
   replies: {
-    200: z.object({
-      userRef: z.string(),
-      accountType: AccountTypeField,
-      memberRef: z.string(),
-      created: z.boolean().describe('this call stored a reference pattern'),
-      patternId: z
-        .string()
-        .nullable()
-        .describe('id of the stored pattern, for removing it; null where none was stored'),
-      ...Counts,
-      profileUpdate: ProfileUpdateField,
-      ...Words,
-    }),
+    200: z
+      .object({
+        userRef: z.string(),
+        accountType: AccountTypeField,
+        memberRef: z.string(),
+        created: z.boolean().describe('this call stored a reference pattern'),
+        patternId: z
+          .string()
+          .nullable()
+          .describe('id of the stored pattern, for removing it; null where none was stored'),
+        ...Counts,
+        profileUpdate: ProfileUpdateField,
+        ...Words,
+      })
+      .meta({ title: 'Enrollment' }),
   },
   refuses: [
     'session-missing',
@@ -58,9 +62,9 @@ export const enrollPattern = coreRoute({
     'profile-complete',
     'rate-limited',
   ],
-  async handle({ organizationId, params, query, body, session, header, services }) {
+  async handle({ organizationId, params, query, body, session, headers, services }) {
     const who = designation(organizationId, params.userRef, query, memberRefIn(body))
-    const enrolled = await services.enroll(who, session ?? '', body, languageHints(query, header))
+    const enrolled = await services.enroll(who, session ?? '', body, languageHints(query, headers))
     return {
       status: 200,
       payload: {

@@ -5,7 +5,15 @@ import { settingsFor } from '../../flows/organization/settings.js'
 import type { Bootstrap } from '../../flows/session/bootstrap.js'
 import type { Designation } from '../../flows/session/person.js'
 import { AccountFields, accountFields } from './account-fields.js'
-import { coreRoute, designation, languageHints, MemberAndLanguageQuery, MemberQuery, UserParams } from './core-route.js'
+import {
+  coreRoute,
+  designation,
+  LanguageHeaders,
+  languageHints,
+  MemberAndLanguageQuery,
+  MemberQuery,
+  UserParams,
+} from './core-route.js'
 import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { AccountTypeField, PendingActionField, ProfileUpdateField, Words } from './shapes.js'
 
@@ -15,23 +23,27 @@ const CodeFields = {
   securityCodeTemporary: z.boolean().describe('made by the service: the user must replace it'),
   codeLength: z.int().describe('security code length'),
 }
-const CreatedState = z.object({
-  ...AccountFields,
-  ...CodeFields,
-  created: z.boolean(),
-  securityCode: z.string().optional().describe('the temporary security code, shown this once; where asked for'),
-})
-const BootstrapState = z.object({
-  ...AccountFields,
-  sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
-  ...CodeFields,
-  pendingAction: PendingActionField.nullable().describe('queued by an administrator; the session honors it'),
-  profileUpdate: ProfileUpdateField,
-  nextAttempt: NextAttempt.nullable().describe(
-    'what a verify would be told where the profile is complete and typing would be refused in this session; null otherwise',
-  ),
-  ...Words,
-})
+const CreatedState = z
+  .object({
+    ...AccountFields,
+    ...CodeFields,
+    created: z.boolean(),
+    securityCode: z.string().optional().describe('the temporary security code, shown this once; where asked for'),
+  })
+  .meta({ title: 'CreatedAccount' })
+const BootstrapState = z
+  .object({
+    ...AccountFields,
+    sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
+    ...CodeFields,
+    pendingAction: PendingActionField.nullable().describe('queued by an administrator; the session honors it'),
+    profileUpdate: ProfileUpdateField,
+    nextAttempt: NextAttempt.nullable().describe(
+      'what a verify would be told where the profile is complete and typing would be refused in this session; null otherwise',
+    ),
+    ...Words,
+  })
+  .meta({ title: 'Bootstrap' })
 
 /** The onboarding shell of an unknown account: what it would be by default. */
 const shell = (userRef: string, targetRefPatterns: number) => ({
@@ -74,22 +86,27 @@ export const bootstrapUser = coreRoute({
   countedAs: 'bootstrap',
   needsKey: true,
   needsSession: false,
+  takesSession: true,
+  replyHeaders: {
+    'X-Service-Session': 'The session of this sign-in, as in sessionId: one that was sent and is live, else a new one',
+  },
   params: UserParams,
   query: MemberAndLanguageQuery,
+  headers: LanguageHeaders,
   body: { kind: 'none' },
   replies: { 200: BootstrapState, 404: BootstrapState },
   refuses: ['member-mismatch'],
-  async handle({ organizationId, params, query, session, header, services }) {
+  async handle({ organizationId, params, query, session, headers, services }) {
     const who = designation(organizationId, params.userRef, query)
-    const begun = await services.bootstrap(who, session, languageHints(query, header))
+    const begun = await services.bootstrap(who, session, languageHints(query, headers))
     const payload = bootstrapState(who, begun)
-    const headers = { 'X-Service-Session': begun.sessionToken }
-    if (!begun.unknown) return { status: 200, payload, headers }
+    const replyHeaders = { 'X-Service-Session': begun.sessionToken }
+    if (!begun.unknown) return { status: 200, payload, headers: replyHeaders }
     return {
       status: 404,
       message: `no such ${begun.state === null ? 'user' : 'member'} yet: create it with POST`,
       payload: { reason: 'user-not-found', ...payload },
-      headers,
+      headers: replyHeaders,
     }
   },
 })

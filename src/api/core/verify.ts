@@ -6,6 +6,7 @@ import type { VerifyAnswer } from '../../flows/attempt/attempt-record.js'
 import {
   coreRoute,
   designation,
+  LanguageHeaders,
   languageHints,
   MemberAndLanguageQuery,
   PATTERN_BYTES_MAX,
@@ -16,48 +17,52 @@ import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
 import { BiometricStatusField } from './shapes.js'
 
-const AuthenticationFields = z.object({
-  id: z.string(),
-  timestamp: z.iso.datetime(),
-  authenticated: z.boolean(),
-  authMethod: z.enum(['biometric', 'security_code']),
-  confidence: z.number().min(0).max(1),
-  confidenceBiometrics: z.number().min(0).max(1),
-  confidenceContext: z.number().min(0).max(1).describe('the biometric confidence where no context signal is known'),
-  recommendedAction: z.enum(['auth', 'challenge', 'block']),
-  recognizedUser: z.boolean().describe('the typing alone reached the threshold'),
-  patternTestId: z.string().describe('id of the tested pattern; empty where nothing was scored'),
-  policyId: z.string(),
-  nPatternsRef: z.int(),
-  nPatternsRefUsed: z.int(),
-})
+const AuthenticationFields = z
+  .object({
+    id: z.string(),
+    timestamp: z.iso.datetime(),
+    authenticated: z.boolean(),
+    authMethod: z.enum(['biometric', 'security_code']),
+    confidence: z.number().min(0).max(1),
+    confidenceBiometrics: z.number().min(0).max(1),
+    confidenceContext: z.number().min(0).max(1).describe('the biometric confidence where no context signal is known'),
+    recommendedAction: z.enum(['auth', 'challenge', 'block']),
+    recognizedUser: z.boolean().describe('the typing alone reached the threshold'),
+    patternTestId: z.string().describe('id of the tested pattern; empty where nothing was scored'),
+    policyId: z.string(),
+    nPatternsRef: z.int(),
+    nPatternsRefUsed: z.int(),
+  })
+  .meta({ title: 'VerifyAuthentication' })
 const PatternsStatus = z.enum(['none', 'in-progress', 'ok'])
-export const VerifyReply = z.object({
-  action: z.enum(['verified', 'rejected', 'refused', 'enroll']),
-  actions: z.array(
-    z.enum([
-      'retry-biometric',
-      'ask-security-code',
-      'enroll',
-      'reset-biometric-profile',
-      'change-security-code',
-      'wait',
-    ]),
-  ),
-  authentication: AuthenticationFields,
-  biometricStatus: BiometricStatusField,
-  refPatternsStatus: z.object({ textVisible: PatternsStatus, textSensitive: PatternsStatus }),
-  refusedBecause: z
-    .enum(REFUSED_BECAUSE)
-    .nullable()
-    .describe(
-      'why an attempt with action refused was not open; null otherwise. code-used: a temporary code has signed in, or ' +
-        'its 24 hours are over',
+export const VerifyReply = z
+  .object({
+    action: z.enum(['verified', 'rejected', 'refused', 'enroll']),
+    actions: z.array(
+      z.enum([
+        'retry-biometric',
+        'ask-security-code',
+        'enroll',
+        'reset-biometric-profile',
+        'change-security-code',
+        'wait',
+      ]),
     ),
-  nextAttempt: NextAttempt.nullable().describe('null after a success, and where the user can only enroll'),
-  enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
-  reason: z.enum(['', 'detection-bot', 'fraud-detected']),
-})
+    authentication: AuthenticationFields,
+    biometricStatus: BiometricStatusField,
+    refPatternsStatus: z.object({ textVisible: PatternsStatus, textSensitive: PatternsStatus }),
+    refusedBecause: z
+      .enum(REFUSED_BECAUSE)
+      .nullable()
+      .describe(
+        'why an attempt with action refused was not open; null otherwise. code-used: a temporary code has signed in, or ' +
+          'its 24 hours are over',
+      ),
+    nextAttempt: NextAttempt.nullable().describe('null after a success, and where the user can only enroll'),
+    enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
+    reason: z.enum(['', 'detection-bot', 'fraud-detected']),
+  })
+  .meta({ title: 'Verify' })
 export type VerifyReply = z.infer<typeof VerifyReply>
 type ClientAction = VerifyReply['actions'][number]
 
@@ -72,6 +77,7 @@ export const verifyUser = coreRoute({
   needsSession: true,
   params: UserParams,
   query: MemberAndLanguageQuery,
+  headers: LanguageHeaders,
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
   replies: { 200: VerifyReply },
   refuses: [
@@ -82,8 +88,8 @@ export const verifyUser = coreRoute({
     'pattern-invalid',
     'rate-limited',
   ],
-  async handle({ organizationId, requestId, params, query, body, session, header, services }) {
-    const hints = languageHints(query, header)
+  async handle({ organizationId, requestId, params, query, body, session, headers, services }) {
+    const hints = languageHints(query, headers)
     const code = securityCodeIn(body)
     const memberRef = code === null ? memberRefIn(body) : code.value.member_ref
     const who = designation(organizationId, params.userRef, query, memberRef)

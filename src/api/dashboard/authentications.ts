@@ -24,43 +24,47 @@ import {
 } from './dashboard-route.js'
 
 const Outcome = z.number().min(0).max(1).nullable().describe('null: nothing known, or a measurement; not 0')
-const Signal = z.object({
-  signal: z.string(),
-  value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
-  reference: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('what the value was compared with'),
-  weight: z.number(),
-  computedOutcome: Outcome,
-})
-const Authentication = z.object({
-  id: z.string(),
-  created_at: z.iso.datetime(),
-  user_ref: z.string(),
-  member_ref: z.string(),
-  account_type: z.enum(['nominative', 'generic']),
-  user_display_name: z.string().nullable(),
-  session_id: z.string().describe('attempts of one sign-in session share it'),
-  auth_method: z.enum(['biometric', 'security_code']),
-  authenticated: z.boolean(),
-  recommended_action: z.enum(['auth', 'challenge', 'block']),
-  reason: z.enum(['', 'detection-bot', 'fraud-detected']),
-  confidence: z.number(),
-  confidence_biometrics: z.number(),
-  confidence_context: z.number().nullable().describe('null where no context signal was known'),
-  indicators: z.array(z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome })),
-  impossible_travel: z.boolean(),
-  application: z.string().nullable(),
-  ip: z.string().nullable(),
-  policy_id: z.string(),
-  n_patterns_ref: z.int(),
-  n_patterns_ref_used: z.int(),
-  pattern_id: z.string().nullable(),
-})
+const Signal = z
+  .object({
+    signal: z.string(),
+    value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+    reference: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('what the value was compared with'),
+    weight: z.number(),
+    computedOutcome: Outcome,
+  })
+  .meta({ title: 'Signal' })
+const Authentication = z
+  .object({
+    id: z.string(),
+    created_at: z.iso.datetime(),
+    user_ref: z.string(),
+    member_ref: z.string(),
+    account_type: z.enum(['nominative', 'generic']),
+    user_display_name: z.string().nullable(),
+    session_id: z.string().describe('attempts of one sign-in session share it'),
+    auth_method: z.enum(['biometric', 'security_code']),
+    authenticated: z.boolean(),
+    recommended_action: z.enum(['auth', 'challenge', 'block']),
+    reason: z.enum(['', 'detection-bot', 'fraud-detected']),
+    confidence: z.number(),
+    confidence_biometrics: z.number(),
+    confidence_context: z.number().nullable().describe('null where no context signal was known'),
+    indicators: z.array(z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome })),
+    impossible_travel: z.boolean(),
+    application: z.string().nullable(),
+    ip: z.string().nullable(),
+    policy_id: z.string(),
+    n_patterns_ref: z.int(),
+    n_patterns_ref_used: z.int(),
+    pattern_id: z.string().nullable(),
+  })
+  .meta({ title: 'Authentication' })
 const OneAuthentication = Authentication.extend({
   indicators: z.array(
     z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome, signals: z.array(Signal) }),
   ),
   tags: z.array(z.object({ k: z.string(), v: z.string() })),
-})
+}).meta({ title: 'AuthenticationInFull' })
 
 function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication> {
   const { facts } = attempt

@@ -79,6 +79,7 @@ export const downloadArchive = dashboardRoute({
   path: '/management/download-archive',
   onlyReads: true,
   summary: 'Download an archive that is ready',
+  replyHeaders: { 'Content-Disposition': 'A name for the file' },
   params: NoParams,
   query: NoQuery,
   body: {

@@ -38,7 +38,7 @@ const PolicyReply = PolicyBody.extend({
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().nullable(),
   archived_at: z.iso.datetime().nullable(),
-})
+}).meta({ title: 'Policy' })
 
 const policyOf = (record: PolicyRecord): z.infer<typeof PolicyReply> => ({
   id: record.id,

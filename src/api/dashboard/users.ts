@@ -22,33 +22,37 @@ import {
   withWindow,
 } from './dashboard-route.js'
 
-const Member = z.object({
-  member_ref: z.string(),
-  user_display_name: z.string().nullable(),
-  biometric_status: z.enum(BIOMETRIC_STATUSES),
-  n_patterns_ref: z.int(),
-  n_patterns_ref_visible: z.int(),
-  n_patterns_ref_sensitive: z.int(),
-  target_ref_patterns: z.int(),
-  security_code_set: z.boolean(),
-  security_code_temporary: z.boolean(),
-  pending_action: z.string().nullable(),
-  preferred_language: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  last_authentication_at: z.iso.datetime().nullable().describe('the last successful one; null before'),
-})
-const User = z.object({
-  user_ref: z.string(),
-  type: z.enum(['nominative', 'generic']),
-  user_display_name: z.string().nullable().describe('a label to show; the identity is user_ref'),
-  groups: z.array(z.string()),
-  tag: z.record(z.string(), z.string()),
-  n_members: z.int(),
-  n_patterns_ref: z.int().describe('of all members'),
-  biometric_status: z.enum(BIOMETRIC_STATUSES).nullable().describe('of the one person; null on a generic account'),
-  created_at: z.iso.datetime(),
-  last_authentication_at: z.iso.datetime().nullable(),
-})
+const Member = z
+  .object({
+    member_ref: z.string(),
+    user_display_name: z.string().nullable(),
+    biometric_status: z.enum(BIOMETRIC_STATUSES),
+    n_patterns_ref: z.int(),
+    n_patterns_ref_visible: z.int(),
+    n_patterns_ref_sensitive: z.int(),
+    target_ref_patterns: z.int(),
+    security_code_set: z.boolean(),
+    security_code_temporary: z.boolean(),
+    pending_action: z.string().nullable(),
+    preferred_language: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    last_authentication_at: z.iso.datetime().nullable().describe('the last successful one; null before'),
+  })
+  .meta({ title: 'Member' })
+const User = z
+  .object({
+    user_ref: z.string(),
+    type: z.enum(['nominative', 'generic']),
+    user_display_name: z.string().nullable().describe('a label to show; the identity is user_ref'),
+    groups: z.array(z.string()),
+    tag: z.record(z.string(), z.string()),
+    n_members: z.int(),
+    n_patterns_ref: z.int().describe('of all members'),
+    biometric_status: z.enum(BIOMETRIC_STATUSES).nullable().describe('of the one person; null on a generic account'),
+    created_at: z.iso.datetime(),
+    last_authentication_at: z.iso.datetime().nullable(),
+  })
+  .meta({ title: 'User' })
 const OneUser = User.extend({
   members: z.array(
     Member.extend({
@@ -57,7 +61,7 @@ const OneUser = User.extend({
       ),
     }),
   ),
-})
+}).meta({ title: 'UserInFull' })
 
 function memberOf({ targets, now }: DashboardServices, member: Roster['members'][number]): z.infer<typeof Member> {
   const view = profileView(member, targets, now())

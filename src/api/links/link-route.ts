@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/refusal.js'
 import type { LinkPageFlows } from '../../flows/profile/link-page.js'
 import type { ProfileLinkFlows } from '../../flows/profile/profile-links.js'
-import { routesFor } from '../../http/route.js'
+import { type BrowserHeader, routesFor } from '../../http/route.js'
 
 /** What the profile-link API's handlers are given. */
 export interface LinkServices {
@@ -20,7 +20,7 @@ export const linkRoute = routesFor<LinkServices>()
  * Refuses what a page of another origin asks a browser for. Where the browser says nothing of the site (plain http
  * beyond loopback) the origin tells; what says neither is no browser, and holds no authority but the key it sends.
  */
-export function refuseCrossSite(header: (name: string) => string | undefined, linksUrl: string): void {
+export function refuseCrossSite(header: (name: BrowserHeader) => string | undefined, linksUrl: string): void {
   const site = header('sec-fetch-site')
   const origin = header('origin')
   const own = site === undefined ? origin === undefined || origin === new URL(linksUrl).origin : site === 'same-origin'

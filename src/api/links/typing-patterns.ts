@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { linkUnknown, Refusal } from '../../domain/refusal.js'
+import { Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import { LanguageWish } from '../../domain/typing-words.js'
-import { languageHints, NoParams, PATTERN_BYTES_MAX } from '../core/core-route.js'
+import { LanguageHeaders, languageHints, NoParams, PATTERN_BYTES_MAX } from '../core/core-route.js'
 import { Words } from '../core/shapes.js'
 import { linkRoute, refuseCrossSite } from './link-route.js'
 
@@ -11,13 +11,16 @@ export const typeByLink = linkRoute({
   method: 'post',
   path: '/typing-patterns',
   summary: "Add one typing pattern by a link's key, as the hosted page does",
-  description: "The header X-Link-Key carries the link's key. The pattern that completes the profile ends the link.",
+  description: 'The pattern that completes the profile ends the link.',
   countedAs: 'enroll',
   lane: 'page',
   needsKey: false,
   needsSession: false,
   params: NoParams,
   query: z.object({ language: LanguageWish.optional() }),
+  headers: LanguageHeaders.extend({
+    'X-Link-Key': z.string().describe("the link's key: the last segment of its address"),
+  }),
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
   replies: {
     200: z.object({
@@ -40,12 +43,14 @@ export const typeByLink = linkRoute({
     'rate-limited',
     'degraded',
   ],
-  async handle({ header, query, body, services }) {
+  async handle({ header, headers, query, body, services }) {
     refuseCrossSite(header, services.linksUrl)
     if (services.degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
-    const key = header('x-link-key')
-    if (key === undefined) throw linkUnknown()
-    const { words, warnings, ...step } = await services.linkPage.step(key, body, languageHints(query, header))
+    const { words, warnings, ...step } = await services.linkPage.step(
+      headers['X-Link-Key'],
+      body,
+      languageHints(query, headers),
+    )
     return { status: 200, payload: { ...step, ...words }, warnings }
   },
 })

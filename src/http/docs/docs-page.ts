@@ -8,6 +8,7 @@ import {
   bodySchemaOf,
   fileTypeOf,
   groupOf,
+  headerParametersOf,
   type JsonSchema,
   jsonSchemaOf,
   operationIdsOf,
@@ -112,13 +113,13 @@ function endpoint<S>(row: Route<S>, id: string, about: About): string {
   const needs = [
     ...(row.deprecated === undefined ? [] : [`deprecated, served until ${dayOf(row.deprecated.sunset)} at least`]),
     row.needsKey ? 'needs a key' : 'needs no key',
-    ...(row.needsSession ? ['needs X-Service-Session'] : []),
+    ...(row.needsSession ? ['needs X-Service-Session'] : row.takesSession ? ['takes X-Service-Session'] : []),
     `counted as ${row.countedAs}`,
   ]
   return `<article id="${id}"><h3>${escaped(row.summary)}</h3>
 <div class="line">${verb(row)}<span class="path">${escaped(row.path)}</span><span class="needs">${needs.join(' · ')}</span></div>
 ${row.description === undefined ? '' : `<p>${escaped(row.description)}</p>`}
-${parameterTable(parametersOf(row))}
+${parameterTable([...parametersOf(row), ...headerParametersOf(row)])}
 ${bodySection(row)}
 ${Object.entries(row.replies)
   .map(([status, reply]) => replySection(Number(status), fileTypeOf(reply), jsonSchemaOf(reply, 'output')))

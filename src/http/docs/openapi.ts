@@ -1,10 +1,15 @@
 import { STATUS_CODES } from 'node:http'
+import { reasonForStatus } from '../refusals.js'
 import type { BodyRule, Route } from '../route.js'
 import type { Api } from '../server-types.js'
+import { makeShelf, type Ref, type Shelf } from './openapi-shelf.js'
+import { nothingRecorded, type RecordedAnswers } from './recorded-answers.js'
 import {
   bodySchemaOf,
+  documentedPath,
   fileTypeOf,
   groupOf,
+  headerParametersOf,
   type JsonSchema,
   jsonSchemaOf,
   operationIdsOf,
@@ -13,6 +18,7 @@ import {
   refusalMeanings,
   refusalsOf,
 } from './route-docs.js'
+import { membersOf } from './schema-text.js'
 
 /** What a document says of the service around an API's rows. */
 export interface About {
@@ -20,6 +26,8 @@ export interface About {
   readonly version: string
   /** Where the API answers, base path included: `https://login.example.org/core`. */
   readonly baseUrl: string
+  /** Examples of requests and answers; without them a document has none of answers. */
+  readonly recorded?: RecordedAnswers
 }
 
 /** An OpenAPI 3.1 document: JSON through and through. */
@@ -32,7 +40,7 @@ export interface OpenApiDocument {
     readonly license: { readonly name: string; readonly identifier: string }
   }
   readonly servers: readonly { readonly url: string }[]
-  readonly tags: readonly { readonly name: string }[]
+  readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
@@ -42,8 +50,6 @@ interface Operation {
   readonly responses: Readonly<Record<string, unknown>>
   readonly [field: string]: unknown
 }
-
-type Ref = { readonly $ref: string }
 
 /**
  * The OpenAPI 3.1 document of an API, made from the rows that serve it: nothing in it is written twice. Requests are
@@ -55,9 +61,16 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
   const ids = operationIdsOf(api.routes)
   const paths: Record<string, Record<string, Operation>> = {}
   for (const row of api.routes) {
-    const methods = paths[row.path] ?? {}
-    methods[row.method] = operationOf(row, ids.get(row) ?? row.path, shelf)
-    paths[row.path] = methods
+    const place = {
+      api,
+      row,
+      operationId: ids.get(row) ?? row.path,
+      recorded: about.recorded ?? nothingRecorded,
+      shelf,
+    }
+    const methods = paths[documentedPath(row)] ?? {}
+    methods[row.method] = operationOf(place)
+    paths[documentedPath(row)] = methods
   }
   return {
     openapi: '3.1.0',
@@ -71,13 +84,17 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
         'spelling is named in the warnings of the answer.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: about.baseUrl }],
-    tags: [...new Set(api.routes.map(groupOf))].map((name) => ({ name })),
+    servers: [{ url: serverUrl(about.baseUrl) }],
+    tags: [...new Set(api.routes.map(groupOf))].map((name) => {
+      const description = api.groups?.[name]
+      return description === undefined ? { name } : { name, description }
+    }),
     paths,
     components: {
       schemas: shelf.schemas,
       responses: shelf.responses,
-      ...(api.routes.some(({ needsSession }) => needsSession) && { parameters: { Session: sessionParameter } }),
+      ...(Object.keys(shelf.examples).length > 0 && { examples: shelf.examples }),
+      ...(api.routes.some(takesSession) && { parameters: sessionParameters }),
       headers: {
         RequestId: requestIdHeader,
         RetryAfter: retryAfterHeader,
@@ -88,12 +105,26 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
   }
 }
 
-const sessionParameter = {
-  name: 'X-Service-Session',
-  in: 'header',
-  required: true,
-  description: 'From the answer of GET /users/{userRef}; sent back on each later call of the flow',
-  schema: { type: 'string' },
+/** A loopback address holds on one machine alone; the path, relative to the document's own address, holds everywhere. */
+function serverUrl(baseUrl: string): string {
+  const { hostname, pathname } = new URL(baseUrl)
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? pathname : baseUrl
+}
+
+const takesSession = <S>(row: Route<S>): boolean => row.needsSession || row.takesSession === true
+
+const session = { name: 'X-Service-Session', in: 'header', schema: { type: 'string' } }
+const sessionParameters = {
+  Session: {
+    ...session,
+    required: true,
+    description: 'From the answer of GET /users/{userRef}; sent back on each later call of the flow',
+  },
+  OptionalSession: {
+    ...session,
+    required: false,
+    description: 'From an earlier answer of GET /users/{userRef}: goes on with that session',
+  },
 }
 const requestIdHeader = { description: 'Names this request in the log', schema: { type: 'string' } }
 const retryAfterHeader = { description: 'Seconds to wait', schema: { type: 'integer' } }
@@ -111,147 +142,146 @@ const headersOf = <S>(row: Route<S>) => ({
   ...(row.deprecated && Object.fromEntries(Object.keys(leavingHeaders).map((name) => [name, ref(name)]))),
 })
 
-const warnings = {
+const replyHeadersOf = <S>(row: Route<S>) => ({
+  ...headersOf(row),
+  ...Object.fromEntries(
+    Object.entries(row.replyHeaders ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]),
+  ),
+})
+
+const warnings: JsonSchema = {
   type: 'array',
   items: { type: 'string' },
   description: 'Fields of the body that were ignored and resemble a known one; absent where there are none',
 }
 
-const envelope = (success: boolean, reasons: readonly string[] = []) => ({
+const envelope = (success: boolean, reasons: readonly string[] = []): JsonSchema => ({
   type: 'object',
   properties: {
     timestamp: { type: 'string', format: 'date-time' },
     success: { const: success },
     message: { type: 'string' },
     ...(success ? { warnings } : {}),
-    ...(reasons.length > 0 ? { reason: { enum: reasons } } : {}),
+    ...(reasons.length > 0 ? { reason: { enum: [...reasons] } } : {}),
   },
   required: ['timestamp', 'success', 'message', ...(reasons.length > 0 ? ['reason'] : [])],
 })
 
-function operationOf<S>(row: Route<S>, operationId: string, shelf: Shelf): Operation {
-  const description = row.description === undefined ? {} : { description: row.description }
-  const requestBody = requestBodyOf(row.body, operationId, shelf)
+/** A row on its way into a document. */
+interface Place<S> {
+  readonly api: Api<S>
+  readonly row: Route<S>
+  readonly operationId: string
+  readonly recorded: RecordedAnswers
+  readonly shelf: Shelf
+}
+
+function operationOf<S>(place: Place<S>): Operation {
+  const { row, operationId, shelf } = place
+  const requestBody = requestBodyOf(place)
   return {
     operationId,
     summary: row.summary,
-    ...description,
+    ...(row.description === undefined ? {} : { description: row.description }),
     ...(row.deprecated === undefined ? {} : { deprecated: true }),
     tags: [groupOf(row)],
     'x-counted-as': row.countedAs,
     security: row.needsKey ? [{ apikey: [] }] : [],
     parameters: [
-      ...parametersOf(row).map(({ schema, ...parameter }) => ({
+      ...[...parametersOf(row), ...headerParametersOf(row)].map(({ schema, ...parameter }) => ({
         ...parameter,
         schema: shelf.inlined(schema, operationId),
       })),
-      ...(row.needsSession ? [{ $ref: '#/components/parameters/Session' }] : []),
+      ...(takesSession(row)
+        ? [{ $ref: `#/components/parameters/${row.needsSession ? 'Session' : 'OptionalSession'}` }]
+        : []),
     ],
     ...(requestBody === null ? {} : { requestBody }),
-    responses: responsesOf(row, operationId, shelf),
+    responses: responsesOf(place),
   }
 }
 
-function requestBodyOf(rule: BodyRule, operationId: string, shelf: Shelf): Record<string, unknown> | null {
+function requestBodyOf<S>({ row, operationId, recorded, shelf }: Place<S>): Record<string, unknown> | null {
+  const rule: BodyRule = row.body
   const schema = bodySchemaOf(rule)
   if (schema === null) return null
   const size = 'maxBytes' in rule ? { description: `At most ${rule.maxBytes} bytes` } : {}
+  const examples = [schema, ...membersOf(schema)].flatMap(({ title = '', examples: [own] = [] }) => {
+    const value = recorded.bodies[title] ?? own
+    return title === '' || value === undefined ? [] : [[title, shelf.example(title, `A body of ${title}`, value)]]
+  })
   return {
     ...size,
     required: !(rule.kind === 'json' && rule.optional),
-    content: { 'application/json': { schema: shelf.schema(`${operationId}Body`, schema) } },
+    content: {
+      'application/json': {
+        schema: shelf.schema(`${operationId}Body`, schema),
+        ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
+      },
+    },
   }
 }
 
-function responsesOf<S>(row: Route<S>, operationId: string, shelf: Shelf): Record<string, unknown> {
+function responsesOf<S>(place: Place<S>): Record<string, unknown> {
+  const { api, row, operationId, recorded, shelf } = place
   const refused = new Map<number, RowRefusal[]>()
   for (const refusal of refusalsOf(row)) refused.set(refusal.status, [...(refused.get(refusal.status) ?? []), refusal])
   const responses: Record<string, unknown> = {}
-  for (const [status, refusals] of refused) responses[status] = shelf.refusal(row, status, refusals)
+  for (const [status, refusals] of refused) responses[status] = refusalResponse(place, status, refusals)
   for (const [status, reply] of Object.entries(row.replies)) {
-    const headers = headersOf(row)
+    const headers = replyHeadersOf(row)
     const fileType = fileTypeOf(reply)
     if (fileType !== null) {
       const schema = { type: 'string', format: 'binary' }
       responses[status] = { description: 'A file', headers, content: { [fileType]: { schema } } }
       continue
     }
-    const name = `${operationId}Reply${status}`
-    const whole = { allOf: [shelf.envelope(Number(status) < 400), shelf.schema(name, jsonSchemaOf(reply, 'output'))] }
+    const payload = shelf.schema(`${operationId}Reply${status}`, jsonSchemaOf(reply, 'output'))
+    const whole = { allOf: [envelopeOf(shelf, Number(status)), payload] }
     const refusals = refused.get(Number(status))
-    // A status that is a reply and a refusal both, such as the 404 of GET /users/{userRef}, has either body.
-    const schema = refusals === undefined ? whole : { anyOf: [whole, shelf.refusalSchema(Number(status), refusals)] }
+    // A status that is a reply and a refusal both has either body.
+    const schema = refusals === undefined ? whole : { anyOf: [whole, refusalSchema(shelf, Number(status), refusals)] }
     const description = STATUS_CODES[Number(status)] ?? 'Reply'
-    responses[status] = { description, headers, content: { 'application/json': { schema } } }
+    const example = recorded.replies[`${row.method} ${api.basePath}${row.path}`]?.[status]
+    const content = { schema, ...(example === undefined ? {} : { example }) }
+    responses[status] = { description, headers, content: { 'application/json': content } }
   }
   return responses
 }
 
-/** The components of one document: what is equal is kept once, under the name it first came with. */
-interface Shelf {
-  readonly schemas: Record<string, unknown>
-  readonly responses: Record<string, unknown>
-  schema(name: string, schema: JsonSchema): Ref
-  /** A schema to stand in place, its own definitions moved to the components. */
-  inlined(schema: JsonSchema, prefix: string): unknown
-  envelope(success: boolean): Ref
-  refusal<S>(row: Route<S>, status: number, refusals: readonly RowRefusal[]): Ref
-  refusalSchema(status: number, refusals: readonly RowRefusal[]): Ref
+/** Around the payload of a reply; one of 400 or more has a reason, as a refusal has. */
+function envelopeOf(shelf: Shelf, status: number): Ref {
+  if (status < 400) return shelf.schema('Envelope', envelope(true))
+  const reason = reasonForStatus(status)
+  return errorSchema(shelf, status, reason === null ? [] : [reason])
 }
 
-function makeShelf(): Shelf {
-  const schemas: Record<string, unknown> = {}
-  const responses: Record<string, unknown> = {}
-  const nameByText = new Map<string, string>()
+const refusalSchema = (shelf: Shelf, status: number, refusals: readonly RowRefusal[]): Ref =>
+  errorSchema(shelf, status, [...new Set(refusals.flatMap(({ reason }) => (reason === null ? [] : [reason])))].sort())
 
-  function keep(name: string, schema: unknown): Ref {
-    const text = JSON.stringify(schema)
-    const known = nameByText.get(text) ?? name
-    nameByText.set(text, known)
-    schemas[known] = schema
-    return { $ref: `#/components/schemas/${known}` }
-  }
+const errorSchema = (shelf: Shelf, status: number, reasons: readonly string[]): Ref =>
+  shelf.schema(`Error${status}${reasons.map((reason) => `.${reason}`).join('')}`, envelope(false, reasons))
 
-  /** Moves `$defs` to the components, and points the references of the schema there. */
-  function hoisted(schema: JsonSchema, prefix: string): unknown {
-    const { $defs = {}, ...rest } = schema
-    const place = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(place)
-      if (typeof value !== 'object' || value === null) return value
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => {
-          if (key !== '$ref' || typeof item !== 'string') return [key, place(item)]
-          if (item === '#') return [key, `#/components/schemas/${prefix}`]
-          return [key, item.replace('#/$defs/', `#/components/schemas/${prefix}.`)]
-        }),
-      )
+function refusalResponse<S>({ row, recorded, shelf }: Place<S>, status: number, refusals: readonly RowRefusal[]): Ref {
+  const leaving = row.deprecated === undefined ? '' : 'Deprecated.'
+  return shelf.response(`${leaving}Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`, () => {
+    const retry = status === 429 || status === 503 ? { 'Retry-After': ref('RetryAfter') } : {}
+    const examples = refusals.flatMap(({ kind }) => {
+      const value = recorded.refusals[kind]
+      return value === undefined ? [] : [[kind, shelf.example(kind, refusalMeanings[kind], value)]]
+    })
+    return {
+      description: refusals.map(({ kind, reason }) => `${reason ?? kind}: ${refusalMeanings[kind]}`).join('; '),
+      headers: { ...headersOf(row), ...retry },
+      content: {
+        'application/json': {
+          schema: refusalSchema(shelf, status, refusals),
+          ...(examples.length > 0 && { examples: Object.fromEntries(examples) }),
+        },
+      },
     }
-    for (const [name, definition] of Object.entries($defs)) schemas[`${prefix}.${name}`] = place(definition)
-    return place(rest)
-  }
-
-  function refusalSchema(status: number, refusals: readonly RowRefusal[]): Ref {
-    const reasons = [...new Set(refusals.flatMap(({ reason }) => (reason === null ? [] : [reason])))].sort()
-    return keep(`Error${status}${reasons.map((reason) => `.${reason}`).join('')}`, envelope(false, reasons))
-  }
-
-  return {
-    schemas,
-    responses,
-    schema: (name, schema) => keep(name, hoisted(schema, name)),
-    inlined: hoisted,
-    envelope: (success) => keep(success ? 'Envelope' : 'ErrorEnvelope', envelope(success)),
-    refusalSchema,
-    refusal(row, status, refusals) {
-      const leaving = row.deprecated === undefined ? '' : 'Deprecated.'
-      const name = `${leaving}Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`
-      const retry = status === 429 || status === 503 ? { 'Retry-After': ref('RetryAfter') } : {}
-      responses[name] ??= {
-        description: refusals.map(({ kind, reason }) => `${reason ?? kind}: ${refusalMeanings[kind]}`).join('; '),
-        headers: { ...headersOf(row), ...retry },
-        content: { 'application/json': { schema: refusalSchema(status, refusals) } },
-      }
-      return { $ref: `#/components/responses/${name}` }
-    },
-  }
+  })
 }

@@ -73,7 +73,7 @@ export function bodySchemaOf(rule: BodyRule): JsonSchema | null {
 
 export interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
   readonly schema: JsonSchema
 }
@@ -93,6 +93,15 @@ export function parametersOf<S>(row: Route<S>): Parameter[] {
   }))
   return [...named, ...queried]
 }
+
+/** Request headers of a row besides those of key and session. */
+export function headerParametersOf<S>({ headers }: Route<S>): Parameter[] {
+  if (headers === undefined) return []
+  return propertiesOf(jsonSchemaOf(headers, 'input')).map((property) => ({ ...property, in: 'header' }))
+}
+
+/** A row's path in documents: what ends with a slash is served without it too, and documented so. */
+export const documentedPath = <S>({ path }: Route<S>): string => path.replace(/(?<=.)\/$/, '')
 
 interface Property {
   readonly name: string

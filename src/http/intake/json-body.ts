@@ -39,13 +39,13 @@ function checkText(value: unknown, where: Where): void {
   if (path !== null) throw wrong([{ path, message: ILL_FORMED }], where)
 }
 
-type Where = 'body' | 'query' | 'path'
+type Where = 'body' | 'query' | 'path' | 'header'
 
 /**
  * What the schema makes of decoded parameters, which are held here to what `parseJson` asks of strings. Refuses with
  * `validation-failed` naming the parameters, not values.
  */
-export function checked(schema: z.ZodType, value: unknown, where: 'query' | 'path'): unknown {
+export function checked(schema: z.ZodType, value: unknown, where: Exclude<Where, 'body'>): unknown {
   checkText(value, where)
   const result = check(schema, value)
   if (result.ok) return result.data

@@ -95,7 +95,7 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
   const fields = operation.parameters
     .filter(({ $ref }) => $ref === undefined)
     .map((parameter) => ({ parameter, field: fieldOf(parameter) }))
-  const needsSession = operation.parameters.some(({ $ref }) => $ref?.endsWith('/Session'))
+  const takesSession = operation.parameters.some(({ $ref }) => $ref?.endsWith('Session'))
   const body = bodyOf(operation)
   const send = make('button', { type: 'submit', textContent: 'Send' })
   const copy = make('button', { type: 'button', textContent: 'Copy as curl', className: 'quiet' })
@@ -118,13 +118,16 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
         fields.find(({ parameter }) => parameter.in === 'path' && parameter.name === name)?.field.value ?? '',
       ),
     )
-    const query = fields
-      .filter(({ parameter, field }) => parameter.in === 'query' && field.value !== '')
-      .map(({ parameter, field }) => `${parameter.name}=${encodeURIComponent(field.value)}`)
+    const given = (place: Parameter['in']) =>
+      fields
+        .filter(({ parameter, field }) => parameter.in === place && field.value !== '')
+        .map(({ parameter, field }) => [parameter.name, field.value] as const)
+    const query = given('query').map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     const sent = body === null || body.value.trim() === '' ? null : body.value
     const headers = {
       ...(operation.security.length > 0 && { apikey: key.value }),
-      ...(needsSession && { 'X-Service-Session': session.value }),
+      ...(takesSession && session.value !== '' && { 'X-Service-Session': session.value }),
+      ...Object.fromEntries(given('header')),
       ...(sent !== null && { 'Content-Type': 'application/json' }),
     }
     return { method, path: filled + (query.length === 0 ? '' : `?${query.join('&')}`), headers, body: sent }

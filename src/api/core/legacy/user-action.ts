@@ -47,6 +47,7 @@ export const userAction = coreRoute({
   lane: 'core',
   needsKey: true,
   needsSession: false,
+  takesSession: true,
   deprecated: {
     ...LEGACY,
     successor: (body) =>

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { canVerify } from '../../../domain/biometric-status.js'
-import { Refusal } from '../../../domain/refusal.js'
 import { TypingPattern } from '../../../domain/typing-pattern.js'
 import type { LegacyAnswer } from '../../../flows/legacy/legacy-verify.js'
 import {
   coreRoute,
   designation,
+  LanguageHeaders,
   languageHints,
   MemberAndLanguageQuery,
   PATTERN_BYTES_MAX,
@@ -32,16 +32,20 @@ export const userVerify = coreRoute({
   laneOfBody: laneOfVerify,
   needsKey: true,
   needsSession: false,
+  takesSession: true,
   deprecated: { ...LEGACY, successor: '/users/{userRef}/verify' },
   params: UserParams,
   query: MemberAndLanguageQuery,
+  headers: LanguageHeaders.extend({
+    'x-enrollment': z.literal('USER').optional().describe('create and enroll a user that is not there'),
+  }),
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
   replies: { 200: VerifyReply },
   // It answers the bots and replays of an enrollment as verify does.
   refuses: [
     ...new Set([...verifyUser.refuses, ...createUser.refuses, ...enrollPattern.refuses, 'session-missing' as const]),
   ].filter((kind) => kind !== 'bot-detected' && kind !== 'replay-detected' && kind !== 'profile-complete'),
-  async handle({ organizationId, requestId, params, query, body, session, header, services }) {
+  async handle({ organizationId, requestId, params, query, body, session, headers, services }) {
     const code = securityCodeIn(body)
     const judged = services.legacyVerify({
       who: designation(
@@ -51,19 +55,14 @@ export const userVerify = coreRoute({
         code === null ? memberRefIn(body) : code.value.member_ref,
       ),
       token: session,
-      enrolls: enrolls(header('x-enrollment')),
+      enrolls: headers['x-enrollment'] === 'USER',
       attempt: code === null ? { kind: 'pattern', body } : { kind: 'code', code: code.value.securityCode },
-      hints: languageHints(query, header),
+      hints: languageHints(query, headers),
     })
     const answer = await (code === null ? namingBothForms(body, judged) : judged)
     return { status: 200, payload: legacyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },
 })
-
-function enrolls(header: string | undefined): boolean {
-  if (header === undefined || header === 'USER') return header === 'USER'
-  throw new Refusal('validation-failed', 'header.x-enrollment: must be USER, or absent')
-}
 
 /** The shape of a verify, for an enrollment too: a reference has authenticated nobody, and a refused one is blocked. */
 function legacyReply(answer: LegacyAnswer, requestId: string): VerifyReply {
