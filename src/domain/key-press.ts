@@ -6,30 +6,34 @@ const TEXT_MAX = 1024
 
 export const recordedText = z.string().max(TEXT_MAX)
 
-export const KeyEvent = z.object({
-  t: z.number().optional(),
-  et: z.number().optional(),
-  type: z.string().max(32),
-  eId: recordedText.optional(),
-  k: z.string().max(64).optional(),
-  c: z.string().max(64).optional(),
-  kc: z.int().optional(),
-  r: z.boolean().optional(),
-  l: z.number().optional(),
-  ctrlKey: z.boolean().optional(),
-  altKey: z.boolean().optional(),
-  shiftKey: z.boolean().optional(),
-  metaKey: z.boolean().optional(),
-  seqn: z.int(),
-})
-export const KeyRecord = z.object({
-  k: z.string().max(64).optional(),
-  c: z.string().max(64).optional(),
-  kc: z.int().optional(),
-  et: z.number(),
-  s: z.number().optional(),
-  h: z.number(),
-})
+export const KeyEvent = z
+  .object({
+    t: z.number().optional(),
+    et: z.number().optional(),
+    type: z.string().max(32),
+    eId: recordedText.optional(),
+    k: z.string().max(64).optional(),
+    c: z.string().max(64).optional(),
+    kc: z.int().optional(),
+    r: z.boolean().optional(),
+    l: z.number().optional(),
+    ctrlKey: z.boolean().optional(),
+    altKey: z.boolean().optional(),
+    shiftKey: z.boolean().optional(),
+    metaKey: z.boolean().optional(),
+    seqn: z.int(),
+  })
+  .meta({ title: 'KeyEvent' })
+export const KeyRecord = z
+  .object({
+    k: z.string().max(64).optional(),
+    c: z.string().max(64).optional(),
+    kc: z.int().optional(),
+    et: z.number(),
+    s: z.number().optional(),
+    h: z.number(),
+  })
+  .meta({ title: 'KeyRecord' })
 export type KeyEvent = z.infer<typeof KeyEvent>
 export type KeyRecord = z.infer<typeof KeyRecord>
 
