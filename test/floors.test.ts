@@ -80,7 +80,12 @@ const ROOMS: Record<string, readonly string[]> = {
   'src/storage/postgres/embedded': [],
   'src/storage/postgres/insight': ['src/storage', 'src/storage/postgres/connection'],
   'src/storage/postgres/organization': ['src/storage', 'src/storage/postgres/connection'],
-  'src/storage/postgres/schema': ['src/storage/postgres/connection', 'src/storage/postgres/insight'],
+  'src/storage/postgres/schema': [
+    'src/storage',
+    'src/storage/postgres/connection',
+    'src/storage/postgres/embedded',
+    'src/storage/postgres/insight',
+  ],
   'src/storage/postgres/person': [
     'src/storage',
     'src/storage/postgres/connection',

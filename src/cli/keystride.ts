@@ -47,6 +47,11 @@ const COMMANDS: readonly Entry[] = [
     load: async (env) => (await import('./erasures.js')).erasuresCommand(administerFrom(env), env),
   },
   {
+    name: 'backup',
+    what: 'check that a backup by pg_dump is whole and its keys are held',
+    load: async (env) => (await import('./backup.js')).backupCommand(env),
+  },
+  {
     name: 'typing-pattern',
     what: 'print a typing pattern of a made-up person, to try the API with',
     load: async () => (await import('./typing-pattern.js')).typingPatternCommand(),

@@ -64,6 +64,7 @@ import { postgresProfiles } from '../storage/postgres/person/profile.js'
 import { postgresProfileLinks } from '../storage/postgres/person/profile-link.js'
 import { postgresSecurityCodes } from '../storage/postgres/person/security-code.js'
 import { postgresUserLog } from '../storage/postgres/person/user-log.js'
+import { backupRoleSql } from '../storage/postgres/schema/backup-role.js'
 import { migrate, requireSchema } from '../storage/postgres/schema/migrate.js'
 import type { PreferredLanguageStore } from '../storage/preferred-language.js'
 import type { ProfileStore } from '../storage/profile.js'
@@ -126,6 +127,8 @@ export interface Stores {
   readonly embedded: boolean
   /** Migrations that opening applied. */
   readonly migrated: readonly string[]
+  /** Statements that an administrator must run before `pg_dump` can back the database up; null: none. */
+  readonly backupRoleSql: () => Promise<string | null>
   close(): Promise<void>
 }
 
@@ -253,6 +256,7 @@ export async function openStores(
       ],
       embedded: embedded !== null,
       migrated,
+      backupRoleSql: () => backupRoleSql(primary),
       close,
     }
   } catch (error) {
@@ -336,3 +340,5 @@ async function openRedis(url: string, log: (line: string) => void) {
 /** Administration on open stores. */
 export const administration = (stores: Stores): OrganizationFlows =>
   createOrganizationFlows({ ...stores, newId: () => v7(), now: stores.clock.now })
+
+export { readBackup } from '../storage/postgres/schema/backup.js'

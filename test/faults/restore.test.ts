@@ -8,6 +8,7 @@ import { type DebianPostgres, type DebianServer, debianPostgres, whyNoStandby } 
 import { backEnds, startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
+import { checkSums } from './check-sums.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
@@ -200,18 +201,3 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     )
   })
 })
-
-/** Rows and their sum, by table. */
-async function checkSums(server: DebianServer): Promise<Record<string, string>> {
-  const tables = await server.run(`
-    select format('%s.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p') and not c.relispartition and n.nspname in ('keystride', 'keystride_history', 'pgboss')`)
-  const sums: Record<string, string> = {}
-  for (const { name } of tables) {
-    const [row] = await server.run(`
-      select count(*)::text || ' ' || md5(coalesce(string_agg(sum, '' order by sum), '')) as sum
-      from (select md5(t::text) as sum from ${name} t) rows`)
-    sums[String(name)] = String(row?.sum)
-  }
-  return sums
-}

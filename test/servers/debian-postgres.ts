@@ -19,11 +19,14 @@ export interface DebianServer {
   restart(): Promise<void>
   /** To the postmaster and to all that it has started. */
   signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>
-  run(statement: string): Promise<Record<string, unknown>[]>
+  /** As the superuser, in the database `postgres` unless another is named. */
+  run(statement: string, database?: string): Promise<Record<string, unknown>[]>
 }
 
 /** A folder of databases, and Debian's programs run in it as somebody who may run them. */
 export interface DebianPostgres {
+  /** The folder of the programs. */
+  readonly bin: string
   /** Makes an empty folder in it; its path. */
   folder(name: string): string
   run(program: string, ...args: string[]): Promise<void>
@@ -67,6 +70,7 @@ export function debianPostgres(): DebianPostgres {
     return made
   }
   return {
+    bin,
     folder,
     run,
     async initialize(name) {
@@ -119,8 +123,8 @@ async function serverOf(
         .filter((one) => one > 0))
         process.kill(pid, name)
     },
-    async run(statement) {
-      const client = new pg.Client({ connectionString: url })
+    async run(statement, database = 'postgres') {
+      const client = new pg.Client({ connectionString: url.replace(/postgres$/, database) })
       client.on('error', () => {})
       await client.connect()
       const { rows } = await client.query(statement)

@@ -39,7 +39,14 @@ export async function createCluster(
     await run(
       binaries,
       [binaries.postgres, '--single', '-D', making, '-c', 'log_min_messages=warning', 'postgres'],
-      `create role keystride login createrole createdb password '${credentials.password}'\ncreate database keystride owner keystride\n`,
+      [
+        `create role keystride login createrole createdb password '${credentials.password}'`,
+        'create database keystride owner keystride',
+        // The login may not make this one.
+        'create role keystride_backup nologin bypassrls',
+        'grant keystride_backup to keystride with inherit false, set true',
+        '',
+      ].join('\n'),
     )
     // No server ran so far, so nobody was trusted; and as the superuser has no password, SCRAM never lets it in.
     writeFileSync(path.join(making, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
+import { ensureBackupRole } from './backup-role.js'
 import { ensureRoles } from './roles.js'
 
 /** Months of authentications that have their partition before they begin. */
@@ -29,6 +30,7 @@ export async function migrate(databaseUrl: string, log: (line: string) => void =
     await client.query('select pg_advisory_xact_lock(7241865325823966)')
     await migrateJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
     await client.query('commit')
+    await ensureBackupRole(client)
     if (applied.length > 0) log(`applied ${applied.length} migrations, up to ${applied.at(-1)}`)
     return applied
   } finally {
@@ -70,18 +72,34 @@ export async function requireSchema(databaseUrl: string, { newer }: { newer: boo
   }
 }
 
+/** Applies the first migrations, that many, to an empty database; leaves the job queue out. */
+export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
+  await applyMissing(client, knownMigrations().slice(0, migrations))
+}
+
+/** The migrations of the database, and those of this version. Throws, with `name` for the database, where they differ or it is newer. */
+export async function versionOf(client: pg.Client, name: string): Promise<{ found: string[]; known: string[] }> {
+  const [found, known] = [await history(client), knownMigrations()]
+  missingFrom(found, known, name)
+  if (found.length > known.length)
+    throw new ExpectedFault(
+      `${name} is at ${found.at(-1)}, newer than ${known.at(-1)}: use the version of Keystride that made it`,
+    )
+  return { found, known }
+}
+
 /**
  * Applies what the history lacks, all in one transaction, and returns the names. Migrations of a newer version after the
  * last one known here are left alone: an older process may start beside it. Throws where one is missing in between.
  */
-async function applyMissing(client: pg.Client): Promise<string[]> {
+async function applyMissing(client: pg.Client, wanted = knownMigrations()): Promise<string[]> {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(7241865325823964)')
   // Apart from the data: every table in `keystride` is closed by row level security, this one must be read by its owner.
   await client.query('create schema if not exists keystride_history')
   await client.query(`create table if not exists keystride_history.migration (
     id serial primary key, name varchar(255) not null, run_on timestamp not null)`)
-  const missing = missingFrom(await history(client), knownMigrations())
+  const missing = missingFrom(await history(client), wanted)
   for (const name of missing) {
     await client.query(readFileSync(path.join(migrationsFolder(), `${name}.sql`), 'utf8'))
     await client.query('insert into keystride_history.migration (name, run_on) values ($1, now())', [name])
@@ -105,12 +123,10 @@ async function history(client: pg.Client): Promise<string[]> {
 }
 
 /** The known migrations that the database lacks. Throws where the two histories differ before their common end. */
-function missingFrom(found: readonly string[], known: readonly string[]): string[] {
+function missingFrom(found: readonly string[], known: readonly string[], name = 'the database'): string[] {
   const stranger = found.find((name, i) => i < known.length && name !== known[i])
   if (stranger !== undefined)
-    throw new ExpectedFault(
-      `the database has migration ${stranger} where this version has another: they have grown apart`,
-    )
+    throw new ExpectedFault(`${name} has migration ${stranger} where this version has another: they have grown apart`)
   return known.slice(found.length)
 }
 

@@ -7,7 +7,7 @@ type Role = (typeof ROLES)[number]
 const RACED = new Set(['42710', '23505', 'XX000'])
 const NOT_ALLOWED = '42501'
 
-interface Standing {
+export interface Standing {
   readonly version: number
   readonly superuser: boolean
   readonly login: string
@@ -19,14 +19,20 @@ interface Standing {
  * with the statements an administrator must run where the login may not.
  */
 export async function ensureRoles(client: pg.Client): Promise<void> {
+  const standing = await standingOf(client)
+  if (standing.version < 140000) throw new Error(`PostgreSQL 14 or newer is needed, this is ${standing.version}`)
+  for (const role of ROLES) await ensureRole(client, role, standing)
+}
+
+/** The login, and what decides what it may do. */
+export async function standingOf(client: pg.Client): Promise<Standing> {
   const { rows } = await client.query<Standing>(
     `select current_setting('server_version_num')::int as version, rolsuper as superuser, rolname as login
      from pg_roles where rolname = session_user`,
   )
   const standing = rows[0]
   if (standing === undefined) throw new Error('the database does not name its login')
-  if (standing.version < 140000) throw new Error(`PostgreSQL 14 or newer is needed, this is ${standing.version}`)
-  for (const role of ROLES) await ensureRole(client, role, standing)
+  return standing
 }
 
 async function ensureRole(client: pg.Client, role: Role, standing: Standing): Promise<void> {
@@ -43,29 +49,43 @@ async function ensureRole(client: pg.Client, role: Role, standing: Standing): Pr
   if (!(await member()) || (await inherits())) throw notAllowed(login, standing, 'roles are not as needed')
 }
 
+/** Lets the login become the role without having its rights by itself. */
+export const grantOf = (role: string, standing: Standing): string => statements(role, standing)[0]
+
 /** PostgreSQL 16 made inheriting a property of each grant; before, it belongs to the login. */
-function statements(role: Role, { login, version }: Standing): [grant: string, separate: string] {
+function statements(role: string, { login, version }: Standing): [grant: string, separate: string] {
   const quoted = `"${login.replaceAll('"', '""')}"`
   if (version < 160000) return [`grant ${role} to ${quoted}`, `alter role ${quoted} noinherit`]
   const grant = `grant ${role} to ${quoted} with inherit false, set true`
   return [grant, grant]
 }
 
+/** Whether the statement took effect, here or in another process; false where the login may not run it. */
+export async function tried(client: pg.Client, statement: string): Promise<boolean> {
+  return null === (await refused(client, statement))
+}
+
 async function attempt(client: pg.Client, statement: string, standing: Standing): Promise<void> {
+  const why = await refused(client, statement)
+  if (why !== null) throw notAllowed(standing.login, standing, why)
+}
+
+/** The database's words where the login may not run the statement, else null. */
+async function refused(client: pg.Client, statement: string): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
       await client.query(statement)
-      return
+      return null
     } catch (error) {
       const { code, message } = error as { code?: string; message: string } // what pg rejects with
-      if (code === '42710' || code === '23505') return
-      if (code === NOT_ALLOWED) throw notAllowed(standing.login, standing, message)
+      if (code === '42710' || code === '23505') return null
+      if (code === NOT_ALLOWED) return message
       if (!RACED.has(code ?? '') || tries === 20) throw error
     }
   }
 }
 
-async function holds(client: pg.Client, query: string): Promise<boolean> {
+export async function holds(client: pg.Client, query: string): Promise<boolean> {
   return (await client.query(query)).rows.length > 0
 }
 

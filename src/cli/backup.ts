@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { ExpectedFault } from '../domain/expected-fault.js'
+import type { Config } from '../process/config.js'
+import type { Backup } from '../storage/backup.js'
+import type { KeyRing } from '../storage/key-ring.js'
+import { print, run } from './administer.js'
+import { table } from './table.js'
+
+/** `keystride backup`: shows that a backup can be restored before it is needed. */
+export function backupCommand(env: NodeJS.ProcessEnv): Command {
+  const backup = new Command('backup').description('check that a backup by pg_dump is whole and its keys are held')
+  backup
+    .command('verify')
+    .description('restore a backup into a temporary database, count its rows and check its encryption keys')
+    .argument('<file>', 'a backup by "pg_dump --format=custom" or "--format=directory"')
+    .option('--json', 'print the result as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string, { json }: { json?: true }) => run(() => verify(file, env, json === true)))
+  return backup
+}
+
+async function verify(file: string, env: NodeJS.ProcessEnv, asJson: boolean): Promise<void> {
+  const [{ readConfig }, { readBackup }] = await Promise.all([
+    import('../process/config.js'),
+    import('../wiring/open-stores.js'),
+  ])
+  const keys = await keysOf(readConfig(env))
+  const begun = performance.now()
+  const backup = await readBackup(file, interruption())
+  const restoredInMs = Math.round(performance.now() - begun)
+  // pg_dump --enable-row-security succeeds and leaves out every row.
+  if (backup.counts.organization === 0)
+    throw new ExpectedFault(`${file} holds no organization: it cannot be a whole backup`)
+  const uses = await keyUses(backup, keys)
+  const { schema, migrationsMissing, counts, lastAttemptAt } = backup
+  if (asJson)
+    print(JSON.stringify({ file, restoredInMs, schema, migrationsMissing, counts, lastAttemptAt, keys: uses }, null, 2))
+  else print(table(['what', 'found'], rowsOf(backup, uses, restoredInMs)))
+  const lost = uses.filter(({ state }) => state !== 'held')
+  if (lost.length > 0)
+    throw new ExpectedFault(
+      `${file} is whole, but ${lost.map(({ id, state }) => `encryption key ${id} is ${state}`).join(', ')}: profiles of its organizations cannot be read. Set it in ENCRYPTION_KEY or ENCRYPTION_KEY_PREVIOUS`,
+    )
+  if (!asJson) print(`${file} is whole, and its encryption keys are held.`)
+}
+
+/** SIGINT and SIGTERM abort it, so that the temporary database is removed before the process ends. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort())
+  return interrupted.signal
+}
+
+function rowsOf(
+  { schema, migrationsMissing, counts, lastAttemptAt }: Backup,
+  uses: readonly KeyUse[],
+  restoredInMs: number,
+): string[][] {
+  const older = migrationsMissing === 0 ? '' : `, ${migrationsMissing} migrations older than this version`
+  return [
+    ['schema', `${schema}${older}`],
+    ...Object.entries(counts).map(([name, n]) => [LABELS[name as keyof typeof counts], String(n)]),
+    ['last attempt', lastAttemptAt?.toISOString() ?? 'none'],
+    ...uses.map(({ id, organizations, state }) => [`encryption key ${id}`, `${state}, ${organizations} organizations`]),
+    ['restored in', `${(restoredInMs / 1000).toFixed(1)} s`],
+  ]
+}
+
+interface KeyUse {
+  readonly id: string
+  readonly organizations: number
+  /** `wrong`: a key of this id is held, but a data key does not open with it. */
+  readonly state: 'held' | 'missing' | 'wrong'
+}
+
+async function keyUses({ wrappedKeys }: Backup, keys: KeyRing | null): Promise<KeyUse[]> {
+  const { createKeyWrap } = await import('../storage/crypto/key-wrap-aes.js')
+  const opens = (organizationId: string, wrapped: Uint8Array): boolean => {
+    try {
+      return keys !== null && createKeyWrap(keys).unwrap(organizationId, wrapped).length > 0
+    } catch {
+      return false
+    }
+  }
+  return [...new Set(wrappedKeys.map(({ keyId }) => keyId))].map((id) => {
+    const under = wrappedKeys.filter(({ keyId }) => keyId === id)
+    const missing = (keys?.find(id) ?? null) === null
+    const state = missing ? 'missing' : under.every((one) => opens(one.organizationId, one.wrapped)) ? 'held' : 'wrong'
+    return { id, organizations: under.length, state }
+  })
+}
+
+/** Null where there is none: unlike the service, this makes no key. */
+async function keysOf({ encryptionKey, encryptionKeysPrevious, dataFolder }: Config): Promise<KeyRing | null> {
+  const [{ givenKeys }, { keyFile }] = await Promise.all([
+    import('../storage/key-ring.js'),
+    import('../storage/crypto/key-file.js'),
+  ])
+  if (encryptionKey !== null) return givenKeys(encryptionKey, encryptionKeysPrevious)
+  return existsSync(join(dataFolder, 'encryption.key')) ? keyFile(dataFolder) : null
+}
+
+const LABELS: Record<keyof Backup['counts'], string> = {
+  organization: 'organizations',
+  account: 'accounts',
+  member: 'members',
+  reference_pattern: 'reference patterns',
+  authentication: 'attempts',
+  erasure: 'erasures',
+}
+
+const HELP = `
+The exit status is 1 where the file is truncated, damaged or foreign, lacks a table or rows, has a newer schema, or where an encryption
+key of its organizations is neither in ENCRYPTION_KEY nor in ENCRYPTION_KEY_PREVIOUS. The backup is restored into a temporary PostgreSQL
+in the folder for temporary files (TMPDIR), which needs the size of the database there and is removed again. The database of the service
+is not touched. pg_restore must be installed, in the version of pg_dump or a newer one.`

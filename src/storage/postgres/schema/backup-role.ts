@@ -1,0 +1,74 @@
+import pg from 'pg'
+import { grantOf, holds, type Standing, standingOf, tried } from './roles.js'
+
+/** Reads all rows and changes none. The login itself is under row level security, and `pg_dump` fails there. */
+const ROLE = 'keystride_backup'
+export const SCHEMAS = ['keystride', 'keystride_history', 'pgboss']
+/** The lock of migrations: concurrent grants on one table fail. */
+const LOCK = '7241865325823964'
+
+/** Makes the role for `pg_dump --role` as far as the login may. `backupRoleSql` says what is missing then. */
+export async function ensureBackupRole(client: pg.Client): Promise<void> {
+  const standing = await standingOf(client)
+  for (const statement of await missingRole(client, standing)) if (!(await tried(client, statement))) return
+  await client.query('begin')
+  await client.query(`select pg_advisory_xact_lock(${LOCK})`)
+  for (const statement of await missingGrants(client, standing)) if (!(await tried(client, statement))) break
+  // Rolls back after a statement that failed.
+  await client.query('commit')
+}
+
+/** The connection reads as the role from now on. Throws where the login may not become it. */
+export async function actAsBackupRole(client: pg.Client): Promise<void> {
+  await ensureBackupRole(client)
+  await client.query(`set role ${ROLE}`)
+}
+
+/** Statements that an administrator must run once in this database; null where the role is complete. */
+export async function backupRoleSql(databaseUrl: string): Promise<string | null> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
+  client.on('error', () => {}) // the statement under way rejects
+  await client.connect()
+  try {
+    const standing = await standingOf(client)
+    const missing = [...(await missingRole(client, standing)), ...(await missingGrants(client, standing))]
+    return missing.length === 0 ? null : missing.map((statement) => `${statement};`).join('\n')
+  } finally {
+    await client.end()
+  }
+}
+
+/** A superuser may run these; from PostgreSQL 16 on also a login with CREATEROLE and BYPASSRLS. */
+async function missingRole(client: pg.Client, standing: Standing): Promise<string[]> {
+  const exists = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}'`)
+  const bypasses = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}' and rolbypassrls`)
+  const mode = standing.version >= 160000 ? 'set' : 'member'
+  const becomes =
+    standing.superuser ||
+    (exists && (await holds(client, `select 1 where pg_has_role(session_user, '${ROLE}', '${mode}')`)))
+  return [
+    ...(exists ? [] : [`create role ${ROLE} nologin bypassrls`]),
+    ...(exists && !bypasses ? [`alter role ${ROLE} bypassrls`] : []),
+    ...(becomes ? [] : [grantOf(ROLE, standing)]),
+  ]
+}
+
+/** The login owns every table, and will own those of later months and versions. */
+async function missingGrants(client: pg.Client, standing: Standing): Promise<string[]> {
+  const unread = `select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')}) and case c.relkind
+      when 'S' then not has_sequence_privilege('${ROLE}', c.oid, 'select')
+      when 'r' then not has_table_privilege('${ROLE}', c.oid, 'select')
+      when 'p' then not has_table_privilege('${ROLE}', c.oid, 'select') end`
+  const exists = await holds(client, `select 1 from pg_roles where rolname = '${ROLE}'`)
+  if (exists && !(await holds(client, unread))) return []
+  const [schemas, login] = [SCHEMAS.join(', '), `"${standing.login.replaceAll('"', '""')}"`]
+  const kinds = ['tables', 'sequences']
+  return [
+    `grant usage on schema ${schemas} to ${ROLE}`,
+    ...kinds.map((kind) => `grant select on all ${kind} in schema ${schemas} to ${ROLE}`),
+    ...kinds.map(
+      (kind) => `alter default privileges for role ${login} in schema ${schemas} grant select on ${kind} to ${ROLE}`,
+    ),
+  ]
+}
