@@ -1,7 +1,7 @@
 import type { AccountType, MemberSelection } from './account.js'
 import { Refusal } from './refusal.js'
 
-/** What a customer asks of an existing account; what is absent stays as it is. */
+/** A change to an existing account; an absent field stays as it is. */
 export interface AccountChange {
   readonly type?: AccountType | undefined
   readonly memberRef?: string | undefined
@@ -10,17 +10,17 @@ export interface AccountChange {
   readonly tag?: Readonly<Record<string, string>> | undefined
 }
 
-/** What a change does to an account's type and people. */
+/** The effect of a change on an account's type and people. */
 export type PeopleMove =
   | { readonly kind: 'none' }
-  /** A person more on a shared account. */
+  /** Adds a person to a shared account. */
   | { readonly kind: 'add'; readonly memberRef: string }
   /** The one person of a nominative account becomes the member `memberRef` of a shared one. */
   | { readonly kind: 'to-generic'; readonly memberRef: string }
-  /** The last member, or a first one where there is none, becomes the account's one person. */
+  /** The only member becomes the account's one person; without members, one is created. */
   | { readonly kind: 'to-nominative' }
 
-/** As much of an account as its type machine looks at; archived members are left out. */
+/** The part of an account that its type machine reads; without archived members. */
 export interface People {
   readonly userRef: string
   readonly type: AccountType
@@ -28,9 +28,9 @@ export interface People {
 }
 
 /**
- * The account-type machine (interface, States and transitions). Refuses with `account-type` a change of type that is
- * not asked for in so many words or that would lose somebody, with `member-exists` a reference that is taken, with
- * `member-mismatch` another person on an account that is and stays one person's.
+ * The account-type machine (interface, States and transitions). Refuses with `account-type` a change of type that is not
+ * explicit or that would lose a member, with `member-exists` a reference that is taken, with `member-mismatch` a second
+ * person on an account that is and stays nominative.
  */
 export function peopleMove(
   account: People,

@@ -6,7 +6,7 @@ import type { CodeState } from './security-code.js'
 export type AccountType = 'nominative' | 'generic'
 export type MemberSelection = 'ask' | 'list'
 
-/** An identity the customer names by `userRef`; times are epoch milliseconds. */
+/** An identity that the customer names by `userRef`; times are epoch milliseconds. */
 export interface Account {
   readonly id: string
   readonly userRef: string
@@ -18,18 +18,18 @@ export interface Account {
   readonly createdAt: number
 }
 
-/** One person of an account. On a nominative account there is one, and its `memberRef` is the account's `userRef`. */
+/** One person of an account. A nominative account has one, whose `memberRef` is the account's `userRef`. */
 export interface Member {
   readonly id: string
   readonly memberRef: string
-  /** Label for people to read; never an identity key. */
+  /** Human-readable label; never an identity key. */
   readonly displayName: string | null
-  /** Counts profile resets; patterns of an older generation are dead. */
+  /** Number of profile resets; patterns of an older generation are never used. */
   readonly generation: number
   readonly nPatternsRef: number
   readonly nVisible: number
   readonly nSensitive: number
-  /** Whether a profile has ever been emptied: tells `reset` from `not-ready` at zero patterns. */
+  /** Whether a profile was ever emptied: distinguishes `reset` from `not-ready` at zero patterns. */
   readonly everReset: boolean
   /** When the profile last became complete; null before. */
   readonly completedAt: number | null
@@ -37,32 +37,35 @@ export interface Member {
   readonly preferredLanguage: string | null
   readonly code: CodeState
   readonly attempts: AttemptCounters
-  /** Compared and swapped by every write of `attempts`, bumped by every removal of references and every change of the code: no two verdicts rest on the same counters. */
+  /**
+   * Version for compare-and-swap. Every write of `attempts`, every removal of references and every change of the code
+   * increments it, so no two verdicts use the same counters.
+   */
   readonly attemptsVersion: number
-  /** Moves with every change of the member or its account. */
+  /** Increases with every change of the member or its account. */
   readonly rowVersion: number
-  /** So long from when it was read no pattern of the member is taken, because too many were refused; 0 where they are. */
+  /** Ms from the read for which the member's patterns are refused, after too many invalid ones; 0 if they are accepted. */
   readonly patternsClosedForMs: number
   readonly createdAt: number
-  /** When typing last succeeded; null before. A right code says nothing about the profile. */
+  /** When typing last succeeded; null before. A correct code does not count: it says nothing about the profile. */
   readonly lastTypedAt: number | null
-  /** Moves with every change of the references that count, whoever makes it. */
+  /** Increases with every change of the references that count, by any writer. */
   readonly profileVersion: number
-  /** In which format this generation's samples are; without meaning while there are none. */
+  /** Format of this generation's samples; no meaning while there are none. */
   readonly sampleFormat: number
-  /** The next generation, while it is collected beside this one. */
+  /** The next generation, while it is collected; null otherwise. */
   readonly successor: Successor | null
-  /** As it was queued: `livePending` tells whether it still holds. */
+  /** The queued action, which may have lapsed: `livePending` checks it. */
   readonly pending: QueuedAction | null
   /** When a sign-in last became an adaptive reference; null before. */
   readonly adaptedAt: number | null
-  /** What the context of an attempt is judged on. */
+  /** Habits that the context of an attempt is compared with. */
   readonly habits: HabitsText
 }
 
-/** References of the next generation: they verify nobody until they are as many as wanted, and then replace the old. */
+/** References of the next generation. They do not verify until they reach the target; then they replace the current ones. */
 export interface Successor {
-  /** Who collects them: patterns of two owners never meet in one generation. */
+  /** Collector of the patterns. A generation holds patterns of one owner only. */
   readonly owner: string
   readonly sampleFormat: number
   readonly nVisible: number

@@ -2,47 +2,47 @@ import { CHALLENGE_BAND, type Policy } from './policy.js'
 import type { Verdict } from './verdict.js'
 
 /**
- * Adaptive references a profile holds at the most. On free text of other days three bring nine tenths of what eight
- * do, each takes a slot of the kernel, and with the default target the enrolled ones stay in the majority.
+ * Most adaptive references of a profile. On free text of other days, three bring nine tenths of the gain of eight. Each
+ * takes a slot of the kernel. With the default target the enrolled references stay in the majority.
  */
 export const ADAPTIVE_MAX = 3
 
 /**
- * Confidence from which a sign-in may become an adaptive reference, against the enrolled references alone: 0.05 % of
+ * Least confidence against the enrolled references alone at which a sign-in may become an adaptive reference. 0.05 % of
  * impostors reach it with 50 presses and 0.04 % with 25, on people that the model was not fitted on; half of sincere
- * patterns do (`npm run bench -- adaptation`). Wanted: 0.1 % or fewer.
+ * patterns do (`npm run bench -- adaptation`). Goal: at most 0.1 %.
  */
 export const UPDATE_CONFIDENCE = 0.95
 
-/** A member's profile adapts once in this time: 200 slow steps take an impostor 200 days. */
+/** Least time between two adaptations of a profile: 200 slow steps take an impostor 200 days. */
 export const ADAPTATION_INTERVAL_MS = 24 * 3600 * 1000
 
-/** Below this the context speaks against the sign-in. No measurement behind it. */
+/** A context confidence below this counts against the sign-in. Not measured. */
 const CLEAN_CONTEXT = 0.5
 
 /**
- * Whether adaptive references are asked at all: only where the enrolled ones alone would say `challenge`. So whatever
- * somebody gets adopted, an impostor passes no more often than the enrolled references let through to the lower end of
- * the challenge band (1.27 % instead of 0.84 % of impostors by default), and the owner no less often than before; and few
- * attempts are scored twice.
+ * Whether adaptive references are scored: only if the enrolled ones alone would give `challenge`. This bounds the damage
+ * of a bad adaptation: impostors pass no more often than the enrolled references score them at or above the lower end of
+ * the challenge band (by default 1.27 % instead of 0.84 %). The owner passes no less often than before. Few attempts are
+ * scored twice.
  */
 export function liftable(enrolled: number, { decision_threshold: threshold, priority }: Policy): boolean {
   return enrolled >= Math.max(threshold - CHALLENGE_BAND[priority], threshold / 2) && enrolled < threshold
 }
 
-/** One confidence out of two: against the enrolled references, and against these and the adaptive ones (null: not asked). */
+/** Combines two confidences: against the enrolled references, and against all references (null: not scored). */
 export const joinedConfidence = (enrolled: number, all: number | null, policy: Policy): number =>
   all !== null && liftable(enrolled, policy) ? Math.max(enrolled, all) : enrolled
 
 export interface AdaptationInputs {
   readonly verdict: Verdict
-  /** The typing was seen before, whether or not that is refused here. */
+  /** The typing was seen before, even if the policy does not refuse replays. */
   readonly replay: boolean
-  /** Against the enrolled references alone: what was learned does not vouch for what is learned next. */
+  /** Against the enrolled references alone: adaptive references must not confirm further ones. */
   readonly confidenceEnrolled: number
-  /** Null where no context signal knows anything. */
+  /** Null if no context signal is known. */
   readonly confidenceContext: number | null
-  /** When this member's profile last adapted; null: never. */
+  /** When this member's profile last adapted, epoch ms; null: never. */
   readonly adaptedAt: number | null
   readonly now: number
 }

@@ -19,7 +19,7 @@ const Host = z
   })
 const Port = z.int().min(1).max(65_535)
 
-/** One mailbox, dot-atoms and ASCII alone: no name, no comment, no quoting, nothing that could end a header. */
+/** One mailbox, ASCII dot-atoms only: no name, comment or quoting, so nothing can end a header. */
 const Mailbox = z
   .string()
   .max(254)
@@ -33,22 +33,22 @@ const several = <T extends z.ZodType>(item: T) =>
     .array(item)
     .min(1)
     .max(RECIPIENTS_MAX)
-    .refine((items) => new Set(items).size === items.length, 'must not hold the same one twice')
+    .refine((items) => new Set(items).size === items.length, 'must not contain duplicates')
 
 export const TLS_MODES = ['none', 'starttls', 'tls'] as const
 
-/** Where and how e-mail is sent. */
+/** E-mail server, sender and recipients. */
 export const EmailSettings = z.object({
   host: Host.describe('SMTP server; its host must be in ALERT_HOSTS'),
   port: Port,
-  tls: z.enum(TLS_MODES).describe('starttls: never without it; tls: from the first byte'),
+  tls: z.enum(TLS_MODES).describe('starttls: STARTTLS is required; tls: TLS from the first byte; none: no encryption'),
   sender: Mailbox,
   recipients: several(Mailbox),
   user: z.string().max(255).regex(LINE, 'must be printable ASCII on one line').nullable().default(null),
 })
 export type EmailSettings = z.output<typeof EmailSettings>
 
-/** Where text messages are handed over. */
+/** Gateway and recipients of text messages. */
 export const SmsSettings = z.object({
   url: z
     .string()
@@ -56,7 +56,7 @@ export const SmsSettings = z.object({
     .transform((text, context) => {
       const url = redirectUri(text)
       if (url?.startsWith('https:') && canonicalHost(new URL(url).hostname) !== null) return url
-      context.addIssue({ code: 'custom', message: 'must be an https address without user and fragment' })
+      context.addIssue({ code: 'custom', message: 'must be an https URL without user info and fragment' })
       return z.NEVER
     })
     .describe('gateway; its host must be in ALERT_HOSTS'),
@@ -64,7 +64,7 @@ export const SmsSettings = z.object({
 })
 export type SmsSettings = z.output<typeof SmsSettings>
 
-/** By RFC 5424, section 6.2.1; the place is the number. */
+/** RFC 5424, section 6.2.1; the index is the number. */
 export const FACILITIES = [
   'kern',
   'user',
@@ -92,7 +92,7 @@ export const FACILITIES = [
   'local7',
 ] as const
 
-/** Where syslog messages go. */
+/** Syslog server. */
 export const SyslogSettings = z.object({
   host: Host.describe('must be in ALERT_HOSTS'),
   port: Port,
@@ -120,7 +120,7 @@ export function endpointOf(settings: ChannelSettings): { readonly host: string; 
 
 const SCHEMAS = { email: EmailSettings, sms: SmsSettings, syslog: SyslogSettings } as const
 
-/** Settings as they were stored; throws where a schema of now does not take them. */
+/** Reads stored settings; throws if the current schema does not accept them. */
 export const readSettings = (channel: Channel, stored: unknown): ChannelSettings =>
   // Sound: each channel's own schema has read it.
   ({ channel, ...SCHEMAS[channel].parse(stored) }) as ChannelSettings

@@ -1,6 +1,6 @@
 import { type AddressRange, addressRange, addressSet, canonicalAddress } from './context/address.js'
 
-/** Where alerts may be sent in this deployment: names, names below a domain, and ranges of addresses. */
+/** Hosts that this deployment may send alerts to: names, names below a domain, and address ranges. */
 export interface HostList {
   readonly names: ReadonlySet<string>
   /** `.example.com`: everything below it. */
@@ -13,8 +13,8 @@ const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
 const NAME_MAX = 253
 
 /**
- * A host in its one spelling: a name in lower case without a dot at its end, IPv4 in decimal whatever it was written in
- * (octal, hexadecimal, one number), IPv6 written out, IPv4 mapped into IPv6 as IPv4. Null for what is no host.
+ * The canonical form of a host: a name in lower case without a final dot, IPv4 in decimal (octal, hexadecimal and one
+ * number are accepted), IPv6 written out, IPv4-mapped IPv6 as IPv4. Null if the text is no host.
  */
 export function canonicalHost(text: string): string | null {
   if (text.includes(':')) return canonicalAddress(text.replace(/^\[(.*)\]$/, '$1').toLowerCase())
@@ -23,7 +23,7 @@ export function canonicalHost(text: string): string | null {
   return host !== null && host.length <= NAME_MAX && NAME.test(host) ? host : null
 }
 
-/** By the URL standard, which knows every way of writing an IPv4 address; null where it takes it for none and for no name. */
+/** Uses the URL standard, which knows every notation of IPv4; null if it accepts neither an address nor a name. */
 function readAsUrl(text: string): string | null {
   try {
     return new URL(`http://${text}/`).hostname
@@ -32,7 +32,7 @@ function readAsUrl(text: string): string | null {
   }
 }
 
-/** Reads a list such as `smtp.example.com, *.corp.example, 10.1.0.0/16`; gives the entry that cannot be read. */
+/** Reads entries such as `smtp.example.com`, `*.corp.example`, `10.1.0.0/16`; returns the first that cannot be read. */
 export function hostList(entries: readonly string[]): HostList | { readonly unreadable: string } {
   const names = new Set<string>()
   const domains: string[] = []
@@ -49,7 +49,7 @@ export function hostList(entries: readonly string[]): HostList | { readonly unre
   return { names, domains, ranges }
 }
 
-/** Whether a canonical host is on the list and not among those that never are. */
+/** Whether a canonical host is on the list and not in `NEVER`. */
 export function mayAlert(host: string, { names, domains, ranges }: HostList): boolean {
   if (isAddress(host)) return addressSet(ranges)(host) && !neverReached(host)
   return names.has(host) || domains.some((domain) => host.endsWith(domain))
@@ -58,8 +58,8 @@ export function mayAlert(host: string, { names, domains, ranges }: HostList): bo
 export const isAddress = (host: string): boolean => canonicalAddress(host) !== null
 
 /**
- * Whatever a list says: link-local, metadata services, multicast, "this network", and IPv6 that carries an IPv4 address by
- * translation, NAT64, Teredo or 6to4.
+ * Blocked even if listed: link-local, metadata services, multicast, "this network", and IPv6 that embeds an IPv4 address
+ * (translation, NAT64, Teredo, 6to4).
  */
 const NEVER = [
   '0.0.0.0/8',
@@ -80,8 +80,8 @@ const NEVER = [
 ]
 const never = addressSet(NEVER.map(addressRange).filter((range) => range !== null))
 
-/** IPv4-compatible: the IPv4 address in the last 32 bits; only ::1 is not one of these. */
+/** IPv4-compatible IPv6: the IPv4 address is in the last 32 bits. ::1 is the exception. */
 const hidesV4 = (address: string) => address.startsWith('0:0:0:0:0:0:') && address !== '0:0:0:0:0:0:0:1'
 
-/** Whether an address is one that alerts are never sent to. `address` is canonical; what is none is never reached. */
+/** Whether alerts are never sent to an address. `address` is canonical; true for text that is no address. */
 export const neverReached = (address: string): boolean => !isAddress(address) || hidesV4(address) || never(address)

@@ -1,4 +1,4 @@
-/** What an organization can be told of (decisions, Dashboard). */
+/** Kinds of event that an organization can be alerted to (decisions, Dashboard). */
 export const EVENT_KINDS = [
   'blocked',
   'bot',
@@ -17,12 +17,12 @@ export type Channel = (typeof CHANNELS)[number]
 
 /** The rules matrix: which kind is sent over which channel. */
 export type AlertRules = Readonly<Record<EventKind, Readonly<Record<Channel, boolean>>>>
-/** What is left out stays as it is. */
+/** An absent rule stays as it is. */
 export type RulesChange = {
   readonly [kind in EventKind]?: { readonly [channel in Channel]?: boolean | undefined } | undefined
 }
 
-/** The whole matrix after a change; of nothing, all is off. */
+/** The whole matrix after a change; an absent rule is off. */
 export function rulesAfter(before: RulesChange, change: RulesChange = {}): AlertRules {
   const of = (kind: EventKind) =>
     Object.fromEntries(
@@ -32,34 +32,33 @@ export function rulesAfter(before: RulesChange, change: RulesChange = {}): Alert
   return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, of(kind)])) as AlertRules
 }
 
-/** What else is known of an event, by its kind. Names nobody. */
+/** Further facts of an event, by kind. Names no person. */
 export interface EventDetails {
-  /** Of a lock: until when, epoch ms; null until a reset or a new code. */
+  /** Lock: its end, epoch ms; null: until a reset or a new code. */
   readonly until?: number | null
-  /** Of spraying: members whose codes failed within ten minutes, of how many. */
+  /** Spraying: members whose codes failed within ten minutes, and members in all. */
   readonly nFailed?: number
   readonly nMembers?: number
-  /** Of an overage: what was counted, and how many are licensed. */
+  /** Overage: the thing counted, the count, and the licensed count. */
   readonly of?: 'accounts' | 'shared accounts'
   readonly n?: number
   readonly licensed?: number
-  /** Of an outage, epoch ms. */
+  /** Outage: beginning and end, epoch ms. */
   readonly beganAt?: number
   readonly endedAt?: number
 }
 
-/** Something that happened. */
 export interface AlertEvent {
   readonly kind: EventKind
   /** Epoch ms. */
   readonly at: number
-  /** Both null where the organization as a whole is meant. */
+  /** Both null if the event concerns the organization as a whole. */
   readonly userRef: string | null
   readonly memberRef: string | null
   readonly details: EventDetails
 }
 
-/** A heading for each kind: no event puts a word of its own into it. */
+/** A heading for each kind: it never contains text of the event. */
 export const HEADINGS: Readonly<Record<EventKind, string>> = {
   blocked: 'a sign-in attempt was blocked',
   bot: 'a machine typed',
@@ -72,7 +71,7 @@ export const HEADINGS: Readonly<Record<EventKind, string>> = {
   degraded: 'the service was degraded',
 }
 
-/** What happened, in a sentence: one line of printable ASCII, whatever the event carries. */
+/** One sentence about an event: a single line of printable ASCII for any content. */
 export function sentenceOf({ kind, userRef, memberRef, details }: AlertEvent): string {
   const who = memberRef === null || memberRef === userRef ? (userRef ?? 'somebody') : `${memberRef} of ${userRef}`
   return oneLine(SENTENCES[kind](who, details))
@@ -101,5 +100,5 @@ const untilWhen = (until: number | null | undefined): string =>
 
 const LINE_MAX = 500
 
-/** Without anything that could end a line, a header or a frame: what is not printable ASCII becomes `?`. */
+/** Replaces all but printable ASCII by `?`, so that nothing ends a line, a header or a frame. */
 export const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, LINE_MAX)

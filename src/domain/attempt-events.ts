@@ -2,10 +2,10 @@ import type { AttemptFacts } from './attempt-facts.js'
 import type { AttemptCounters, AttemptKind } from './attempts.js'
 import type { RecommendedAction, VerdictReason } from './verdict.js'
 
-/** What an attempt means to an operator. */
+/** An event of an attempt that an operator can be alerted to. */
 interface AttemptEvent {
   readonly kind: 'blocked' | 'bot' | 'replay' | 'impossible-travel' | 'locked' | 'security-code-locked'
-  /** Of a lock: until when, epoch ms; null until a reset or a new code. */
+  /** Lock: its end, epoch ms; null: until a reset or a new code. */
   readonly until?: number | null
 }
 
@@ -20,9 +20,9 @@ interface RecordedAttempt {
 }
 
 /**
- * The events of an attempt, from its record and the counters it leaves; null for none. One for what it was, by the most
- * telling kind, and one for the lock that its failure brings: while a mode is closed nothing is recorded, so each failure
- * that leaves it closed has closed it, or lengthened what closed it. A replay is told where it is only flagged, too.
+ * The events of an attempt, from its record and the counters after it; null if none. At most two: the most specific kind
+ * of the attempt, and the lock that its failure causes. While a mode is closed no attempt is recorded, so a failure that
+ * leaves the mode closed has closed it or extended the lock. A replay gives an event even if it is only flagged.
  */
 export function attemptEvents(attempt: RecordedAttempt, counters: AttemptCounters): readonly AttemptEvent[] | null {
   const { method, authenticated, createdAt } = attempt

@@ -2,7 +2,7 @@ import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { RecommendedAction } from './verdict.js'
 
-/** What is kept of a typing attempt beside its decision: what was known around it, and how it was judged. */
+/** The facts stored with a typing attempt's decision: its context, and how it was judged. */
 export interface AttemptFacts {
   readonly ip: string | null
   readonly network: Network | null
@@ -11,34 +11,34 @@ export interface AttemptFacts {
   readonly device: Device | null
   readonly application: string | null
   readonly tags: readonly { readonly k: string; readonly v: string }[]
-  /** Every context indicator, with the weights it was judged by. */
+  /** Every context indicator, with the weights that applied. */
   readonly indicators: readonly IndicatorReading[]
   readonly botLikelihood: number
-  /** Against the enrolled references; and against these and the adaptive ones, null where that was not asked. */
+  /** `Enrolled`: against the enrolled references. `Adapted`: against all references; null if not scored. */
   readonly confidenceEnrolled: number
   readonly confidenceAdapted: number | null
-  /** Whether any context indicator that was weighed knew something. */
+  /** Whether any weighted context indicator had a score. */
   readonly contextKnown: boolean
-  /** What the shadow policy would have said; null where there was none. */
+  /** The shadow policy's recommendation; null if no shadow policy was set. */
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
   readonly replayRejected: boolean
   readonly impossibleTravel: boolean
-  /** Called a machine; a replay, whether or not that was refused. */
+  /** `bot`: classified as a machine. `replay`: detected, even if not refused. */
   readonly bot: boolean
   readonly replay: boolean
   readonly mode: 'visible' | 'sensitive'
-  /** Reference patterns that it was scored against, in that order. */
+  /** Ids of the enrolled and the adaptive reference patterns it was scored against, in that order. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]
 }
 
-/** What attempts are counted by, hour by hour. None names a person. */
+/** Labels that attempts are counted by, per hour. None identifies a person. */
 type Facets = Readonly<Record<string, string>>
 
 const BANDS = ['high', 'medium', 'low', 'unknown'] as const
 type Band = (typeof BANDS)[number]
 
-/** Thirds of a score; `unknown` is null, which is not 0. */
+/** Thirds of a score; `unknown` for null, which is not 0. */
 function bandOf(score: number | null): Band {
   if (score === null) return 'unknown'
   return score >= 2 / 3 ? 'high' : score >= 1 / 3 ? 'medium' : 'low'
@@ -46,7 +46,7 @@ function bandOf(score: number | null): Band {
 
 export const bandFacet = (indicator: Indicator): string => `score.${indicator}`
 
-/** Places of a map, `48.9 2.4`: to a tenth of a degree, some 10 km. */
+/** Decimals of map coordinates (`48.9 2.4`): a tenth of a degree, about 10 km. */
 const PLACE_DIGITS = 1
 
 export function facetsOf(

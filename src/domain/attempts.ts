@@ -3,29 +3,29 @@ import type { Policy } from './policy.js'
 export type AttemptKind = 'biometric' | 'security_code'
 type AttemptMode = AttemptKind | 'locked'
 
-/** What one kind of attempt has cost a member so far; times are epoch milliseconds. */
+/** A member's failures of one kind of attempt, and the locks they caused; times are epoch milliseconds. */
 export interface KindCounters {
   /** Failures since the last success of this kind. */
   readonly streak: number
-  /** Closed until this time; 0 when open. */
+  /** Closed until this time; 0 if open. */
   readonly closedUntil: number
   /** Closed until a reset (typing) or a new code (code). */
   readonly off: boolean
-  /** Times of the latest failures, oldest first, `FAILURES_PER_DAY` at most. */
+  /** Times of the latest failures, oldest first, at most `FAILURES_PER_DAY`. */
   readonly recentFailures: readonly number[]
 }
 
-/** Member-wide counters: they outlive sessions, restarts and a flushed Redis. */
+/** Counters of a member: they survive sessions, restarts and a flushed Redis. */
 export interface AttemptCounters {
   readonly biometric: KindCounters
   readonly security_code: KindCounters
 }
 
-/** What a session has used of its own budget. */
+/** Attempts that a session has used. */
 export interface SessionUse {
   readonly biometric: number
   readonly security_code: number
-  /** A typing attempt of it has failed; kept only under a policy that wants typing first. */
+  /** A typing attempt of the session has failed; recorded only under a policy with `require_biometric_first`. */
   readonly typingFailed: boolean
 }
 
@@ -40,7 +40,7 @@ const DAY = 24 * HOUR
 /** This many failures of a kind in 24 hours close it until the oldest of them is a day old. */
 export const FAILURES_PER_DAY = 20
 
-/** A step of a ladder: from this streak on, each failure closes the kind for `closedMs` (Infinity: until a reset). */
+/** One step of a lockout ladder: from `streak` on, each failure closes the kind for `closedMs` (Infinity: until a reset). */
 interface Rung {
   readonly streak: number
   readonly closedMs: number
@@ -73,15 +73,15 @@ export function afterFailure(counters: AttemptCounters, kind: AttemptKind, now: 
   return { ...counters, [kind]: { streak, closedUntil, off, recentFailures } }
 }
 
-/** A success ends its own kind's streak, and nothing else: no lock, and not the day's failures. */
+/** A success resets the streak of its own kind only; locks and the day's failures stay. */
 export function afterSuccess(counters: AttemptCounters, kind: AttemptKind): AttemptCounters {
   return { ...counters, [kind]: { ...counters[kind], streak: 0 } }
 }
 
-/** `closedUntil` of a lock that an administrator has set: the year 9999, which every reader of a date takes. It is `off`, too. */
+/** `closedUntil` of an administrator's lock: the year 9999, which every date parser accepts. `off` is set, too. */
 export const UNTIL_UNLOCKED = 253_402_300_799_999
 
-/** A new code opens what failures have closed for good; an administrator's lock stays. */
+/** A new code lifts the permanent lock that failures caused; an administrator's lock stays. */
 export const afterNewCode = (counters: AttemptCounters): AttemptCounters => ({
   ...counters,
   security_code: { ...counters.security_code, off: counters.security_code.closedUntil >= UNTIL_UNLOCKED },
@@ -93,19 +93,19 @@ export const afterLock = ({ biometric, security_code }: AttemptCounters): Attemp
   security_code: { ...security_code, off: true, closedUntil: UNTIL_UNLOCKED },
 })
 
-/** Milliseconds until `kind` opens for the member: 0 when open, Infinity when only a reset opens it. */
+/** Milliseconds until `kind` opens for the member: 0 if open, Infinity if only a reset opens it. */
 export function closedForMs(counters: AttemptCounters, kind: AttemptKind, now: number): number {
   const { off, closedUntil } = counters[kind]
   if (off) return Number.POSITIVE_INFINITY
   return Math.max(0, closedUntil - now)
 }
 
-/** What decides which mode is open: nothing else does. */
+/** All inputs of the decision which mode is open. */
 export interface ModeInputs {
   readonly policy: Policy
   readonly session: SessionUse
   readonly counters: AttemptCounters
-  /** The profile's status lets typing be verified. */
+  /** The profile's status allows typing verification. */
   readonly profileReady: boolean
   /** A security code is set and may be used. */
   readonly codeUsable: boolean
@@ -121,16 +121,16 @@ export const REFUSED_BECAUSE = [
   'fallback-off',
   'typing-first',
 ] as const
-/** Why an attempt was not open. `code-used`: a temporary code has signed in, or its time is over. */
+/** Why an attempt was not open. `code-used`: a temporary code was used, or has expired. */
 export type RefusedBecause = (typeof REFUSED_BECAUSE)[number]
 
 export interface AttemptWindow {
   readonly mode: AttemptMode
-  /** A security code may be tried now, even where `mode` proposes typing first. */
+  /** A security code may be tried now, even if `mode` is `biometric`. */
   readonly codeOpen: boolean
   readonly remainingBiometricAttempts: number
   readonly remainingCodeAttempts: number
-  /** Seconds until a mode opens, in this session or a new one; 0 where one is open, null where no wait helps. */
+  /** Seconds until a mode opens, in this session or a new one; 0 if one is open, null if waiting does not help. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -148,7 +148,7 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
   const codeInTurn = remainingCodeAttempts > 0 && (codeFirst || session.typingFailed)
   const codeOpen = codeInTurn && codeWaitMs === 0
   const mode = biometricOpen ? 'biometric' : codeOpen ? 'security_code' : 'locked'
-  // A new session has its attempts left but, where typing comes first, no way to the code around it.
+  // A new session has all its attempts, but where typing comes first it cannot start with the code.
   const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeFirst || codeInTurn ? codeWaitMs : typingWaitMs) : 0
   return {
     mode,
@@ -160,8 +160,8 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
 }
 
 /**
- * Why an attempt of `kind` is not open; null where it is. `enroll`: there is no complete profile to compare typing with.
- * A reason that a new session does not end goes before one that it does.
+ * Why an attempt of `kind` is not open; null if it is open. `enroll`: there is no complete profile to compare typing with.
+ * A reason that persists in a new session has priority over one that ends with the session.
  */
 export function whyClosed(
   inputs: ModeInputs & { readonly codeSet: boolean },
@@ -182,7 +182,7 @@ export function whyClosed(
   return session.security_code < fallback.max_code_attempts ? null : 'session-used-up'
 }
 
-/** The window beside a refusal: where the other kind is open, `retryAfterSeconds` counts to the end of the lock that refused. */
+/** The window sent with a refusal: if the other kind is open, `retryAfterSeconds` is the rest of the lock that refused. */
 export function windowOfRefused(
   window: AttemptWindow,
   { counters, now }: ModeInputs,

@@ -4,17 +4,17 @@ import { READABLE_SAMPLE_FORMATS } from './sample-format.js'
 export const BIOMETRIC_STATUSES = ['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'] as const
 export type BiometricStatus = (typeof BIOMETRIC_STATUSES)[number]
 
-/** How many reference patterns complete a profile, and how many fill it. */
+/** Reference patterns that make a profile complete, and full. */
 export interface ProfileTargets {
   readonly targetRefPatterns: number
   readonly fullRefPatterns: number
 }
 export const DEFAULT_TARGETS: ProfileTargets = { targetRefPatterns: 5, fullRefPatterns: 10 }
 
-/** A complete profile that nobody has typed against successfully for this long is `expired`. */
+/** A complete profile without a typing success for this long is `expired`. */
 export const PROFILE_LIFETIME_MS = 365 * 24 * 3600 * 1000
 
-/** Owner of a successor that is enrolled call by call in place of an expired generation. */
+/** Owner of a successor that enroll calls collect to replace an expired generation. */
 export const ENROLLMENT = 'enrollment'
 
 type StatusInputs = Pick<
@@ -32,8 +32,8 @@ export function biometricStatus(member: StatusInputs, targets: ProfileTargets, n
 }
 
 /**
- * Whether the current references verify nobody any more, so that the next ones begin a generation of their own: unused
- * for a year since they were complete, in a format that no scorer here reads, or with enrollment of the next begun.
+ * Whether the current references can no longer verify, so that the next reference starts a new generation: the complete
+ * profile was unused for a year, the scorer cannot read its format, or enrollment of the next generation has begun.
  */
 export function outdated(
   member: Omit<StatusInputs, 'everReset'>,
@@ -44,14 +44,14 @@ export function outdated(
   if (member.nPatternsRef === 0) return false
   if (!READABLE_SAMPLE_FORMATS.includes(member.sampleFormat)) return true
   const lastUse = Math.max(member.completedAt ?? 0, member.lastTypedAt ?? 0)
-  // Never complete before the target was lowered to what it holds: its year has not begun.
+  // 0: the profile became complete only because the target was lowered; its year has not begun.
   return lastUse > 0 && member.nPatternsRef >= targetRefPatterns && now - lastUse > PROFILE_LIFETIME_MS
 }
 
 /** Typing verify is open in `ok` and `full` only. */
 export const canVerify = (status: BiometricStatus): boolean => status === 'ok' || status === 'full'
 
-/** What is told of a profile: of the next generation while it is enrolled in place of an expired one. */
+/** The public view of a profile; of the next generation while it is enrolled to replace an expired one. */
 export interface ProfileView {
   readonly biometricStatus: BiometricStatus
   readonly nPatternsRef: number
@@ -60,7 +60,7 @@ export interface ProfileView {
   readonly targetRefPatterns: number
 }
 
-/** `member` null is somebody who is not there yet. */
+/** `member` is null if the person does not exist yet. */
 export function profileView(member: Member | null, targets: ProfileTargets, now: number): ProfileView {
   const { targetRefPatterns } = targets
   if (member === null)

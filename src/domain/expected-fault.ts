@@ -1,4 +1,4 @@
-/** What an operator can mend, said whole by its message: a log shows no stack of it. */
+/** A fault that the operator can correct. The message is complete: logs omit the stack. */
 export class ExpectedFault extends Error {
   override readonly name = 'ExpectedFault'
 }

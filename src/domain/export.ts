@@ -1,4 +1,4 @@
-/** What can be exported, and the columns of each: what is not here leaves the database in no file. */
+/** The kinds of export and their columns. Nothing else is exported. */
 export const EXPORT_COLUMNS = {
   authentications: [
     'id',
@@ -33,12 +33,12 @@ export const EXPORT_KEPT_MS = 7 * 24 * 3600 * 1000
 export type Cell = string | number | boolean | Date | null
 
 /**
- * A spreadsheet takes a cell that begins so for a formula or cuts it off there: = + - @ and their full-width forms, TAB,
- * CR, LF, NUL.
+ * First characters that make a spreadsheet run a cell as a formula or truncate it: = + - @ and their full-width forms,
+ * TAB, CR, LF, NUL.
  */
 const FORMULA = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/
 
-/** A cell as text that no spreadsheet calculates: a ' goes before what would be a formula. Dates are ISO 8601. */
+/** A cell as text that no spreadsheet runs as a formula: such text is prefixed with '. Dates are ISO 8601. */
 export function safeCell(value: Cell): string {
   if (value === null) return ''
   const text = value instanceof Date ? value.toISOString() : String(value)

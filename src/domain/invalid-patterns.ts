@@ -1,13 +1,13 @@
 import type { RefusalKind } from './refusal.js'
 
-/** So many patterns of a member may be refused within the window; then no more are read until the oldest is past it. */
+/** Refused patterns allowed per member and window; then no pattern is read until the oldest refusal leaves the window. */
 export const INVALID_PATTERNS_MAX = 20
 export const INVALID_PATTERNS_WINDOW_MS = 15 * 60_000
 
 /**
- * Refusals of a pattern that cost no attempt and are limited instead. Our choice: a bot and a replay on enroll are among
- * them, because each is a free question to the detectors, and a foreign `member_ref`, because its reservation is given
- * back. A weak security code is not: nothing is scored for it, and a good one, which costs more, has no limit.
+ * Refusals of a pattern that use no attempt and are rate-limited instead. Our choice: this includes a bot and a replay on
+ * enroll, because each is a free query of the detectors, and a foreign `member_ref`, because its reservation is returned.
+ * A weak security code is not included: it is not scored, and a good code, which costs more, has no limit.
  */
 export const LIMITED_REFUSALS: readonly RefusalKind[] = [
   'pattern-invalid',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KEY_UNKNOWN, keyOf } from './key-table.js'
 
-/** Our choice: longer strings than a recorder writes are cut off by refusal, not by truncation. */
+/** Our choice: a string longer than a recorder writes is refused, not truncated. */
 const TEXT_MAX = 1024
 
 export const recordedText = z.string().max(TEXT_MAX)
@@ -37,26 +37,26 @@ export const KeyRecord = z
 export type KeyEvent = z.infer<typeof KeyEvent>
 export type KeyRecord = z.infer<typeof KeyRecord>
 
-/** One key held: times in ms, the pattern's first press at 0. */
+/** One key press: times in ms since the pattern's first press. */
 export interface KeyPress {
-  /** Index in the canonical key table, 0 where unknown or masked. */
+  /** Index in the canonical key table; 0 if unknown or masked. */
   readonly key: number
   readonly pressMs: number
   readonly releaseMs: number
 }
 
-/** Events of a smaller `seqn` came first; of equal ones, the one that was sent first. */
+/** Sorted by `seqn`; events with equal `seqn` keep the order in which they were sent. */
 const inOrder = (events: readonly KeyEvent[]): readonly KeyEvent[] => [...events].sort((a, b) => a.seqn - b.seqn)
 
-/** What tells one physical key from another. */
+/** Identity of a physical key. */
 const identity = (event: KeyEvent): string => (event.c ? `c${event.c}` : `kc${event.kc ?? ''}`)
-/** Masked keys and those of a phone's keyboard (229) share an identity, so their keydowns and keyups pair in order. */
+/** False for masked keys and keys of a phone's keyboard (229): these share an identity and pair in order. */
 const isOneKey = (event: KeyEvent): boolean => Boolean(event.c) || (event.kc !== 0 && event.kc !== 229)
 
 /**
- * Presses from key events: each keydown with the next keyup of the same key. Auto-repeat keydowns are dropped, and so is
- * a key whose keyup is missing. `t` stands in where `et` is missing. Returns what is wrong with the events instead, by
- * path: no key, no time, or a clock that runs backwards. Unknown event types are passed over.
+ * Presses from key events: pairs each keydown with the next keyup of the same key. Drops auto-repeat keydowns and keys
+ * without a keyup. Uses `t` if any event lacks `et`. Ignores unknown event types. Returns the fault, by path, if an event
+ * has no key or no time, or if time decreases.
  */
 export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean): readonly KeyPress[] | string {
   const usesT = events.some((event) => event.et === undefined)
@@ -75,7 +75,7 @@ export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean)
       if (event.r === true && waiting.length > 0) continue
       const one = isOneKey(event)
       if (one && event.r === undefined && waiting.length > 0) continue
-      // A second keydown that is no repeat: the first one's keyup got lost, and with it the press.
+      // A second keydown that is no repeat: the first one's keyup was lost, so that press is dropped.
       open.set(name, one ? [presses.length] : [...waiting, presses.length])
       presses.push({ key: masked ? KEY_UNKNOWN : keyOf(event), pressMs: at, releaseMs: null })
     } else if (event.type === 'keyup') {
@@ -90,7 +90,7 @@ export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean)
   )
 }
 
-/** Presses from key records, by their press time and hold. The seek time must agree with the press times. */
+/** Presses from key records, by press time and hold. Returns the fault, by path, if times decrease or `s` disagrees. */
 export function keyPressesOfRecords(records: readonly KeyRecord[], masked: boolean): readonly KeyPress[] | string {
   const presses: KeyPress[] = []
   for (const [i, record] of records.entries()) {

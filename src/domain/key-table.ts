@@ -2,10 +2,9 @@
 export const KEY_UNKNOWN = 0
 
 /**
- * The canonical key table, in index order from 1. Each row: `KeyboardEvent.code`s, legacy `keyCode`s, other names that
- * research data give the key. Left and right modifiers are one key, because the legacy code does not tell them apart;
- * Firefox's own legacy codes for `;`, `=`, `-` and `Meta` stand beside the usual ones. Indices are part of the model
- * file and of stored samples: rows are only ever added at the end.
+ * The canonical key table, in index order from 1. Each row: `KeyboardEvent.code`s, legacy `keyCode`s, names in research
+ * data. Left and right modifiers are one key, because the legacy code does not distinguish them. Firefox's legacy codes
+ * for `;`, `=`, `-` and `Meta` are included. The model file and stored samples contain indices: only append rows.
  */
 const TABLE: readonly (readonly [codes: string, keyCodes: readonly number[], names: string])[] = [
   ...Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter, i) => [`Key${letter}`, [65 + i], letter.toLowerCase()] as const),
@@ -56,13 +55,13 @@ const TABLE: readonly (readonly [codes: string, keyCodes: readonly number[], nam
 export const KEYS_BY_CODE: ReadonlyMap<string, number> = new Map(
   TABLE.flatMap(([codes], i) => codes.split(' ').map((code) => [code, i + 1] as const)),
 )
-/** Index of each legacy key code of the table, all below 256. */
+/** Index of each legacy key code of the table; all codes are below 256. */
 export const KEYS_BY_KEY_CODE: ReadonlyMap<number, number> = new Map(
   TABLE.flatMap(([, keyCodes], i) => keyCodes.map((keyCode) => [keyCode, i + 1] as const)),
 )
 const byName = new Map(TABLE.flatMap(([, , names], i) => names.split(' ').map((name) => [name, i + 1] as const)))
 
-/** What people call a key of the table: the letter or digit, else the first of its codes; null where unknown or masked. */
+/** A readable name of a key: the letter or digit, else the first of its codes; null if unknown or masked. */
 export function keyName(key: number): string | null {
   const [codes, , names] = TABLE[key - 1] ?? []
   if (codes === undefined || names === undefined) return null
@@ -71,19 +70,19 @@ export function keyName(key: number): string | null {
     : (codes.split(' ')[0]?.replace(/^(Shift|Control|Alt|Meta)Left$/, '$1') ?? null)
 }
 
-/** Index of a physical key (`c`, KeyboardEvent.code); 0 where unknown. */
+/** Index of a physical key (`c`, KeyboardEvent.code); 0 if unknown. */
 export const keyOfCode = (code: string): number => KEYS_BY_CODE.get(code) ?? KEY_UNKNOWN
 
-/** Index of a legacy key code (`kc`, KeyboardEvent.keyCode); 0 where unknown. */
+/** Index of a legacy key code (`kc`, KeyboardEvent.keyCode); 0 if unknown. */
 export const keyOfKeyCode = (keyCode: number): number => KEYS_BY_KEY_CODE.get(keyCode) ?? KEY_UNKNOWN
 
-/** Index of a character or key name as research data write them, in any case; 0 where unknown. */
+/** Index of a character or key name of research data, ignoring case; 0 if unknown. */
 export const keyOfName = (name: string): number =>
   name === ' ' ? keyOfCode('Space') : (byName.get(name.toLowerCase()) ?? KEY_UNKNOWN)
 
 /**
- * Index of a key of a typing pattern. Our choice: the legacy code first, since it names the letter on every layout while
- * `c` names the place, and the population was recorded by legacy codes.
+ * Index of a key of a typing pattern. Our choice: the legacy code has priority. It names the letter on every layout, while
+ * `c` names the position, and the reference population was recorded with legacy codes.
  */
 export const keyOf = (key: { readonly kc?: number | undefined; readonly c?: string | undefined }): number =>
   (key.kc === undefined ? KEY_UNKNOWN : keyOfKeyCode(key.kc)) || (key.c === undefined ? KEY_UNKNOWN : keyOfCode(key.c))

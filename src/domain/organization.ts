@@ -1,10 +1,10 @@
 import type { KeyRate } from './key-rate.js'
 
 export const LANGUAGE_MODES = ['auto', 'forced'] as const
-/** `auto` follows `Accept-Language`, `forced` does not. */
+/** `auto` uses `Accept-Language`, `forced` ignores it. */
 export type LanguageMode = (typeof LANGUAGE_MODES)[number]
 
-/** What the first start on the embedded default makes to try things with. */
+/** Name of the organization that the first start with embedded stores creates for trials. */
 export const DEMO_ORGANIZATION = 'Demo'
 
 export interface Organization {
@@ -12,11 +12,11 @@ export interface Organization {
   readonly name: string
   readonly defaultLanguage: string
   readonly languageMode: LanguageMode
-  /** Moves with every change of its typing words; 0 while there was none. */
+  /** Increases with every change of its typing words; 0 before the first. */
   readonly wordsVersion: number
-  /** Where browsers may be sent at the end of a profile link, origins; empty: anywhere. */
+  /** Origins that browsers may be redirected to at the end of a profile link; empty: any. */
   readonly redirectOrigins: readonly string[]
-  /** Of each of its keys; null: as the deployment has it. */
+  /** Limit of each of its keys; null: the deployment's limit. */
   readonly keyRate: KeyRate | null
   readonly createdAt: number
 }
@@ -24,17 +24,17 @@ export interface Organization {
 export const SCOPES = ['core', 'links', 'dashboard'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** What a key may open: an API whole, or the dashboard's reads or its writes alone. */
+/** Scopes of a key: a whole API, or only the dashboard's reads or writes. */
 export const KEY_SCOPES = [...SCOPES, 'dashboard:read', 'dashboard:operate'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** Whether a key opens a route of an API; `reads` says whether the route changes nothing. */
+/** Whether a key's scopes allow a route of an API; `reads`: the route changes nothing. */
 export const opens = (held: readonly KeyScope[], api: Scope, reads: boolean): boolean =>
   held.includes(api) || (api === 'dashboard' && held.includes(reads ? 'dashboard:read' : 'dashboard:operate'))
 
-/** What an organization is licensed for; 0 is unlimited. */
+/** An organization's licensed counts; 0: unlimited. */
 export interface Quotas {
-  /** `soft` creates all the same and flags the overage; `strict` refuses. */
+  /** Over the quota, `soft` creates and flags the overage, `strict` refuses. */
   readonly mode: 'soft' | 'strict'
   readonly accounts: number
   readonly sharedAccounts: number
@@ -43,15 +43,15 @@ export interface Quotas {
 
 export const NO_QUOTAS: Quotas = { mode: 'soft', accounts: 0, sharedAccounts: 0, membersPerSharedAccount: 0 }
 
-/** What there is of an organization's customers. */
+/** Numbers of an organization's accounts and members. */
 export interface Headcount {
   readonly nAccounts: number
   readonly nAccountsGeneric: number
-  /** Members of all accounts, archived ones left out. */
+  /** Members of all accounts, without archived ones. */
   readonly nUsers: number
 }
 
-/** Whether there are more accounts than licensed, of either kind. */
+/** Whether the accounts or the shared accounts exceed the licence. */
 export const overQuota = (quotas: Quotas, { nAccounts, nAccountsGeneric }: Headcount): boolean =>
   exceeds(nAccounts, quotas.accounts) || exceeds(nAccountsGeneric, quotas.sharedAccounts)
 

@@ -13,29 +13,29 @@ export interface TypingWord {
   readonly enabled: boolean
 }
 
-/** Own words a language, disabled ones counted: twice the shipped ones. No measurement behind it. */
+/** Most own words per language, disabled ones included: twice the shipped ones. Not measured. */
 export const OWN_WORDS_MAX = 1000
-/** A language keeps this many words to suggest: even of two letters each they give 89 key presses. */
+/** Fewest usable words of a language: even with two letters each they give 89 key presses. */
 export const USABLE_WORDS_MIN = 30
 const LENGTH_MIN = 2
 const LENGTH_MAX = 24
 
-/** Lower-case letters of Latin keyboards: ASCII, Latin-1, Latin Extended-A. All of our languages are written in them. */
+/** Lower-case letters of Latin keyboards: ASCII, Latin-1, Latin Extended-A. They cover all supported languages. */
 const LETTER = 'a-zß-öø-ž'
-/** Digits only behind a letter, so that there is a word to read. */
+/** A word starts with a letter, so that it is readable. */
 const WORD = new RegExp(`^[${LETTER}](?:['-]?[${LETTER}0-9])*$`)
 
 /**
- * The form in which an own word is kept, compared and suggested: NFKC, lower-case, apostrophe and hyphen as keyboards
- * give them. Null where that is not 2 to 24 characters: letters, digits behind the first letter, single apostrophes and
- * hyphens inside. Our choice, all of it: every character is one key or a dead key and a letter.
+ * The form in which an own word is stored, compared and suggested: NFKC, lower-case, keyboard apostrophe and hyphen. Null
+ * if it is not 2 to 24 characters: letters, digits after the first letter, single apostrophes and hyphens inside. Our
+ * choice: every character is one key, or a dead key and a letter.
  */
 export function normalizeWord(text: string): string | null {
   const word = text.normalize('NFKC').toLowerCase().replaceAll('\u2019', "'").replaceAll('\u2010', '-')
   return word.length >= LENGTH_MIN && word.length <= LENGTH_MAX && WORD.test(word) ? word : null
 }
 
-/** An own word on the wire: any accepted spelling in, the normalized one out. */
+/** An own word on the wire: accepts any spelling, gives the normalized one. */
 export const Word = z
   .string()
   .max(64)
@@ -51,23 +51,23 @@ export const Word = z
     return z.NEVER
   })
 
-/** One word written or taken away. Taking away what stands for a disabled core word enables it. */
+/** One word written or removed. Removing the row of a disabled core word enables the word. */
 export type WordChange = { readonly put: TypingWord } | { readonly drop: string }
 
 /**
- * The words of one language that may be suggested. `stored` is what an organization changed in it: its own words, and the
- * core words that it disabled.
+ * The words of one language that may be suggested. `stored` holds the organization's changes: its own words, and the core
+ * words that it disabled.
  */
 export function usableWords(language: Language, stored: readonly TypingWord[]): string[] {
   const disabled = new Set(stored.filter(({ core, enabled }) => core && !enabled).map(({ word }) => word))
   const own = stored.filter(({ core, enabled }) => !core && enabled).map(({ word }) => word)
-  // A later version of the product may ship a word that somebody had as their own.
+  // A later version of the product may ship a word that the organization has already added.
   return [...new Set([...coreWords(language).filter((word) => !disabled.has(word)), ...own])]
 }
 
 /**
- * What suggestions draw from, for what an organization changed in all languages. A language never falls below
- * `USABLE_WORDS_MIN` by a change; where a shorter list of a later version takes it there, its shipped words come back.
+ * The words that suggestions draw from; `stored` holds an organization's changes in all languages. A change cannot take a
+ * language below `USABLE_WORDS_MIN`. If a later version ships a shorter list that does, its shipped words are used again.
  */
 export function wordPools(stored: readonly TypingWord[]): WordPools {
   const pools = { ...CORE_POOLS }
@@ -81,7 +81,7 @@ export function wordPools(stored: readonly TypingWord[]): WordPools {
   return pools
 }
 
-/** Refuses a change of one language's words that doubles a word, adds one too many or leaves too few to suggest. */
+/** Refuses a change of one language's words that duplicates a word, exceeds the maximum or leaves too few words. */
 export function checkChange(language: Language, stored: readonly TypingWord[], change: WordChange): void {
   const id = 'put' in change ? change.put.id : change.drop
   const before = stored.find((word) => word.id === id)
@@ -89,7 +89,10 @@ export function checkChange(language: Language, stored: readonly TypingWord[], c
   if ('put' in change && !change.put.core && change.put.word !== before?.word) {
     const { word } = change.put
     if (coreWords(language).includes(word)) {
-      throw new Refusal('typing-word-taken', 'the product ships this word in this language: enable it instead')
+      throw new Refusal(
+        'typing-word-taken',
+        'this word is shipped with the product in this language: enable it instead',
+      )
     }
     if (others.some((other) => !other.core && other.word === word)) {
       throw new Refusal('typing-word-taken', 'this language has this word already')

@@ -1,9 +1,9 @@
 export const PENDING_ACTIONS = ['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE'] as const
 export type PendingAction = (typeof PENDING_ACTIONS)[number]
 
-/** An action an administrator has queued for a member's next sign-in; times are epoch milliseconds. */
+/** An action that an administrator queued for a member's next sign-in; times are epoch milliseconds. */
 export interface QueuedAction {
-  /** A new one each time: a session honors the very action that its bootstrap reported. */
+  /** Unique per queueing: a session honors only the action that its bootstrap reported. */
   readonly id: string
   readonly action: PendingAction
   readonly queuedAt: number
@@ -11,23 +11,23 @@ export interface QueuedAction {
   readonly nReplaced: number
 }
 
-/** A queued action that no sign-in has honored by then lapses. */
+/** A queued action lapses after this time. */
 export const PENDING_ACTION_LIFETIME_MS = 7 * 24 * 3600 * 1000
 
 export type PendingEvent =
-  /** Takes the place of whatever was queued before. */
+  /** Replaces an action queued before. */
   | { readonly kind: 'queue'; readonly id: string; readonly action: PendingAction }
   | { readonly kind: 'clear' }
-  /** An UPDATE has replaced one reference: at `target` of them it is done. */
+  /** An UPDATE has replaced one reference; it ends at `target` replacements. */
   | { readonly kind: 'replaced'; readonly target: number }
-  /** The references went, by this action or otherwise: there is nothing left to reset or to update. */
+  /** All references were removed, by this action or otherwise: nothing is left to reset or to update. */
   | { readonly kind: 'emptied' }
 
-/** The queued action while it holds; null once it has lapsed. */
+/** The queued action; null if it has lapsed. */
 export const livePending = (queued: QueuedAction | null, now: number): QueuedAction | null =>
   queued !== null && now - queued.queuedAt <= PENDING_ACTION_LIFETIME_MS ? queued : null
 
-/** What is queued after an event at `now`; null is nothing. */
+/** The queued action after an event at `now`; null if none. */
 export function pendingAfter(before: QueuedAction | null, event: PendingEvent, now: number): QueuedAction | null {
   const queued = livePending(before, now)
   switch (event.kind) {
@@ -44,14 +44,14 @@ export function pendingAfter(before: QueuedAction | null, event: PendingEvent, n
   }
 }
 
-/** How far an UPDATE is. */
+/** Progress of an UPDATE. */
 export interface UpdateProgress {
   readonly nPatternsReplaced: number
   /** Patterns to replace in all. */
   readonly nPatternsToReplace: number
 }
 
-/** `pending` as `livePending` gives it; null where no UPDATE is queued. */
+/** `pending` comes from `livePending`; null if no UPDATE is queued. */
 export const updateProgress = (pending: QueuedAction | null, target: number): UpdateProgress | null =>
   pending?.action === 'UPDATE_BIOMETRIC_PROFILE'
     ? { nPatternsReplaced: pending.nReplaced, nPatternsToReplace: target }

@@ -9,7 +9,7 @@ const Weight = z.number().min(0).max(100)
 const knownSignals = (indicator: ContextIndicator, signals: Readonly<Record<string, number>>): boolean =>
   Object.keys(signals).every((signal) => Object.hasOwn(SIGNAL_WEIGHTS[indicator], signal))
 
-/** Weights of context indicators and of their signals; what is left out weighs what it weighs by default. */
+/** Weights of context indicators and of their signals; an absent weight has its default. */
 const Indicators = z
   .partialRecord(
     z.enum(CONTEXT_INDICATORS),
@@ -25,7 +25,7 @@ const Indicators = z
         })
   })
 
-/** How an organization turns scores into decisions (interface, Dashboard objects; decisions on verify). */
+/** An organization's rules for turning scores into decisions (interface, Dashboard objects; decisions on verify). */
 export const Policy = z.object({
   name: z.string().min(1).max(100),
   decision_threshold: z.number().min(0.01).max(0.99),
@@ -43,7 +43,7 @@ export const Policy = z.object({
 })
 export type Policy = z.infer<typeof Policy>
 
-/** What an organization starts with. */
+/** The policy of a new organization. */
 export const DEFAULT_POLICY: Policy = {
   name: 'default',
   decision_threshold: 0.5,

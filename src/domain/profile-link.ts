@@ -5,18 +5,18 @@ import type { EnrollmentPlace } from './enrollment.js'
 export const LINK_KINDS = ['create-profile', 'reset-profile', 'complete-profile'] as const
 export type LinkKind = (typeof LINK_KINDS)[number]
 
-/** How long a link lives, seconds (decisions, Profile links). */
+/** Lifetime of a link, seconds (decisions, Profile links). */
 export const LINK_VALIDITY_S = { least: 60, most: 604_800, fallback: 86_400 } as const
 
-/** What a link is for. */
+/** The task of a link. */
 export interface LinkTask {
   readonly id: string
   readonly kind: LinkKind
-  /** As many references as complete a profile, or as fill it: decided when the link was made. */
+  /** Number of references to reach, complete or full; fixed when the link is created. */
   readonly aim: 'target' | 'full'
 }
 
-/** What decides where a link's next pattern goes, and how far it has come. */
+/** All inputs of a link's progress, and of the decision where its next pattern is stored. */
 export interface LinkInputs {
   readonly link: LinkTask
   readonly member: Member
@@ -27,8 +27,8 @@ export interface LinkInputs {
 export type LinkPlace = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'none' }>
 
 /**
- * What a new link of this kind aims at; null where it would have nothing to do: the profile to create is complete, the
- * one to complete is full. Our choice: completing a profile that is `ok` fills it.
+ * The aim of a new link of this kind; null if nothing is to do: the profile to create is complete, or the one to complete
+ * is full. Our choice: completing a profile that is `ok` fills it.
  */
 export function linkAim(kind: LinkKind, inputs: Omit<LinkInputs, 'link'>): LinkTask['aim'] | null {
   const status = biometricStatus(inputs.member, inputs.targets, inputs.now)
@@ -36,10 +36,10 @@ export function linkAim(kind: LinkKind, inputs: Omit<LinkInputs, 'link'>): LinkT
   return kind === 'complete-profile' && status === 'ok' ? 'full' : null
 }
 
-/** Who collects a reset link's patterns: never together with those of another link. */
+/** Owner of a reset link's patterns: they are never mixed with those of another link. */
 export const linkOwner = (linkId: string): string => `link:${linkId}`
 
-/** Where the next pattern goes: a reset collects beside the old profile, which goes on until the new one is complete. */
+/** Where the next pattern is stored. The old profile of a reset stays in use until the new one is complete. */
 export function linkPlace({ link, member, targets, now }: LinkInputs): LinkPlace {
   if (link.kind === 'reset-profile') return { kind: 'successor', owner: linkOwner(link.id), asReset: true }
   if (outdated(member, targets, now)) return { kind: 'successor', owner: ENROLLMENT, asReset: false }
@@ -48,7 +48,7 @@ export function linkPlace({ link, member, targets, now }: LinkInputs): LinkPlace
 }
 
 export interface LinkProgress {
-  /** References there are of those the link is to bring about. */
+  /** References collected so far. */
   readonly nPatterns: number
   readonly targetPatterns: number
 }

@@ -1,11 +1,11 @@
 const BYTES_MAX = 2048
-/** Printable ASCII without space, `"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`: what RFC 3986 lets stand in an address. */
+/** The characters that RFC 3986 allows: printable ASCII without space, `"`, `<`, `>`, `\`, `^`, `` ` ``, `{`, `|`, `}`. */
 const ADDRESS = /^[!#-;=?-[\]_a-z~]+$/
 const SCHEME = /^https?:\/\/[^/?#@%]+(?:[/?]|$)/i
 
 /**
- * An address a browser may be sent to, as the URL standard writes it; null for every other: https (http on loopback),
- * a host, no user info, no fragment, at most 2,048 characters.
+ * A redirect address as the URL standard serializes it; null unless it is https (http on loopback) and has a host, no user
+ * info, no fragment and at most 2,048 characters.
  */
 export function redirectUri(text: string): string | null {
   if (text.length > BYTES_MAX || !ADDRESS.test(text) || !SCHEME.test(text) || text.includes('#')) return null
@@ -14,7 +14,7 @@ export function redirectUri(text: string): string | null {
   return (url.protocol === 'https:' || isLoopback(url.hostname)) && url.href.length <= BYTES_MAX ? url.href : null
 }
 
-/** An origin for the organization's allow-list: such an address without path and query; null for every other text. */
+/** An origin for the organization's allow-list: a redirect address without path and query; null for any other text. */
 export function redirectOrigin(text: string): string | null {
   const address = redirectUri(text)
   if (address === null) return null
@@ -22,11 +22,11 @@ export function redirectOrigin(text: string): string | null {
   return href === `${origin}/` ? origin : null
 }
 
-/** Whether the organization sends browsers there: anywhere while it keeps no list. `address` as `redirectUri` gave it. */
+/** Whether the organization's allow-list permits an address of `redirectUri`; an empty list permits any. */
 export const mayRedirect = (address: string, origins: readonly string[]): boolean =>
   origins.length === 0 || origins.includes(new URL(address).origin)
 
-/** Where the browser is sent at the end; a `status` of the address's own gives way. */
+/** The redirect address at the end of a link: `status` is added or replaced. */
 export function completedUri(address: string): string {
   const url = new URL(address)
   if (!url.searchParams.has('status'))
@@ -35,7 +35,7 @@ export function completedUri(address: string): string {
   return url.href
 }
 
-/** `https://a.example/?` has an empty query already. */
+/** `https://a.example/?` already has a `?` with an empty query. */
 const withoutMark = (address: string) => (address.endsWith('?') ? '' : '?')
 
 function parsed(text: string): URL | null {

@@ -1,6 +1,6 @@
 /**
- * Every way the service says no, as a closed set. The http floor maps each kind to a status and a wire reason; a kind
- * without a mapping does not compile. The domain knows no status codes.
+ * The closed set of refusals. `src/http` maps each kind to a status and a wire reason; a kind without a mapping does not
+ * compile. The domain knows no status codes.
  */
 export type RefusalKind =
   | 'request-malformed'
@@ -40,7 +40,7 @@ export type RefusalKind =
   | 'degraded'
   | 'internal'
 
-/** A no that travels by throw. `message` goes to the caller: it never carries a value of a pattern, a code or a key. */
+/** A refusal is thrown. `message` is sent to the caller: it never contains a value of a pattern, a code or a key. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(
@@ -52,18 +52,18 @@ export class Refusal extends Error {
   }
 }
 
-/** The one sentence for a missing, expired, foreign or unknown session (interface, Authentication 4). */
+/** The same message for a missing, expired, foreign or unknown session (interface, Authentication 4). */
 export const sessionMissing = () =>
   new Refusal('session-missing', 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}')
 
-/** Said only to a caller who holds a live session of the account. */
+/** Only for a caller with a live session of the account. */
 export const sessionOfAnother = () =>
   new Refusal(
     'session-missing',
     'X-Service-Session belongs to another member_ref of this account: bootstrap with GET /users/{userRef} for this one',
   )
 
-/** The one sentence for every link that is not to be used: nobody learns which of these it is. */
+/** The same message for every unusable link, so that a caller cannot distinguish the causes. */
 export const linkUnknown = () =>
   new Refusal('link-unknown', 'there is no such link: it was used, revoked, replaced by a newer one, or has expired')
 

@@ -1,32 +1,32 @@
 import type { Policy } from './policy.js'
 import { COMMON_CODES } from './security-codes-common.js'
 
-/** What the service knows of a member's code without its hash; times are epoch milliseconds. */
+/** State of a member's code, without its hash; times are epoch milliseconds. */
 export interface CodeState {
   readonly set: boolean
-  /** Made by the service: it signs in once, then the member has to choose one. */
+  /** Issued by the service: it signs in once, then the member has to choose a code. */
   readonly temporary: boolean
-  /** When a temporary code ends; null for a chosen one. */
+  /** When a temporary code expires; null for a chosen one. */
   readonly expiresAt: number | null
   /** A temporary code that has signed in. */
   readonly used: boolean
-  /** Moves with every change of the code: what was compared with an older one no longer counts. */
+  /** Increases with every change of the code: a comparison with an older version does not count. */
   readonly version: number
 }
 
-/** A temporary code lives this long. */
+/** Lifetime of a temporary code. */
 export const TEMPORARY_CODE_MS = 24 * 3_600_000
 
-/** Temporary codes a member may be given within an hour. */
+/** Most temporary codes issued to a member per hour. */
 export const ISSUED_PER_HOUR = 5
 const HOUR_MS = 3_600_000
 
-/** Whether a code may be tried at all. */
+/** Whether the code can still sign in: set, not used, not expired. */
 export const codeUsable = (code: CodeState, now: number): boolean =>
   code.set && !code.used && (code.expiresAt === null || now < code.expiresAt)
 
 /**
- * The times of issue kept after one more temporary code at `now`, or how many milliseconds to wait for it. `issued`
+ * The issue times after one more temporary code at `now`, or the milliseconds to wait before it may be issued. `issued`
  * holds the latest times, oldest first.
  */
 export function afterIssue(issued: readonly number[], now: number): { issued: number[] } | { waitMs: number } {
@@ -35,16 +35,16 @@ export function afterIssue(issued: readonly number[], now: number): { issued: nu
   return oldest === undefined ? { issued: [...recent, now] } : { waitMs: oldest + HOUR_MS - now }
 }
 
-/** What a code is judged against besides itself. */
+/** The rules of a code that depend on the organization and the person. */
 export interface CodeRules {
   readonly policy: Policy['security_code_fallback']
-  /** References of the account and the member: their digits are no secret. */
+  /** References of the account and the member: their digits are not secret. */
   readonly refs: readonly string[]
 }
 
 /**
- * Why a code may not be chosen: the rule in a sentence that does not repeat the code; null for a good one. The previous
- * code is the one rule not judged here, because only its hash is kept.
+ * Why a code may not be chosen: a sentence that does not contain the code; null for an acceptable code. Equality with the
+ * previous code is checked elsewhere, because only its hash is kept.
  */
 export function weakness(code: string, { policy, refs }: CodeRules): string | null {
   if (!/^\d+$/.test(code) || code.length !== policy.code_length) return `must be exactly ${policy.code_length} digits`
@@ -54,15 +54,15 @@ export function weakness(code: string, { policy, refs }: CodeRules): string | nu
   return null
 }
 
-/** Said of a code that equals the current or the previous one. */
+/** Message for a code that equals the current or the previous one. */
 export const PREVIOUS_CODE = 'must differ from the current and the previous code'
 
-/** Picks tried at most; about four of five codes of six digits are not weak, so running out is not chance. */
+/** Most picks tried. About four of five six-digit codes are not weak, so reaching this limit is no coincidence. */
 const PICKS_MAX = 10_000
 
 /**
- * A code that is not weak. `randomDigits` gives that many independent, uniform digits. Throws where the policy leaves
- * no code to pick.
+ * A code that is not weak. `randomDigits` returns `count` independent, uniform digits. Throws if the policy leaves no code
+ * to pick.
  */
 export function pickCode(rules: CodeRules, randomDigits: (count: number) => string): string {
   for (let pick = 0; pick < PICKS_MAX; pick++) {
@@ -85,13 +85,13 @@ const RULES: readonly { readonly weak: (code: string) => boolean; readonly messa
 
 const reversed = (code: string) => [...code].reverse().join('')
 
-/** Up, down, by any step, and round past 9 and 0. */
+/** Up or down, by any step, wrapping past 9 and 0. */
 function constantStep(code: string): boolean {
   const steps = [...code].slice(1).map((digit, i) => (Number(digit) - Number(code[i]) + 10) % 10)
   return steps.every((step) => step === steps[0])
 }
 
-/** The last repeat may be cut off: 4074074 as well as 407407. */
+/** The last repeat may be incomplete: 4074074 as well as 407407. */
 function repeatedBlock(code: string): boolean {
   for (let block = 1; block <= code.length / 2; block++) {
     if ([...code].every((digit, i) => i < block || digit === code[i - block])) return true
@@ -103,7 +103,7 @@ function holdsYear(code: string): boolean {
   return /^(19|20)\d\d/.test(code) || /(19|20)\d\d$/.test(code)
 }
 
-/** Orders of day, month and year that people write; `YYYY` stands for a year from 1900 to 2099. */
+/** Common orders of day, month and year; `YYYY` is a year from 1900 to 2099. */
 const DATE_ORDERS = [
   'DDMM',
   'MMDD',
@@ -132,20 +132,20 @@ const isDay = (day: number, month: number) => day >= 1 && day <= (DAYS[month - 1
 const bothWays = (shapes: readonly string[]) => shapes.flatMap((shape) => [shape, reversed(shape)])
 /** Rows, columns and diagonals of a telephone's keypad (0 below 8). */
 const LINES = bothWays(['123', '456', '789', '147', '258', '369', '159', '357', '2580', '580'])
-/** Ways around it: all outer keys, the corners, the edges. */
+/** Closed paths: all outer keys, the corners, the edges. */
 const RINGS = bothWays(['12369874', '1397', '2684'])
 
 function keypadShape(code: string): boolean {
   return RINGS.some((ring) => (ring + ring + ring + ring).includes(code)) || inLines(code)
 }
 
-/** Whether the digits fall into whole lines; the last one may be cut off after its second key. */
+/** Whether the digits consist of whole lines; the last one may end after its second key. */
 function inLines(digits: string): boolean {
   if (digits.length >= 2 && LINES.some((line) => line.startsWith(digits))) return true
   return LINES.some((line) => digits.startsWith(line) && inLines(digits.slice(line.length)))
 }
 
-/** So many digits in a row of a reference are a number that somebody may know. */
+/** This many consecutive digits of a reference count as a known number. */
 const RUN = 4
 
 function sharesDigits(code: string, ref: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * Codes that people choose most and that no other rule finds: doubled and interleaved counting, round numbers, famous
- * constants, words and names of numbers on the keypad. Gathered from common knowledge; no leaked list was copied.
+ * The most common codes that no other rule finds: doubled and interleaved counting, round numbers, famous constants, words
+ * on the keypad. Collected from common knowledge; no leaked list was copied.
  */
 export const COMMON_CODES: ReadonlySet<string> = new Set([
   ...['1004', '1020', '1030', '1122', '1133', '1223', '1342', '2233', '2324', '2468', '3344', '4455', '5566', '5683'],

@@ -1,26 +1,26 @@
 import { TELLING_PAIRS } from './words/telling-pairs.js'
 
-/** Suggested words, typed with a space between each two, give at least this many key presses. */
+/** Fewest key presses that suggested words give, typed with one space between words. */
 export const SUGGESTED_KEY_PRESSES = 40
 /**
- * Words an owner's suggestions are drawn from. Fewer are typed more often: of an English suggestion's key pairs five earlier
- * ones hold 68 % where all words are drawn from, some 83 % with 48 words, 91 % with 32, some 95 % with 20 (docs/accuracy.md).
- * Six of 32, in any order, are 650 million texts.
+ * Number of words from which an owner's suggestions are drawn. With fewer words each is typed more often: five earlier
+ * suggestions contain 68 % of an English suggestion's key pairs if all words are used, about 83 % with 48 words, 91 % with
+ * 32, about 95 % with 20 (docs/accuracy.md). Six of 32 words, in any order, give 650 million texts.
  */
 export const HOME_WORDS = 32
 /** Keys of a pair: 26 letters, Space, any other. */
 const KEYS = 28
 const SPACE = 26
 const OTHER = 27
-/** What a pair with any other key is worth, for a mean of 19: nobody measured it, and it may be a dead key. */
+/** Worth of a pair with any other key, where the mean is 19: not measured, and the key may be a dead key. */
 const OTHER_WORTH = 10
 /**
- * How far an owner's own worth of a pair lies from what it tells of people in general: up to a half. Without it everybody is
- * given the same few words; with more they tell less.
+ * Largest relative deviation of an owner's worth of a pair from the general worth. At 0 everybody gets the same few words;
+ * a larger value selects less informative words.
  */
 const OWN_SHARE = 0.5
 
-/** By first key and second: what one typing of each pair tells of who typed it, in fourteenths of a nat. */
+/** Information of one typing of each pair about its typist, in fourteenths of a nat; by first and second key. */
 const TELLS = tells()
 
 function tells(): Float64Array {
@@ -31,19 +31,19 @@ function tells(): Float64Array {
   })
 }
 
-/** What typing each key pair is worth; by first key and second, see `pairsOf`. */
+/** Worth of typing each key pair; indexed as in `pairsOf`. */
 export type PairWorth = ArrayLike<number>
 
-/** What pairs tell of anybody, moved up or down for this owner by `ownShare` at most, always the same way. */
+/** The general worth of each pair, varied for this owner by at most `ownShare`; the same for each call. */
 export function pairWorth(owner: string, ownShare = OWN_SHARE): Float64Array {
   let state = 0x811c9dc5
-  // FNV-1a (Fowler, Noll, Vo): spreads owners, hides nothing.
+  // FNV-1a (Fowler, Noll, Vo): spreads owners; it is no cryptographic hash.
   for (let i = 0; i < owner.length; i++) state = Math.imul(state ^ owner.charCodeAt(i), 0x01000193)
   const next = sequence(state)
   return TELLS.map((tell) => tell * (1 + ownShare * (next() / 2 ** 31 - 1)))
 }
 
-/** The key pairs of a word typed between two spaces, each as first x 28 + second. */
+/** The key pairs of a word typed between two spaces, each as first × 28 + second. */
 export function pairsOf(word: string): number[] {
   const keys = [SPACE, ...Array.from(word, placeOf), SPACE]
   return keys.slice(1).map((key, i) => (keys[i] ?? OTHER) * KEYS + key)
@@ -54,7 +54,7 @@ function placeOf(character: string): number {
   return character === ' ' ? SPACE : letter >= 0 && letter < 26 ? letter : OTHER
 }
 
-/** The `count` words whose pairs are worth most on average, so that long words have no advantage; the best first. */
+/** The `count` words with the highest mean worth of their pairs, best first. The mean gives long words no advantage. */
 export function worthiestWords(words: readonly string[], worth: PairWorth, count: number): string[] {
   const { pairs, ends } = pairsOfAll(words)
   const best: { readonly word: string; readonly worth: number }[] = []
@@ -64,7 +64,7 @@ export function worthiestWords(words: readonly string[], worth: PairWorth, count
     let sum = 0
     while (at < end) sum += worth[pairs[at++] ?? 0] ?? 0
     const mean = sum / (end - from)
-    // Most words end here: sorting all of them would cost five times as much.
+    // Most words are skipped here: sorting all of them would take five times as long.
     if (best.length >= count && mean <= (best.at(-1)?.worth ?? 0)) continue
     let place = best.length
     while (place > 0 && (best[place - 1]?.worth ?? 0) < mean) place--
@@ -80,7 +80,7 @@ interface PairsOfAll {
   readonly ends: Uint32Array
 }
 const known = new WeakMap<readonly string[], PairsOfAll>()
-/** A list of words is never changed in place, and asked about again and again. */
+/** Cached by list: a list is never changed in place and is used many times. */
 function pairsOfAll(words: readonly string[]): PairsOfAll {
   const found = known.get(words)
   if (found !== undefined) return found
@@ -92,16 +92,16 @@ function pairsOfAll(words: readonly string[]): PairsOfAll {
 }
 
 /**
- * Words that tell their owner apart, different from each other and, from seed to seed, from the last ones: drawn from the
- * owner's home words, which are always the same of the same `words`, so that what is typed at a sign-in has the pairs that
- * were typed at enrollment, and nothing needs to be remembered. A word that is enabled or disabled changes no other home
- * word but the last. `words` must all be different; where all of them give too few key presses, all come back.
+ * Distinct words that characterise their owner; another seed draws other words. They are drawn from the owner's home
+ * words, which depend only on `owner` and `words`. So the key pairs of a sign-in are those of the enrollment, and nothing
+ * is stored. Enabling or disabling a word changes no other home word except the last. `words` must be distinct; if all of
+ * them give too few key presses, all are returned.
  */
 export function suggestWordsFor(owner: string, seed: number, words: readonly string[]): string[] {
   return drawWords(worthiestWords(words, pairWorth(owner), HOME_WORDS), seed)
 }
 
-/** Any of `words`, all different, until they give enough key presses; the same seed draws the same ones. */
+/** Distinct words drawn until they give enough key presses; the same seed draws the same words. */
 export function drawWords(words: readonly string[], seed: number): string[] {
   const next = sequence(seed)
   const chosen = new Set<string>()
@@ -115,7 +115,7 @@ export function drawWords(words: readonly string[], seed: number): string[] {
   return [...chosen]
 }
 
-/** Seeded numbers from 0 to 2^32 - 1 (mulberry32): variety is all that is asked of them. */
+/** Seeded numbers from 0 to 2^32 - 1 (mulberry32); for variety only, not for secrets. */
 function sequence(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -11,14 +11,14 @@ interface SyslogMessage {
   readonly text: string
 }
 
-/** Our choice: what an operator is alerted of is a warning. */
+/** Our choice: every alert is a warning. */
 const SEVERITY_WARNING = 4
-/** The number that RFC 5612 keeps for documents: the product has none of its own. */
+/** The enterprise number that RFC 5612 reserves for documentation: the product has no own number. */
 const SD_ID = 'keystride@32473'
 
 /**
- * One message of RFC 5424, ASCII on one line. Header fields hold printable ASCII without spaces, parameter values escape
- * `"`, `\` and `]`, and whatever could end a line has become `?`.
+ * One message of RFC 5424, ASCII on one line. Header fields hold printable ASCII without spaces; parameter values escape
+ * `"`, `\` and `]`; any other character becomes `?`.
  */
 export function syslogLine({ facility, appName, at, kind, parameters, text }: SyslogMessage): string {
   const priority = FACILITIES.indexOf(facility) * 8 + SEVERITY_WARNING
@@ -27,7 +27,7 @@ export function syslogLine({ facility, appName, at, kind, parameters, text }: Sy
   return `${header} [${[SD_ID, ...data].join(' ')}] ${printable(text)}`
 }
 
-/** Octet counting (RFC 6587, section 3.4.1; RFC 5425): the length says where a message ends, not its content. */
+/** Octet counting (RFC 6587, section 3.4.1; RFC 5425): the length ends a message, not its content. */
 export const syslogFrame = (line: string): string => `${line.length} ${line}`
 
 const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '?')

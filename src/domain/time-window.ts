@@ -3,13 +3,13 @@ const MINUTE_MS = 60_000
 
 /** A calendar, ordinal or week date, in extended or basic format. */
 const DATE = /^(\d{4})(-?)(?:(\d{2})\2(\d{2})|(\d{3})|W(\d{2})\2([1-7]))$/
-/** To the hour, minute or second, with a fraction of the last one; then the offset, if any. */
+/** Precision of an hour, minute or second, with a fraction of the last part; then the offset, if any. */
 const TIME =
   /^([01]\d|2[0-4])(?:(:?)([0-5]\d)(?:\2([0-5]\d))?)?(?:[.,](\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
 
 /**
- * An ISO 8601 date or date-time as epoch ms, fractions of a ms cut off: a date is its midnight, a time without an offset is
- * UTC. NaN for anything else, for a day that no calendar has, and before 2000-01-01 or after 2100-01-01, UTC.
+ * An ISO 8601 date or date-time as epoch ms, truncated to a ms. A date means its midnight; a time without an offset is
+ * UTC. NaN for anything else, for a day that does not exist, and before 2000-01-01 or after 2100-01-01, UTC.
  */
 export function momentOf(text: string): number {
   const [date = '', time, more] = text.split('T')
@@ -25,7 +25,7 @@ function midnightOf(text: string): number {
   return weekDate(year, week ?? 0, weekday ?? 0)
 }
 
-/** The day itself, where the year and the month did not overflow into the next. */
+/** The day; NaN if it overflowed into another month or year. */
 function dayIn(at: number, year: number, month?: number): number {
   const date = new Date(at)
   const fits = date.getUTCFullYear() === year && (month === undefined || date.getUTCMonth() === month)
@@ -49,7 +49,7 @@ function timeOf(text: string): number {
   const parts = Number(hour) * 60 * MINUTE_MS + Number(minute ?? 0) * MINUTE_MS + Number(second ?? 0) * 1000
   const at = parts + Math.floor((Number(fraction) * unit) / 10 ** fraction.length)
   const offset = (Number(offsetHours ?? 0) * 60 + Number(offsetMinutes)) * MINUTE_MS
-  // 24:00 is the end of a day, and nothing is behind it.
+  // 24:00 is the end of a day; a later time is invalid.
   return at <= DAY_MS ? at - (sign === '-' ? -offset : offset) : Number.NaN
 }
 
@@ -60,22 +60,22 @@ export interface TimeWindow {
 }
 
 export const DAY_MS = 24 * 3600 * 1000
-/** As long as attempts are kept. */
+/** The retention of attempts. */
 export const WINDOW_MAX_MS = 400 * DAY_MS
-/** Where a call names no beginning. */
+/** Length of a window without a given beginning. */
 export const WINDOW_DEFAULT_MS = 30 * DAY_MS
 
 export const BUCKETS = ['hour', 'day', 'week', 'month'] as const
 export type Bucket = (typeof BUCKETS)[number]
 
-/** Points of a series at the most: an hour's series of 400 days is not for people. */
+/** Most points of a series: an hourly series of 400 days is not readable. */
 const BUCKETS_MAX = 2500
 
 const HOUR_MS = 3600 * 1000
 /** 1970-01-05, a Monday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS
 
-/** When the bucket that holds `at` begins, UTC; weeks begin on Monday. */
+/** Start of the bucket that contains `at`, epoch ms, UTC; weeks begin on Monday. */
 export function bucketStart(at: number, bucket: Bucket): number {
   if (bucket === 'hour') return Math.floor(at / HOUR_MS) * HOUR_MS
   if (bucket === 'day') return Math.floor(at / DAY_MS) * DAY_MS
@@ -84,7 +84,7 @@ export function bucketStart(at: number, bucket: Bucket): number {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
 }
 
-/** The beginnings of all buckets that a window touches, oldest first; the first may lie before the window. */
+/** Starts of all buckets that a window touches, oldest first; the first may precede the window. */
 export function bucketStarts({ from, to }: TimeWindow, bucket: Bucket): number[] {
   const starts: number[] = []
   for (let at = bucketStart(from, bucket); at < to && starts.length < BUCKETS_MAX; at = nextStart(at, bucket))

@@ -27,7 +27,7 @@ export const FLIGHT_MAX_MS = 10_000
 export const CAPTURE_MIN_MS = 1000
 export const CAPTURE_MAX_MS = 600_000
 const NESTING_MAX = 8
-/** `kevt` and `k` of one capture are the same clock's, rounded apart at the most. */
+/** `kevt` and `k` of one capture use the same clock; they may differ by rounding. */
 const AGREEMENT_MS = 1
 const MouseEvent = z
   .object({
@@ -68,11 +68,11 @@ const Tags = z
   .array(z.object({ k: z.string().max(64), v: z.string().max(256) }))
   .max(TAGS_MAX, `too long: ${TAGS_MAX} tags at the most`)
 
-/** Accepted recorders: `>=1.0.0 <2.0.0`, a pre-release of 1.0.0 not among them (semver 2.0.0, rule 11). */
+/** Accepted recorders: `>=1.0.0 <2.0.0`, without pre-releases of 1.0.0 (semver 2.0.0, rule 11). */
 const VERSION = /^1\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/
 const acceptedVersion = (version: string): boolean => VERSION.test(version) && !version.startsWith('1.0.0-')
 
-/** The end user's address; spaces around it are taken and dropped. */
+/** The end user's address; leading and trailing spaces are dropped. */
 const Address = z
   .string()
   .max(64)
@@ -88,8 +88,8 @@ const RecorderVersion = z
   .refine(acceptedVersion, 'recorder version is not supported: it must be >=1.0.0 and <2.0.0')
 
 /**
- * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Shape
- * and counts only: the bounds of times are checked over the key presses, see `readTypingPattern`.
+ * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Checks
+ * shape and counts only; `readTypingPattern` checks the time bounds of the key presses.
  */
 export const TypingPattern = z
   .object({
@@ -111,33 +111,32 @@ export const TypingPattern = z
   })
   .meta({
     title: 'TypingPattern',
-    description:
-      'A typing pattern, as the recorder gives it; the command `keystride typing-pattern` prints one of somebody made up',
+    description: 'A typing pattern from the recorder; `keystride typing-pattern` prints one of a synthetic person',
   })
 export type TypingPattern = z.infer<typeof TypingPattern>
-/** The part of a typing pattern that says where it was typed. */
+/** The part of a typing pattern that describes where it was typed. */
 export type PatternMetadata = Pick<TypingPattern, 'tags' | 'd'> & {
   readonly agent: Pick<TypingPattern['agent'], 'type'>
 }
 
-/** A pattern that keeps every bound, with its key presses in press order, the first at 0 ms. */
+/** A valid pattern, with its key presses in press order, the first at 0 ms; or the reason of its refusal. */
 type ReadPattern =
   | {
       readonly ok: true
       readonly pattern: TypingPattern
       readonly presses: readonly KeyPress[]
-      /** Of misspelt fields, a sentence each. */
+      /** One sentence per misspelt field. */
       readonly warnings: readonly string[]
     }
-  /** Names the field by its path, or the bound; never a value. */
+  /** Names the field by its path, or the bound; never contains a value. */
   | { readonly ok: false; readonly message: string }
 
 const refused = (message: string): ReadPattern => ({ ok: false, message })
 
 /**
- * Reads a request body as a typing pattern: a JSON object in valid UTF-8, no deeper than eight levels, without the keys
- * that poison objects, with neither NUL nor a lone surrogate in any string, of the wire shape, within all bounds. Null stands
- * for absent in an optional field. Never throws.
+ * Reads a request body as a typing pattern. The body must be a JSON object in valid UTF-8 of the wire shape, at most eight
+ * levels deep and within all bounds, without prototype-polluting keys, NUL and lone surrogates. Null in an optional field
+ * means absent. Never throws.
  */
 export function readTypingPattern(body: Uint8Array): ReadPattern {
   const json = parseJson(body)
@@ -155,7 +154,7 @@ export function readTypingPattern(body: Uint8Array): ReadPattern {
   return problem === null ? { ok: true, pattern: parsed.data, presses: keys, warnings } : refused(problem)
 }
 
-/** `escapes`: the text has \u escapes, in which alone NUL and a lone surrogate can come. */
+/** `escapes`: the text has \u escapes; only these can contain NUL or a lone surrogate. */
 type Parsed = { ok: true; value: unknown; escapes: boolean } | { ok: false; message: string }
 
 function parseJson(body: Uint8Array): Parsed {
@@ -183,7 +182,7 @@ function nestingProblem(value: unknown, depth: number): string | null {
   return null
 }
 
-/** The pattern's key presses in press order, or what is wrong with its events. In sensitive mode no key is told apart. */
+/** The pattern's key presses in press order, or the fault of its events. In sensitive mode all keys are masked. */
 function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
   if (pattern.kevt === undefined && pattern.k === undefined) return 'kevt: either kevt or k is required'
   const masked = pattern.agent.mode === 'sensitive'
@@ -198,14 +197,14 @@ function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
   return ofEvents
 }
 
-/** What browsers call a key that an input method, or a phone's keyboard, kept for itself. */
+/** The key code that browsers report if an input method or a phone's keyboard handled the key. */
 const COMPOSED_KEY_CODE = 229
-/** Above this share of the presses the text was composed: dead keys of a European layout stay far below. No measurement. */
+/** Above this share of the presses the text counts as composed: dead keys of European layouts stay far below. Not measured. */
 const COMPOSED_SHARE_MAX = 0.5
 const KEY_V = keyOfCode('KeyV')
 const INSERT = keyOfCode('Insert')
 
-/** What shows that text was not typed key by key; null where nothing does. The recorder sends no such pattern. */
+/** Why the text was not typed key by key; null if it was. The recorder sends no such pattern. */
 function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
   const downs = kevt.filter(({ type }) => type === 'keydown')
   const pasted = downs.some((event) => {
@@ -219,7 +218,7 @@ function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
   return composed(k) ? 'k: an input method composed the text' : null
 }
 
-/** Each record must be found among the presses, in order; a press whose keyup got lost has no counterpart. */
+/** Whether events and records match in order; one last press may lack a counterpart, because its keyup was lost. */
 function agree(events: readonly KeyPress[], records: readonly KeyPress[]): boolean {
   if (Math.abs(events.length - records.length) > 1) return false
   const shorter = Math.min(events.length, records.length)
@@ -232,7 +231,7 @@ function agree(events: readonly KeyPress[], records: readonly KeyPress[]): boole
   return true
 }
 
-/** What bound the presses break; null within all. Comparisons are written so that a NaN breaks them. */
+/** The bound that the presses break; null if none. The comparisons are written so that NaN breaks them. */
 export function boundsProblem(presses: readonly KeyPress[]): string | null {
   if (presses.length < KEYDOWNS_MIN) return `too short: ${KEYDOWNS_MIN} keydowns at the least`
   if (presses.length > KEYDOWNS_MAX) return `too long: ${KEYDOWNS_MAX} keydowns at the most`

@@ -11,7 +11,7 @@ import { pt } from './words/pt.js'
 export const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** What its speakers call each language. */
+/** Each language's own name. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: 'English',
   fr: 'Français',
@@ -22,10 +22,10 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   nl: 'Nederlands',
 }
 
-/** The words of each language, for suggestions to draw from. */
+/** The words of each language that suggestions draw from. */
 export type WordPools = Readonly<Record<Language, readonly string[]>>
 
-/** Where nothing was changed: the shipped words. */
+/** The shipped words. */
 export const CORE_POOLS: WordPools = {
   en: split(en),
   fr: split(fr),
@@ -42,18 +42,18 @@ function split(text: string): readonly string[] {
 
 const isLanguage = (text: string): text is Language => (LANGUAGES as readonly string[]).includes(text)
 
-/** The language of a tag, its region left off: `pt` of `pt-BR`; null where it has no words. */
+/** The language of a tag without its region (`pt` of `pt-BR`); null if it has no words. */
 function languageOf(tag: string): Language | null {
   const base = tag.trim().toLowerCase().split('-')[0] ?? ''
   return isLanguage(base) ? base : null
 }
 
-/** The `language` query: any language tag (BCP 47); one without words gives way to the next wish, see `wordsLanguage`. */
+/** The `language` query: any language tag (BCP 47). `wordsLanguage` skips a language without words. */
 export const LanguageWish = z
   .string()
   .max(35)
   .refine(isLanguageTag, 'must be a language tag (BCP 47) such as fr or pt-BR')
-  .describe('language of suggested words; where it has none another is taken, which suggestedWordsLanguage names')
+  .describe('language of suggested words; if it has no words, another one is used, named by suggestedWordsLanguage')
 
 function isLanguageTag(text: string): boolean {
   try {
@@ -63,7 +63,7 @@ function isLanguageTag(text: string): boolean {
   }
 }
 
-/** A language on the wire. Our choice: a region (`pt-BR`) and capitals are taken and dropped. */
+/** A language on the wire. Our choice: a region (`pt-BR`) and capitals are accepted and dropped. */
 export const LanguageTag = z
   .string()
   .max(35)
@@ -74,10 +74,10 @@ export const LanguageTag = z
     return z.NEVER
   })
 
-/** The shipped words of a language, most frequent first, at least 400. */
+/** The shipped words of a language, most frequent first; at least 400. */
 export const coreWords = (language: Language): readonly string[] => CORE_POOLS[language]
 
-/** Shipped words drawn at random, for texts of nobody in particular; the same seed gives the same words. */
+/** Shipped words drawn at random, not tied to an owner; the same seed gives the same words. */
 export const suggestWords = (language: Language, seed: number, words = coreWords(language)): string[] =>
   drawWords(words, seed)
 
@@ -86,13 +86,13 @@ interface LanguageWishes {
   readonly preferred: string | null
   /** The `language` query. */
   readonly asked: string | null
-  /** `Accept-Language` of the request; looked at only where the organization's mode is `auto`. */
+  /** `Accept-Language` of the request; used only if the organization's mode is `auto`. */
   readonly acceptLanguage: string | null
   readonly mode: 'auto' | 'forced'
   readonly organizationDefault: string
 }
 
-/** Language of the suggested words: the member's, else the asked one, else the organization's. */
+/** Language of the suggested words: the member's, else the query's, else an accepted one, else the organization's. */
 export function wordsLanguage(wishes: LanguageWishes): Language {
   const accepted =
     wishes.mode === 'auto' && wishes.acceptLanguage !== null ? firstAccepted(wishes.acceptLanguage) : null
@@ -103,7 +103,7 @@ export function wordsLanguage(wishes: LanguageWishes): Language {
   return 'en'
 }
 
-/** The best language of an `Accept-Language` value (RFC 9110 12.5.4) that has words; null where none has. */
+/** The best language of an `Accept-Language` value (RFC 9110 12.5.4) that has words; null if none. */
 function firstAccepted(header: string): Language | null {
   const ranked = header
     .split(',')

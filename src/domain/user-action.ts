@@ -1,4 +1,4 @@
-/** What an administrator may do to a person; the two in capitals wait for the person's next sign-in. */
+/** Actions of an administrator on a person; the two in capitals wait for the person's next sign-in. */
 export const USER_ACTIONS = [
   'lock',
   'unlock',
@@ -10,7 +10,7 @@ export const USER_ACTIONS = [
 ] as const
 export type UserAction = (typeof USER_ACTIONS)[number]
 
-/** Who asked for it. */
+/** Origin of an action. */
 export interface ActedBy {
   readonly apiKeyId: string
   readonly requestId: string

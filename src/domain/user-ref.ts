@@ -5,9 +5,9 @@ const NORMALIZED = /^[a-z0-9][a-z0-9._@+-]{0,127}$/
 
 /**
  * The one normalisation of `userRef` and `member_ref`: ASCII allow-list, trim, lower-case, each space a `-`. The allow-list
- * comes first, so that only U+0020 is a space: a tab, a line feed, U+00A0 or a byte order mark is refused, and so is a letter
- * outside ASCII that lower-cases into it (the Kelvin sign).
- * Takes the percent-decoded text; null where the result would not match `[a-z0-9][a-z0-9._@+-]{0,127}`.
+ * comes first, so that only U+0020 is a space. It refuses tab, line feed, U+00A0, the byte order mark, and letters outside
+ * ASCII that lower-case into it (the Kelvin sign). The input is percent-decoded. Null if the result does not match
+ * `[a-z0-9][a-z0-9._@+-]{0,127}`.
  */
 export function normalizeUserRef(text: string): string | null {
   if (!ALLOWED_INPUT.test(text)) return null
@@ -15,7 +15,7 @@ export function normalizeUserRef(text: string): string | null {
   return NORMALIZED.test(normalized) ? normalized : null
 }
 
-/** A user or member reference on the wire: any accepted spelling in, the normalized one out. */
+/** A user or member reference on the wire: accepts any spelling, gives the normalized one. */
 export const UserRef = z.string().transform((text, context) => {
   const normalized = normalizeUserRef(text)
   if (normalized !== null) return normalized

@@ -6,11 +6,11 @@ export type VerdictReason = '' | 'detection-bot' | 'fraud-detected'
 export interface Evidence {
   /** Calibrated, 0 to 1. */
   readonly confidenceBiometrics: number
-  /** Calibrated, 0 to 1; null where no context signal knows anything. */
+  /** Calibrated, 0 to 1; null if no context signal is known. */
   readonly confidenceContext: number | null
   readonly bot: boolean
   readonly replay: boolean
-  /** Nobody travels so fast from where they signed in last. */
+  /** The speed since the last sign-in is impossible. */
   readonly impossibleTravel: boolean
 }
 
@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /**
- * Scores and policy to a decision. A bot, a replay or an impossible travel is `block` whatever the scores say; context can raise or lower
- * the confidence but under half the threshold of biometrics alone nothing but `block` comes out.
+ * Decides from scores and policy. A bot, a replay or an impossible travel is `block` at any score. Context can raise or
+ * lower the confidence, but a biometric confidence below half the threshold is always `block`.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
   const { confidenceBiometrics, confidenceContext } = evidence

@@ -17,8 +17,8 @@ type Evidence = Pick<
 >
 
 /**
- * What a policy says of an attempt that was judged by another one: the same evidence, other weights and bounds. Under the
- * policy that judged it, it is what was said then. Adaptive references that were not asked then are not asked now.
+ * The recommendation of another policy for a recorded attempt: the same evidence, other weights and bounds. The attempt's
+ * own policy reproduces its recommendation. Adaptive references that were not scored then are not scored now.
  */
 export function whatIf(facts: Evidence, policy: Policy, enabled: readonly ContextIndicator[]): RecommendedAction {
   const { confidenceEnrolled, confidenceAdapted, bot, replayRejected, impossibleTravel } = facts

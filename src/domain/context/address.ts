@@ -1,6 +1,6 @@
 /**
- * An address in its one spelling: IPv4 in decimal, IPv6 in lower case with its groups written out without leading zeros
- * and without `::`; an IPv4 address mapped into IPv6 as IPv4. Null for what is no address. A zone (`%eth0`) is none.
+ * The canonical form of an address: IPv4 in decimal; IPv6 in lower case, all groups written out, no leading zeros, no
+ * `::`; IPv4-mapped IPv6 as IPv4. Null if the text is no address, or has a zone (`%eth0`).
  */
 export function canonicalAddress(text: string): string | null {
   const groups = text.includes(':') ? groupsOf(text) : null
@@ -33,13 +33,13 @@ function groupsOf(text: string): number[] | null {
   return all.every((group) => /^[0-9a-f]{1,4}$/i.test(group)) ? all.map((group) => Number.parseInt(group, 16)) : null
 }
 
-/** The neighbourhood of a canonical address: its /24, or its /48 in IPv6. */
+/** The prefix of a canonical address: its /24, or its /48 in IPv6. */
 export function addressPrefix(address: string): string {
   if (!address.includes(':')) return `${address.split('.').slice(0, 3).join('.')}.0/24`
   return `${address.split(':').slice(0, 3).join(':')}::/48`
 }
 
-/** A range of addresses by the bits that all of them begin with. */
+/** A range of addresses: their common leading bits. */
 export interface AddressRange {
   readonly v6: boolean
   readonly bits: bigint
@@ -51,7 +51,7 @@ const bitsOf = (address: string): bigint =>
     ? address.split(':').reduce((all, group) => (all << 16n) | BigInt(`0x${group}`), 0n)
     : address.split('.').reduce((all, part) => (all << 8n) | BigInt(part), 0n)
 
-/** `192.0.2.0/24`, `2001:db8::/32`, or one address; null for anything else. Bits past the length are cut off. */
+/** Reads `192.0.2.0/24`, `2001:db8::/32` or one address; null for anything else. Bits past the length are dropped. */
 export function addressRange(text: string): AddressRange | null {
   const [head = '', tail, ...more] = text.split('/')
   const address = canonicalAddress(head)
@@ -63,7 +63,7 @@ export function addressRange(text: string): AddressRange | null {
   return { v6, bits: bitsOf(address) >> BigInt(most - length), length }
 }
 
-/** Whether an address is in any of many ranges: one look-up a length that occurs. */
+/** A test whether an address is in any of the ranges: one set lookup per distinct prefix length. */
 export function addressSet(ranges: readonly AddressRange[]): (address: string) => boolean {
   const byLength = new Map<string, { readonly shift: bigint; readonly heads: Set<bigint> }>()
   for (const { v6, bits, length } of ranges) {

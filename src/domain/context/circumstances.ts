@@ -1,51 +1,51 @@
 import type { Counted } from './habit.js'
 
-/** Where an address is, by the operator's database. */
+/** The location of an address, from the operator's database. */
 export interface Place {
   readonly latitude: number
   readonly longitude: number
-  /** The database's own accuracy: the place is within this many km. */
+  /** The database's stated accuracy: the true location is within this many km. */
   readonly accuracyKm: number
-  /** ISO 3166-1 alpha-2; null where the database names none. */
+  /** ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
   readonly city: string | null
 }
 
-/** Whose network an address is of, by the operator's database. */
+/** The network of an address, from the operator's database. */
 export interface Network {
   readonly asn: number
   readonly organization: string | null
 }
 
-/** What a device says of itself, each null where it does not. */
+/** Properties that the device reports; null if it does not report one. */
 export interface Device {
   readonly browser: string | null
   readonly os: string | null
-  /** `desktop`, `mobile`, `tablet`, or what else the user agent makes it out to be. */
+  /** `desktop`, `mobile`, `tablet`, or another kind that the user agent indicates. */
   readonly kind: string | null
   readonly screen: string | null
   readonly time_zone: string | null
   readonly language: string | null
   readonly gpu: string | null
-  /** A digest of the list, and how many there are. */
+  /** Digest of the font list, and its length. */
   readonly fonts: string | null
   readonly cpu_threads: string | null
 }
 
-/** What is known around one attempt. */
+/** The context of one attempt. */
 export interface Circumstances {
   /** Epoch ms. */
   readonly at: number
-  /** End user's address in its shortest form. */
+  /** The end user's address, canonical. */
   readonly ip: string | null
   readonly network: Network | null
-  /** In a range of the operator's list of anonymisers; null where there is no list or no address. */
+  /** Whether the operator's list of anonymisers contains the address; null without a list or an address. */
   readonly anonymizer: boolean | null
   readonly place: Place | null
   readonly device: Device | null
 }
 
-/** Where and when a success last had a place. */
+/** Time and place of a success. */
 export interface Seen {
   readonly at: number
   readonly latitude: number
@@ -54,28 +54,28 @@ export interface Seen {
 }
 
 /**
- * What a member's past successes by typing had in common. Small, since it lies on the member's row: some 1 kB. Each field
- * is absent until something was learned.
+ * Habits learned from a member's typing successes. About 1 kB, because they are stored in the member's row. A field is
+ * absent until it was learned.
  */
 export interface Habits {
-  /** Successes learned from. */
+  /** Number of successes learned from. */
   readonly n?: number
-  /** By signal name: `address`, `browser`, `country` and so on. */
+  /** Counts by signal name: `address`, `browser`, `country` and so on. */
   readonly values?: Readonly<Record<string, Counted>>
-  /** Places, nearby ones counted as one: the latest first. */
+  /** Places, latest first; nearby places are merged. */
   readonly places?: readonly (Seen & { readonly times: number })[]
   /** Successes by hour of the week, UTC: `[hour from Monday 0:00, times]`. */
   readonly hours?: readonly (readonly [hour: number, times: number])[]
   readonly last?: Seen
 }
 
-/** `Habits` as JSON, which is how a member carries them: who does not look into them neither reads nor writes them anew. */
+/** `Habits` as JSON. A member holds this text, so that code which only passes it on does not parse it. */
 export type HabitsText = string
 
 export const NO_HABITS: HabitsText = '{}'
 
 export const readHabits = (text: HabitsText): Habits =>
-  // Sound: `writeHabits` alone writes what a member carries.
+  // Sound: only `writeHabits` writes this text.
   JSON.parse(text) as Habits
 
 export const writeHabits = (habits: Habits): HabitsText => JSON.stringify(habits)

@@ -16,7 +16,7 @@ import {
 } from './signal.js'
 import { hoursAfter, TIME_WEIGHTS, timeSignals } from './time.js'
 
-/** The signals of each indicator, and what they weigh where a policy says nothing. */
+/** The signals of each indicator with their default weights. */
 export const SIGNAL_WEIGHTS: Readonly<Record<ContextIndicator, SignalWeights>> = {
   network: NETWORK_WEIGHTS,
   location: LOCATION_WEIGHTS,
@@ -25,7 +25,7 @@ export const SIGNAL_WEIGHTS: Readonly<Record<ContextIndicator, SignalWeights>> =
   time: TIME_WEIGHTS,
 }
 
-/** What an indicator weighs where a policy says nothing. No measurement behind it. */
+/** Default weight of each indicator. Not measured. */
 export const INDICATOR_WEIGHTS: Readonly<Record<ContextIndicator, number>> = {
   network: 2,
   location: 2,
@@ -34,7 +34,7 @@ export const INDICATOR_WEIGHTS: Readonly<Record<ContextIndicator, number>> = {
   time: 1,
 }
 
-/** A policy's own weights; what it leaves out weighs as above. */
+/** A policy's weights; an absent weight has its default. */
 type IndicatorRules = Readonly<
   Partial<
     Record<ContextIndicator, { readonly weight?: number | undefined; readonly signals?: SignalWeights | undefined }>
@@ -42,17 +42,17 @@ type IndicatorRules = Readonly<
 >
 
 export interface ContextJudgement {
-  /** Every context indicator, in one order, with every signal it has. */
+  /** All context indicators in the order of `CONTEXT_INDICATORS`, each with all its signals. */
   readonly indicators: readonly IndicatorReading[]
-  /** 0 to 1; null where no indicator that weighs knows anything. */
+  /** 0 to 1; null if no weighted indicator has a score. */
   readonly confidence: number | null
-  /** Nobody travels so fast; false where the indicator is not enabled. */
+  /** The speed since the last place is impossible; false if the indicator has no weight or is not enabled. */
   readonly impossibleTravel: boolean
 }
 
 /**
- * Judges what is around an attempt on the member's habits. Learned indicators keep silent until there are `HABIT_MIN`
- * successes to know a habit from. `enabled` is what the deployment has; an indicator that is not in it weighs nothing.
+ * Compares the context of an attempt with the member's habits. Learned indicators have no score before `HABIT_MIN`
+ * successes. `enabled` lists the deployment's indicators; any other has weight 0 and no score.
  */
 export function judgeContext(
   circumstances: Circumstances,
@@ -62,7 +62,7 @@ export function judgeContext(
 ): ContextJudgement {
   const known = (habits.n ?? 0) >= HABIT_MIN ? habits : {}
   const weightsOf = (indicator: ContextIndicator): SignalWeights => weightsBy(rules, indicator)
-  // One place to come from is enough to have come from somewhere.
+  // Travel needs one earlier place only, so it does not wait for `HABIT_MIN` successes.
   const way = travel(circumstances, habits, weightsOf('impossible-travel'))
   const found: Record<ContextIndicator, { readonly signals: readonly Signal[]; readonly score: number | null }> = {
     network: scored(networkSignals(circumstances, known, weightsOf('network'))),
@@ -78,14 +78,14 @@ export function judgeContext(
     signals: found[indicator].signals,
   }))
   const weighs = indicators.some(({ indicator, weight }) => indicator === 'impossible-travel' && weight > 0)
-  // Possible travel alone vouches for nobody.
+  // Possible travel alone is no evidence for the member.
   const confidence = known === habits ? contextConfidence(indicators) : null
   return { indicators, confidence, impossibleTravel: weighs && way.impossible }
 }
 
 /**
- * The confidence that other weights make of the same outcomes; null where none was known. Equal rules give what was
- * recorded.
+ * The confidence of recorded outcomes under other weights; null if no outcome was known. The same rules reproduce the
+ * recorded confidence.
  */
 export function reweighed(
   recorded: readonly IndicatorReading[],
@@ -100,14 +100,14 @@ export function reweighed(
       const outcomes = signals.map((one) => ({ weight: weights[one.signal] ?? 0, of: one.computedOutcome }))
       return {
         weight: rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator],
-        // Its signals are measurements: the score is its own.
+        // Its signals are measurements without outcomes, so its recorded score is used.
         score: indicator === 'impossible-travel' ? score : weightedMean(outcomes),
       }
     }),
   )
 }
 
-/** What the signals of an indicator weigh. */
+/** The weights of an indicator's signals. */
 function weightsBy(rules: IndicatorRules, indicator: ContextIndicator): SignalWeights {
   const own = rules[indicator]?.signals
   return own === undefined ? SIGNAL_WEIGHTS[indicator] : { ...SIGNAL_WEIGHTS[indicator], ...own }
@@ -115,11 +115,11 @@ function weightsBy(rules: IndicatorRules, indicator: ContextIndicator): SignalWe
 
 const scored = (signals: readonly Signal[]) => ({ signals, score: scoreOf(signals) })
 
-/** The weighted mean of the indicators that know something. */
+/** The weighted mean of the indicators that have a score; null if none has. */
 export const contextConfidence = (indicators: readonly Pick<IndicatorReading, 'weight' | 'score'>[]): number | null =>
   weightedMean(indicators.map(({ weight, score }) => ({ weight, of: score })))
 
-/** The habits after one success more. */
+/** The habits after one more success. */
 export function habitsAfter(habits: Habits, circumstances: Circumstances): Habits {
   const { at, ip, network, anonymizer, place, device } = circumstances
   const values: Record<string, Counted> = { ...habits.values }

@@ -2,7 +2,7 @@ import type { Circumstances, Device, Habits } from './circumstances.js'
 import { outcomeOf, usual } from './habit.js'
 import type { Signal, SignalWeights } from './signal.js'
 
-/** What a machine is weighs more than what a person sets on it. No measurement behind the weights. */
+/** Properties of the machine weigh more than settings of the person. The weights are not measured. */
 export const DEVICE_WEIGHTS = {
   browser: 2,
   os: 3,
@@ -15,10 +15,10 @@ export const DEVICE_WEIGHTS = {
   cpu_threads: 1,
 } as const satisfies Readonly<Record<keyof Device, number>>
 
-// Sound: the keys of the weights are those of Device, see `satisfies`.
+// Sound: `satisfies` makes the keys of the weights those of Device.
 export const DEVICE_SIGNALS = Object.keys(DEVICE_WEIGHTS) as (keyof Device)[]
 
-/** What the device says of itself, beside what the devices of past successes said. */
+/** Compares the device's properties with those of past successes. */
 export function deviceSignals({ device }: Circumstances, { values = {} }: Habits, weights: SignalWeights): Signal[] {
   return DEVICE_SIGNALS.map((signal) => ({
     signal,

@@ -4,26 +4,26 @@ import type { Signal, SignalWeights } from './signal.js'
 
 export const TRAVEL_WEIGHTS = { distance: 0, time: 0, speed: 0 } as const
 
-/** As fast as an airliner with its way to the airport left out: past it somebody may be on a plane, just. */
+/** Speed of a flight including the time at airports: up to this, travel is plausible. */
 const FAST_KMH = 500
-/** Faster than an airliner: nobody travels so. */
+/** Faster than an airliner: impossible. */
 const IMPOSSIBLE_KMH = 1000
-/** Short of this, what looks like travel is the database's or the network's doing. Our choice. */
+/** A shorter distance is attributed to errors of the database or to the network, not to travel. Our choice. */
 const TRAVEL_MIN_KM = 100
-/** Two attempts of one moment from far apart are judged as if so long apart: keeps the speed finite. */
+/** Least time assumed between two attempts: keeps the speed finite. */
 const TIME_MIN_S = 60
 
-/** The travel from the last success with a place to here. */
+/** The travel from the place of the last success that had one. */
 interface Travel {
   readonly signals: readonly Signal[]
-  /** 1 on foot, 0 at a speed that nobody travels at; null where there is no place to come from, or none to be at. */
+  /** 1 for a plausible speed, 0 for an impossible one; null if either place is unknown. */
   readonly score: number | null
   readonly impossible: boolean
 }
 
 /**
- * How fast the member would have had to travel since the last success that had a place. Both places' accuracy is taken
- * off the distance. Its signals are measurements, so none has an outcome: the score is the indicator's.
+ * The speed at which the member would have travelled since the last success that had a place. The accuracy of both places
+ * is subtracted from the distance. The signals are measurements without outcomes; only the indicator has a score.
  */
 export function travel({ place, at }: Circumstances, { last }: Habits, weights: SignalWeights): Travel {
   const known = place !== null && last !== undefined

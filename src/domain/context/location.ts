@@ -5,16 +5,16 @@ import type { Signal, SignalWeights } from './signal.js'
 export const LOCATION_WEIGHTS = { latitude: 0, longitude: 0, country: 3, city: 1, nearest: 2 } as const
 
 const EARTH_RADIUS_KM = 6371
-/** Within this of a known place somebody is at home there; from `STRANGE_KM` on they are somewhere else. Our choice. */
+/** Up to this distance from a known place the outcome is 1; from `STRANGE_KM` on it is 0. Our choice. */
 const HOME_KM = 50
 const STRANGE_KM = 1000
-/** Places of successes nearer than this count as one. */
+/** Places nearer than this to each other are merged. */
 const SAME_PLACE_KM = 50
 const PLACES_MAX = 6
 
 type Point = Pick<Place, 'latitude' | 'longitude'>
 
-/** Great-circle distance (haversine) on a sphere, km: within 0.5 % of the ellipsoid's. */
+/** Great-circle distance (haversine) on a sphere, km: within 0.5 % of the distance on the ellipsoid. */
 function distanceKm(a: Point, b: Point): number {
   const radians = (degrees: number) => (degrees * Math.PI) / 180
   const [lat, lon] = [radians(b.latitude - a.latitude) / 2, radians(b.longitude - a.longitude) / 2]
@@ -22,11 +22,11 @@ function distanceKm(a: Point, b: Point): number {
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** The least that two places can be apart, given how well the database knows them, km. */
+/** The least possible distance of two places given their accuracy, km. */
 export const leastDistanceKm = (a: Point & Pick<Place, 'accuracyKm'>, b: Point & Pick<Place, 'accuracyKm'>): number =>
   Math.max(0, distanceKm(a, b) - a.accuracyKm - b.accuracyKm)
 
-/** Country, city, and the distance to the nearest place that the member signed in from. Coordinates only measure. */
+/** Country, city, and the distance to the nearest known place. Coordinates are measurements without outcomes. */
 export function locationSignals({ place }: Circumstances, habits: Habits, weights: SignalWeights): Signal[] {
   const { values = {}, places = [] } = habits
   const measured = (signal: string, value: number | null, reference: number | null): Signal => ({
@@ -68,11 +68,11 @@ function nearestOf(place: Place, places: readonly Seen[]): { readonly place: See
   return best
 }
 
-/** 1 up to `from`, 0 from `to` on, a straight line in between. */
+/** 1 up to `from`, 0 from `to` on, linear in between. */
 export const falling = (value: number, from: number, to: number): number =>
   Math.min(1, Math.max(0, (to - value) / (to - from)))
 
-/** The known places after a success here: a near one is moved here and counted once more. */
+/** The known places after a success at `here`; a place near it is replaced by it and its count goes on. */
 export function placesAfter(places: NonNullable<Habits['places']>, here: Seen): NonNullable<Habits['places']> {
   const near = places.find((one) => distanceKm(one, here) < SAME_PLACE_KM)
   return [{ ...here, times: (near?.times ?? 0) + 1 }, ...places.filter((one) => one !== near)].slice(0, PLACES_MAX)

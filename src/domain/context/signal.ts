@@ -1,4 +1,4 @@
-/** What a judgement of the context is made of: indicators, each explained signal by signal (interface, Dashboard objects). */
+/** Indicators of the context, each explained by its signals (interface, Dashboard objects). */
 export const CONTEXT_INDICATORS = ['network', 'location', 'impossible-travel', 'device', 'time'] as const
 export type ContextIndicator = (typeof CONTEXT_INDICATORS)[number]
 export const INDICATORS = ['biometric', 'bot', ...CONTEXT_INDICATORS] as const
@@ -6,31 +6,31 @@ export type Indicator = (typeof INDICATORS)[number]
 
 export type SignalValue = string | number | boolean | null
 
-/** One thing that was looked at. */
+/** One property that was compared or measured. */
 export interface Signal {
   readonly signal: string
-  /** As this attempt has it; null where it is not known. */
+  /** The value of this attempt; null if unknown. */
   readonly value: SignalValue
-  /** What it was compared with: what the member's past successes had most; null where there is nothing of the kind. */
+  /** The value compared with: the most frequent one of the member's past successes; null if none. */
   readonly reference: SignalValue
   readonly weight: number
-  /** 0 (speaks against the member) to 1; null where nothing is known, and for measurements. Null is not 0. */
+  /** 0 (against the member) to 1; null if unknown, and for measurements. Null is not 0. */
   readonly computedOutcome: number | null
 }
 
 export interface IndicatorReading {
   readonly indicator: Indicator
-  /** By the policy; 0 where it is not enabled platform-wide. */
+  /** The policy's weight; 0 if the indicator is not enabled in the deployment. */
   readonly weight: number
-  /** 0 to 1; null where it knows nothing. */
+  /** 0 to 1; null if unknown. */
   readonly score: number | null
   readonly signals: readonly Signal[]
 }
 
-/** Weights of an indicator's signals, by their names. */
+/** Weights of an indicator's signals, by signal name. */
 export type SignalWeights = Readonly<Record<string, number>>
 
-/** The weighted mean of what is known; null where nothing is, or nothing of it weighs. */
+/** The weighted mean of the known parts; null if none is known or all known ones have weight 0. */
 export function weightedMean(parts: readonly { readonly weight: number; readonly of: number | null }[]): number | null {
   let [sum, weights] = [0, 0]
   for (const { weight, of } of parts) {

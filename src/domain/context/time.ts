@@ -8,16 +8,16 @@ const HOUR_MS = 3_600_000
 const WEEK_HOURS = 168
 /** 1970-01-01 was a Thursday. */
 const EPOCH_HOUR = 72
-/** How much a success at another hour says: of the same hour, one off, two off; times this on another day. */
+/** Weight of a success at the same hour, one hour off, and two hours off; `OTHER_DAY` is a factor for another day. */
 const NEAR_HOURS = [1, 0.7, 0.3]
 const OTHER_DAY = 0.4
-/** Successes kept a week: past it all hours are halved. */
+/** Above this total, the counts of all hours are halved. */
 const TIMES_MAX = 120
 
-/** Hours since Monday 0:00 UTC. Our choice: UTC, since what a device says of its zone is not to be trusted. */
+/** Hours since Monday 0:00 UTC. Our choice: UTC, because a device's time zone is not trustworthy. */
 const hourOfWeek = (at: number): number => (Math.floor(at / HOUR_MS) + EPOCH_HOUR) % WEEK_HOURS
 
-/** Whether the member signs in at such an hour: successes of neighbouring hours and of the same hour on other days count in part. */
+/** How usual the hour is for the member. Neighbouring hours, and the same hour on other days, count in part. */
 export function timeSignals({ at }: Circumstances, { hours = [] }: Habits, weights: SignalWeights): Signal[] {
   const hour = hourOfWeek(at)
   const times = hours.reduce((sum, [known, n]) => sum + n * nearness(hour, known), 0)
@@ -45,7 +45,7 @@ function nearness(a: number, b: number): number {
   return (NEAR_HOURS[off(24)] ?? 0) * (sameDay ? 1 : OTHER_DAY)
 }
 
-/** The hours after a success more. */
+/** The hours after one more success. */
 export function hoursAfter(hours: NonNullable<Habits['hours']>, at: number): NonNullable<Habits['hours']> {
   const hour = hourOfWeek(at)
   const times = (hours.find(([known]) => known === hour)?.[1] ?? 0) + 1

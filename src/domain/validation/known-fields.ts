@@ -3,11 +3,11 @@ import { fieldPath } from './validation.js'
 
 /** The fields of a schema at one place of a JSON value. */
 interface Fields {
-  /** Of an object, by name. */
+  /** Fields of an object, by name. */
   readonly named: ReadonlyMap<string, Field>
-  /** The name of each spelling: lower case, without `_` and `-`. */
+  /** Field name by spelling: lower case, without `_` and `-`. */
   readonly spelled: ReadonlyMap<string, string>
-  /** Of the items of an array and the values of a record. */
+  /** Fields of each item of an array, or of each value of a record. */
   readonly each: Fields | null
 }
 
@@ -18,9 +18,9 @@ interface Field {
 }
 
 /**
- * Prepares a parsed JSON value for a schema, in place: a field that is null where it is optional and null has no meaning of
- * its own is removed, so that null stands for absent. Gives a warning for each unknown field that is a known one in another
- * spelling (`memberRef` for `member_ref`); of an array the first item is looked at. The caller has bounded the depth.
+ * Prepares a parsed JSON value for a schema, in place: removes null from optional fields that are not nullable, so that
+ * null means absent. Returns a warning for each unknown field that is another spelling of a known one (`memberRef` for
+ * `member_ref`); in an array it checks the first item only. The caller must bound the depth.
  */
 export function prepareFields(schema: z.ZodType, value: unknown): string[] {
   const warnings: string[] = []
@@ -28,7 +28,7 @@ export function prepareFields(schema: z.ZodType, value: unknown): string[] {
   return warnings
 }
 
-/** The warning for one unknown field at a path of steps; null where it resembles no known one. */
+/** The warning for one unknown field at a path; null if it resembles no known one. */
 export function misspelt(schema: z.ZodType, path: readonly PropertyKey[], name: string): string | null {
   let fields = fieldsOf(schema)
   for (const step of path)
@@ -74,14 +74,14 @@ function fieldsOf(schema: z.ZodType): Fields | null {
   return found.fields
 }
 
-/** What zod wraps a schema in, by the names that it gives the parts of a definition. */
+/** The inner schemas of a zod wrapper, by zod's names for the parts of a definition. */
 interface Definition {
   readonly innerType?: z.ZodType
   readonly in?: z.ZodType
   readonly element?: z.ZodType
   readonly valueType?: z.ZodType
 }
-// Sound: every schema has a definition; a part that it lacks is undefined.
+// Sound: every schema has a definition; a missing part is undefined.
 const definitionOf = (schema: z.ZodType) => schema.def as Definition
 
 function readFields(schema: z.ZodType): Fields | null {
@@ -104,7 +104,7 @@ const fieldOf = (schema: z.ZodType): Field => ({
   nullable: takesNull(schema),
 })
 
-/** Coercion makes a number of null, so a parse does not tell. */
+/** Whether a schema accepts null. A trial parse is no test: coercion turns null into a number. */
 function takesNull(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodNull) return true
   if (schema instanceof z.ZodUnion) return schema.options.some((option) => takesNull(option as z.ZodType))
@@ -121,7 +121,7 @@ function fieldsNamed(fields: readonly (readonly [string, Field])[]): Fields {
   }
 }
 
-/** The fields of several forms: one that a form lacks is optional. */
+/** The fields of several forms: a field that a form lacks is optional. */
 function merged(forms: readonly (Fields | null)[]): Fields | null {
   const objects = forms.filter((form) => form !== null)
   if (objects.length === 0) return null

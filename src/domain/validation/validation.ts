@@ -5,20 +5,20 @@ import { clipped } from './text.js'
 export interface Problem {
   /** The steps from the outermost value to the field. */
   readonly path: readonly PropertyKey[]
-  /** Says what is accepted, never what came: `must be a whole number`. */
+  /** Describes the accepted value, never the given one: `must be a whole number`. */
   readonly message: string
 }
 
 type Checked<T> = { readonly ok: true; readonly data: T } | { readonly ok: false; readonly problems: Problem[] }
 
-/** Reads a value by a schema. A message of the schema's own goes before ours; zod's are never used. */
+/** Validates a value. A message of the schema has priority over ours; zod's messages are never used. */
 export function check<S extends z.ZodType>(schema: S, value: unknown): Checked<z.output<S>> {
   const result = schema.safeParse(value, { error: messageOf })
   if (result.success) return { ok: true, data: result.data }
   return { ok: false, problems: result.error.issues.map(problemOf) }
 }
 
-/** A field by its path, `kevt[3].seqn`; empty for the outermost value. A name is cut after 64 characters. */
+/** The path of a field, such as `kevt[3].seqn`; empty for the outermost value. A name is cut after 64 characters. */
 export function fieldPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((all, step) => {
     if (typeof step === 'number') return `${all}[${step}]`
@@ -27,7 +27,7 @@ export function fieldPath(path: readonly PropertyKey[]): string {
   }, '')
 }
 
-/** `kevt[3].seqn: is required`, up to three of them; `whole` stands for the outermost value. */
+/** Up to three problems, such as `kevt[3].seqn: is required`; `whole` names the outermost value. */
 export const sentenceOf = (problems: readonly Problem[], whole: string): string =>
   problems
     .slice(0, PROBLEMS_MAX)
@@ -36,7 +36,7 @@ export const sentenceOf = (problems: readonly Problem[], whole: string): string 
 
 const PROBLEMS_MAX = 3
 
-/** A key that is refused is itself a value that came: the object that holds it is named instead. */
+/** A refused key is client input, so the path names its object instead. */
 const problemOf = ({ code, path, message }: z.core.$ZodIssue): Problem => ({
   path: code === 'invalid_key' ? path.slice(0, -1) : path,
   message,
