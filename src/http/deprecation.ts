@@ -1,37 +1,37 @@
 /**
- * Announces the end of a row: every answer to it, refusals included, then carries `Deprecation`, `Sunset` and `Link`
- * (interface, Legacy endpoints). `B` is the row's checked body.
+ * The deprecation of a route. Each of its answers, refusals included, carries `Deprecation`, `Sunset` and `Link` (interface,
+ * Legacy endpoints). `B` is the route's checked body.
  */
 export interface Deprecated<B = never> {
-  /** From when on new clients should not use it. */
+  /** New clients should not use the route from this date on. */
   readonly since: Date
-  /** When it may stop answering; not before `since` (RFC 9745, section 4). */
+  /** The route may stop answering at this date; not before `since` (RFC 9745, section 4). */
   readonly sunset: Date
   /**
-   * What takes its place: a path below the same API's base path, its braces filled with the parameters of the call. One
-   * that depends on the body is given null where the call got no further than before its check.
+   * The path that replaces the route, below the same API's base path; the call's parameters fill its braces. As a function,
+   * it gets null if the call ended before the body was checked.
    */
   readonly successor: string | ((body: B | null) => string)
 }
 
-/** A row that goes, and what is known of the call by the time it is answered. */
-export interface Leaving {
-  /** The row's own path template. */
+/** A call of a deprecated route, as far as it is known when it is answered. */
+export interface DeprecatedCall {
+  /** The route's own path template. */
   readonly path: string
   readonly deprecated: Deprecated
-  /** Decoded path parameters as they came. */
+  /** Decoded path parameters, not checked. */
   readonly params: Readonly<Record<string, string>>
   /** The checked body; null before its check. */
   body: unknown
 }
 
 /**
- * `Deprecation` as a structured-field date (RFC 9745), `Sunset` as an HTTP date (RFC 8594), `Link` to the successor (RFC
- * 8288) relative to the request's own path, which holds behind a proxy that serves the API under another base path.
+ * `Deprecation` as a structured-field date (RFC 9745), `Sunset` as an HTTP date (RFC 8594), and `Link` to the successor (RFC
+ * 8288). The link is relative to the request's path, so it is right behind a proxy that changes the base path.
  */
-export function deprecationHeaders({ path, deprecated, params, body }: Leaving): Record<string, string> {
+export function deprecationHeaders({ path, deprecated, params, body }: DeprecatedCall): Record<string, string> {
   const { since, sunset, successor } = deprecated
-  // Sound: routesFor ties the function to the row's body, and the server gives the body that the row's schema made.
+  // Sound: routesFor ties the function to the route's body, and the server passes the output of the route's schema.
   const template = typeof successor === 'string' ? successor : successor(body as null)
   const up = '../'.repeat(path.split('/').length - 2)
   const target = template.slice(1).replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))

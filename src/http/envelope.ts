@@ -2,8 +2,8 @@ import { reasonForStatus, type WireRefusal } from './refusals.js'
 import type { Reply } from './route.js'
 
 /**
- * The JSON of an answer a handler gave: the envelope first, then its payload, then warnings where there are any. A status of 400 or more keeps the payload
- * under `success: false` and gets a `reason` where the payload has none (the onboarding shell of GET /users/{userRef}).
+ * The JSON of a handler's reply: the envelope, the payload, then any warnings. A status of 400 or more keeps the payload under
+ * `success: false` and gets a `reason` if the payload has none (the onboarding shell of GET /users/{userRef}).
  */
 export function replyJson(reply: Reply, at: Date): string {
   const message = reply.message ?? 'Done'

@@ -12,11 +12,11 @@ import type { Provider } from './provider.js'
 import { LANES, type Lane } from './route.js'
 import type { Answered } from './server-types.js'
 
-/** Buckets in seconds: dense where the service's own targets lie (p50 of a few ms, p99 under 100 ms). */
+/** Buckets in seconds, dense near the service's own targets (p50 of a few ms, p99 under 100 ms). */
 const latencyBucketsS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 interface MetricsNeeds {
-  /** The running build, as in GET /status. */
+  /** Version of the running build, as in GET /status. */
   readonly version: string
   readonly provider: Provider
 }
@@ -24,12 +24,12 @@ interface MetricsNeeds {
 export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 
 export interface Metrics {
-  /** For the owner's further metrics; everything in it is in `text`. */
+  /** For further metrics of the caller; `text` has all of its metrics. */
   readonly registry: Registry
-  /** A further number that is read whenever the metrics are, and how those of several processes make one. */
+  /** Adds a gauge that is read at each scrape. `over` combines the values of several processes. */
   readonly gauge: (name: string, help: string, read: () => number, over?: 'sum' | 'max') => void
   readonly contentType: string
-  /** Every metric as an object, for a sum over processes. */
+  /** Every metric as an object, to be summed over processes. */
   readonly json: () => Promise<MetricsJson>
   /** The registry in Prometheus text form. */
   readonly text: () => Promise<string>
@@ -37,13 +37,13 @@ export interface Metrics {
   readonly onAnswer: (answered: Answered) => void
   /** For the admission's `onRefused`. */
   readonly onRefused: (lane: Lane) => void
-  /** How late the event loop came to a look that was due, ms. */
+  /** Notes the delay of the event loop at one look, ms. */
   readonly onLoopDelay: (delayMs: number) => void
 }
 
 /**
- * The library's figures of the event loop's delay are none: they count the pause between two looks in, so an idle process had
- * a delay of 100 ms where it looked that often, and looking kept it awake. What the server's own looks find is told instead.
+ * Replaces the library's event-loop delay, which includes the pause between two looks: an idle process that looked every
+ * 100 ms had a delay of 100 ms, and the looks kept it awake. The delays that the server itself measures are reported instead.
  */
 const LOOP_LOOK_MS = 24 * 3600 * 1000
 const LOOP_DELAYS = /^nodejs_eventloop_lag_.+_seconds$/
@@ -51,47 +51,21 @@ const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /**
  * Metrics of one server in a registry of its own: requests and their latency by API, route template, method and status
- * class, the build, the uWebSockets.js that serves, and the process. Labels come from the route table and from closed
- * sets only, so that no client can grow them. Status class `aborted` is a client that left before its answer.
+ * class; the build; the uWebSockets.js in use; the process. Labels come from the route table and from closed sets, so that
+ * clients cannot add label values. Status class `aborted`: the client left before its answer.
  */
 export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS })
   for (const { name } of registry.getMetricsAsArray()) if (LOOP_DELAYS.test(name)) registry.removeSingleMetric(name)
-  const labelNames = ['api', 'route', 'method', 'status_class'] as const
-  const requests = new Counter({
-    name: 'keystride_http_requests_total',
-    help: 'Requests answered or given up',
-    labelNames,
-    registers: [registry],
-  })
-  const latency = new Histogram({
-    name: 'keystride_http_request_duration_seconds',
-    help: 'From the head of a request to its answer',
-    labelNames,
-    buckets: latencyBucketsS,
-    registers: [registry],
-  })
-  const shed = new Counter({
-    name: 'keystride_http_requests_shed_total',
-    help: 'Requests sent away because more was asked than could be done, by lane',
-    labelNames: ['lane'],
-    registers: [registry],
-  })
-  const loopDelay = new Histogram({
-    name: 'keystride_event_loop_delay_seconds',
-    help: 'How late the event loop came to its looks after requests at work, twenty a second while there are any',
-    buckets: LOOP_BUCKETS_S,
-    registers: [registry],
-  })
-  for (const lane of LANES) shed.inc({ lane }, 0)
   info(registry, 'keystride_build_info', 'The running build', { version: needs.version, node: process.versions.node })
-  info(registry, 'keystride_uws_provider_info', 'Which uWebSockets.js serves, and whether natively', {
+  info(registry, 'keystride_uws_provider_info', 'The uWebSockets.js in use, and whether it is native', {
     name: needs.provider.name,
     version: needs.provider.version,
     native: String(needs.provider.native),
     sha256: needs.provider.sha256 ?? '',
   })
+  const { requests, latency, shed, loopDelay } = requestMetrics(registry)
   return {
     registry,
     contentType: registry.contentType,
@@ -118,7 +92,38 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   }
 }
 
-/** The metrics of several processes as one text: sums, but for what is the same in each. */
+function requestMetrics(registry: Registry) {
+  const labelNames = ['api', 'route', 'method', 'status_class'] as const
+  const requests = new Counter({
+    name: 'keystride_http_requests_total',
+    help: 'Requests answered or given up',
+    labelNames,
+    registers: [registry],
+  })
+  const latency = new Histogram({
+    name: 'keystride_http_request_duration_seconds',
+    help: 'From the head of a request to its answer',
+    labelNames,
+    buckets: latencyBucketsS,
+    registers: [registry],
+  })
+  const shed = new Counter({
+    name: 'keystride_http_requests_shed_total',
+    help: 'Requests shed because of overload, by lane',
+    labelNames: ['lane'],
+    registers: [registry],
+  })
+  const loopDelay = new Histogram({
+    name: 'keystride_event_loop_delay_seconds',
+    help: 'Delay of the event loop, measured twenty times a second while requests are at work',
+    buckets: LOOP_BUCKETS_S,
+    registers: [registry],
+  })
+  for (const lane of LANES) shed.inc({ lane }, 0)
+  return { requests, latency, shed, loopDelay }
+}
+
+/** The metrics of several processes as one text: each is summed unless its aggregator says otherwise. */
 export const metricsTogether = (found: readonly MetricsJson[]): Promise<string> =>
   AggregatorRegistry.aggregate([...found]).metrics()
 

@@ -1,7 +1,7 @@
 /**
  * SHA-256 of every linux, darwin and win32 (x64, arm64) binary in the two npm republications of uWebSockets.js, by
- * `platform_arch_abi`. Computed from the packages as installed from package-lock.json (`sha256sum *.node`). A change of
- * version in package.json without a change here is a refusal at start-up: that is the point of the list.
+ * `platform_arch_abi`. Computed from the packages that package-lock.json installs (`sha256sum *.node`). The service does not
+ * start if package.json names another version without a change here.
  */
 export const pinnedBinaries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@btc-vision/uwebsockets.js': {

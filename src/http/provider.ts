@@ -4,26 +4,26 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pinnedBinaries } from './provider-pins.js'
 
-/** The part of a uWebSockets response that every provider has (the older one lacks `collectBody` and `onDataV2`). */
+/** The part of a uWebSockets.js response that every provider has (the older one lacks `collectBody` and `onDataV2`). */
 export interface UwsResponse {
   onAborted(handler: () => void): UwsResponse
-  /** `chunk` is valid only during the call: copy what is kept. */
+  /** `chunk` is valid only during the call: copy it to keep it. */
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse
   cork(write: () => void): UwsResponse
   writeStatus(status: string): UwsResponse
   writeHeader(name: string, value: string): UwsResponse
   end(body: string | Uint8Array, closeConnection?: boolean): UwsResponse
-  /** Writes the head with a length of `totalSize` and as much of the body as is given; true second where that is all. */
+  /** Writes the head with a length of `totalSize`, and `part` of the body. The second value is true if the body is complete. */
   tryEnd(part: string | Uint8Array, totalSize: number): [boolean, boolean]
   /** Closes the connection at once; any onAborted handler runs. */
   close(): UwsResponse
 }
 
-/** Lives on the C++ stack: valid only until the route handler returns or awaits. */
+/** On the C++ stack: valid only until the route handler returns or awaits. */
 export interface UwsRequest {
   getMethod(): string
   getUrl(): string
-  /** The raw query; undefined (20.30) or empty where the target has none. */
+  /** The raw query; undefined (20.30) or empty if the target has none. */
   getQuery(): string | undefined
   forEach(visit: (name: string, value: string) => void): void
 }
@@ -31,7 +31,7 @@ export interface UwsRequest {
 /** The native listen socket, opaque. */
 export type UwsListenSocket = object
 
-interface UwsApp {
+export interface UwsApp {
   any(pattern: string, handler: (res: UwsResponse, req: UwsRequest) => void): UwsApp
   listen(host: string, port: number, options: number, done: (socket: UwsListenSocket | false) => void): UwsApp
   /** Closes every socket of the app, idle and busy. */
@@ -45,29 +45,29 @@ export interface UwsModule {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number
 }
 
-/** Which server serves, for the start-up line, `/metrics` and every bench report. */
+/** The uWebSockets.js in use, for the start-up line, `/metrics` and every bench report. */
 export interface Provider {
   readonly name: string
   readonly version: string
-  /** False only for the Node fall-back that `allowFallback` let in: a third of the speed, never to be benched. */
+  /** False only for the Node fall-back of `allowFallback`, which has a third of the speed and must not be benchmarked. */
   readonly native: boolean
   /** SHA-256 of the binary, lower-case hex; null for the fall-back. */
   readonly sha256: string | null
-  /** True where an operator named the package, so that the pinned list does not apply. */
+  /** True if an operator named the package: the pinned list does not apply. */
   readonly namedByOperator: boolean
   readonly uws: UwsModule
 }
 
 interface ProviderOptions {
-  /** A package to take in place of the two known ones (`UWS_PROVIDER`), such as the official release. Not pinned. */
+  /** A package to load instead of the two known ones (`UWS_PROVIDER`), such as the official release. Not pinned. */
   readonly named?: string | undefined
-  /** Take the plain Node imitation where nothing native loads. For development only. */
+  /** Allow the fall-back in plain Node if no native binary loads. For development only. */
   readonly allowFallback?: boolean
 }
 
 const fallbackPackage = '@trufflesuite/uws-js-unofficial'
 
-/** In order of choice, and where each keeps its binaries as seen from the file that `require` finds. */
+/** In order of preference. `binaries` is the folder of the binaries, relative to the file that `require` resolves. */
 const known: readonly { readonly name: string; readonly binaries: string }[] = [
   { name: '@btc-vision/uwebsockets.js', binaries: '.' },
   { name: fallbackPackage, binaries: '../binaries' },
@@ -76,10 +76,10 @@ const known: readonly { readonly name: string; readonly binaries: string }[] = [
 const require = createRequire(import.meta.url)
 
 /**
- * Picks the uWebSockets.js that loads natively here: the first republication (glibc 2.38 or newer, macOS, Windows), then
- * the second (Node 20 on older glibc too), or the package an operator names. A known binary is hashed and compared with
- * the pinned list before it is loaded, because loading runs it; and it is required by its own path, so that the second
- * package never gets the chance to put its Node fall-back in its place. Throws, with every reason, where none loads.
+ * Loads the first uWebSockets.js that has a native binary for this machine: the first republication (glibc 2.38 or newer,
+ * macOS, Windows), then the second (Node 20 on older glibc too); or the package that an operator names. A known binary is
+ * hashed and compared with the pinned list before it is loaded, because loading runs it. It is required by its own path, so
+ * that the second package cannot substitute its Node fall-back. Throws with every reason if none loads.
  */
 export function loadProvider(options: ProviderOptions = {}): Provider {
   if (options.named !== undefined && options.named !== '')
@@ -108,7 +108,7 @@ function loadPinned(name: string, binaries: string): Provider {
   if (pinnedBinaries[name]?.[build] !== sha256) {
     throw new Error(`its binary for ${build} is not the pinned one (SHA-256 ${sha256}): not loaded`)
   }
-  // Sound: the hash above says that this is one of the builds whose surface UwsModule was written from.
+  // Sound: the hash is one of the builds that UwsModule was written from.
   const uws = require(file) as UwsModule
   return { name, version: versionOf(entry, name), native: true, sha256, namedByOperator: false, uws }
 }
@@ -134,7 +134,7 @@ function loadFallback(): Provider {
   return { name: fallbackPackage, version, native: false, sha256: null, namedByOperator: false, uws: loaded }
 }
 
-/** The `.node` file whose exports the module is; null where it is JavaScript, which is to say a fall-back. */
+/** The `.node` file that the module was loaded from; null for JavaScript, which is a fall-back. */
 function binaryBehind(loaded: unknown): string | null {
   for (const [file, module] of Object.entries(require.cache)) {
     if (file.endsWith('.node') && module?.exports === loaded) return file
@@ -156,7 +156,7 @@ function sha256Of(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex')
 }
 
-/** Read from the file beside the entry, because a package's `exports` may hide its package.json. */
+/** Read from the file system, because a package's `exports` may hide its package.json. */
 function versionOf(entry: string, name: string): string {
   for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
     const file = join(folder, 'package.json')

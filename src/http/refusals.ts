@@ -1,6 +1,6 @@
 import type { RefusalKind } from '../domain/refusal.js'
 
-/** The wire's reasons (interface, Errors). */
+/** The values of `reason` (interface, Errors). */
 type Reason =
   | 'invalid-action'
   | 'invalid-data'
@@ -11,15 +11,15 @@ type Reason =
   | 'quota-exceeded'
   | 'internal-error'
 
-/** How a refusal looks on the wire; `reason` null is an answer without the field (401 only). */
+/** A refusal on the wire; `reason` null: the answer has no such field (401 only). */
 export interface WireRefusal {
   readonly status: number
   readonly reason: Reason | null
 }
 
 /**
- * Status and reason of every way the service says no. A kind without a row does not compile. Interface, Errors; where
- * that is silent (404 path, 405, 408, 413, 415, 429): Our choice, decisions 1.
+ * Status and reason of every kind of refusal; a missing kind does not compile. Source: interface, Errors. Where that is silent
+ * (404 path, 405, 408, 413, 415, 429): Our choice, decisions 1.
  */
 export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'request-malformed': { status: 400, reason: 'invalid-data' },
@@ -60,10 +60,10 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   overloaded: { status: 503, reason: 'api-failed' },
 }
 
-/** A body that did not arrive in time. No refusal kind: nothing but the server can say it. */
+/** A body that did not arrive in time. It has no refusal kind, because only the server answers with it. */
 export const bodyLate: WireRefusal = { status: 408, reason: 'invalid-data' }
 
-/** Seconds in `Retry-After` where the refusal names none: health is polled every second, so two are enough. */
+/** Seconds of `Retry-After` if the refusal names none. Health is polled every second, so two are enough. */
 export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = {
   degraded: 2,
   overloaded: 1,
@@ -71,7 +71,7 @@ export const retryAfterS: Readonly<Partial<Record<RefusalKind, number>>> = {
   'over-rate': 1,
 }
 
-/** The reason of an error a handler returned as a Reply without naming one, such as the 404 onboarding shell. */
+/** The reason of an error that a handler returns as a Reply without one, such as the 404 onboarding shell. Null: none. */
 export function reasonForStatus(status: number): Reason | null {
   if (status === 401) return null
   if (status >= 500) return status === 503 ? 'api-failed' : 'internal-error'

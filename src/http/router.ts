@@ -1,10 +1,11 @@
-/** What a path leads to: the row of each method, and the names its parameter segments have in that row. */
+/** A matched path: the row of each method, and the values of the path's parameters. */
 export interface Found<T> {
   readonly byMethod: ReadonlyMap<string, Target<T>>
   /** Decoded values of the parameter segments, in path order. */
   readonly values: readonly string[]
 }
 
+/** One row, and its names for the path's parameters. */
 export interface Target<T> {
   readonly row: T
   readonly paramNames: readonly string[]
@@ -18,17 +19,17 @@ interface Node<T> {
 
 export interface Router<T> {
   /**
-   * Adds a row under a path template such as `/users/{userRef}`; a second row of the same method and shape throws. A
-   * template that ends with a slash is served without it too.
+   * Adds a row under a path template such as `/users/{userRef}`; throws for a second row of the same method and shape. A
+   * template that ends with a slash also matches without it.
    */
   add(method: string, template: string, row: T): void
-  /** What decoded segments lead to; null where no row has such a path. */
+  /** Matches decoded segments; null if no row has such a path. */
   find(segments: readonly string[]): Found<T> | null
 }
 
 /**
- * Routes by a tree of segments: one Map lookup a segment, no regular expression. A literal wins over a parameter; a
- * parameter takes any segment but the empty one.
+ * Routes by a tree of segments: one Map lookup a segment, no regular expression. A literal has precedence over a parameter; a
+ * parameter matches any segment but the empty one.
  */
 export function makeRouter<T>(): Router<T> {
   const root = emptyNode<T>()

@@ -7,12 +7,12 @@ export interface Apart {
   close(): Promise<void>
 }
 
-/** For one request; a scrape of many processes takes a second or two. */
+/** Deadline of a request; a scrape of many processes takes a second or two. */
 const TIMEOUT_MS = 5_000
 
 /**
- * Serves the probes on a port of their own, for `METRICS_PORT`. By Node's HTTP server, since the process that watches over
- * several others loads no uWebSockets.js. Throws an `ExpectedFault` where the address cannot be listened on.
+ * Serves the probes on a port of their own, `METRICS_PORT`, with Node's HTTP server: a supervisor does not load
+ * uWebSockets.js. Throws an `ExpectedFault` if the address cannot be listened on.
  */
 export async function serveApart(probes: readonly Probe[], at: { host: string; port: number }): Promise<Apart> {
   const byPath = new Map(probes.map((probe) => [probe.path, probe]))

@@ -1,33 +1,33 @@
-/** How a body came to its end. */
+/** How the reception of a body ended. */
 type BodyEnd = 'whole' | 'too-large' | 'late' | 'aborted' | 'no-room'
 
-/** Collects one request body. It copies what it is given and never holds more than about twice what has arrived. */
+/** Collects one request body. Copies each chunk, and holds at most about twice the bytes that have arrived. */
 export interface BodyIntake {
-  /** Takes a chunk that is valid only during the call. */
+  /** Adds a chunk, which needs to be valid only during the call. */
   add(chunk: ArrayBuffer, isLast: boolean): void
-  /** Ends the intake early; without effect once it has ended. */
+  /** Ends the intake early; idempotent. */
   end(how: BodyEnd): void
-  /** How it ended; null while more is awaited. */
+  /** How it ended; null before. */
   ended(): BodyEnd | null
-  /** Resolves at the end, at once where it has come already. One waiter at the most. */
+  /** Resolves at the end, or at once if it has ended. One caller at most. */
   whenEnded(): Promise<BodyEnd>
-  /** The body, in a buffer of its own that may be transferred to a worker. Meaningful after `whole` only. */
+  /** The body, in a buffer of its own that may be transferred to a worker. Valid only after `whole`. */
   bytes(): Uint8Array
 }
 
-/** What the bodies of one server hold together while they are not whole. */
+/** Memory budget of the incomplete bodies of one server, in bytes. */
 export interface BodyRoom {
   readonly bytesMax: number
   held: number
 }
 
 const none = new Uint8Array(0)
-/** First buffer where a body comes in several chunks: the cap of everything but typing patterns. */
+/** First buffer of a body that arrives in several chunks: the cap of every body except typing patterns. */
 const firstBufferBytes = 16 * 1024
 
 /**
- * An intake that ends as `too-large` at the first byte past `maxBytes`, as `late` after `deadlineMs`, and as `no-room` where it would
- * have to grow and slow bodies together hold too much already.
+ * Starts an intake. It ends as `too-large` at the first byte past `maxBytes`, as `late` after `deadlineMs`, and as `no-room` if
+ * it has to grow and the incomplete bodies together would exceed the room.
  */
 export function takeBody(maxBytes: number, deadlineMs: number, room: BodyRoom): BodyIntake {
   let buffer: Uint8Array = none
@@ -57,7 +57,7 @@ export function takeBody(maxBytes: number, deadlineMs: number, room: BodyRoom): 
       // The usual case: one chunk, one copy of exactly its size.
       buffer = new Uint8Array(chunk.slice(0))
     } else if (chunk.byteLength > 0) {
-      // Doubling, rather than the declared length at once: memory is given for bytes that came, not for promises.
+      // Doubles instead of allocating the declared length: memory is given only for bytes that have arrived.
       if (needed > buffer.byteLength) {
         const size = Math.min(maxBytes, Math.max(firstBufferBytes, buffer.byteLength * 2, needed))
         if (room.held - held + size > room.bytesMax) {

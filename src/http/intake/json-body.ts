@@ -4,15 +4,15 @@ import { prepareFields } from '../../domain/validation/known-fields.js'
 import { ILL_FORMED, illFormedPath } from '../../domain/validation/text.js'
 import { check, type Problem, sentenceOf } from '../../domain/validation/validation.js'
 
-/** Nesting of objects and arrays in a body, the outermost counted (decisions 1). */
+/** Deepest nesting of objects and arrays in a body, the outermost included (decisions 1). */
 const depthMax = 8
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A JSON body's value: strict UTF-8, strict JSON, at most `depthMax` deep, no key that can reach a prototype, no number
- * beyond a double's range, neither NUL nor a lone surrogate in a string. Everything else is the row's schema's to judge. Refuses with `validation-failed`, and says
- * where, never what came. The caller has capped the bytes, so the walk is bounded.
+ * Parses a JSON body: strict UTF-8, strict JSON, at most `depthMax` deep, no key that can reach a prototype, no number beyond
+ * a double's range, neither NUL nor a lone surrogate in a string. The route's schema checks everything else. Refuses with
+ * `validation-failed`; the message names the place, never the value. The caller has capped the bytes, so the walk is bounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string
@@ -25,11 +25,11 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    // The parser's own message quotes the body, so it goes nowhere.
+    // The parser's own message quotes the body, so it is dropped.
     throw new Refusal('validation-failed', 'body: not valid JSON')
   }
   checkValue(value, 1)
-  // Only in \u escapes can they come: a raw NUL is not JSON, and a raw surrogate is not UTF-8.
+  // NUL and lone surrogates need a \u escape: a raw NUL is not JSON, and a raw surrogate is not UTF-8.
   if (text.includes('\\u')) checkText(value, 'body')
   return value
 }
@@ -42,8 +42,8 @@ function checkText(value: unknown, where: Where): void {
 type Where = 'body' | 'query' | 'path' | 'header'
 
 /**
- * What the schema makes of decoded parameters, which are held here to what `parseJson` asks of strings. Refuses with
- * `validation-failed` naming the parameters, not values.
+ * The schema's output for decoded parameters or headers. Strings are checked as in `parseJson`. Refuses with
+ * `validation-failed`; the message names the parameters, never their values.
  */
 export function checked(schema: z.ZodType, value: unknown, where: Exclude<Where, 'body'>): unknown {
   checkText(value, where)
@@ -54,13 +54,13 @@ export function checked(schema: z.ZodType, value: unknown, where: Exclude<Where,
 
 export interface CheckedBody<T = unknown> {
   readonly value: T
-  /** Unknown fields that are known ones in another spelling, a sentence each. */
+  /** One sentence for each unknown field whose name is close to a known one. */
   readonly warnings: readonly string[]
 }
 
 /**
- * What the schema makes of a body as `parseJson` gives it; the value is the schema's from then on. Null stands for absent in
- * an optional field. Refuses with `validation-failed` naming the fields, not values, and misspelt ones with them.
+ * The schema's output for a body that `parseJson` returned; the schema may change that value. Null counts as absent in an
+ * optional field. Refuses with `validation-failed`; the message names the fields and the misspelt ones, never their values.
  */
 export function checkedBody<S extends z.ZodType>(schema: S, value: unknown): CheckedBody<z.output<S>> {
   const warnings = prepareFields(schema, value)
@@ -70,7 +70,7 @@ export function checkedBody<S extends z.ZodType>(schema: S, value: unknown): Che
   throw new Refusal(kind, [message, ...warnings].join('; '))
 }
 
-/** A field of the body is named by its path alone, a parameter by its place too: `query.limit`. */
+/** Names a field of the body by its path, and a parameter by its place and path: `query.limit`. */
 function wrong(problems: readonly Problem[], where: Where): Refusal {
   const placed = where === 'body' ? problems : problems.map((one) => ({ ...one, path: [where, ...one.path] }))
   return new Refusal('validation-failed', sentenceOf(placed, where))

@@ -1,9 +1,9 @@
 import { Refusal } from '../../domain/refusal.js'
 
-/** Headers of which two readers must never see different ones: a second one is refused (decisions 1). */
+/** Headers that are refused if repeated, because two readers could pick different ones (decisions 1). */
 const single = new Set(['apikey', 'x-service-session', 'content-length', 'content-type', 'host', 'transfer-encoding'])
 
-/** How the request says its body comes. */
+/** How the head announces the body. */
 export interface BodyFraming {
   /** Bytes of `Content-Length`; 0 where it is absent. */
   readonly declared: number
@@ -12,13 +12,13 @@ export interface BodyFraming {
 
 interface HeaderCopy {
   readonly headers: Map<string, string>
-  /** Takes one header; for a request's `forEach`. */
+  /** Copies one header; for a request's `forEach`. */
   readonly take: (name: string, value: string) => void
-  /** The refusal of a header that came twice and must not, or holds a control character; null where all are well. */
+  /** The refusal of a header that must not be repeated, or holds a control character; null if all are valid. */
   readonly fault: () => Refusal | null
 }
 
-/** Copies headers out of the server's memory. Of other repeated headers the first is kept. */
+/** Copies headers out of the server's memory. Keeps the first one of other repeated headers. */
 export function copyHeaders(): HeaderCopy {
   const headers = new Map<string, string>()
   let fault: Refusal | null = null
@@ -33,7 +33,7 @@ export function copyHeaders(): HeaderCopy {
   }
 }
 
-/** The server below takes DEL, and another provider may take more of what HTTP forbids; a tab is allowed. */
+/** uWebSockets.js accepts DEL, and another provider may accept more that HTTP forbids; a tab is allowed. */
 function hasControl(value: string): boolean {
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
@@ -43,9 +43,9 @@ function hasControl(value: string): boolean {
 }
 
 /**
- * Reads the framing strictly, because the server below takes `Content-Length: 3abc` to be a number and any
- * Transfer-Encoding that contains `chunked` to be that. Refuses with `request-malformed`; the connection must then be
- * closed, for where its next request begins is not certain.
+ * Reads the framing strictly: uWebSockets.js accepts `Content-Length: 3abc` as a number, and any Transfer-Encoding that
+ * contains `chunked` as chunked. Refuses with `request-malformed`; the connection must then be closed, because it is
+ * uncertain where its next request begins.
  */
 export function framingOf(headers: ReadonlyMap<string, string>): BodyFraming {
   const transferEncoding = headers.get('transfer-encoding')
@@ -64,7 +64,7 @@ export function framingOf(headers: ReadonlyMap<string, string>): BodyFraming {
   return { declared: Number(contentLength), chunked: false }
 }
 
-/** Refuses with `media-type-unsupported` a compressed body and a named type other than JSON; no type is JSON. */
+/** Refuses with `media-type-unsupported` a compressed body, and a type other than JSON. A missing type counts as JSON. */
 export function checkMediaType(headers: ReadonlyMap<string, string>): void {
   if (headers.has('content-encoding')) {
     throw new Refusal('media-type-unsupported', 'a body with Content-Encoding is not taken: send it uncompressed')

@@ -4,10 +4,10 @@ const slash = 0x2f
 const percent = 0x25
 
 /**
- * Splits a request target's path into decoded segments: `/a/b%2Fc` gives `['a', 'b/c']`. It splits first and decodes
- * after, once, so that an escaped slash stays inside its segment; a trailing slash gives a last empty segment. Refuses
- * with `request-malformed` a bad escape, escaped bytes that are not UTF-8, and raw characters that are not printable
- * ASCII. Dot segments mean nothing here: they are values like others, for the row's schema to refuse.
+ * Splits a request target's path into decoded segments: `/a/b%2Fc` gives `['a', 'b/c']`. It splits first and then decodes
+ * once, so that an escaped slash stays inside its segment; a trailing slash gives a last empty segment. Refuses with
+ * `request-malformed` a bad escape, escaped bytes that are not UTF-8, and raw characters that are not printable ASCII. Dot
+ * segments have no meaning: they are ordinary values, and the route's schema may refuse them.
  */
 export function segmentsOf(path: string): string[] {
   const segments: string[] = []
@@ -27,9 +27,9 @@ export function segmentsOf(path: string): string[] {
 }
 
 /**
- * A query string as a null-prototype record, decoded once and strictly. A repeated name is refused, because two readers
- * of one request must not pick different values. Our choice: `+` is itself, not a space, because user references may
- * hold it; a name without `=` has the empty value.
+ * A query string as a null-prototype record, decoded once and strictly. Refuses a repeated name, because two readers of one
+ * request could pick different values. Our choice: `+` is a plus sign, not a space, because user references may contain it;
+ * a name without `=` has the empty value.
  */
 export function queryOf(raw: string): Record<string, string> {
   // Sound: an object without a prototype and without fields is an empty record, and `__proto__` is a plain name in it.
@@ -54,7 +54,7 @@ function isTargetCharacter(code: number): boolean {
 function decodedOnce(raw: string, where: string): string {
   if (!raw.includes('%')) return raw
   try {
-    // The standard decoder throws on a bad escape and on bytes that are not UTF-8, overlong forms and surrogates too.
+    // Throws for a bad escape and for bytes that are not UTF-8, including overlong forms and surrogates.
     return decodeURIComponent(raw)
   } catch {
     throw new Refusal(

@@ -1,0 +1,31 @@
+import { opens } from '../domain/organization.js'
+import { Refusal } from '../domain/refusal.js'
+import type { RequestContext } from './request-context.js'
+import type { Route } from './route.js'
+import type { Api, ServerNeeds } from './server-types.js'
+
+/** Throws `degraded` while a store is away. */
+export function refuseWhileDegraded<S>({ degraded }: ServerNeeds<S>): void {
+  if (degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
+}
+
+/**
+ * Looks up the key of the `apikey` header and notes its organization. Throws `key-missing`, and `key-scope` for a key that
+ * does not open the route. `route` null: any scope of the API is enough.
+ */
+export async function authenticateCaller<S>(
+  needs: ServerNeeds<S>,
+  context: RequestContext<S>,
+  api: Api<S>,
+  route: Route<S> | null,
+): Promise<void> {
+  const key = context.headers.get('apikey')
+  const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
+  if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
+  context.organizationId = holder.organizationId
+  context.apiKeyId = holder.keyId
+  const reads = route === null || route.method === 'get' || route.onlyReads === true
+  if (opens(holder.scopes, api.scope, reads)) return
+  const part = opens(holder.scopes, api.scope, !reads) ? `${reads ? 'reads' : 'writes'} of the ` : 'the '
+  if (route !== null || part === 'the ') throw new Refusal('key-scope', `this key is not for ${part}${api.scope} API`)
+}

@@ -1,0 +1,105 @@
+import { Refusal } from '../domain/refusal.js'
+import { stackOf } from './answer-log.js'
+import { authenticateCaller, refuseWhileDegraded } from './caller.js'
+import { takeBody } from './intake/body-intake.js'
+import { framingOf } from './intake/request-head.js'
+import { segmentsOf } from './intake/request-line.js'
+import { allowOf, deprecatedCallOf, type Place } from './place.js'
+import type { RequestContext } from './request-context.js'
+import type { Route } from './route.js'
+import { callPlain, callRoute } from './route-call.js'
+import type { ServerState } from './server-state.js'
+
+/**
+ * Handles one request. The only try and catch of a request is here. Synchronous up to the body's onData, which must be
+ * attached before uWebSockets.js gets control back.
+ */
+export async function handleRequest<S>(
+  server: ServerState<S>,
+  context: RequestContext<S>,
+  url: string,
+  fault: Refusal | null,
+): Promise<void> {
+  const { answering, needs } = server
+  try {
+    const place = findPlace(server, context, url)
+    readHead(context, fault)
+    if (place instanceof Refusal) {
+      if (place.kind !== 'request-malformed') await refuseStranger(server, context, url)
+      throw place
+    }
+    if (place.kind === 'route') refuseAtOnce(server, context, place.route)
+    attachBody(server, context, place)
+    if (place.kind === 'plain') await callPlain(server, context, place.endpoint)
+    else await callRoute(server, context, place.api, place.route)
+  } catch (error) {
+    try {
+      answering.refuse(context, error)
+    } catch (second) {
+      needs.log.error({ requestId: context.requestId, stack: stackOf(second) }, 'a refusal could not be written')
+      answering.finish(context, 500)
+    }
+  }
+}
+
+function readHead<S>(context: RequestContext<S>, fault: Refusal | null): void {
+  // After a malformed head it is uncertain where the next request begins.
+  context.close = true
+  if (fault !== null) throw fault
+  context.framing = framingOf(context.headers)
+  context.close = false
+}
+
+/** The place of a path and method. Returns a refusal instead of throwing it: a malformed head is reported first. */
+function findPlace<S>({ router }: ServerState<S>, context: RequestContext<S>, url: string): Place<S> | Refusal {
+  const segments = segmentsOrRefusal(url)
+  if (segments instanceof Refusal) return segments
+  const found = router.find(segments)
+  if (found === null) return new Refusal('path-unknown', 'no such path')
+  const method = context.method === 'head' && !found.byMethod.has('head') ? 'get' : context.method
+  const target = found.byMethod.get(method)
+  const { paramNames = [] } = target ?? found.byMethod.values().next().value ?? {}
+  for (let i = 0; i < paramNames.length; i++) context.params[paramNames[i] ?? ''] = found.values[i] ?? ''
+  context.deprecatedCall = deprecatedCallOf(found, target, context.params)
+  if (target === undefined) {
+    context.allow = allowOf(found.byMethod)
+    return new Refusal('method-not-allowed', `this path takes ${context.allow}`)
+  }
+  context.place = target.row
+  return target.row
+}
+
+function segmentsOrRefusal(url: string): string[] | Refusal {
+  try {
+    return segmentsOf(url)
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+/** Throws `key-missing` for an unknown path below an API's base path, so that a caller without a key cannot probe for paths. */
+async function refuseStranger<S>({ needs }: ServerState<S>, context: RequestContext<S>, url: string): Promise<void> {
+  const api = needs.apis.find(({ basePath }) => url === basePath || url.startsWith(`${basePath}/`))
+  if (api === undefined) return
+  refuseWhileDegraded(needs)
+  await authenticateCaller(needs, context, api, null)
+}
+
+/** Refuses before the body is read and before the key is looked up. */
+function refuseAtOnce<S>({ needs }: ServerState<S>, context: RequestContext<S>, route: Route<S>): void {
+  if (route.needsKey) refuseWhileDegraded(needs)
+  if (route.lane !== null) needs.admission?.refuseFull(route.lane, context.startedAt)
+}
+
+function attachBody<S>(server: ServerState<S>, context: RequestContext<S>, { maxBytes }: Place<S>): void {
+  const { declared, chunked } = context.framing
+  if (declared > maxBytes || (declared === 0 && !chunked)) return
+  const { answering } = server
+  const intake = takeBody(maxBytes, server.bodyDeadlineMs, server.room)
+  context.intake = intake
+  context.res.onData((chunk, isLast) => {
+    context.round = answering.round()
+    intake.add(chunk, isLast)
+  })
+}

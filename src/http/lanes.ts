@@ -1,0 +1,77 @@
+import type { Refusal } from '../domain/refusal.js'
+import { LANES, type Lane } from './route.js'
+
+/** The limits of one lane. */
+interface Rule {
+  /** Largest share of the concurrent requests: a lane that is slow by nature leaves capacity to the others. */
+  readonly share: number
+  /** Longest wait behind other lanes, as a share of `waitMs`. */
+  readonly patience: number
+  /** Longest wait while the lane alone is full, which delays no other lane. No request waits longer. */
+  readonly ownPatience: number
+  /** Most requests of the lane that wait; `WAITING_MAX` unless given. */
+  readonly waitingMax?: number
+}
+
+/**
+ * Codes, and all calls that hash one, wait for the hashing threads. Dashboard and batch wait for the database; they leave
+ * most of its connections to sign-ins. No measurement behind any of these.
+ */
+const RULES: Readonly<Record<Lane, Rule>> = {
+  verify: { share: 1, patience: 1, ownPatience: 2 },
+  code: { share: 1 / 4, patience: 1, ownPatience: 1, waitingMax: 64 },
+  bootstrap: { share: 3 / 4, patience: 0.8, ownPatience: 2 },
+  enroll: { share: 3 / 4, patience: 0.6, ownPatience: 2 },
+  core: { share: 1 / 2, patience: 0.5, ownPatience: 2 },
+  page: { share: 1 / 4, patience: 0.5, ownPatience: 2 },
+  dashboard: { share: 1 / 5, patience: 0.4, ownPatience: 5 },
+  batch: { share: 1 / 8, patience: 0.2, ownPatience: 10 },
+}
+
+/** Waiting requests hold their bodies: 128 MiB if each body has the largest size. */
+export const WAITING_MAX = 256
+/** Assumed duration of a lane's requests before the first one has ended. */
+const FIRST_GUESS_MS = 2
+
+interface Waiter {
+  readonly since: number
+  readonly begin: () => void
+  readonly refuse: (refusal: Refusal) => void
+}
+
+export interface LaneState {
+  readonly lane: Lane
+  /** Position in `LANES`; 0 is the most important lane. */
+  readonly priority: number
+  readonly atOnceMax: number
+  readonly patienceMs: number
+  readonly ownPatienceMs: number
+  readonly waitingMax: number
+  atOnce: number
+  /** Moving average of the duration of its requests, ms. */
+  tookMs: number
+  readonly queue: Waiter[]
+  /** When a request of the lane was last shed because the process was full. */
+  strainedAt: number
+  /** When a request of the lane was last shed because the lane was full. */
+  fullAt: number
+}
+
+/** The lanes, the most important first. */
+export const createLanes = (atOnceMax: number, waitMs: number): readonly LaneState[] =>
+  LANES.map((lane, priority): LaneState => {
+    const { share, patience, ownPatience, waitingMax = WAITING_MAX } = RULES[lane]
+    return {
+      lane,
+      priority,
+      atOnceMax: Math.max(1, Math.floor(share * atOnceMax)),
+      patienceMs: patience * waitMs,
+      ownPatienceMs: ownPatience * waitMs,
+      waitingMax,
+      atOnce: 0,
+      tookMs: FIRST_GUESS_MS,
+      queue: [],
+      strainedAt: Number.NEGATIVE_INFINITY,
+      fullAt: Number.NEGATIVE_INFINITY,
+    }
+  })

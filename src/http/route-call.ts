@@ -1,0 +1,155 @@
+import type { z } from 'zod'
+import { Refusal } from '../domain/refusal.js'
+import { authenticateCaller } from './caller.js'
+import { parseJsonAroundBytes } from './intake/json-around-bytes.js'
+import { type CheckedBody, checked, checkedBody, parseJson } from './intake/json-body.js'
+import { checkMediaType } from './intake/request-head.js'
+import { queryOf } from './intake/request-line.js'
+import { bodyBytesMax, bodyTooLarge } from './place.js'
+import { bodyLate } from './refusals.js'
+import { hasBody, type RequestContext } from './request-context.js'
+import type { BodyRule, Lane, Reply, Route } from './route.js'
+import type { ServerState } from './server-state.js'
+import type { Api, PlainEndpoint } from './server-types.js'
+
+const noBytes = new Uint8Array(0)
+const noWarnings: readonly string[] = []
+
+/** Authenticates, receives and checks the body, waits for admission, then runs the route's handler and answers. */
+export async function callRoute<S>(
+  server: ServerState<S>,
+  context: RequestContext<S>,
+  api: Api<S>,
+  route: Route<S>,
+): Promise<void> {
+  const { needs } = server
+  if (route.needsKey) await authenticateCaller(needs, context, api, route)
+  if (hasBody(context.framing)) checkMediaType(context.headers)
+  const bytes = await receiveBody(server, context)
+  if (bytes === null) return
+  const lane = route.laneOfBody === undefined ? route.lane : route.laneOfBody(bytes)
+  if (lane !== null && !(await begin(server, context, lane))) return
+  const { value: body, warnings } = bodyFor(route.body, bytes)
+  if (context.deprecatedCall !== null) context.deprecatedCall.body = body ?? null
+  const params = checked(route.params, context.params, 'path')
+  const query = checked(route.query, queryOf(context.rawQuery), 'query')
+  const headers =
+    route.headers === undefined ? {} : checked(route.headers, headersFor(route.headers, context.headers), 'header')
+  const session = (route.needsSession || route.takesSession ? context.headers.get('x-service-session') : null) ?? null
+  if (route.needsSession && (session === null || session === '')) {
+    throw new Refusal('session-missing', 'X-Service-Session is missing: bootstrap with GET /users/{userRef}')
+  }
+  const handling = route.handle({
+    requestId: context.requestId,
+    organizationId: context.organizationId ?? '',
+    apiKeyId: context.apiKeyId,
+    session: session === '' ? null : session,
+    header: (name) => context.headers.get(name),
+    // Sound: routesFor ties the handler's types to the outputs of these same schemas.
+    params: params as never,
+    query: query as never,
+    headers: headers as never,
+    body: body as never,
+    services: needs.services,
+  })
+  server.answering.answer(context, withWarnings(await withinDeadline(handling, server.answerDeadlineMs), warnings))
+}
+
+/** Runs a plain endpoint's handler and answers. */
+export async function callPlain<S>(
+  server: ServerState<S>,
+  context: RequestContext<S>,
+  endpoint: PlainEndpoint,
+): Promise<void> {
+  const { answering, needs } = server
+  const request = {
+    requestId: context.requestId,
+    params: context.params,
+    query: queryOf(context.rawQuery),
+    header: (name: string) => context.headers.get(name),
+    body: noBytes,
+  }
+  const { lane, whenOverloaded } = endpoint
+  try {
+    if (lane !== undefined) needs.admission?.refuseFull(lane, context.startedAt)
+    const bytes = await receiveBody(server, context)
+    if (bytes === null || (lane !== undefined && !(await begin(server, context, lane)))) return
+    const given = await endpoint.handle({ ...request, body: bytes })
+    answering.send(context, given.status, given.contentType, given.body, given.headers)
+  } catch (error) {
+    if (whenOverloaded === undefined || !(error instanceof Refusal) || error.kind !== 'overloaded') throw error
+    context.shed = true
+    const given = whenOverloaded(request)
+    answering.send(context, given.status, given.contentType, given.body, given.headers)
+  }
+}
+
+/** Waits for admission; false if the client left meanwhile. */
+async function begin<S>(
+  { needs, answering }: ServerState<S>,
+  context: RequestContext<S>,
+  lane: Lane,
+): Promise<boolean> {
+  const { admission } = needs
+  if (admission === undefined) return true
+  if (!admission.enter(lane)) await admission.wait(lane, performance.now())
+  context.atWork = lane
+  if (context.aborted) {
+    answering.finish(context, 0)
+    return false
+  }
+  context.begunAt = performance.now()
+  return true
+}
+
+/** Throws `degraded` after the deadline. The handler goes on and may take effect: its outcome is unknown to the caller. */
+async function withinDeadline(handling: Promise<Reply>, deadlineMs: number): Promise<Reply> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Refusal('degraded', 'this took too long: try again')), deadlineMs)
+  })
+  try {
+    return await Promise.race([handling, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The body's bytes, empty without a body; null if the request has ended (client gone, body late). */
+async function receiveBody<S>({ answering }: ServerState<S>, context: RequestContext<S>): Promise<Uint8Array | null> {
+  const { intake } = context
+  if (intake === null) {
+    if (hasBody(context.framing)) throw bodyTooLarge(context.place)
+    return noBytes
+  }
+  const ended = intake.ended() ?? (await intake.whenEnded())
+  if (ended === 'whole') return intake.bytes()
+  if (ended === 'too-large') throw bodyTooLarge(context.place)
+  if (ended === 'no-room') throw new Refusal('overloaded', 'too many bodies arrive at once: try again shortly')
+  if (ended === 'aborted') {
+    answering.finish(context, 0)
+    return null
+  }
+  context.close = true
+  answering.sendRefusal(context, bodyLate, 'the body did not arrive in time', {})
+  return null
+}
+
+/** The headers that the schema names. */
+const headersFor = (schema: z.ZodObject, given: ReadonlyMap<string, string>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, given.get(name.toLowerCase())]))
+
+function withWarnings(reply: Reply, warnings: readonly string[]): Reply {
+  return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? noWarnings)] }
+}
+
+function bodyFor(rule: BodyRule, bytes: Uint8Array): CheckedBody {
+  if (rule.kind === 'none') return { value: undefined, warnings: noWarnings }
+  const absent = bytes.byteLength === 0
+  if (absent && !(rule.kind === 'json' && rule.optional)) throw new Refusal('validation-failed', 'body: required')
+  if (rule.kind === 'bytes') return { value: bytes, warnings: noWarnings }
+  if (rule.kind === 'json-around-bytes') {
+    return checkedBody(rule.schema, parseJsonAroundBytes(bytes, rule.field, bodyBytesMax))
+  }
+  return checkedBody(rule.schema, absent ? {} : parseJson(bytes))
+}
