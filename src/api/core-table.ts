@@ -55,7 +55,7 @@ export const coreRoutes: readonly Route<CoreServices>[] = [
   clearPendingAction,
 ]
 
-/** What each group of endpoints is for. */
+/** Description of each group of endpoints. */
 export const coreGroups: Readonly<Record<string, string>> = {
   status: 'Health and version of the service',
   users: 'Sign-ins, accounts, enrollment, verification and security codes',
@@ -64,5 +64,5 @@ export const coreGroups: Readonly<Record<string, string>> = {
   'user-verify': 'Deprecated: verify without a bootstrap',
   'user-action': 'Deprecated: changes of a biometric profile',
   'user-delete': 'Deprecated: deletion of an account',
-  feedback: 'Deprecated: feedback without an effect',
+  feedback: 'Deprecated: feedback, which has no effect',
 }

@@ -115,25 +115,25 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   downloadArchive,
 ]
 
-/** What each group of endpoints is for. */
+/** Description of each group of endpoints. */
 export const dashboardGroups: Readonly<Record<string, string>> = {
-  users: 'Users and members with their logs, and what an administrator can do with them',
+  users: 'Users and members with their logs, and administrative actions on them',
   'users-refs': 'Search of user references',
   'users-growth': 'Number of users over time',
-  authentications: 'Attempts to sign in',
+  authentications: 'Sign-in attempts',
   'authentications-history': 'Attempts over time',
   authentication: 'How one attempt was scored',
   patterns: 'Typing patterns and their tags',
   aggregations: 'Statistics over users and attempts',
   activities: 'Time series',
   'activities-details': 'The attempts behind a point of a time series',
-  'data-counter': 'Numbers of users, patterns and attempts',
+  'data-counter': 'Counts of users, patterns and attempts',
   sorting: 'Leaderboards of users',
   usage: 'Headcount ledger and API usage',
   policies: 'Policies: weights, decision model and fallback by security code',
-  'default-policy': 'The policy that judges where no group names another',
+  'default-policy': 'The policy of accounts without a group policy',
   alert: 'Alert rules and delivery channels',
   notifications: 'Notifications of alert events',
-  logs: 'Log of requests',
+  logs: 'Request log',
   management: 'Exports and their archives',
 }

@@ -12,8 +12,8 @@ export const linkRoutes: readonly Route<LinkServices>[] = [
   typeByLink,
 ]
 
-/** What each group of endpoints is for. */
+/** Description of each group of endpoints. */
 export const linkGroups: Readonly<Record<string, string>> = {
   api: 'Links on which users register, reset or complete a biometric profile',
-  'typing-patterns': 'The call of the hosted page',
+  'typing-patterns': 'The endpoint of the hosted page',
 }

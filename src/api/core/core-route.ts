@@ -21,7 +21,7 @@ import type { Designation } from '../../flows/session/person.js'
 import { routesFor } from '../../http/route.js'
 import type { OrganizationStore } from '../../storage/organization.js'
 
-/** What the core API's handlers are given. */
+/** Services of the core API's handlers. */
 export interface CoreServices {
   readonly bootstrap: BootstrapFlow
   readonly accounts: AccountFlows
@@ -38,12 +38,12 @@ export interface CoreServices {
   readonly legacyVerify: LegacyVerifyFlow
   readonly legacyLink: LegacyLinkFlows
   readonly pendingActions: PendingActionFlows
-  /** Cached health: null when well, else why not. Touches no store. */
+  /** Cached health: null if healthy, else the reason. Touches no store. */
   readonly degraded: () => string | null
   readonly version: string
 }
 
-/** Makes a row of the core API's route table. */
+/** Creates a row of the core API's route table. */
 export const coreRoute = routesFor<CoreServices>()
 
 export const NoParams = z.object({})
@@ -52,10 +52,10 @@ export const UserParams = z.object({ userRef: UserRef })
 export const MemberQuery = z.object({ member_ref: UserRef.optional() })
 export const MemberAndLanguageQuery = MemberQuery.extend({ language: LanguageWish.optional() })
 
-/** Typing patterns are capped at this many bytes. */
+/** Largest body with a typing pattern. */
 export const PATTERN_BYTES_MAX = 512 * 1024
 
-/** Whom a call is about. The member is named in the query or in the body; in both only where they agree. */
+/** The person of a call. The query or the body names the member; if both do, they must agree. */
 export function designation(
   organizationId: string,
   userRef: string,
@@ -63,7 +63,7 @@ export function designation(
   inBody: string | null | undefined = null,
 ): Designation {
   if (query.member_ref !== undefined && inBody != null && query.member_ref !== inBody) {
-    throw new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
+    throw new Refusal('member-mismatch', 'member_ref of the body differs from member_ref of the query')
   }
   return { organizationId, userRef, memberRef: query.member_ref ?? inBody ?? null }
 }
@@ -73,7 +73,7 @@ export const LanguageHeaders = z.object({
     .string()
     .optional()
     .describe(
-      'for suggested words, where neither the member nor the query names a language and the organization allows it',
+      'language of suggested words if neither the member nor the query sets one; ignored if the language mode is forced',
     ),
 })
 

@@ -2,8 +2,8 @@ import { UserRef } from '../../domain/user-ref.js'
 import { fieldIn } from '../../http/intake/json-around-bytes.js'
 
 /**
- * The `member_ref` that a typing pattern's body names, normalized; null where it names none that could be one. Reads
- * that one field: everything else about the body is the scoring floor's to read and to refuse.
+ * The normalized `member_ref` of a typing pattern's body; null if it has no valid one. Reads this field only: the scoring
+ * layer reads and validates the rest of the body.
  */
 export function memberRefIn(body: Uint8Array): string | null {
   if (!mayName(Buffer.from(body.buffer, body.byteOffset, body.length))) return null
@@ -19,10 +19,10 @@ export function memberRefIn(body: Uint8Array): string | null {
 
 const UNDERSCORE = 0x5f
 const R = 0x72
-/** A pattern as a browser sends it has one. */
+/** Most underscores searched; a browser's pattern has one. */
 const UNDERSCORES_MAX = 16
 
-/** By its underscore, which hardly occurs in a pattern: a search for the name takes 4 us of 14 kB, for one byte 0.1. */
+/** Finds the name by its underscore, which is rare in a pattern: in 14 kB, a search for the name takes 4 us, for one byte 0.1. */
 function mayName(body: Buffer): boolean {
   let at = -1
   for (let n = 0; n < UNDERSCORES_MAX; n++) {

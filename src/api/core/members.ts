@@ -13,7 +13,7 @@ const RosterMember = z
     securityCodeSet: z.boolean(),
     securityCodeTemporary: z.boolean(),
     createdAt: z.iso.datetime(),
-    lastAuthenticationAt: z.iso.datetime().nullable().describe('the last successful one; null before'),
+    lastAuthenticationAt: z.iso.datetime().nullable().describe('last successful authentication; null if none'),
   })
   .meta({ title: 'RosterMember' })
 const Roster = z
@@ -21,7 +21,7 @@ const Roster = z
     userRef: z.string(),
     accountType: AccountTypeField,
     memberSelection: z.enum(['ask', 'list']).nullable(),
-    members: z.array(RosterMember).describe('archived members are left out; a nominative account has its one person'),
+    members: z.array(RosterMember).describe('without archived members; a nominative account has one member'),
   })
   .meta({ title: 'Roster' })
 const ChangedAccount = Roster.extend({
@@ -51,7 +51,7 @@ function roster({ account, members }: People): z.infer<typeof Roster> {
   }
 }
 
-/** Everybody on a shared account, for a client that offers the list. */
+/** All members of an account, for a client that shows the list. */
 export const listMembers = coreRoute({
   method: 'get',
   path: '/users/{userRef}/members',
@@ -74,8 +74,8 @@ export const listMembers = coreRoute({
 const Label = z.string().trim().min(1).max(100)
 
 /**
- * Account gestures: another type, one member more, groups, tags, how members are selected. What the body leaves out
- * stays. A change of type ends the account's sessions.
+ * Changes an account's type, groups, tags or member selection, or adds a member. An absent field stays as it is. A change
+ * of type ends the account's sessions.
  */
 export const changeUser = coreRoute({
   method: 'patch',
@@ -92,9 +92,9 @@ export const changeUser = coreRoute({
     schema: z
       .object({
         type: AccountTypeField.describe(
-          'generic: needs `member_ref`, which from then on names the person whom the account had; nominative: with one member at most',
+          'generic: requires `member_ref`, the new name of the person that the account has; nominative: requires at most one member',
         ),
-        member_ref: UserRef.describe('on a generic account: a further member'),
+        member_ref: UserRef.describe('on a generic account: the member to add'),
         member_selection: z.enum(['ask', 'list']),
         groups: z.array(Label).max(50).describe('replaces all groups'),
         tag: z
@@ -104,7 +104,7 @@ export const changeUser = coreRoute({
       })
       .partial()
       .refine((change) => Object.keys(change).length > 0, {
-        message: 'wanted at least one of type, member_ref, member_selection, groups, tag',
+        message: 'requires at least one of type, member_ref, member_selection, groups, tag',
       })
       .meta({ examples: [{ groups: ['accounting'], tag: { site: 'Lyon' } }] }),
   },
@@ -133,7 +133,7 @@ export const changeUser = coreRoute({
   },
 })
 
-/** The labels go, the accounts stay as they are. */
+/** Clears the labels; the accounts stay as they are. */
 export const clearDisplayNames = coreRoute({
   method: 'delete',
   path: '/user-display-names',

@@ -12,8 +12,8 @@ export const NextAttempt = z
       .int()
       .nullable()
       .describe(
-        'with mode locked: until a mode opens in this session or a new one. With an open mode: 0, or until the lock ends ' +
-          'that has refused the other one. Null where waiting does not help',
+        'with mode locked: seconds until a mode opens, in this session or a new one. With an open mode: 0, or seconds ' +
+          'until the lock of the refused mode ends. Null if waiting does not help',
       ),
     ...Words,
   })

@@ -4,8 +4,8 @@ import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
 const MEANING = {
-  language: `language of suggested words where neither the member nor the call names one: ${LANGUAGES.join(', ')}`,
-  mode: 'auto: the Accept-Language header of a call goes before default_language; forced: it is not looked at',
+  language: `language of suggested words if neither the member nor the call sets one: ${LANGUAGES.join(', ')}`,
+  mode: 'auto: the Accept-Language header of a call has priority over default_language; forced: the header is ignored',
 }
 const LanguageSetting = z.object({
   default_language: z.string().describe(MEANING.language),
@@ -17,7 +17,7 @@ const setting = ({ defaultLanguage, languageMode }: Organization) => ({
   language_mode: languageMode,
 })
 
-/** The language setting as this process knows it, at most a second old. */
+/** The language setting as cached in this process, at most a second old. */
 export const organizationLanguage = coreRoute({
   method: 'get',
   path: '/organization/language',
@@ -37,14 +37,14 @@ export const organizationLanguage = coreRoute({
   },
 })
 
-/** Changes either or both; this process sees it at once, every other within a second. */
+/** Changes one or both fields; takes effect at once in this process, within a second in every other. */
 export const changeOrganizationLanguage = coreRoute({
   method: 'patch',
   path: '/organization/language',
   summary: 'Change the language setting',
   description:
-    'Give at least one of the two; what is left out stays as it is. The answer is the resulting setting. ' +
-    'Suggested words follow it within a second. A member’s preferred language and the language query of a call go before it.',
+    'Requires at least one of the two fields; an absent field stays as it is. The answer is the resulting setting. ' +
+    'Suggested words use it within a second. A member’s preferred language and the language query of a call have priority over it.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,
@@ -59,7 +59,7 @@ export const changeOrganizationLanguage = coreRoute({
         language_mode: z.enum(LANGUAGE_MODES).optional().describe(MEANING.mode),
       })
       .refine(({ default_language, language_mode }) => default_language !== undefined || language_mode !== undefined, {
-        error: 'give default_language or language_mode',
+        error: 'requires default_language or language_mode',
       })
       .meta({ examples: [{ default_language: 'fr', language_mode: 'auto' }] }),
   },

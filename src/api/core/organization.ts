@@ -3,7 +3,7 @@ import { overQuota } from '../../domain/organization.js'
 import { Refusal } from '../../domain/refusal.js'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
-/** Who the key speaks for, and how many people that is. */
+/** The organization of the key, its counts and its licence. */
 export const organizationInfo = coreRoute({
   method: 'get',
   path: '/organization',
@@ -21,12 +21,14 @@ export const organizationInfo = coreRoute({
       nUsers: z.int().describe('members of all accounts'),
       nAccounts: z.int(),
       nAccountsGeneric: z.int(),
-      subscriptionQuantity: z.int().describe('accounts licensed; 0 is unlimited'),
-      subscriptionGenericQuantity: z.int().describe('shared accounts licensed; 0 is unlimited'),
+      subscriptionQuantity: z.int().describe('licensed accounts; 0: unlimited'),
+      subscriptionGenericQuantity: z.int().describe('licensed shared accounts; 0: unlimited'),
       subscriptionUsage: z.int().describe('accounts that count against the license'),
-      subscriptionMembersQuantity: z.int().describe('members licensed for one shared account; 0 is unlimited'),
-      quotaMode: z.enum(['soft', 'strict']).describe('soft: nothing is refused, overage is flagged'),
-      quotaExceeded: z.boolean().describe('more accounts than licensed, of either kind'),
+      subscriptionMembersQuantity: z.int().describe('licensed members per shared account; 0: unlimited'),
+      quotaMode: z
+        .enum(['soft', 'strict'])
+        .describe('soft: overage is flagged, not refused; strict: overage is refused'),
+      quotaExceeded: z.boolean().describe('accounts or shared accounts exceed the license'),
       validFrom: z.iso.datetime(),
       validUntil: z.iso.datetime().nullable().describe('null: no end'),
     }),
@@ -37,7 +39,7 @@ export const organizationInfo = coreRoute({
       services.settingsOf(organizationId),
       services.organizations.license(organizationId),
     ])
-    if (license === null) throw new Refusal('internal', 'the organization of this key is gone')
+    if (license === null) throw new Refusal('internal', 'the organization of this key no longer exists')
     const { quotas, headcount } = license
     return {
       status: 200,
@@ -50,7 +52,7 @@ export const organizationInfo = coreRoute({
         subscriptionMembersQuantity: quotas.membersPerSharedAccount,
         quotaMode: quotas.mode,
         quotaExceeded: overQuota(quotas, headcount),
-        // Our choice: a license has no end of its own.
+        // Our choice: a license has no end.
         validFrom: new Date(organization.createdAt).toISOString(),
         validUntil: null,
       },

@@ -6,7 +6,7 @@ import { PendingActionField } from './shapes.js'
 const REFUSES = ['user-not-found', 'member-required', 'member-mismatch'] as const
 const Who = { userRef: z.string(), memberRef: z.string() }
 
-/** Honored by the enroll calls of a session that has reported it, within seven days; the later of two wins. */
+/** The enroll calls of a session that reported the action honor it, within seven days. A later action replaces it. */
 export const queuePendingAction = coreRoute({
   method: 'post',
   path: '/users/{userRef}/pending-action',
@@ -35,7 +35,7 @@ export const queuePendingAction = coreRoute({
   },
 })
 
-/** Where nothing is queued, nothing happens. */
+/** Idempotent: without a queued action it does nothing. */
 export const clearPendingAction = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/pending-action',

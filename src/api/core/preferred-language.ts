@@ -3,13 +3,13 @@ import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
 import { UserRef } from '../../domain/user-ref.js'
 import { coreRoute, designation, MemberQuery, UserParams } from './core-route.js'
 
-/** The language in which a member is given words to type; seen everywhere from the next call on. */
+/** Sets the language of a member's suggested words; takes effect in every process from the next call on. */
 export const preferLanguage = coreRoute({
   method: 'put',
   path: '/users/{userRef}/preferred-language',
   summary: 'Set or clear the widget language of a member',
   description:
-    'Goes before the language query of a call and before the setting of the organization. null clears it. ' +
+    'Has priority over the language query of a call and over the setting of the organization. null clears it. ' +
     'On a generic account member_ref names the member.',
   countedAs: 'other',
   lane: 'core',
@@ -22,9 +22,9 @@ export const preferLanguage = coreRoute({
     schema: z
       .object({
         language: LanguageTag.nullable().describe(
-          `one of ${LANGUAGES.join(', ')}, a region (pt-BR) dropped; null clears`,
+          `one of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped; null clears`,
         ),
-        member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+        member_ref: UserRef.optional().describe('on generic accounts: the member, if the query does not name one'),
       })
       .meta({ examples: [{ language: 'fr' }, { language: null }] }),
   },
@@ -32,7 +32,7 @@ export const preferLanguage = coreRoute({
     200: z.object({
       userRef: z.string().describe('normalized reference'),
       memberRef: z.string(),
-      language: z.enum(LANGUAGES).nullable().describe('what holds from now on; null: no preference'),
+      language: z.enum(LANGUAGES).nullable().describe('the resulting preference; null: none'),
     }),
   },
   refuses: ['member-required', 'member-mismatch', 'user-not-found', 'validation-failed'],

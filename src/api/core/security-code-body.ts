@@ -5,7 +5,7 @@ import { prepareFields } from '../../domain/validation/known-fields.js'
 import { type CheckedBody, checkedBody, parseJson } from '../../http/intake/json-body.js'
 import type { Lane } from '../../http/route.js'
 
-/** A verify body with a security code (interface, Typing pattern). Codes of every length a policy may ask for. */
+/** A verify body with a security code (interface, Typing pattern). Accepts every code length that a policy may require. */
 export const SecurityCodeBody = z
   .object({
     securityCode: z.string().regex(/^\d{4,12}$/, 'must be 4 to 12 digits'),
@@ -14,19 +14,19 @@ export const SecurityCodeBody = z
   .meta({ title: 'SecurityCode', examples: [{ securityCode: '749205' }] })
 export type SecurityCodeBody = z.infer<typeof SecurityCodeBody>
 
-/** A pattern of a recorder is larger, so only bodies up to here are parsed on the server's own thread. */
+/** A recorder's pattern is larger, so only bodies up to this size are parsed on the main thread. */
 const CODE_BYTES_MAX = 2048
 
-/** Whether a verify body may hold a security code: what it costs to know. */
+/** Whether a verify body may hold a security code; decided by size and a byte search, without parsing. */
 const mayHoldCode = (body: Uint8Array): boolean =>
   body.length <= CODE_BYTES_MAX && Buffer.from(body.buffer, body.byteOffset, body.length).includes('securityCode')
 
-/** A code waits for its hash, typing does not. */
+/** A security code has its own lane, because its slow hash must not delay typing. */
 export const laneOfVerify = (body: Uint8Array): Lane => (mayHoldCode(body) ? 'code' : 'verify')
 
 /**
- * The security code of a verify body; null where the body is none and so left to the scoring floor to judge. Refuses
- * with `validation-failed` what names a `securityCode` that cannot be one.
+ * The security code of a verify body; null if the body is no code and the scoring layer has to validate it. Refuses a body
+ * with an invalid `securityCode` with `validation-failed`.
  */
 export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> | null {
   if (!mayHoldCode(body)) return null
@@ -35,7 +35,7 @@ export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> 
   return checkedBody(SecurityCodeBody, value)
 }
 
-/** The answer to a body without a code; where that is refused as a pattern and is none either, the refusal names both forms. */
+/** Passes on the answer to a body without a code. If the body is neither a code nor a pattern, the refusal names both forms. */
 export function namingBothForms<T>(body: Uint8Array, answer: Promise<T>): Promise<T> {
   if (body.length > CODE_BYTES_MAX) return answer
   return answer.catch((error) => {
@@ -45,7 +45,7 @@ export function namingBothForms<T>(body: Uint8Array, answer: Promise<T>): Promis
 
 const PATTERN_FIELDS = ['agent', 'version', 'kevt', 'k']
 
-/** Null where the body is no JSON object, or has a field of a pattern. */
+/** The refusal that names both forms; null if the body is no JSON object, or has a field of a pattern. */
 function neitherForm(body: Uint8Array): Refusal | null {
   let value: unknown
   try {

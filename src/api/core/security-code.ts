@@ -6,27 +6,27 @@ const REFUSES = ['session-missing', 'member-required', 'member-mismatch', 'user-
 const CodeState = {
   codeLength: z.int().describe('security code length'),
   securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean().describe('made by the service: the user must replace it'),
+  securityCodeTemporary: z.boolean().describe('issued by the service: the user must replace it'),
 }
 
-/** The end user picks a code of their own; it replaces any earlier one and ends the member's other sessions. */
+/** Sets the code that a member chose; it replaces an earlier code and ends the member's other sessions. */
 export const chooseSecurityCode = coreRoute({
   method: 'put',
   path: '/users/{userRef}/security-code',
-  summary: 'Set or replace the security code a member chose',
+  summary: 'Set or replace the security code of a member',
   countedAs: 'other',
   lane: 'code',
   needsKey: true,
   needsSession: true,
   params: UserParams,
   query: MemberQuery,
-  // The policy says which codes are good; this only bounds what it has to look at.
+  // The policy judges the code; the schema only bounds its length.
   body: {
     kind: 'json',
     schema: z
       .object({
         securityCode: z.string().max(64).describe('digits, `codeLength` of them'),
-        member_ref: UserRef.optional().describe('on generic accounts: the member, where the query does not name one'),
+        member_ref: UserRef.optional().describe('on generic accounts: the member, if the query does not name one'),
       })
       .meta({ examples: [{ securityCode: '749205' }] }),
   },
@@ -42,7 +42,7 @@ export const chooseSecurityCode = coreRoute({
   },
 })
 
-/** A code for a member to sign in with once, within 24 hours, and then to replace; five an hour at most. */
+/** Issues a code for one sign-in within 24 hours, which the member must then replace; at most five an hour. */
 export const issueSecurityCode = coreRoute({
   method: 'post',
   path: '/users/{userRef}/security-code',
@@ -54,7 +54,9 @@ export const issueSecurityCode = coreRoute({
   params: UserParams,
   query: MemberQuery,
   body: { kind: 'none' },
-  replies: { 200: z.object({ securityCode: z.string().describe('shown this once'), ...CodeState }) },
+  replies: {
+    200: z.object({ securityCode: z.string().describe('the temporary code, shown only in this answer'), ...CodeState }),
+  },
   refuses: [...REFUSES, 'rate-limited'],
   async handle({ organizationId, params, query, session, services }) {
     const who = designation(organizationId, params.userRef, query)
@@ -66,7 +68,7 @@ export const issueSecurityCode = coreRoute({
   },
 })
 
-/** Without a code a member signs in by typing alone. */
+/** Without a code a member signs in by typing only. */
 export const clearSecurityCode = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/security-code',

@@ -3,21 +3,21 @@ import { BIOMETRIC_STATUSES, type ProfileView } from '../../domain/biometric-sta
 import { PENDING_ACTIONS } from '../../domain/pending-action.js'
 import { LANGUAGES } from '../../domain/typing-words.js'
 
-/** Pieces of the wire that several core answers share (interface, Resources and their fields). */
+/** Fields that several core answers share (interface, Resources and their fields). */
 export const AccountTypeField = z.enum(['nominative', 'generic'])
 export const BiometricStatusField = z.enum(BIOMETRIC_STATUSES)
 export const PendingActionField = z.enum(PENDING_ACTIONS)
 export const ProfileUpdateField = z
   .object({ nPatternsReplaced: z.int(), nPatternsToReplace: z.int() })
   .nullable()
-  .describe('how far a queued UPDATE_BIOMETRIC_PROFILE is; null where none is queued')
+  .describe('progress of a queued UPDATE_BIOMETRIC_PROFILE; null if none is queued')
 export const Words = {
-  suggestedWords: z.array(z.string()).describe('words to propose in the typing widget: 40 key presses or more'),
-  suggestedWordsLanguage: z.enum(LANGUAGES).describe('language code of the words'),
+  suggestedWords: z.array(z.string()).describe('words to show in the typing widget; they give at least 40 key presses'),
+  suggestedWordsLanguage: z.enum(LANGUAGES).describe('language code of the suggested words'),
 }
 export const Counts = {
-  nPatternsRef: z.int().describe('reference patterns held'),
-  targetRefPatterns: z.int().describe('reference patterns required'),
+  nPatternsRef: z.int().describe('stored reference patterns'),
+  targetRefPatterns: z.int().describe('reference patterns that complete the profile'),
   biometricStatus: BiometricStatusField,
 }
 export const countsOf = ({ nPatternsRef, targetRefPatterns, biometricStatus }: ProfileView) => ({

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
-/** The cached health of the service: needs no key, touches no store, answers 200 always. */
+/** The cached health of the service: needs no key, touches no store, always answers 200. */
 export const status = coreRoute({
   method: 'get',
   path: '/status',
-  summary: 'Whether the service is well',
+  summary: 'Health of the service',
   countedAs: 'other',
   lane: null,
   needsKey: false,
@@ -15,8 +15,8 @@ export const status = coreRoute({
   body: { kind: 'none' },
   replies: {
     200: z.object({
-      status: z.enum(['OK', 'NOK']).describe('NOK while a store is out of reach'),
-      version: z.string().describe('the running build'),
+      status: z.enum(['OK', 'NOK']).describe('NOK while a store is unreachable'),
+      version: z.string().describe('version of the running build'),
     }),
   },
   refuses: [],

@@ -22,7 +22,7 @@ export const profileState = ({ account, member, ...profile }: AccountState) => (
   ...countsOf(profile),
 })
 
-/** One reference pattern per call, until the profile is complete. */
+/** Enrolls one reference pattern per call, until the profile is complete. */
 export const enrollPattern = coreRoute({
   method: 'post',
   path: '/users/{userRef}/typing-patterns',
@@ -40,11 +40,8 @@ export const enrollPattern = coreRoute({
         userRef: z.string(),
         accountType: AccountTypeField,
         memberRef: z.string(),
-        created: z.boolean().describe('this call stored a reference pattern'),
-        patternId: z
-          .string()
-          .nullable()
-          .describe('id of the stored pattern, for removing it; null where none was stored'),
+        created: z.boolean().describe('whether this call stored a reference pattern'),
+        patternId: z.string().nullable().describe('id of the stored pattern, to remove it; null if none was stored'),
         ...Counts,
         profileUpdate: ProfileUpdateField,
         ...Words,
@@ -82,7 +79,7 @@ export const enrollPattern = coreRoute({
   },
 })
 
-/** Empties the profile; the account stays, its sessions end. */
+/** Empties the profile and ends its sessions; the account stays. */
 export const resetProfile = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/typing-patterns',
@@ -106,7 +103,6 @@ export const resetProfile = coreRoute({
   },
 })
 
-/** Removes one reference pattern by its id. */
 export const deletePattern = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/typing-patterns/{patternId}',

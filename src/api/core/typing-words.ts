@@ -3,16 +3,16 @@ import { OWN_WORDS_MAX, USABLE_WORDS_MIN, Word } from '../../domain/own-words.js
 import { LANGUAGES, LanguageTag } from '../../domain/typing-words.js'
 import { coreRoute, NoParams, NoQuery } from './core-route.js'
 
-const LANGUAGE = `language code out of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped`
+const LANGUAGE = `language code, one of ${LANGUAGES.join(', ')}; a region (pt-BR) is dropped`
 const WORD =
-  'kept in lower case (NFKC): 2 to 24 characters, a letter first, then Latin letters, digits, and single apostrophes ' +
+  'stored in lower case (NFKC): 2 to 24 characters, a letter first, then Latin letters, digits, and single apostrophes ' +
   'or hyphens between them'
 const TypingWordFields = {
-  id: z.string().describe('the id of a core word is the same on every installation'),
+  id: z.string().describe('a core word has the same id on every installation'),
   word: z.string(),
   language: z.enum(LANGUAGES),
-  core: z.boolean().describe('ships with the product: can be disabled, not edited or deleted'),
-  enabled: z.boolean().describe('may be suggested'),
+  core: z.boolean().describe('shipped with the product: can be disabled, not edited or deleted'),
+  enabled: z.boolean().describe('whether the word may be suggested'),
 }
 const TypingWordReply = z.object(TypingWordFields)
 const WordId = z.uuid().toLowerCase()
@@ -23,7 +23,7 @@ const flag = (text: 'true' | 'false' | undefined) => (text === undefined ? null 
 
 const Row = { countedAs: 'other', lane: 'core', needsKey: true, needsSession: false, params: NoParams } as const
 const IN_FORCE =
-  'Suggested words follow the change at once in the process that made it, within a second in every other.'
+  'Suggested words reflect the change at once in the process that made it, within a second in every other.'
 
 /** Own words first, oldest first, then the shipped ones by frequency. */
 export const listTypingWords = coreRoute({
@@ -32,8 +32,9 @@ export const listTypingWords = coreRoute({
   path: '/organization/typing-words',
   summary: 'Typing words of the organization: its own and the shipped ones',
   description:
-    'Every language has hundreds of shipped words, so without a filter some 4,000 come back (0.4 MB): ask for one ' +
-    'language, and for own words alone with core=false. Own words come first, oldest first, then shipped words by frequency.',
+    'Without a filter the answer has about 4,000 words (0.4 MB), because every language has hundreds of shipped words. ' +
+    'Filter by language, or use core=false for own words only. Own words come first, oldest first, then shipped words by ' +
+    'frequency.',
   query: z.object({
     language: LanguageTag.optional().describe(`only this language: ${LANGUAGE}`),
     core: Flag.optional().describe('true: only shipped words; false: only own words'),
@@ -48,15 +49,15 @@ export const listTypingWords = coreRoute({
   },
 })
 
-/** Adds a word of the organization's own, enabled. */
+/** Adds an own word of the organization, enabled. */
 export const addTypingWord = coreRoute({
   ...Row,
   method: 'post',
   path: '/organization/typing-words',
   summary: 'Add a typing word',
   description:
-    `A language takes ${OWN_WORDS_MAX} own words at the most: past that 409. A word that the language has already, shipped ` +
-    `or own, enabled or not, is 409 as well. ${IN_FORCE}`,
+    `A language has at most ${OWN_WORDS_MAX} own words: one more is 409. A word that the language already has, shipped ` +
+    `or own, enabled or disabled, is 409. ${IN_FORCE}`,
   query: NoQuery,
   body: {
     kind: 'json',
@@ -78,18 +79,18 @@ export const changeTypingWord = coreRoute({
   path: '/organization/typing-words',
   summary: 'Enable, disable or edit a typing word',
   description:
-    'Give at least one of enabled and word. A shipped word takes enabled only: word is 403, and nothing is changed. A ' +
-    `language keeps ${USABLE_WORDS_MIN} enabled words at the least: what would leave fewer is 409. ${IN_FORCE}`,
+    'Requires enabled, word, or both. A shipped word accepts only enabled: word is 403, and nothing changes. A language ' +
+    `keeps at least ${USABLE_WORDS_MIN} enabled words: a change that would leave fewer is 409. ${IN_FORCE}`,
   query: NoQuery,
   body: {
     kind: 'json',
     schema: z
       .object({
-        id: WordId.describe('of a typing word'),
+        id: WordId.describe('id of a typing word'),
         enabled: z.boolean().optional().describe('whether the word may be suggested'),
         word: Word.optional().describe(WORD),
       })
-      .refine(({ enabled, word }) => enabled !== undefined || word !== undefined, { error: 'give enabled or word' })
+      .refine(({ enabled, word }) => enabled !== undefined || word !== undefined, { error: 'requires enabled or word' })
       .meta({ examples: [{ id: CORE_WORD_ID, enabled: false }] }),
   },
   replies: { 200: TypingWordReply },
@@ -106,13 +107,13 @@ export const deleteTypingWord = coreRoute({
   path: '/organization/typing-words',
   summary: 'Delete a typing word',
   description:
-    'The answer is the word that is gone. A shipped word is 403: disable it instead. A language keeps ' +
-    `${USABLE_WORDS_MIN} enabled words at the least: what would leave fewer is 409. ${IN_FORCE}`,
+    'The answer is the deleted word. A shipped word is 403: disable it instead. A language keeps at least ' +
+    `${USABLE_WORDS_MIN} enabled words: a deletion that would leave fewer is 409. ${IN_FORCE}`,
   query: NoQuery,
   body: {
     kind: 'json',
     schema: z
-      .object({ id: WordId.describe('of an own typing word') })
+      .object({ id: WordId.describe('id of an own typing word') })
       .meta({ examples: [{ id: '019aa5e2-7c1b-7d3a-9f60-0b2c8f4e1a57' }] }),
   },
   replies: { 200: TypingWordReply },
@@ -122,7 +123,7 @@ export const deleteTypingWord = coreRoute({
   },
 })
 
-/** What a language picker and a word editor want to know. */
+/** Languages with their names and word counts, for a language picker and a word editor. */
 export const wordLanguages = coreRoute({
   ...Row,
   method: 'get',
@@ -135,7 +136,7 @@ export const wordLanguages = coreRoute({
       languages: z.array(
         z.object({
           language: z.enum(LANGUAGES),
-          name: z.string().describe('what its speakers call it'),
+          name: z.string().describe("the language's own name"),
           nCore: z.int().describe('shipped words'),
           nOwn: z.int().describe('own words of the organization'),
           nEnabled: z.int().describe('words that may be suggested, shipped and own'),

@@ -18,9 +18,9 @@ import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { AccountTypeField, PendingActionField, ProfileUpdateField, Words } from './shapes.js'
 
 const CodeFields = {
-  requiresSecurityCode: z.boolean().describe('the policy lets a security code stand in where typing fails'),
+  requiresSecurityCode: z.boolean().describe('the policy allows a security code as fallback for typing'),
   securityCodeSet: z.boolean(),
-  securityCodeTemporary: z.boolean().describe('made by the service: the user must replace it'),
+  securityCodeTemporary: z.boolean().describe('issued by the service: the user must replace it'),
   codeLength: z.int().describe('security code length'),
 }
 const CreatedState = z
@@ -28,24 +28,27 @@ const CreatedState = z
     ...AccountFields,
     ...CodeFields,
     created: z.boolean(),
-    securityCode: z.string().optional().describe('the temporary security code, shown this once; where asked for'),
+    securityCode: z
+      .string()
+      .optional()
+      .describe('the temporary security code if one was issued, shown only in this answer'),
   })
   .meta({ title: 'CreatedAccount' })
 const BootstrapState = z
   .object({
     ...AccountFields,
-    sessionId: z.string().describe('also the X-Service-Session response header; lives 900 s'),
+    sessionId: z.string().describe('also the X-Service-Session response header; expires after 900 s'),
     ...CodeFields,
-    pendingAction: PendingActionField.nullable().describe('queued by an administrator; the session honors it'),
+    pendingAction: PendingActionField.nullable().describe('queued by an administrator; this session honors it'),
     profileUpdate: ProfileUpdateField,
     nextAttempt: NextAttempt.nullable().describe(
-      'what a verify would be told where the profile is complete and typing would be refused in this session; null otherwise',
+      'nextAttempt of a verify, if the profile is complete and this session would refuse typing; null otherwise',
     ),
     ...Words,
   })
   .meta({ title: 'Bootstrap' })
 
-/** The onboarding shell of an unknown account: what it would be by default. */
+/** The state of an unknown account, for onboarding: the defaults of a new account. */
 const shell = (userRef: string, targetRefPatterns: number) => ({
   userRef,
   accountRef: null,
@@ -78,17 +81,18 @@ const codeState = (member: Member | null) => ({
   securityCodeTemporary: member?.code.temporary ?? false,
 })
 
-/** Begins a sign-in. An unknown user gets the same shape with status 404, so that onboarding can go on from it. */
+/** Begins a sign-in. An unknown user gets the same fields with status 404, so that onboarding can continue. */
 export const bootstrapUser = coreRoute({
   method: 'get',
   path: '/users/{userRef}',
-  summary: 'Begin a sign-in: state of the account, a session, words to type',
+  summary: 'Begin a sign-in: returns the account state, a session and words to type',
   countedAs: 'bootstrap',
   needsKey: true,
   needsSession: false,
   takesSession: true,
   replyHeaders: {
-    'X-Service-Session': 'The session of this sign-in, as in sessionId: one that was sent and is live, else a new one',
+    'X-Service-Session':
+      'The session of this sign-in, same as sessionId: the given session if it is live, else a new one',
   },
   params: UserParams,
   query: MemberAndLanguageQuery,
@@ -111,7 +115,7 @@ export const bootstrapUser = coreRoute({
   },
 })
 
-/** Creates an account, or a member of a shared one, without biometric data; what exists answers 200 and stays as it is. */
+/** Creates an account, or a member of a shared one, without biometric data. An existing one is unchanged, with status 200. */
 export const createUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}',
@@ -131,13 +135,10 @@ export const createUser = coreRoute({
           'nominative (default): one account, one person; generic: a shared account of several members',
         ),
         member_ref: UserRef.nullish().describe(
-          'on a generic account: the member to create, the first one of a new account; an existing one answers 200',
+          'on a generic account: the member to create; an existing one is unchanged, with status 200',
         ),
-        rotate_security_code: z
-          .boolean()
-          .optional()
-          .describe('give the account a temporary security code, where it has none'),
-        user_display_name: z.string().min(1).max(200).nullish().describe('display label, never an identity key'),
+        rotate_security_code: z.boolean().optional().describe('issue a temporary security code if the person has none'),
+        user_display_name: z.string().min(1).max(200).nullish().describe('display label; never an identity key'),
       })
       .meta({
         examples: [
@@ -182,11 +183,11 @@ export const createUser = coreRoute({
   },
 })
 
-/** Deletes the account and everything that names it; on a shared account with `member_ref` archives that member. */
+/** Deletes the account and all data that names it; with `member_ref` on a shared account, archives that member. */
 export const deleteUser = coreRoute({
   method: 'delete',
   path: '/users/{userRef}',
-  summary: 'Delete an account with all of its data, or archive a member of a shared one',
+  summary: 'Delete an account with all its data, or archive a member of a shared one',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -25,10 +25,10 @@ const AuthenticationFields = z
     authMethod: z.enum(['biometric', 'security_code']),
     confidence: z.number().min(0).max(1),
     confidenceBiometrics: z.number().min(0).max(1),
-    confidenceContext: z.number().min(0).max(1).describe('the biometric confidence where no context signal is known'),
+    confidenceContext: z.number().min(0).max(1).describe('the biometric confidence if no context signal is known'),
     recommendedAction: z.enum(['auth', 'challenge', 'block']),
-    recognizedUser: z.boolean().describe('the typing alone reached the threshold'),
-    patternTestId: z.string().describe('id of the tested pattern; empty where nothing was scored'),
+    recognizedUser: z.boolean().describe('the biometric confidence alone reached the threshold'),
+    patternTestId: z.string().describe('id of the tested pattern; empty if nothing was scored'),
     policyId: z.string(),
     nPatternsRef: z.int(),
     nPatternsRefUsed: z.int(),
@@ -55,18 +55,18 @@ export const VerifyReply = z
       .enum(REFUSED_BECAUSE)
       .nullable()
       .describe(
-        'why an attempt with action refused was not open; null otherwise. code-used: a temporary code has signed in, or ' +
-          'its 24 hours are over',
+        'with action refused: why the attempt was not open; null otherwise. code-used: a temporary code was used, or its ' +
+          '24 hours are over',
       ),
-    nextAttempt: NextAttempt.nullable().describe('null after a success, and where the user can only enroll'),
-    enrollmentRequired: z.boolean().describe('do not issue the login: send the user through enrollment'),
+    nextAttempt: NextAttempt.nullable().describe('null after a success, and if the user can only enroll'),
+    enrollmentRequired: z.boolean().describe('if true, do not complete the login: send the user through enrollment'),
     reason: z.enum(['', 'detection-bot', 'fraud-detected']),
   })
   .meta({ title: 'Verify' })
 export type VerifyReply = z.infer<typeof VerifyReply>
 type ClientAction = VerifyReply['actions'][number]
 
-/** Judges a typing pattern against the profile, or a security code in its place. A bot and a replay are answered 200, with `reason`. */
+/** Verifies a typing pattern or a security code. A bot and a replay are answered 200, with `reason`. */
 export const verifyUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}/verify',
@@ -101,7 +101,7 @@ export const verifyUser = coreRoute({
   },
 })
 
-/** What a verify is answered; `requestId` names an attempt that was not recorded. */
+/** The answer of a verify; `requestId` is the id of an attempt that was not recorded. */
 export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyReply {
   const { action, next } = answer
   const enrollmentRequired = action === 'enroll' || (action === 'verified' && !canVerify(answer.biometricStatus))
@@ -122,15 +122,15 @@ export function verifyReply(answer: VerifyAnswer, requestId: string): VerifyRepl
   }
 }
 
-/** What there is to do beside an enrollment that is required. */
+/** The client's next actions, without a required enrollment. */
 function clientActions({ action, method, member, next }: VerifyAnswer): ClientAction[] {
-  // A temporary code has signed in for the only time.
+  // A temporary code signs in once.
   if (next === null) return method === 'security_code' && member.code.temporary ? ['change-security-code'] : []
   if (action === 'enroll') return next.mode === 'security_code' ? ['ask-security-code'] : []
   return retries(next)
 }
 
-/** What the client may do after an attempt that failed. */
+/** The client's possible actions after a failed attempt. */
 export function retries(next: AttemptWindow): ClientAction[] {
   if (next.mode === 'locked') return next.retryAfterSeconds === null ? ['reset-biometric-profile'] : ['wait']
   if (next.mode === 'security_code') return ['ask-security-code']
@@ -148,7 +148,7 @@ function scored(
     authMethod: record.method,
     confidence: record.confidence,
     confidenceBiometrics: record.confidenceBiometrics,
-    // Our choice: the interface wants a number; the formula of the decision holds with this one whatever its weight.
+    // Our choice: the interface requires a number; with this one the confidence formula holds for any weight.
     confidenceContext: record.confidenceContext ?? record.confidenceBiometrics,
     recommendedAction: record.recommendedAction,
     recognizedUser: answer.recognizedUser,
@@ -159,7 +159,7 @@ function scored(
   }
 }
 
-/** Nothing was scored or compared, and nothing recorded: the request's id stands in, so that a support case finds the log line. */
+/** An attempt that was neither scored nor recorded. Its id is the request's id, so that support finds the log line. */
 function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {
   return {
     id: requestId,

@@ -11,20 +11,20 @@ const RedirectUri = z.string().transform((text, context) => {
   if (address !== null) return address
   context.addIssue({
     code: 'custom',
-    message: 'must be an https address (http on loopback) without user info and fragment, 2048 characters at most',
+    message: 'must be an https URL (http on loopback) without user info and fragment, at most 2048 characters',
   })
   return z.NEVER
 })
 const { least, most, fallback } = LINK_VALIDITY_S
 const Wishes = z
   .object({
-    redirect_uri: RedirectUri.nullish().describe('where the user is sent at the end, with status=completed'),
+    redirect_uri: RedirectUri.nullish().describe('redirect address at the end, with status=completed added'),
     validity: z.int().min(least).max(most).default(fallback).describe('lifetime, seconds'),
     member_ref: UserRef.nullish().describe('on generic accounts: the member'),
   })
   .meta({ examples: [{ redirect_uri: 'https://login.example.com/welcome', validity: 3600 }] })
 const Made = z.object({
-  link: z.string().describe('address of the hosted page, to be opened by the user'),
+  link: z.string().describe('URL of the hosted page, for the user to open'),
   key: z.string().describe('last segment of the link'),
   expiresIn: z.int().describe('lifetime, seconds'),
 })
@@ -59,30 +59,31 @@ const makes = (kind: LinkKind, summary: string, description: string, refuses: re
     },
   })
 
-const ONE_LIVE = 'A user has one live link of each kind: a new one ends the older. Opening it never uses it up.'
+const ONE_LIVE =
+  'A user has one live link of each kind: a new one revokes the older. Opening a link does not use it up.'
 
 export const createProfileLink = makes(
   'create-profile',
-  'Make a link on which a user registers a biometric profile',
-  `A user (or member of a shared account) who is not there is created. ${ONE_LIVE}`,
+  'Create a link on which a user registers a biometric profile',
+  `Creates the user (or the member of a shared account) if unknown. ${ONE_LIVE}`,
   ['accounts-quota', 'members-quota'],
 )
 
 export const resetProfileLink = makes(
   'reset-profile',
-  'Make a link on which a user replaces the biometric profile',
-  `The old profile goes on until the new one is complete, and is then replaced at once. ${ONE_LIVE}`,
+  'Create a link on which a user replaces the biometric profile',
+  `The old profile stays in use until the new one is complete and replaces it. ${ONE_LIVE}`,
   [],
 )
 
 export const completeProfileLink = makes(
   'complete-profile',
-  'Make a link on which a user adds what the biometric profile lacks',
-  `A profile below its target is completed, a complete one is filled. ${ONE_LIVE}`,
+  'Create a link on which a user adds missing patterns to the biometric profile',
+  `A profile below its target becomes complete, a complete one becomes full. ${ONE_LIVE}`,
   [],
 )
 
-/** On a shared account without `member_ref` the links of all of its members. */
+/** On a shared account without `member_ref`, revokes the links of all its members. */
 export const revokeLinks = linkRoute({
   method: 'delete',
   path: '/api/links/{userRef}',

@@ -7,7 +7,7 @@ import { iconSvg, pageHeaders } from '../../web/page.js'
 import { pageStyle } from '../../web/page-style.js'
 import type { LinkServices } from './link-route.js'
 
-/** `/auth/b/{key}`, the page of a profile link. Opening it, as a mail scanner does too, changes nothing. */
+/** `/auth/b/{key}`, the page of a profile link. Opening it changes nothing, so a mail scanner does no harm. */
 export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
   const headers = pageHeaders(services.linksUrl)
   const page = (status: number, language: Language, body: string, more: Record<string, string> = {}): PlainAnswer => ({
@@ -46,7 +46,7 @@ export function linkPageEndpoint(services: LinkServices): PlainEndpoint {
 
 const acceptLanguage = ({ header }: PlainRequest): string | null => header('accept-language') ?? null
 
-/** Where no organization is known, or shall be. */
+/** The language of a page that reveals no organization. */
 export const languageOf = (request: PlainRequest): Language =>
   wordsLanguage({
     preferred: null,
@@ -59,18 +59,18 @@ export const languageOf = (request: PlainRequest): Language =>
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const
 type FileName = `${string}.${keyof typeof TYPES}`
 
-/** What the pages load, `recorder.js` among it; `modules` by name. Asked for again at every visit, sent where it changed. */
+/** Files that the pages load, including `recorder.js`; `modules` by file name. Browsers revalidate them at every visit. */
 export function fileEndpoints(modules: Readonly<Record<`${string}.js`, string>>): PlainEndpoint[] {
   const files: [string, string][] = [
     ...Object.entries(modules),
     ['page.css', pageStyle],
     ['icon.svg', iconSvg('#2a9d8f')],
   ]
-  return files.map(([name, body]) => fileEndpoint(name as FileName, body)) // the names end so
+  return files.map(([name, body]) => fileEndpoint(name as FileName, body)) // Sound: every name has such an extension.
 }
 
 function fileEndpoint(name: FileName, body: string): PlainEndpoint {
-  // Sound: FileName says how a name ends.
+  // Sound: FileName fixes the extensions.
   const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES]
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   const headers = { 'cache-control': 'no-cache', etag, 'cross-origin-resource-policy': 'same-origin' }

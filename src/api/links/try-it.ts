@@ -11,8 +11,8 @@ import { refuseCrossSite } from './link-route.js'
 import { languageOf } from './pages.js'
 
 /**
- * `/auth/try` and what it asks for. Not part of the interface, and there on the embedded default alone: it makes people
- * without an API key. The header `X-Try-Key` says who.
+ * `/auth/try` and its endpoints. Not part of the interface, and served with embedded stores only, because it creates
+ * people without an API key. The header `X-Try-Key` identifies the person.
  */
 export function tryEndpoints(flows: TryFlows, linksUrl: string): PlainEndpoint[] {
   const headers = pageHeaders(linksUrl)

@@ -6,11 +6,11 @@ import { LanguageHeaders, languageHints, NoParams, PATTERN_BYTES_MAX } from '../
 import { Words } from '../core/shapes.js'
 import { linkRoute, refuseCrossSite } from './link-route.js'
 
-/** What the hosted page sends. No API key: the link's own key speaks for its user, and for nothing else. */
+/** The hosted page's call. It needs no API key: the link's key authorizes it, for the link's user only. */
 export const typeByLink = linkRoute({
   method: 'post',
   path: '/typing-patterns',
-  summary: "Add one typing pattern by a link's key, as the hosted page does",
+  summary: "Add one typing pattern with a link's key; called by the hosted page",
   description: 'The pattern that completes the profile ends the link.',
   countedAs: 'enroll',
   lane: 'page',
@@ -19,15 +19,15 @@ export const typeByLink = linkRoute({
   params: NoParams,
   query: z.object({ language: LanguageWish.optional() }),
   headers: LanguageHeaders.extend({
-    'X-Link-Key': z.string().describe("the link's key: the last segment of its address"),
+    'X-Link-Key': z.string().describe("the link's key: the last segment of its URL"),
   }),
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: TypingPattern },
   replies: {
     200: z.object({
-      nPatterns: z.int().describe('patterns held of those the link is to bring about'),
-      targetPatterns: z.int().describe('patterns the link is to bring about'),
+      nPatterns: z.int().describe('patterns collected so far'),
+      targetPatterns: z.int().describe('patterns that complete the link'),
       completed: z.boolean().describe('the profile is complete, and the link has ended'),
-      redirectTo: z.string().nullable().describe('where to go then; null: nowhere'),
+      redirectTo: z.string().nullable().describe('redirect address once completed; null: none'),
       ...Words,
     }),
   },

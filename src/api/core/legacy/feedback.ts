@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { coreRoute, NoQuery } from '../core-route.js'
 import { LEGACY } from './leaving.js'
 
-/** Does nothing: what became of a sign-in is known from its own answer. */
+/** Does nothing: the answer of a sign-in already has its result. */
 export const feedback = coreRoute({
   method: 'post',
   path: '/feedback/{authenticationId}',
-  summary: 'Take feedback on an authentication, and do nothing with it',
-  description: 'Kept for the shape of its answer. It has no successor: its Link leads to this page.',
+  summary: 'Accept feedback on an authentication; it has no effect',
+  description: 'Kept for compatibility of the answer. It has no successor: its Link header points to this page.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

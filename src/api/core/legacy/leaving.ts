@@ -1,6 +1,6 @@
 /**
- * When the legacy endpoints were deprecated, and until when they are served at the least. Our choice: deprecated from
- * the first release on, and four years to move.
+ * When the legacy endpoints were deprecated, and the earliest end of their service. Our choice: deprecated since the first
+ * release, and served for four more years.
  */
 export const LEGACY = {
   since: new Date('2026-11-01T00:00:00Z'),

@@ -11,7 +11,7 @@ import { LEGACY } from './leaving.js'
 const member_ref = UserRef.optional().describe('on generic accounts: the member')
 const patternId = z.uuid()
 
-/** The actions; `pattern` says what LINK_PATTERN carries. */
+/** The actions; `pattern` is the schema of the pattern in LINK_PATTERN. */
 const actionsWith = <P extends z.ZodType>(pattern: P) =>
   z.discriminatedUnion(
     'action',
@@ -24,7 +24,7 @@ const actionsWith = <P extends z.ZodType>(pattern: P) =>
       }),
       z.object({
         action: z.literal('UNLINK_PATTERN_ID'),
-        patternId: patternId.describe('of a reference pattern'),
+        patternId: patternId.describe('id of a reference pattern'),
         member_ref,
       }),
       z.object({ action: z.literal('RESET_BIOMETRIC_PROFILE'), member_ref }),
@@ -34,15 +34,15 @@ const actionsWith = <P extends z.ZodType>(pattern: P) =>
 const Action = actionsWith(z.instanceof(Uint8Array))
 type Action = z.infer<typeof Action>
 
-/** Changes of a profile that have endpoints of their own by now. */
+/** Changes of a profile that now have their own endpoints. */
 export const userAction = coreRoute({
   method: 'post',
   path: '/user-action/{userRef}',
   summary: 'Add or remove a reference pattern, or reset the profile',
   description:
-    'Use the typing-patterns endpoints of the user. A complete profile takes a pattern, new or tested, only with an ' +
-    'X-Service-Session that authenticated within 5 minutes. A tested pattern keeps its id as a reference, so that ' +
-    'UNLINK_PATTERN_ID takes it back; linking it again changes nothing.',
+    'Use the typing-patterns endpoints of the user instead. A complete profile accepts a pattern, new or tested, only with ' +
+    'an X-Service-Session that authenticated in the last 5 minutes. A tested pattern keeps its id as a reference, so ' +
+    'UNLINK_PATTERN_ID removes it again. LINK_PATTERN_ID is idempotent.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,
@@ -73,7 +73,7 @@ export const userAction = coreRoute({
       patternId: z
         .string()
         .nullable()
-        .describe('the reference linked or unlinked; null after a reset, and where a full profile took none'),
+        .describe('the reference linked or unlinked; null after a reset, and if a full profile stored none'),
     }),
   },
   refuses: [...new Set([...enrollPattern.refuses, ...deletePattern.refuses, ...resetProfile.refuses])],
@@ -84,7 +84,7 @@ export const userAction = coreRoute({
   },
 })
 
-/** A pattern names its member as where it is a body of its own. */
+/** `member_ref` of the action, else of its pattern. */
 const memberRefOf = (body: Action) =>
   body.member_ref ?? (body.action === 'LINK_PATTERN' ? memberRefIn(body.pattern) : null)
 

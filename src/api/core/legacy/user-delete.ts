@@ -3,11 +3,11 @@ import type { CoreServices } from '../core-route.js'
 import { deleteUser } from '../users.js'
 import { LEGACY } from './leaving.js'
 
-/** DELETE /users/{userRef} under its old path. */
+/** DELETE /users/{userRef} under its former path. */
 export const userDelete: Route<CoreServices> = {
   ...deleteUser,
   path: '/user-delete/{userRef}',
-  summary: 'Delete an account, under the old path',
-  description: 'Use DELETE /users/{userRef}.',
+  summary: 'Delete an account, under the former path',
+  description: 'Use DELETE /users/{userRef} instead.',
   deprecated: { ...LEGACY, successor: '/users/{userRef}' },
 }

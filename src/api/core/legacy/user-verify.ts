@@ -18,16 +18,15 @@ import { createUser } from '../users.js'
 import { retries, VerifyReply, verifyReply, verifyUser } from '../verify.js'
 import { LEGACY } from './leaving.js'
 
-/** Verify without a bootstrap; with `x-enrollment: USER` it creates and enrolls too. */
+/** Verify without a bootstrap; with `x-enrollment: USER` it also creates and enrolls. */
 export const userVerify = coreRoute({
   method: 'post',
   path: '/user-verify/{userRef}',
   summary: 'Verify without a bootstrap',
   description:
-    'Use GET /users/{userRef}, then POST /users/{userRef}/verify. Without X-Service-Session the attempts of 900 ' +
-    'seconds count as one sign-in, until one of them succeeds. The header x-enrollment with the value USER creates a ' +
-    'user that is not there and enrolls typing patterns, with action enroll, until the profile is complete; a security ' +
-    'code creates nobody.',
+    'Use GET /users/{userRef}, then POST /users/{userRef}/verify instead. Without X-Service-Session, all attempts within ' +
+    '900 seconds count as one sign-in, until one of them succeeds. The header `x-enrollment: USER` creates an unknown user ' +
+    'and enrolls typing patterns, with action enroll, until the profile is complete. A security code never creates a user.',
   countedAs: 'verify',
   laneOfBody: laneOfVerify,
   needsKey: true,
@@ -37,11 +36,14 @@ export const userVerify = coreRoute({
   params: UserParams,
   query: MemberAndLanguageQuery,
   headers: LanguageHeaders.extend({
-    'x-enrollment': z.literal('USER').optional().describe('create and enroll a user that is not there'),
+    'x-enrollment': z
+      .literal('USER')
+      .optional()
+      .describe('create the user if unknown, and enroll until the profile is complete'),
   }),
   body: { kind: 'bytes', maxBytes: PATTERN_BYTES_MAX, documents: z.union([TypingPattern, SecurityCodeBody]) },
   replies: { 200: VerifyReply },
-  // It answers the bots and replays of an enrollment as verify does.
+  // A bot or a replay in an enrollment is answered 200, as in verify.
   refuses: [
     ...new Set([...verifyUser.refuses, ...createUser.refuses, ...enrollPattern.refuses, 'session-missing' as const]),
   ].filter((kind) => kind !== 'bot-detected' && kind !== 'replay-detected' && kind !== 'profile-complete'),
@@ -64,7 +66,7 @@ export const userVerify = coreRoute({
   },
 })
 
-/** The shape of a verify, for an enrollment too: a reference has authenticated nobody, and a refused one is blocked. */
+/** The answer of a verify, also for an enrollment: a stored reference authenticates nobody, a refused one is `block`. */
 function legacyReply(answer: LegacyAnswer, requestId: string): VerifyReply {
   const reply = verifyReply(answer, requestId)
   if (answer.enrollment === null) return reply
