@@ -17,22 +17,22 @@ import {
 } from './dashboard-route.js'
 import { eachWindow, WindowsBody } from './windows.js'
 
-/** What a series of each type shows as its one value. */
+/** The value of a point, by type of series. */
 const VALUES = {
   events: (one: Counted) => one.n,
   biometrics: (one: Counted) => one.confidenceBiometrics,
   contextual: (one: Counted) => one.confidenceContext,
   authentications: (one: Counted) => one.nAuthenticated,
 }
-// Sound: the keys of the line above.
+// Sound: these are the keys of VALUES.
 const TYPES = Object.keys(VALUES) as (keyof typeof VALUES)[]
 
-/** A time series to draw. */
+/** A time series for a chart. */
 export const activities = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/activities/{type}',
-  summary: 'A time series of attempts, of scores, or of successes',
+  summary: 'Time series of attempts, scores or successes',
   params: z.object({ type: z.enum(TYPES) }),
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
@@ -44,7 +44,7 @@ export const activities = dashboardRoute({
           .number()
           .nullable()
           .describe(
-            'events: attempts; authentications: successes; biometrics, contextual: mean score, null where there is none',
+            'events: attempts; authentications: successes; biometrics, contextual: mean score, null if there is none',
           ),
         n: z.int(),
         authenticated: z.int(),
@@ -69,8 +69,8 @@ export const activities = dashboardRoute({
 })
 
 const Counters = {
-  n_users: z.int().describe('users created in the window that are there now'),
-  n_patterns: z.int().describe('reference patterns of the window that are there now'),
+  n_users: z.int().describe('users created in the window that still exist'),
+  n_patterns: z.int().describe('reference patterns of the window that still exist'),
   n_authentications: z.int(),
 }
 
@@ -82,12 +82,12 @@ async function counters(services: DashboardServices, organizationId: string, win
   return { n_users: nAccounts, n_patterns: nPatterns, n_authentications: n }
 }
 
-/** Three figures of a window. */
+/** Three counts of a window. */
 export const dataCounter = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/data-counter',
-  summary: 'Users, patterns and authentications of a window',
+  summary: 'Counts of users, patterns and authentications in a window',
   params: NoParams,
   query: withWindow({}),
   body: NoBody,
@@ -105,7 +105,7 @@ export const dataCounterBatch = dashboardRoute({
   method: 'post',
   path: '/data-counter/batch',
   onlyReads: true,
-  summary: 'Users, patterns and authentications of several windows',
+  summary: 'Counts of users, patterns and authentications in several windows',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: WindowsBody },

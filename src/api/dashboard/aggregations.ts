@@ -16,7 +16,7 @@ import {
   withWindow,
 } from './dashboard-route.js'
 
-/** Counters of every day. */
+/** Counters per day. */
 export const dailyUsages = dashboardRoute({
   ...Row,
   method: 'get',
@@ -44,7 +44,7 @@ export const dailyUsages = dashboardRoute({
   },
 })
 
-/** The same under the name of a history, with means, in buckets of any length. */
+/** Counters and mean scores, in buckets of any length. */
 export const aggregatedHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -61,12 +61,12 @@ export const aggregatedHistory = dashboardRoute({
   },
 })
 
-/** How many users each group has. */
+/** Number of users per group. */
 export const groupCounts = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/groups/',
-  summary: 'Users of each group, largest first',
+  summary: 'Number of users per group, largest first',
   params: NoParams,
   query: NoQuery,
   body: NoBody,
@@ -81,16 +81,16 @@ export const groupCounts = dashboardRoute({
   },
 })
 
-/** Points of a map at the most. */
+/** Most points of a map. */
 const POINTS_MAX = 2000
 
-/** Where attempts came from, to a tenth of a degree. */
+/** Locations of attempts, to a tenth of a degree. */
 export const geolocation = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/geolocation',
-  summary: 'Points of a map: where attempts came from',
-  description: `To a tenth of a degree; the ${POINTS_MAX} most frequent. Empty without a place database (GEOIP_DB).`,
+  summary: 'Locations of attempts, as points of a map',
+  description: `To a tenth of a degree; the ${POINTS_MAX} most frequent. Empty without a location database (GEOIP_DB).`,
   params: NoParams,
   query: withWindow({}),
   body: NoBody,
@@ -128,12 +128,12 @@ export const geolocation = dashboardRoute({
   },
 })
 
-/** What an indicator said of all attempts. */
+/** Distribution of an indicator's scores over all attempts. */
 export const contextualBreakdown = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/contextual/{indicator}',
-  summary: 'How the scores of an indicator are spread, and what it saw',
+  summary: "Distribution of an indicator's scores, and its most frequent values",
   params: z.object({ indicator: z.enum(INDICATORS) }),
   query: withWindow({}),
   body: NoBody,
@@ -141,10 +141,10 @@ export const contextualBreakdown = dashboardRoute({
     200: Data(
       z.object({
         indicator: z.enum(INDICATORS),
-        enabled: z.boolean().describe('false: it never contributes to a score in this deployment'),
+        enabled: z.boolean().describe('false: the indicator never contributes to a score in this deployment'),
         scores: z.array(
           z.object({
-            band: z.string().describe('high, medium, low: thirds of the score; unknown: it knew nothing'),
+            band: z.string().describe('high, medium, low: thirds of the score; unknown: no score'),
             ...CountedFields,
           }),
         ),
@@ -168,12 +168,12 @@ export const contextualBreakdown = dashboardRoute({
   },
 })
 
-/** What was typed into. */
+/** Attempts per application. */
 export const applicationCounts = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/application/',
-  summary: 'Authentications of each application, most first',
+  summary: 'Authentications per application, most first',
   description: "The application is the pattern's tag `app`, else the type of its agent.",
   params: NoParams,
   query: withWindow({}),
@@ -187,7 +187,7 @@ export const applicationCounts = dashboardRoute({
   },
 })
 
-/** When people sign in. */
+/** Attempts by hour and by weekday. */
 export const connexionStats = dashboardRoute({
   ...Row,
   method: 'get',
@@ -199,8 +199,10 @@ export const connexionStats = dashboardRoute({
   replies: {
     200: Data(
       z.object({
-        hours: z.array(z.object({ hour: z.int(), n: z.int(), authenticated: z.int() })).describe('0 to 23'),
-        days: z.array(z.object({ day: z.int(), n: z.int(), authenticated: z.int() })).describe('0 is Monday'),
+        hours: z.array(z.object({ hour: z.int(), n: z.int(), authenticated: z.int() })).describe('by hour, 0 to 23'),
+        days: z
+          .array(z.object({ day: z.int(), n: z.int(), authenticated: z.int() }))
+          .describe('by weekday, 0 is Monday'),
       }),
     ),
   },

@@ -14,7 +14,7 @@ import type { Route } from '../../http/route.js'
 import { type DashboardServices, Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
 const Recipients = z.array(z.string())
-const SECRET = 'never answered; left out, what was set before stays'
+const SECRET = 'write-only; if absent, the stored value stays'
 
 const EmailReply = z.object({
   host: z.string(),
@@ -39,9 +39,9 @@ const EmailBody = EmailSettings.extend({
     .string()
     .min(1)
     .max(255)
-    .regex(/^[^\p{Cc}]+$/u, 'must hold no control character')
+    .regex(/^[^\p{Cc}]+$/u, 'must not contain a control character')
     .optional()
-    .describe(`${SECRET}; wanted anew for another host or user`),
+    .describe(`${SECRET}; required again if host or user changes`),
 }).meta({
   examples: [
     {
@@ -66,7 +66,7 @@ const SyslogBody = SyslogSettings.meta({
   examples: [{ host: 'logs.example.com', port: 6514, transport: 'tls', facility: 'auth', app_name: 'keystride' }],
 })
 
-/** How a channel looks from outside. */
+/** The wire form of a channel. */
 interface Wire<B extends z.ZodType> {
   readonly channel: Channel
   readonly name: string
@@ -80,7 +80,7 @@ interface Wire<B extends z.ZodType> {
 const email: Wire<typeof EmailBody> = {
   channel: 'email',
   name: 'e-mail',
-  description: 'Sent by SMTP, one message to all recipients. User and password go with TLS only.',
+  description: 'Sent by SMTP, one message to all recipients. User and password require TLS.',
   body: EmailBody,
   reply: EmailReply,
   settingsOf: ({ password, ...settings }) => ({ settings: { channel: 'email', ...settings }, secret: password }),
@@ -91,8 +91,8 @@ const sms: Wire<typeof SmsBody> = {
   name: 'SMS',
   description:
     'One POST to the gateway with JSON `id`, `kind`, `at`, `to`, `text`. `X-Keystride-Signature` is `v1=` and the hex ' +
-    'HMAC-SHA256, under the signing secret, of `X-Keystride-Timestamp` (seconds), a dot and the body. `Idempotency-Key` and ' +
-    '`id` are the same when a message comes twice. Any 2xx is success; redirects are not followed.',
+    'HMAC-SHA256, with the signing secret, of `X-Keystride-Timestamp` (seconds), a dot and the body. A repeated message has ' +
+    'the same `Idempotency-Key` and `id`. Any 2xx is success; redirects are not followed.',
   body: SmsBody,
   reply: SmsReply,
   settingsOf: ({ signing_secret, ...settings }) => ({
@@ -113,7 +113,7 @@ const syslog: Wire<typeof SyslogBody> = {
 
 const Outcome = z.object({
   delivered: z.boolean(),
-  outcome: z.enum(Object.keys(OUTCOMES) as [keyof typeof OUTCOMES]).describe('the message says it in words'),
+  outcome: z.enum(Object.keys(OUTCOMES) as [keyof typeof OUTCOMES]).describe('the message explains it'),
 })
 
 /** Read, set, remove and try one channel. */
@@ -124,7 +124,7 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
     dashboardRoute({
       ...common,
       method: 'get',
-      summary: `How alerts go out by ${name}; null before it was set`,
+      summary: `Settings of the ${name} channel; null if not set`,
       body: NoBody,
       replies: { 200: Data(wire.reply.nullable()) },
       refuses: [],
@@ -136,12 +136,12 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
     dashboardRoute({
       ...common,
       method: 'post',
-      summary: `Set how alerts go out by ${name}`,
+      summary: `Set the ${name} channel`,
       body: { kind: 'json', schema: wire.body },
       replies: { 200: Data(wire.reply) },
       refuses: ['validation-failed'],
       async handle({ organizationId, body, services }) {
-        // Sound: the row's own schema has read it.
+        // Sound: the route's schema has parsed it.
         const { settings, secret } = wire.settingsOf(body as z.output<B>)
         return {
           status: 200,
@@ -152,7 +152,7 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
     dashboardRoute({
       ...common,
       method: 'delete',
-      summary: `Forget how alerts go out by ${name}, its secret too; what waits for it is not sent`,
+      summary: `Remove the ${name} channel with its secret; queued messages are not sent`,
       body: NoBody,
       replies: { 200: z.object({}) },
       refuses: ['nothing-found'],
@@ -165,15 +165,15 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
       ...common,
       method: 'post',
       path: `/alert/${channel}/test`,
-      summary: `Send a test by ${name} at once and say what became of it`,
-      description: 'Once in two seconds. Of what the other side answers nothing is told but the kind of its failure.',
+      summary: `Send a test by ${name} at once and return the outcome`,
+      description: 'At most once in two seconds. Of the remote answer, only the kind of failure is returned.',
       body: NoBody,
       replies: { 200: Data(Outcome) },
       refuses: ['nothing-found', 'rate-limited'],
       async handle({ organizationId, services }) {
         const outcome = await services.alerts.test(organizationId, channel)
         const delivered = isDelivered(outcome)
-        const message = `${delivered ? 'The test went out' : 'The test did not go out'}: ${OUTCOMES[outcome]}`
+        const message = `${delivered ? 'The test was sent' : 'The test was not sent'}: ${OUTCOMES[outcome]}`
         return { status: 200, payload: { data: { delivered, outcome } }, message }
       },
     }),

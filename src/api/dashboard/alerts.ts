@@ -3,7 +3,7 @@ import { CHANNELS, EVENT_KINDS } from '../../domain/alert.js'
 import { Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
 const each = <K extends string, T extends z.ZodType>(keys: readonly K[], of: T) =>
-  // Sound: every key is there.
+  // Sound: every key is present.
   z.object(Object.fromEntries(keys.map((key) => [key, of])) as Record<K, T>)
 const Matrix = each(EVENT_KINDS, each(CHANNELS, z.boolean()))
 const RulesBody = each(EVENT_KINDS, each(CHANNELS, z.boolean().optional()).optional())
@@ -13,17 +13,17 @@ const EXAMPLE = {
   locked: { email: true, sms: false, syslog: true },
 }
 
-/** Which kinds of event are sent over which channels. */
+/** The kinds of event that each channel sends. */
 export const alertRules = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/alert',
-  summary: 'Rules matrix: which kind of event is sent over which channel',
+  summary: 'Alert rules: kinds of event by channel',
   description:
-    'Every kind with every channel; all are off until they are set. A kind that is on goes out once its channel is set. Every ' +
-    'event is a notification whatever the rules say, but for `degraded`, which is one where a channel is on for it. Under ' +
-    '`security-code-locked` comes also, for the organization as a whole, that codes of more than 5 % of its members, or of ' +
-    'more than 50, failed within ten minutes (of three at the least).',
+    'Every kind with every channel; all rules are off at first. A rule takes effect once its channel is set. Every event ' +
+    'creates a notification regardless of the rules; `degraded` only if a channel is on for it. `security-code-locked` is ' +
+    'also raised for the organization as a whole if codes of more than 5 % of its members (at least three), or of more than ' +
+    '50 members, failed within ten minutes.',
   params: NoParams,
   query: NoQuery,
   body: NoBody,
@@ -35,13 +35,13 @@ export const alertRules = dashboardRoute({
   }),
 })
 
-/** What is named changes, the rest stays. */
+/** Changes the given rules; the others stay as they are. */
 export const changeAlertRules = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/alert',
-  summary: 'Change rules: what is left out stays as it is',
-  description: 'Answers the whole matrix after the change.',
+  summary: 'Change alert rules; an absent rule stays as it is',
+  description: 'The answer is the whole matrix after the change.',
   params: NoParams,
   query: NoQuery,
   body: {

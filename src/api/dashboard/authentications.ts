@@ -23,12 +23,12 @@ import {
   withWindow,
 } from './dashboard-route.js'
 
-const Outcome = z.number().min(0).max(1).nullable().describe('null: nothing known, or a measurement; not 0')
+const Outcome = z.number().min(0).max(1).nullable().describe('null: unknown, or a measurement; null is not 0')
 const Signal = z
   .object({
     signal: z.string(),
     value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
-    reference: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('what the value was compared with'),
+    reference: z.union([z.string(), z.number(), z.boolean()]).nullable().describe('the value compared with'),
     weight: z.number(),
     computedOutcome: Outcome,
   })
@@ -41,14 +41,14 @@ const Authentication = z
     member_ref: z.string(),
     account_type: z.enum(['nominative', 'generic']),
     user_display_name: z.string().nullable(),
-    session_id: z.string().describe('attempts of one sign-in session share it'),
+    session_id: z.string().describe('the same for all attempts of one sign-in session'),
     auth_method: z.enum(['biometric', 'security_code']),
     authenticated: z.boolean(),
     recommended_action: z.enum(['auth', 'challenge', 'block']),
     reason: z.enum(['', 'detection-bot', 'fraud-detected']),
     confidence: z.number(),
     confidence_biometrics: z.number(),
-    confidence_context: z.number().nullable().describe('null where no context signal was known'),
+    confidence_context: z.number().nullable().describe('null if no context signal was known'),
     indicators: z.array(z.object({ indicator: z.enum(INDICATORS), weight: z.number(), score: Outcome })),
     impossible_travel: z.boolean(),
     application: z.string().nullable(),
@@ -94,7 +94,7 @@ function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication
   }
 }
 
-/** Which attempts a list asks for. */
+/** Filter of a list of attempts. */
 const Filter = {
   user_ref: UserRef.optional(),
   auth_method: z.enum(['biometric', 'security_code']).optional(),
@@ -102,10 +102,9 @@ const Filter = {
 }
 const AttemptsQuery = withWindow({ ...Paging, ...Filter })
 
-/** How many there are: from the counts of hours, where they tell. */
+/** Number of matching attempts: from hourly counts if they suffice, else from the attempts. */
 async function countOf({ attemptLog, statistics }: DashboardServices, organizationId: string, filter: AttemptFilter) {
   const { window, userRef, method, action } = filter
-  // An `auth` is what is neither of the others.
   if (userRef !== null) return attemptLog.count(organizationId, filter)
   const tallies = await statistics.tallies(organizationId, 'method', window, null)
   return tallies
@@ -130,7 +129,6 @@ async function attempts(services: DashboardServices, organizationId: string, que
   return { status: 200, payload: { count, data: page.map(authenticationOf) } }
 }
 
-/** Attempts, newest first. */
 export const listAuthentications = dashboardRoute({
   ...Row,
   method: 'get',
@@ -144,13 +142,13 @@ export const listAuthentications = dashboardRoute({
   handle: ({ organizationId, query, services }) => attempts(services, organizationId, query),
 })
 
-/** The same list, for a click on a point of a series. */
+/** The same list, for drill-down from a point of a series. */
 export const activityDetails = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/activities-details',
   summary: 'The authentications behind a point of a series',
-  description: 'Give the point as a window: its date as date_from, the next point as date_to.',
+  description: 'The window is the point: its date as date_from, the date of the next point as date_to.',
   params: NoParams,
   query: AttemptsQuery,
   body: NoBody,
@@ -161,7 +159,6 @@ export const activityDetails = dashboardRoute({
 
 const Id = z.object({ id: z.uuid().toLowerCase() })
 
-/** One attempt with all of its signals. */
 export const oneAuthentication = dashboardRoute({
   ...Row,
   method: 'get',
@@ -181,7 +178,6 @@ export const oneAuthentication = dashboardRoute({
 
 const History = List(z.object({ date: z.iso.datetime(), ...CountedFields }))
 
-/** Attempts over time. */
 export const authenticationsHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -198,7 +194,6 @@ export const authenticationsHistory = dashboardRoute({
   },
 })
 
-/** One user's attempts over time. */
 export const userHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -217,15 +212,16 @@ export const userHistory = dashboardRoute({
   },
 })
 
-/** How a score came about. */
+/** The inputs and steps of a score. */
 export const authenticationTrace = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/authentication/{id}/trace',
   summary: 'The raw scoring trace of one authentication',
   description:
-    'Holds how the person types and, outside sensitive mode, which keys they pressed: for people who have to answer for ' +
-    'a decision about that person. `docs/trace.md` describes it. Null for a security code, and once patterns are gone.',
+    'Contains the person’s typing and, outside sensitive mode, the pressed keys: restrict it to people who have to ' +
+    'account for a decision about that person. See `docs/trace.md`. Null for a security code, and after the patterns were ' +
+    'deleted.',
   params: Id,
   query: NoQuery,
   body: NoBody,
@@ -239,11 +235,11 @@ export const authenticationTrace = dashboardRoute({
         confidence_biometrics: z.number(),
         confidence_context: z.number().nullable(),
         trace: z.looseObject({ version: z.int() }).nullable(),
-        n_patterns_missing: z.int().describe('patterns it rested on that are gone since'),
+        n_patterns_missing: z.int().describe('patterns of the score that have been deleted since'),
         reproduced: z
           .boolean()
           .nullable()
-          .describe('this version finds the recorded score again to the last bit; null without a trace'),
+          .describe('whether this version reproduces the recorded score bit for bit; null without a trace'),
       }),
     ),
   },
@@ -265,7 +261,7 @@ export const authenticationTrace = dashboardRoute({
 
 const IndicatorParams = Id.extend({ indicator: z.enum(INDICATORS) })
 
-/** What an indicator saw. */
+/** Signals of one indicator. */
 export const indicatorSignals = dashboardRoute({
   ...Row,
   method: 'get',
@@ -282,7 +278,7 @@ export const indicatorSignals = dashboardRoute({
   },
 })
 
-/** One of them. */
+/** One signal of one indicator. */
 export const indicatorSignal = dashboardRoute({
   ...Row,
   method: 'get',
@@ -296,7 +292,7 @@ export const indicatorSignal = dashboardRoute({
   async handle({ organizationId, params, services }) {
     const signals = await services.inspect.signals(organizationId, params.id, params.indicator)
     const data = signals.find(({ signal }) => signal === params.signal)
-    if (data === undefined) throw new Refusal('nothing-found', 'no such signal of this indicator')
+    if (data === undefined) throw new Refusal('nothing-found', 'this indicator has no such signal')
     return { status: 200, payload: { data } }
   },
 })

@@ -16,12 +16,12 @@ import {
 } from './dashboard-route.js'
 import { eachWindow, WindowsBody } from './windows.js'
 
-/** Whose typing or code is locked. */
+/** Members whose typing or code is locked. */
 export const blockedUsers = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/blocked-users',
-  summary: 'Members whose typing or code is locked now, those locked longest first',
+  summary: 'Members whose typing or code is locked now, latest end of the lock first',
   params: NoParams,
   query: PagingQuery,
   body: NoBody,
@@ -31,7 +31,7 @@ export const blockedUsers = dashboardRoute({
         user_ref: z.string(),
         member_ref: z.string(),
         user_display_name: z.string().nullable(),
-        blocked_until: z.iso.datetime().nullable().describe('null: until a reset, a new code, or an operator unlocks'),
+        blocked_until: z.iso.datetime().nullable().describe('null: until a reset, a new code or an unlock'),
       }),
     ),
   },
@@ -57,12 +57,12 @@ const Blocked = {
   n_blocked: z.int().describe('blocked attempts'),
 }
 
-/** Blocked attempts over time, and of how many people. */
+/** Blocked attempts and their number of users over time. */
 export const blockedUsersHistory = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/blocked-users-history',
-  summary: 'Blocked attempts and the users who had them, by bucket',
+  summary: 'Blocked attempts and their number of users, by bucket',
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
@@ -82,7 +82,7 @@ export const blockedUsersBatch = dashboardRoute({
   method: 'post',
   path: '/aggregations/blocked-users/batch',
   onlyReads: true,
-  summary: 'Blocked attempts and users of several windows',
+  summary: 'Blocked attempts and their number of users in several windows',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: WindowsBody },

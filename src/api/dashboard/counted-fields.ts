@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Counted } from '../../flows/insight/series.js'
 
-const Mean = z.number().nullable().describe('mean; null where there is nothing to mean over')
+const Mean = z.number().nullable().describe('mean; null without values')
 
-/** Attempts counted together, on the wire. */
+/** Counters and means of a set of attempts, on the wire. */
 export const CountedFields = {
   n: z.int(),
   authenticated: z.int(),

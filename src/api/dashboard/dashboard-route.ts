@@ -18,7 +18,7 @@ import type { ProfileStore } from '../../storage/profile.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
 import type { UsageStore } from '../../storage/usage.js'
 
-/** What the dashboard API's handlers are given. */
+/** Services of the dashboard API's handlers. */
 export interface DashboardServices {
   readonly directory: Directory
   readonly rosters: Pick<AccountStore, 'roster'>
@@ -34,15 +34,15 @@ export interface DashboardServices {
   readonly exports: ExportFlows
   readonly userActions: UserActionFlows
   readonly targets: ProfileTargets
-  /** Enabled in this deployment. */
+  /** Context indicators enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]
   readonly now: () => number
 }
 
-/** Makes a row of the dashboard API's route table. */
+/** Creates a row of the dashboard API's route table. */
 export const dashboardRoute = routesFor<DashboardServices>()
 
-/** What nearly every row of the dashboard has in common. */
+/** Properties shared by nearly all rows of the dashboard. */
 export const Row = {
   countedAs: 'other',
   lane: 'dashboard',
@@ -55,9 +55,9 @@ export const NoBody = { kind: 'none' } as const
 export const UserParams = z.object({ userRef: UserRef })
 
 const LIMIT_MAX = 500
-/** Our choice: further pages are for an export. */
+/** Our choice: deeper paging needs an export. */
 const SKIP_MAX = 1_000_000
-/** A number of a query; of a body it is one already. */
+/** Coerces the text of a query; a body already has a number. */
 const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 
 export const Paging = {
@@ -66,7 +66,7 @@ export const Paging = {
 }
 export const PagingQuery = z.object(Paging)
 
-/** The one schema of a moment that comes in; `momentOf` reads it. */
+/** The schema of every incoming time; `momentOf` parses it. */
 export const Moment = z
   .string()
   .max(64)
@@ -75,20 +75,19 @@ export const Moment = z
       'must be an ISO 8601 date or date-time from 2000-01-01 to 2100-01-01, such as 2026-11-01 or 2026-11-01T00:00Z',
   })
   .meta({ examples: ['2026-11-01T00:00Z'] })
-const MOMENT = 'ISO 8601 date or date-time from 2000-01-01 to 2100-01-01; UTC without an offset; a date is its midnight'
+const MOMENT =
+  'ISO 8601 date or date-time from 2000-01-01 to 2100-01-01; UTC if it has no offset; a date means its midnight'
 
-/** Both bounds of a window, or one, or none: then it ends now, and begins with the hour 30 days before its end. */
+/** Bounds of a window, both optional. The default end is now; the default start is the hour 30 days before the end. */
 export const Window = {
-  date_from: Moment.optional().describe(`${MOMENT}. The start of the hour 30 days before date_to where it is left out`),
-  date_to: Moment.optional().describe(
-    `${MOMENT}. Not included; now where it is left out. At most 400 days after date_from`,
-  ),
+  date_from: Moment.optional().describe(`${MOMENT}. Default: the start of the hour 30 days before date_to`),
+  date_to: Moment.optional().describe(`${MOMENT}. Exclusive. Default: now. At most 400 days after date_from`),
 }
 
-/** `withWindow(z.object(...))`: a query or body with a window, checked and read as `window`. */
+/** A query or body schema with a validated window, which `windowOf` reads. */
 export function withWindow<S extends z.ZodRawShape>(shape: S) {
   return z.object({ ...Window, ...shape }).superRefine((given, context) => {
-    // Sound: the shape holds Window.
+    // Sound: the shape contains Window.
     const { date_from, date_to } = given as { date_from?: string; date_to?: string }
     const problem = windowProblem(date_from, date_to)
     if (problem !== null) context.addIssue({ code: 'custom', path: ['date_from'], message: problem })
@@ -105,23 +104,23 @@ export function windowProblem(from: string | undefined, to: string | undefined):
 export function windowOf(given: { date_from?: string | undefined; date_to?: string | undefined }, now: number) {
   const from = given.date_from === undefined ? null : momentOf(given.date_from)
   const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : momentOf(given.date_to)
-  // A part of an hour is not counted in advance: read for nobody who did not ask for it.
+  // The default starts on a full hour: only full hours are counted in advance.
   const usual = bucketStart(to - WINDOW_DEFAULT_MS, 'hour')
-  // A beginning alone may lie further back than attempts are kept.
+  // A given start without an end may be older than the retention of attempts.
   return { from: Math.max(from ?? usual, to - WINDOW_MAX_MS), to }
 }
 
-/** How a series is cut. */
-export const BucketField = z.enum(BUCKETS).default('day').describe('length of a point; UTC, weeks begin on Monday')
+/** Bucket length of a series. */
+export const BucketField = z.enum(BUCKETS).default('day').describe('bucket length; UTC, weeks begin on Monday')
 export const Flag = z.enum(['true', 'false'])
 
 export const Data = <T extends z.ZodType>(data: T) => z.object({ data })
 export const List = <T extends z.ZodType>(item: T) =>
-  z.object({ count: z.int().describe('all matches, not the page'), data: z.array(item) })
+  z.object({ count: z.int().describe('number of all matches, not of this page'), data: z.array(item) })
 
-/** The payload of a list that is never cut into pages. */
+/** The payload of a list without paging. */
 export const whole = <T>(data: readonly T[]) => ({ count: data.length, data })
 
-/** A moment on the wire; null stays null. */
+/** Epoch ms as ISO 8601. */
 export const iso = (at: number): string => new Date(at).toISOString()
 export const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at))

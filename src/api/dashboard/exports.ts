@@ -10,7 +10,7 @@ const Archive = z.object({
   status: z.enum(EXPORT_STATUSES),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
-  size: z.int().nullable().describe('bytes of the zip; null until it is ready'),
+  size: z.int().nullable().describe('bytes of the zip; null until ready'),
 })
 
 const Asked = withWindow({
@@ -19,19 +19,19 @@ const Asked = withWindow({
   kind: z
     .enum(EXPORT_KINDS)
     .default('authentications')
-    .describe('authentications, the log of requests, or the headcount ledger'),
+    .describe('authentications, the request log, or the headcount ledger'),
 }).meta({ examples: [{ date_from: '2026-11-01T00:00:00Z', date_to: '2026-12-01T00:00:00Z', kind: 'authentications' }] })
 
-/** A job writes the archive; this answers at once. */
+/** Queues an export and answers at once; a job writes the archive. */
 export const exportLog = dashboardRoute({
   ...Row,
   lane: 'batch',
   method: 'post',
   path: '/management/export-log',
-  summary: 'Export authentications, requests or the ledger as CSV in a zip',
+  summary: 'Export authentications, the request log or the ledger as CSV in a zip',
   description:
-    'Answers at once; /management/logs-archives tells when the archive is ready. Kept for 7 days; the deletion of an account ' +
-    'removes the archives that hold its sign-ins. One that failed is asked for again. At most 10 may wait.',
+    'Answers at once; /management/logs-archives shows when the archive is ready. Kept for 7 days. Deleting an account ' +
+    'removes the archives with its sign-ins. Request a failed archive again. At most 10 may be queued.',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: Asked },
@@ -43,7 +43,7 @@ export const exportLog = dashboardRoute({
   },
 })
 
-/** All archives there are: few, and gone after a week. */
+/** All archives, without paging: few exist, and each is deleted after a week. */
 export const exportArchives = dashboardRoute({
   ...Row,
   method: 'post',
@@ -71,7 +71,7 @@ export const exportArchives = dashboardRoute({
   },
 })
 
-/** The archive of the organization's own; of another it is not found. */
+/** An archive of the organization; another organization's is not found. */
 export const downloadArchive = dashboardRoute({
   ...Row,
   lane: 'batch',
@@ -79,7 +79,7 @@ export const downloadArchive = dashboardRoute({
   path: '/management/download-archive',
   onlyReads: true,
   summary: 'Download an archive that is ready',
-  replyHeaders: { 'Content-Disposition': 'A name for the file' },
+  replyHeaders: { 'Content-Disposition': 'Name of the file' },
   params: NoParams,
   query: NoQuery,
   body: {

@@ -21,7 +21,7 @@ const Entry = z.object({
   created_at: z.iso.datetime(),
   api: z.string(),
   method: z.string(),
-  route: z.string().describe('the template of the path: what the client put in it is not kept'),
+  route: z.string().describe('the template of the path; the values in the path are not stored'),
   status: z.int(),
   duration_ms: z.number(),
 })
@@ -47,11 +47,10 @@ async function entry(services: DashboardServices, organizationId: string, id: st
 }
 
 const KEPT =
-  'Kept for 30 days, without anything that the client sent. A successful bootstrap, enrollment or verify is not in it: the ' +
-  'authentications are its record.'
+  'Kept for 30 days, without any data that the client sent. Without successful bootstraps, enrollments and verifies: the ' +
+  'authentications record these.'
 const Id = z.object({ id: z.uuid().toLowerCase() })
 
-/** Requests, newest first. */
 export const listLogs = dashboardRoute({
   ...Row,
   method: 'get',
@@ -66,7 +65,7 @@ export const listLogs = dashboardRoute({
   handle: ({ organizationId, query, services }) => entries(services, organizationId, query),
 })
 
-/** The same with its parameters in the body. */
+/** The same with the parameters in the body. */
 export const searchLogs = dashboardRoute({
   ...Row,
   method: 'post',
@@ -82,7 +81,6 @@ export const searchLogs = dashboardRoute({
   handle: ({ organizationId, body, services }) => entries(services, organizationId, body),
 })
 
-/** One request. */
 export const oneLog = dashboardRoute({
   ...Row,
   method: 'get',
@@ -96,7 +94,7 @@ export const oneLog = dashboardRoute({
   handle: ({ organizationId, params, services }) => entry(services, organizationId, params.id),
 })
 
-/** The same: the interface names both methods. */
+/** The same by another method: the interface names both. */
 export const readLog = dashboardRoute({
   ...Row,
   method: 'post',

@@ -20,9 +20,9 @@ import {
 const Entry = z.object({
   id: z.string(),
   kind: z.enum(EVENT_KINDS),
-  created_at: z.iso.datetime().describe('when it happened'),
-  text: z.string().describe('what happened, in a sentence'),
-  user_ref: z.string().nullable().describe('null where the organization as a whole is meant'),
+  created_at: z.iso.datetime().describe('time of the event'),
+  text: z.string().describe('the event in one sentence'),
+  user_ref: z.string().nullable().describe('null if the event concerns the organization as a whole'),
   member_ref: z.string().nullable(),
   authentication_id: z.string().nullable().describe('see GET /authentications/{id}'),
   read: z.boolean(),
@@ -41,17 +41,17 @@ const entryOf = (one: Notification): z.infer<typeof Entry> => ({
   read_at: isoOrNull(one.readAt),
 })
 
-const Unread = z.int().describe('notifications of the organization that nobody has read')
+const Unread = z.int().describe('unread notifications of the organization')
 
-/** What happened, once each. */
+/** One notification per event. */
 export const listNotifications = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/notifications',
-  summary: 'Notifications, newest first, and how many are unread',
+  summary: 'Notifications, newest first, with the number of unread ones',
   description:
-    'One for each event, within seconds of it. Kept for 90 days; those that name an account go with it. A locked person has one ' +
-    'for each failure that closed typing or code anew.',
+    'One per event, within seconds of it. Kept for 90 days; deleting an account deletes the notifications that name it. Each ' +
+    'failure that locks typing or code, or extends the lock, creates one.',
   params: NoParams,
   query: z.object({ ...Paging, kind: z.enum(EVENT_KINDS).optional(), read: Flag.optional() }),
   body: NoBody,
@@ -64,7 +64,7 @@ export const listNotifications = dashboardRoute({
   },
 })
 
-const EITHER = 'must be {"all": true}, or {"id"} of one notification'
+const EITHER = 'must be {"all": true} or {"id"} with the id of one notification'
 const Id = z.uuid().toLowerCase()
 const Which = z.union([z.object({ id: Id }), z.object({ all: z.literal(true) })], EITHER)
 
@@ -78,7 +78,7 @@ async function mark({ notifications }: DashboardServices, organizationId: string
   return { status: 200, payload: { data: { unread: await notifications.unread(organizationId) } } }
 }
 
-/** All or one. */
+/** Marks all notifications or one. */
 export const markRead = dashboardRoute({
   ...Row,
   method: 'post',
@@ -95,7 +95,7 @@ export const markRead = dashboardRoute({
   handle: ({ organizationId, body, services }) => mark(services, organizationId, body),
 })
 
-/** The same: the interface names both methods. */
+/** The same by another method: the interface names both. */
 export const markReadByQuery = dashboardRoute({
   ...Row,
   method: 'get',
@@ -106,7 +106,7 @@ export const markReadByQuery = dashboardRoute({
     .object({ all: z.literal('true').optional(), id: Id.optional() })
     .refine(
       ({ all, id }) => (all === undefined) !== (id === undefined),
-      'must be all=true, or the id of one notification',
+      'must be all=true or id with the id of one notification',
     ),
   body: NoBody,
   replies: { 200: Marked },

@@ -36,7 +36,7 @@ const patternOf = (pattern: KeptPattern): z.infer<typeof Pattern> => ({
   tags: [...pattern.tags],
 })
 
-/** Patterns that were judged; the typing itself is not shown. */
+/** Tested patterns, without the typing itself. */
 export const listPatterns = dashboardRoute({
   ...Row,
   method: 'get',
@@ -53,20 +53,20 @@ export const listPatterns = dashboardRoute({
       services.attemptLog.patterns(organizationId, window, query),
       services.statistics.tallies(organizationId, 'method', window, null),
     ])
-    // Every judged attempt by typing has a pattern.
+    // Every scored typing attempt has a pattern.
     const count = methods.find(({ value }) => value === 'biometric')?.n ?? 0
     return { status: 200, payload: { count, data: patterns.map(patternOf) } }
   },
 })
 
-/** Tested patterns and references alike. */
+/** Tested patterns and references. */
 export const patternsById = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/patterns',
   onlyReads: true,
   summary: 'Typing patterns by their ids',
-  description: 'What is not there is left out.',
+  description: 'An unknown id is left out of the answer.',
   params: NoParams,
   query: NoQuery,
   body: {
@@ -83,9 +83,9 @@ export const patternsById = dashboardRoute({
   },
 })
 
-/** Tags of so many patterns are looked at: enough to know what there is, few enough to answer at once. */
+/** Number of patterns whose tags are counted: enough for an overview, few enough for a fast answer. */
 const TAGS_AMONG = 10_000
-const TAGS = `Of the newest ${TAGS_AMONG} tested patterns of the window.`
+const TAGS = `Counts the newest ${TAGS_AMONG} tested patterns of the window.`
 
 const TagCounts = List(z.object({ tag: z.string(), n: z.int() }))
 const ValueCounts = List(z.object({ value: z.string(), n: z.int() }))
@@ -111,7 +111,7 @@ async function valuesOf(services: DashboardServices, organizationId: string, tag
   return { status: 200, payload: whole(values.map(({ name, n }) => ({ value: name, n }))) }
 }
 
-/** Tag keys with their number of patterns. */
+/** Tag keys with their numbers of patterns. */
 export const tagKeys = dashboardRoute({
   ...Row,
   method: 'get',
@@ -142,7 +142,7 @@ export const searchTagKeys = dashboardRoute({
   handle: ({ organizationId, body, services }) => tagsOf(services, organizationId, body),
 })
 
-/** Values of one tag key with their number of patterns. */
+/** Values of one tag key with their numbers of patterns. */
 export const tagValues = dashboardRoute({
   ...Row,
   method: 'get',

@@ -21,7 +21,9 @@ import {
 const Action = z.enum(['auth', 'challenge', 'block'])
 const Groups = z.array(z.string().trim().min(1).max(100)).max(50)
 const PolicyBody = Policy.extend({
-  groups: Groups.default([]).describe('judges accounts with one of these groups; of several policies the oldest'),
+  groups: Groups.default([]).describe(
+    'the policy applies to accounts in one of these groups; if several policies match, the oldest applies',
+  ),
 })
 const PolicyExample = {
   ...DEFAULT_POLICY,
@@ -33,8 +35,10 @@ const PolicyExample = {
 }
 const PolicyReply = PolicyBody.extend({
   id: z.string(),
-  is_default: z.boolean().describe('judges where no group does'),
-  is_shadow: z.boolean().describe('judges beside the one that decides; see GET /policies/{id}/shadow'),
+  is_default: z.boolean().describe('applies to accounts without a group policy'),
+  is_shadow: z
+    .boolean()
+    .describe('evaluates each attempt in addition to the deciding policy; see GET /policies/{id}/shadow'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().nullable(),
   archived_at: z.iso.datetime().nullable(),
@@ -61,21 +65,21 @@ const DEFAULT_WEIGHTS = CONTEXT_INDICATORS.map((indicator) => ({
   signals: { ...SIGNAL_WEIGHTS[indicator] },
 }))
 
-/** Live policies, and what there is to weigh. */
+/** Live policies, with the indicators and their default weights. */
 export const listPolicies = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/policies',
   summary: 'Policies of the organization, oldest first',
   params: NoParams,
-  query: z.object({ archived: Flag.default('false').describe('true: archived ones too') }),
+  query: z.object({ archived: Flag.default('false').describe('true: archived policies are included') }),
   body: NoBody,
   replies: {
     200: List(PolicyReply).extend({
       globally_enabled_indicators: z
         .array(z.enum(INDICATORS))
         .nullable()
-        .describe('an indicator that is not in it never contributes to a score, whatever a policy says'),
+        .describe('any other indicator never contributes to a score, regardless of the policy'),
       default_weights: z
         .array(
           z.object({
@@ -84,7 +88,7 @@ export const listPolicies = dashboardRoute({
             signals: z.record(z.string(), z.number()),
           }),
         )
-        .describe('what indicators and signals weigh where a policy says nothing'),
+        .describe('weights of indicators and signals that a policy does not set'),
     }),
   },
   refuses: [],
@@ -100,7 +104,7 @@ export const listPolicies = dashboardRoute({
   },
 })
 
-/** A policy that judges nobody yet, unless it names groups. */
+/** Creates a policy. Without groups it does not apply to any account yet. */
 export const createPolicy = dashboardRoute({
   ...Row,
   method: 'post',
@@ -117,7 +121,7 @@ export const createPolicy = dashboardRoute({
   },
 })
 
-/** What judges where no group does. */
+/** The policy of accounts without a group policy. */
 export const defaultPolicy = dashboardRoute({
   ...Row,
   method: 'get',
@@ -138,7 +142,7 @@ export const onePolicy = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/policies/{id}',
-  summary: 'One policy, archived ones too',
+  summary: 'One policy, live or archived',
   params: Id,
   query: NoQuery,
   body: NoBody,
@@ -154,7 +158,7 @@ export const changePolicy = dashboardRoute({
   ...Row,
   method: 'put',
   path: '/policies/{id}',
-  summary: 'Replace a policy; holds everywhere within a second',
+  summary: 'Replace a policy; takes effect everywhere within a second',
   params: Id,
   query: NoQuery,
   body: { kind: 'json', schema: PolicyBody.meta({ examples: [PolicyExample] }) },
@@ -166,12 +170,12 @@ export const changePolicy = dashboardRoute({
   },
 })
 
-/** Records name the policy that judged them, so it stays. */
+/** Archives a policy. It is not deleted, because records refer to it. */
 export const archivePolicy = dashboardRoute({
   ...Row,
   method: 'delete',
   path: '/policies/{id}',
-  summary: 'Archive a policy: it judges nobody any more, and stays readable',
+  summary: 'Archive a policy: it no longer applies, and stays readable',
   params: Id,
   query: NoQuery,
   body: NoBody,
@@ -182,7 +186,7 @@ export const archivePolicy = dashboardRoute({
   },
 })
 
-/** Our choice: the interface reads the default, and names no way to choose it. */
+/** Our choice: the interface reads the default, but has no call to set it. */
 export const makeDefaultPolicy = dashboardRoute({
   ...Row,
   method: 'post',
@@ -200,16 +204,16 @@ export const makeDefaultPolicy = dashboardRoute({
 
 const Transitions = z.array(z.object({ from: Action, to: Action, n: z.int() }))
 
-/** What-if. */
+/** Evaluates a policy on recorded attempts (what-if). */
 export const simulatePolicy = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/policies/{id}/simulate',
   onlyReads: true,
-  summary: 'What the policy would have decided of recorded attempts',
+  summary: 'Decisions that the policy would have made on recorded attempts',
   description:
-    'Judges the newest 20,000 typing attempts of a window again, on what was recorded of them. A context indicator keeps ' +
-    'what it found; only its weight may be another one.',
+    'Evaluates the newest 20,000 typing attempts of a window again, from their records. A context indicator keeps its ' +
+    'recorded outcomes; only its weights may differ.',
   params: Id,
   query: NoQuery,
   body: {
@@ -222,11 +226,11 @@ export const simulatePolicy = dashboardRoute({
       z.object({
         n_attempts: z.int(),
         n_changed: z.int(),
-        truncated: z.boolean().describe('the window holds more attempts than were judged again'),
+        truncated: z.boolean().describe('the window has more attempts than were evaluated'),
         transitions: Transitions,
         users: z
           .array(z.object({ user_ref: z.string(), n_stricter: z.int(), n_looser: z.int() }))
-          .describe('users with a decision that changes, most first, 200 at the most'),
+          .describe('users with a changed decision, most changes first, at most 200'),
       }),
     ),
   },
@@ -249,12 +253,12 @@ export const simulatePolicy = dashboardRoute({
   },
 })
 
-/** What it said where another one decided. */
+/** The shadow policy's decisions, compared with those of the deciding policies. */
 export const policyShadow = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/policies/{id}/shadow',
-  summary: 'What the policy said in the shadow of others, beside what they decided',
+  summary: "The shadow policy's decisions, compared with the actual ones",
   params: Id,
   query: withWindow({}),
   body: NoBody,
@@ -274,12 +278,12 @@ export const policyShadow = dashboardRoute({
   },
 })
 
-/** From now on, in place of any other. */
+/** Makes a policy the shadow policy; it replaces any other. */
 export const makeShadow = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/policies/{id}/shadow',
-  summary: 'Let a policy judge beside the one that decides; its verdicts are only counted',
+  summary: 'Make a policy the shadow policy: it evaluates each attempt, and its decisions are only counted',
   params: Id,
   query: NoQuery,
   body: NoBody,
@@ -293,7 +297,7 @@ export const makeShadow = dashboardRoute({
   },
 })
 
-/** What it said until now stays counted. */
+/** Ends the shadow; its counted decisions stay. */
 export const endShadow = dashboardRoute({
   ...Row,
   method: 'delete',

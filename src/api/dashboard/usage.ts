@@ -22,7 +22,7 @@ const Event = z.object({
   n_users_nominative: z.int(),
   n_users_generic: z.int(),
   over_quota: z.boolean(),
-  baseline: z.boolean().describe('not an event of the window: how it was when the window began'),
+  baseline: z.boolean().describe('true: not an event, but the state at the start of the window'),
 })
 const NOBODY = { nAccounts: 0, nAccountsGeneric: 0, nUsersNominative: 0, nUsersGeneric: 0, overQuota: false }
 
@@ -37,15 +37,15 @@ const eventOf = (event: UsageEvent, baseline: boolean): z.infer<typeof Event> =>
   baseline,
 })
 
-/** The ledger as a curve: with a beginning, the first point says how it was then. */
+/** The headcount ledger; with date_from, the first entry is the state at that time. */
 export const usageHistory = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/usage/history',
   summary: 'The headcount ledger, oldest event first',
   description:
-    'With date_from, the first entry of the first page is a baseline: the state at the beginning of the window, of kind ' +
-    'checkpoint. It is not in the count.',
+    'With date_from, the first entry of the first page is a baseline of kind checkpoint: the state at the start of the ' +
+    'window. The count does not include it.',
   params: NoParams,
   query: withWindow({ ...Paging, limit: Paging.limit.default(500) }),
   body: NoBody,
@@ -64,13 +64,13 @@ export const usageHistory = dashboardRoute({
 
 const CLASSES = ['verify', 'enroll', 'bootstrap', 'other'] as const
 
-/** Every day of the window, without gaps. */
+/** Every day of the window, including days without requests. */
 export const usageApi = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/usage/api',
-  summary: 'Requests of each UTC day by endpoint class, and its peak of active users',
-  description: 'All three APIs together. Processes add up every few seconds. Days count whole.',
+  summary: 'Requests per UTC day and endpoint class, with the peak of active users',
+  description: 'Sums all three APIs. Processes report every few seconds. Days are always counted whole.',
   params: NoParams,
   query: withWindow({}),
   body: NoBody,
@@ -80,7 +80,7 @@ export const usageApi = dashboardRoute({
         date: z.iso.datetime(),
         n_requests: z.int(),
         by_endpoint_class: z.object({ verify: z.int(), enroll: z.int(), bootstrap: z.int(), other: z.int() }),
-        n_active_users_max: z.int().describe('the most people who signed in within one hour of the day'),
+        n_active_users_max: z.int().describe('most people who signed in within one hour of the day'),
       }),
     ),
   },

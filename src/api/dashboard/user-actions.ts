@@ -20,9 +20,9 @@ const Action = z.object({
   created_at: z.iso.datetime(),
   action: z.enum(USER_ACTIONS),
   member_ref: z.string(),
-  api_key_id: z.string().describe('the key that asked for it, as `keystride key list` names it'),
+  api_key_id: z.string().describe('id of the API key that requested the action; see `keystride key list`'),
   request_id: z.string().describe("the request's X-Request-Id"),
-  done: z.boolean().describe('false where it was refused or broke off'),
+  done: z.boolean().describe('false if the action was refused or failed'),
 })
 const actionOf = (entry: UserActionEntry): z.infer<typeof Action> => ({
   id: entry.id,
@@ -39,8 +39,8 @@ const Entry = z.object({
   created_at: z.iso.datetime(),
   kind: z.enum(['authentication', 'action']),
   member_ref: z.string(),
-  what: z.string().describe('the method of an authentication, or the action'),
-  outcome: z.string().describe('the recommended action of an authentication; done or not-done of an action'),
+  what: z.string().describe('method of an authentication, or name of an action'),
+  outcome: z.string().describe('recommended action of an authentication; done or not-done for an action'),
   reason: z.string(),
 })
 
@@ -68,7 +68,7 @@ export const userLogs = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/users/{userRef}/logs',
-  summary: "A user's authentications and what was done to the user, newest first",
+  summary: "A user's authentications and administrative actions, newest first",
   params: UserParams,
   query: PagingQuery,
   body: NoBody,
@@ -83,7 +83,7 @@ export const searchUserLogs = dashboardRoute({
   method: 'post',
   path: '/users/{userRef}/logs',
   onlyReads: true,
-  summary: "A user's authentications and what was done to the user, newest first",
+  summary: "A user's authentications and administrative actions, newest first",
   params: UserParams,
   query: NoQuery,
   body: { kind: 'json', schema: PagingQuery.meta({ examples: [{ skip: 0, limit: 50 }] }) },
@@ -92,12 +92,12 @@ export const searchUserLogs = dashboardRoute({
   handle: ({ organizationId, params, body, services }) => entries(services, organizationId, params.userRef, body),
 })
 
-/** The record of administrative actions, which nobody can change. */
+/** The record of administrative actions; it is append-only. */
 export const userActions = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/users/{userRef}/actions',
-  summary: 'What was done to a user through this API: when, what, by which key',
+  summary: 'Administrative actions on a user through this API, with time and API key',
   params: UserParams,
   query: PagingQuery,
   body: NoBody,
@@ -110,15 +110,15 @@ export const userActions = dashboardRoute({
   },
 })
 
-/** Each goes through the same flow as the call of the core API, or the command, that does it. */
+/** Each action uses the same flow as the core API's call or the command for it. */
 export const actOnUser = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/users/{userRef}/actions',
-  summary: 'Do something to a user: lock, unlock, reset the profile, clear the code, queue an action',
+  summary: 'Perform an action on a user: lock, unlock, reset the profile, clear the code, or queue an action',
   description:
-    'lock closes typing and the security code and ends the sessions, until unlock, a reset of the profile (typing) or a new ' +
-    'code. RESET_BIOMETRIC_PROFILE and UPDATE_BIOMETRIC_PROFILE wait for the next sign-in; clear-pending-action takes them back.',
+    'lock closes typing and the security code and ends the sessions. unlock reopens both; a profile reset reopens typing. ' +
+    'RESET_BIOMETRIC_PROFILE and UPDATE_BIOMETRIC_PROFILE wait for the next sign-in; clear-pending-action cancels them.',
   params: UserParams,
   query: NoQuery,
   body: {
@@ -126,7 +126,7 @@ export const actOnUser = dashboardRoute({
     schema: z
       .object({
         action: z.enum(USER_ACTIONS),
-        member_ref: UserRef.nullish().describe('which person, on a shared account'),
+        member_ref: UserRef.nullish().describe('on a shared account: the member'),
       })
       .meta({ examples: [{ action: 'unlock' }] }),
   },

@@ -26,7 +26,7 @@ const Statistics = z.object({
   blocked: z.int(),
   confidence: z.number().nullable(),
   confidence_biometrics: z.number().nullable(),
-  last_attempt_at: z.iso.datetime().nullable().describe('in the window'),
+  last_attempt_at: z.iso.datetime().nullable().describe('last attempt in the window; null if none'),
 })
 const statisticsOf = (user: UserStatistics): z.infer<typeof Statistics> => ({
   user_ref: user.userRef,
@@ -43,16 +43,16 @@ const Order = {
   sort: z
     .enum(USER_SORTS)
     .default('n')
-    .describe('by confidence and last, users without an attempt in the window stand last'),
+    .describe('sorted by confidence or last, users without an attempt in the window come last'),
   order: z.enum(['asc', 'desc']).default('desc'),
 }
 
-/** Users beside one another. */
+/** Statistics of all users, for comparison. */
 export const usersTable = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/users',
-  summary: 'Statistics of each user over a window, sorted and filtered',
+  summary: 'Statistics per user over a window, sorted and filtered',
   params: NoParams,
   query: withWindow({ ...Paging, ...Order, user_ref_filter: z.string().max(128).toLowerCase().optional() }),
   body: NoBody,
@@ -76,7 +76,7 @@ export const usersTable = dashboardRoute({
   },
 })
 
-/** One user by themselves. */
+/** Statistics of one user. */
 export const userStatistics = dashboardRoute({
   ...Row,
   method: 'get',
@@ -104,7 +104,7 @@ async function leaders(services: DashboardServices, organizationId: string, give
   return { status: 200, payload: { count: users.length, data: users.map(statisticsOf) } }
 }
 
-/** The first few of the table. */
+/** The first rows of the sorted table. */
 export const sortedUsers = dashboardRoute({
   ...Row,
   method: 'get',

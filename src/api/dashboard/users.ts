@@ -36,19 +36,22 @@ const Member = z
     pending_action: z.string().nullable(),
     preferred_language: z.string().nullable(),
     created_at: z.iso.datetime(),
-    last_authentication_at: z.iso.datetime().nullable().describe('the last successful one; null before'),
+    last_authentication_at: z.iso.datetime().nullable().describe('last successful authentication; null if none'),
   })
   .meta({ title: 'Member' })
 const User = z
   .object({
     user_ref: z.string(),
     type: z.enum(['nominative', 'generic']),
-    user_display_name: z.string().nullable().describe('a label to show; the identity is user_ref'),
+    user_display_name: z.string().nullable().describe('display label; the identity is user_ref'),
     groups: z.array(z.string()),
     tag: z.record(z.string(), z.string()),
     n_members: z.int(),
-    n_patterns_ref: z.int().describe('of all members'),
-    biometric_status: z.enum(BIOMETRIC_STATUSES).nullable().describe('of the one person; null on a generic account'),
+    n_patterns_ref: z.int().describe('reference patterns of all members'),
+    biometric_status: z
+      .enum(BIOMETRIC_STATUSES)
+      .nullable()
+      .describe('status of the one person; null on a generic account'),
     created_at: z.iso.datetime(),
     last_authentication_at: z.iso.datetime().nullable(),
   })
@@ -100,7 +103,6 @@ function userOf(services: DashboardServices, { account, members }: Roster): z.in
   }
 }
 
-/** Accounts, newest first. */
 export const listUsers = dashboardRoute({
   ...Row,
   method: 'get',
@@ -109,7 +111,7 @@ export const listUsers = dashboardRoute({
   params: NoParams,
   query: z.object({
     ...Paging,
-    user_ref_filter: z.string().max(128).toLowerCase().optional().describe('only users whose user_ref holds this'),
+    user_ref_filter: z.string().max(128).toLowerCase().optional().describe('only users whose user_ref contains this'),
   }),
   body: NoBody,
   replies: { 200: List(User) },
@@ -130,7 +132,7 @@ async function rosterOf(services: DashboardServices, organizationId: string, use
   return roster
 }
 
-/** One account with everybody on it, and the references of each. */
+/** One account with all members and their references. */
 export const oneUser = dashboardRoute({
   ...Row,
   method: 'get',
@@ -159,7 +161,7 @@ export const oneUser = dashboardRoute({
   },
 })
 
-/** Everybody on an account. */
+/** All members of an account. */
 export const userMembers = dashboardRoute({
   ...Row,
   method: 'get',
@@ -179,12 +181,12 @@ export const userMembers = dashboardRoute({
   },
 })
 
-/** For a search field that completes while somebody types. */
+/** For a search field with completion. */
 export const searchUserRefs = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/users-refs/{search}',
-  summary: 'User references that hold a text; those that begin with it first',
+  summary: 'User references that contain a text; those that begin with it come first',
   params: z.object({ search: z.string().trim().min(1).max(128).toLowerCase() }),
   query: z.object({ limit: Paging.limit.default(20) }),
   body: NoBody,
@@ -199,13 +201,13 @@ export const searchUserRefs = dashboardRoute({
   },
 })
 
-/** Users by when they were created. */
+/** Number of users by creation time. */
 export const usersGrowth = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/users-growth',
-  summary: 'How many users there are, bucket by bucket',
-  description: 'Of the users that are there now. The usage history has what was there then.',
+  summary: 'Number of users over time, by bucket',
+  description: 'Counts the users that exist now, by creation time. The usage history has the numbers of the past.',
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { momentOf } from '../../domain/time-window.js'
 import { Moment, windowProblem } from './dashboard-route.js'
 
-/** Windows of one call at the most. */
+/** Most windows of one call. */
 const WINDOWS_MAX = 50
 
 /** Body of a batch: several windows, answered in the same order. */
@@ -30,7 +30,7 @@ export const WindowsBody = z
   })
 export type WindowsBody = z.output<typeof WindowsBody>
 
-/** One after another: fifty at once would take every connection to the database. */
+/** One after another: fifty at once would use every database connection. */
 export async function eachWindow<T>(
   { windows }: WindowsBody,
   of: (window: { from: number; to: number }) => Promise<T>,

@@ -177,7 +177,7 @@ describe('a channel', () => {
     await post('/alert/email', email(sink.port))
     const sent = await post('/alert/email/test')
     expect(sent.json).toMatchObject({
-      message: 'The test went out: it was taken',
+      message: 'The test was sent: it was taken',
       data: { delivered: true, outcome: 'delivered' },
     })
     expect(sink.received[0]?.raw).toContain('Subject: Keystride: a test')
@@ -187,7 +187,7 @@ describe('a channel', () => {
     await new Promise((resolve) => setTimeout(resolve, 2100))
     const failed = await post('/alert/email/test')
     expect(failed.json.data).toEqual({ delivered: false, outcome: 'login-refused' })
-    expect(failed.json.message).toBe('The test did not go out: user or password were refused')
+    expect(failed.json.message).toBe('The test was not sent: user or password were refused')
     expect(sink.received).toHaveLength(1)
     await sink.close()
     const gateway = await gatewaySink({ status: 500 })
