@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { configTable } from '../src/process/config.js'
@@ -9,6 +9,35 @@ import { type ServiceProcess, startProcess } from './faults/service-process.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const documents = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+
+/** Files that a document links to, by their path in the repository; with headings if asked for. */
+const linksIn = (file: string, text: string, headings = false): string[] =>
+  [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((target) => !/^\w+:/.test(target))
+    .map((target) => (target.startsWith('#') ? file + target : normalize(join(dirname(file), target))))
+    .map((target) => (headings ? target : target.replace(/#.*/, '')))
+
+/** Whether a path exists and, after `#`, has the heading, as GitHub makes anchors of headings. */
+function leads(target: string): boolean {
+  const [path = '', anchor] = target.split('#')
+  if (!existsSync(join(root, path))) return false
+  if (anchor === undefined) return true
+  const anchors = [...read(path).matchAll(/^#+ (.+)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  return anchors.includes(anchor)
+}
 const blocks = [...readme.matchAll(/```sh walk\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
 
 describe('the walk through a sign-in', () => {
@@ -36,7 +65,7 @@ describe('the walk through a sign-in', () => {
         .filter((text) => text !== '')
         .map((text) => JSON.parse(text)),
     )
-    const [, , created, enrolled, verified, stranger, deleted] = answers
+    const [, created, enrolled, verified, stranger, deleted] = answers
     expect(created?.[0]).toMatchObject({ success: true, created: true, userRef: 'ann@example.com' })
     expect(enrolled?.map(({ biometricStatus }) => biometricStatus)).toEqual([...Array(4).fill('in-progress'), 'ok'])
     expect(verified?.[0].authentication).toMatchObject({ authenticated: true, recommendedAction: 'auth' })
@@ -62,14 +91,70 @@ describe('the configuration table', () => {
   })
 })
 
-describe('every command of the README', () => {
-  it('is one that package.json or the command line knows', () => {
+describe('the README', () => {
+  it('is short', () => {
+    expect(readme.split('\n').length - 1).toBeLessThanOrEqual(220)
+  })
+
+  it('links to every document', () => {
+    const targets = linksIn('README.md', readme)
+    expect(
+      documents.filter((file) => !targets.includes(file) && !['README.md', 'bench/README.md'].includes(file)),
+    ).toEqual([])
+  })
+})
+
+describe('every document', () => {
+  const help = (...words: string[]) =>
+    execFileSync(process.execPath, [join(root, 'bin/keystride.mjs'), ...words, '--help'], { encoding: 'utf8' })
+
+  it('names commands that package.json and the command line know', () => {
     const scripts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
-    const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map((match) => match[1] ?? '')
-    expect(named.filter((name) => !scripts.includes(name))).toEqual([])
-    const help = execFileSync(process.execPath, [join(root, 'bin/keystride.mjs'), '--help'], { encoding: 'utf8' })
-    const commands = [...readme.matchAll(/npx keystride ([a-z][\w-]*)/g)].map((match) => match[1] ?? '')
-    expect(commands.length).toBeGreaterThan(5)
-    expect(commands.filter((name) => !new RegExp(`^  ${name}\\b`, 'm').test(help))).toEqual([])
+    const known = new Set(
+      help()
+        .match(/^ {2}[a-z][\w-]*/gm)
+        ?.map((name) => name.trim()),
+    )
+    const benches = readFileSync(join(root, 'bench/README.md'), 'utf8')
+    const unknown = documents.flatMap((file) => {
+      const text = read(file)
+      const named = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '')
+      return [
+        ...named(/npm run (?:--silent )?([\w:]+)/g).filter((name) => !scripts.includes(name)),
+        ...named(/npm run bench -- ([a-z]\w*)/g).filter((name) => !benches.includes(`| \`${name}\` |`)),
+        ...named(/(?:npx |`)keystride ([a-z][\w-]*)/g).filter((name) => !known.has(name)),
+      ].map((name) => `${file}: ${name}`)
+    })
+    expect(known.size).toBeGreaterThan(10)
+    expect(unknown).toEqual([])
+  })
+
+  it('links to files and headings that exist', () => {
+    const broken = documents.flatMap((file) =>
+      linksIn(file, read(file), true)
+        .filter((target) => !leads(target))
+        .map((target) => `${file}: ${target}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  it('names paths of the repository that exist', () => {
+    const missing = documents.flatMap((file) =>
+      [...read(file).matchAll(/(?<![\w/.@-])((?:src|test|assembly|bench|bin|docs|model)\/[\w./-]*\w)(?!\S*[*{<])/g)]
+        .map((match) => match[1] ?? '')
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${file}: ${path}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('has pictures of at most 200 kB', () => {
+    const pictures = documents.flatMap((file) =>
+      [...read(file).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map((match) =>
+        normalize(join(dirname(file), match[1] ?? '')),
+      ),
+    )
+    expect(pictures).toContain('docs/try-page.png')
+    expect(pictures.filter((picture) => statSync(join(root, picture)).size > 200_000)).toEqual([])
   })
 })

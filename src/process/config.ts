@@ -63,32 +63,32 @@ const Environment = z.object({
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
-      'PostgreSQL 14 or newer, a standby by a further host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
+      'PostgreSQL 14 or newer; a standby is another host:port after a comma; unset: an embedded PostgreSQL under KEYSTRIDE_DATA',
     ),
   DATABASE_URL_FILE: file.describe(
-    'file that holds DATABASE_URL, as a container is given a secret; read where that is unset',
+    'file that holds DATABASE_URL, such as a mounted secret; read if DATABASE_URL is unset',
   ),
   DATABASE_POOL: count(2, 200)
     .default(10)
-    .describe('connections to PostgreSQL a process holds at most, one of them for signs of life'),
+    .describe('most connections of a process to PostgreSQL, one of them for health checks'),
   MIGRATE: z
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      'whether the start brings the database to its version; off: it stops where the schema is older, `keystride migrate` is a step',
+      'whether the start migrates the database; off: the start stops at an older schema, and `keystride migrate` is a step of its own',
     ),
   DATABASE_PREPARE: z
     .enum(['auto', 'true', 'false'])
     .default('auto')
     .describe(
-      'whether statements stay prepared; auto: not through a pooler; true for PgBouncer 1.21 or newer that keeps them',
+      'whether statements stay prepared; auto: not through a pooler; true: for PgBouncer 1.21 or newer with prepared statements',
     ),
   REDIS_URL: z
     .string()
     .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
     .optional()
     .describe(
-      'Redis 7 or newer: one node, or a Redis Cluster by several, comma-separated, or by one with ?cluster=true; unset: sessions live in PostgreSQL',
+      'Redis 7 or newer: one node, or a Redis Cluster as several nodes, comma-separated, or as one with ?cluster=true; unset: sessions live in PostgreSQL',
     ),
   KEYSTRIDE_DATA: z
     .string()
@@ -98,81 +98,88 @@ const Environment = z.object({
   ENCRYPTION_KEY: encryptionKey
     .optional()
     .describe("32 bytes in base64 that wrap the organizations' data keys; required with DATABASE_URL"),
-  ENCRYPTION_KEY_FILE: file.describe('file that holds ENCRYPTION_KEY; read where that is unset'),
+  ENCRYPTION_KEY_FILE: file.describe('file that holds ENCRYPTION_KEY; read if ENCRYPTION_KEY is unset'),
   ENCRYPTION_KEY_PREVIOUS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(encryptionKey))
     .optional()
-    .describe(
-      'keys that still open data keys while they are wrapped anew, comma-separated: see `keystride key rotate`',
-    ),
-  REPLAY: z.enum(['reject', 'flag']).default('reject').describe('what becomes of a replayed typing pattern'),
+    .describe('previous keys that still open data keys during a rotation, comma-separated: see `keystride key rotate`'),
+  REPLAY: z
+    .enum(['reject', 'flag'])
+    .default('reject')
+    .describe('whether a replayed typing pattern is rejected or only flagged'),
   TARGET_REF_PATTERNS: count(3, 10)
     .default(DEFAULT_TARGETS.targetRefPatterns)
     .describe('reference patterns that complete a profile, 3 to 10'),
   FULL_REF_PATTERNS: count(3, FULL_REF_PATTERNS_MAX)
     .default(DEFAULT_TARGETS.fullRefPatterns)
-    .describe(`reference patterns that fill a profile, up to ${FULL_REF_PATTERNS_MAX} and no fewer than complete it`),
+    .describe(
+      `reference patterns that fill a profile, up to ${FULL_REF_PATTERNS_MAX} and at least TARGET_REF_PATTERNS`,
+    ),
   ADAPTATION: z
     .enum(['on', 'off'])
     .default('on')
-    .describe('whether profiles learn from clean sign-ins; off also leaves out what they have learned'),
-  GEOIP_DB: file.describe('MMDB file with places (fields of GeoLite2 City); unset: location signals are null'),
-  ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the operator of a network is null'),
-  ANONYMIZERS: file.describe('file of address ranges of anonymisers, one a line; unset: that signal is null'),
+    .describe('whether profiles learn from clean sign-ins; off also ignores learned references'),
+  GEOIP_DB: file.describe('MMDB file with locations (fields of GeoLite2 City); unset: location signals are null'),
+  ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the network operator is null'),
+  ANONYMIZERS: file.describe(
+    'file with address ranges of anonymizers, one a line; unset: the anonymizer signal is null',
+  ),
   CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
     .optional()
     .describe(`context indicators that may count, comma-separated: ${CONTEXT_INDICATORS.join(', ')}`),
   ALERT_HOSTS: hosts
     .optional()
-    .describe('where alerts may be sent, comma-separated: host names, *.domains, addresses, ranges; unset: nowhere'),
-  ALERT_CA: file.describe('PEM file of certificates that alert channels trust beside the well-known ones'),
-  PROCESSES: count(1, 64).optional().describe('processes that serve, on one port; unset: as many as cores'),
+    .describe(
+      'hosts that alerts may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
+    ),
+  ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
+  PROCESSES: count(1, 64).optional().describe('processes that serve on one port; unset: one a core'),
   SCORING: z
     .enum(['pool', 'inline'])
     .default('pool')
-    .describe('where patterns are scored: on threads of their own, or on that which serves'),
+    .describe('where patterns are scored; pool: on worker threads; inline: on the serving thread'),
   SCORING_WORKERS: count(1, 64)
     .optional()
-    .describe('scoring threads of a process; unset: its share of the cores, less one, at least one'),
-  REQUESTS_AT_ONCE: count(4, 10_000)
-    .default(64)
-    .describe('requests a process works on at once; more wait, the most important first'),
+    .describe('scoring threads of a process; unset: its share of the cores minus one, at least one'),
+  REQUESTS_AT_ONCE: count(4, 10_000).default(64).describe('concurrent requests of a process; others wait, by priority'),
   QUEUE_MS: count(10, 60_000)
     .default(1000)
     .describe(
-      'how long a verify may have to wait, in ms: what would wait longer is 503 at once, and other calls sooner',
+      'longest wait of a verify, in ms: a request that would wait longer gets 503 at once; other calls wait less',
     ),
   KEY_RATE: count(0, 1_000_000)
     .default(NO_RATE)
-    .describe('requests a second of one API key over all processes, more are 429; 0: as many as it likes'),
+    .describe('requests a second of one API key over all processes, the rest get 429; 0: no limit'),
   KEY_BURST: count(1, 1_000_000)
     .optional()
-    .describe('requests of one API key that may come at once; unset: what may come in two seconds'),
+    .describe('burst of one API key, in requests; unset: two seconds of KEY_RATE'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(24)
-    .describe('memory of each process for profiles that sign in again, in MB: 100 about 12,000 people'),
+    .describe('cache of each process for profiles that sign in again, in MB; 100 MB hold about 12,000 people'),
   STOP_LEAD_S: count(0, 60)
     .default(0)
     .describe(
-      'seconds that a process told to stop serves on while /readyz says 503, for a load balancer to turn away first',
+      'seconds that a stopping process still serves while /readyz answers 503, so that a load balancer can switch first',
     ),
   READY_NEEDS_STORES: z
     .enum(['on', 'off'])
     .default('off')
-    .describe('whether /readyz says 503 while PostgreSQL or Redis is away; off: clients get the 503 of the API'),
+    .describe(
+      'whether /readyz answers 503 while PostgreSQL or Redis is unreachable; off: clients get the 503 of the API',
+    ),
   METRICS_PORT: count(1, 65_535)
     .optional()
-    .describe('port of its own for /metrics, with the probes; unset: /metrics is served on PORT'),
-  METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: that of HOST'),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('least level to log'),
+    .describe('separate port for /metrics and the probes; unset: /metrics is served on PORT'),
+  METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: HOST'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('lowest level to log'),
   LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
   UWS_PROVIDER: z
     .string()
     .min(1)
     .optional()
-    .describe('package to load uWebSockets.js from instead of the bundled ones'),
+    .describe('package to load uWebSockets.js from, in place of the bundled ones'),
 })
 
 export interface Config {

@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hasChromium, launch } from '../recorder/browser.js'
@@ -8,16 +5,7 @@ import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { openPage, picture, seriousFindings } from './pages.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const decisions = (file: string) => /<!-- decisions -->([\s\S]*?)<!-- \/decisions -->/.exec(read(file))?.[1] ?? ''
-
 describe('the integration guide', () => {
-  it('has the decision table of the README', () => {
-    expect(decisions('docs/integrate.md')).toContain('`enrollmentRequired` is true')
-    expect(decisions('README.md')).toBe(decisions('docs/integrate.md'))
-  })
-
   describe('at the address of a service', { timeout: 120_000 }, () => {
     let service: TestService
     let home: string

@@ -11,12 +11,14 @@ import type { Hand } from './hand.js'
 
 const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
 
-/** A picture of the page for review, where a folder for pictures is named. */
-export async function picture(page: Page, name: string): Promise<void> {
+/** A picture of the page, or of one element with a margin of 24 px. Does nothing unless a folder for pictures is named. */
+export async function picture(page: Page, name: string, element?: string): Promise<void> {
   if (folder === '') return
   mkdirSync(folder, { recursive: true })
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
+  const box = element === undefined ? null : await page.locator(element).boundingBox()
+  const clip = box && { x: box.x - 24, y: box.y - 24, width: box.width + 48, height: box.height + 48 }
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, ...(clip && { clip }) })
 }
 
 interface Followed {

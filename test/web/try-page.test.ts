@@ -89,6 +89,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
     expect(await page.locator('#said').textContent()).toContain(`${Math.round(100 * mine)} %`)
     expect(await seriousFindings(page)).toEqual([])
     await picture(page, '22-try-you')
+    await picture(page, 'try-page', '#result')
     await page.setViewportSize({ width: 320, height: 640 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     await picture(page, '24-try-phone')
