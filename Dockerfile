@@ -26,6 +26,7 @@ WORKDIR /srv/keystride
 COPY package.json CHANGELOG.md LICENSE ./
 COPY bin bin
 COPY model model
+COPY src/api/recorded-answers.json src/api/recorded-answers.json
 COPY src/storage/postgres/migrations src/storage/postgres/migrations
 COPY --from=packages /srv/keystride/node_modules node_modules
 COPY --from=build /srv/keystride/build build

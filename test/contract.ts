@@ -7,6 +7,7 @@ import { linkGroups, linkRoutes } from '../src/api/links-table.js'
 import { type OpenApiDocument, openApiDocument } from '../src/http/docs/openapi.js'
 import { documentedPath, refusalsOf } from '../src/http/docs/route-docs.js'
 import type { Route } from '../src/http/route.js'
+import { recordedAnswers } from '../src/wiring/endpoints.js'
 
 const ENVELOPE = ['timestamp', 'success', 'message', 'reason', 'warnings']
 
@@ -29,7 +30,7 @@ export const documentOf = (api: TestedApi, baseUrl = `https://login.example.org/
       groups: GROUPS[api],
       routes: TABLES[api],
     },
-    { version: '0.0.0', baseUrl },
+    { version: '0.0.0', baseUrl, recorded: recordedAnswers() },
   )
 
 /** Formats that replies name, as they are written here: RFC 3339 in UTC with milliseconds or the caller's own, UUID. */

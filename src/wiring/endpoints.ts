@@ -6,6 +6,7 @@ import { DEMO_ORGANIZATION } from '../domain/organization.js'
 import { newToken } from '../flows/process/tokens.js'
 import { createTryIt } from '../flows/profile/try-it.js'
 import { documentEndpoints } from '../http/docs/docs-page.js'
+import type { RecordedAnswers } from '../http/docs/recorded-answers.js'
 import { replyJson } from '../http/envelope.js'
 import type { Api, PlainEndpoint, Probe, ServerNeeds } from '../http/server-types.js'
 import type { Config } from '../process/config.js'
@@ -88,9 +89,15 @@ const browserModules = (): Record<`${string}.js`, string> => ({
   'try.js': built('web/try.js'),
 })
 
+/** Where the answers lie that documents show; `test/api/recorded-answers.test.ts` writes them. */
+export const recordedFile = (): string => join(packageRoot(), 'src', 'api', 'recorded-answers.json')
+export const recordedAnswers = () => JSON.parse(readFileSync(recordedFile(), 'utf8')) as RecordedAnswers // our own file
+
 /** An API's documents and what they load. */
-export const documents = (api: Api<Services>, config: Config): PlainEndpoint[] =>
-  documentEndpoints(api, { version: version(), baseUrl: `${config.publicUrl}${api.basePath}` }, built('web/docs.js'))
+export function documents(api: Api<Services>, config: Config): PlainEndpoint[] {
+  const baseUrl = `${config.publicUrl}${api.basePath}`
+  return documentEndpoints(api, { version: version(), baseUrl, recorded: recordedAnswers() }, built('web/docs.js'))
+}
 
 /**
  * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` says why no new request should be sent
