@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import { afterSuccess } from '../../src/domain/attempts.js'
-import type { AttemptToRecord, Authentication } from '../../src/storage/authentication.js'
+import type { AttemptRecord, Authentication } from '../../src/storage/authentication.js'
 import type { Stores } from '../../src/wiring/open-stores.js'
 import { userRef } from '../ratio/people.js'
 
@@ -11,22 +11,20 @@ export async function attemptLike(
   organizationId: string,
   index: number,
   like: Authentication,
-): Promise<AttemptToRecord> {
+): Promise<AttemptRecord> {
   const found = await stores.accounts.find(organizationId, userRef(index), null)
   const member = found?.member
   if (found === null || !member) throw new Error(`nobody is enrolled as ${userRef(index)}`)
   const bands = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
   return {
-    authentication: {
-      ...like,
-      id: v7(),
-      createdAt: Date.now(),
-      accountId: found.account.id,
-      memberId: member.id,
-      userRef: userRef(index),
-      memberRef: member.memberRef,
-      pattern: like.pattern === null ? null : { ...like.pattern, id: v7() },
-    },
+    ...like,
+    id: v7(),
+    createdAt: Date.now(),
+    accountId: found.account.id,
+    memberId: member.id,
+    userRef: userRef(index),
+    memberRef: member.memberRef,
+    patternId: like.patternId === null ? null : v7(),
     counters: afterSuccess(member.attempts, 'biometric'),
     habits: member.habits,
     attemptsVersion: member.attemptsVersion,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { table } from '../../src/cli/table.js'
 import { sha256Hex } from '../../src/flows/process/tokens.js'
-import type { AttemptToRecord } from '../../src/storage/authentication.js'
+import type { AttemptRecord } from '../../src/storage/authentication.js'
 import type { SessionStore } from '../../src/storage/session.js'
 import { bodyOf, enroll, userRef, VERIFIED_FROM } from '../ratio/people.js'
 import { mintIn, unitsFor } from '../ratio/sessions.js'
@@ -159,7 +159,7 @@ async function operationsOf(
       name: 'PostgreSQL: record an attempt',
       // No more than there are people: the second attempt of somebody would be made on counters that the first one moved.
       async prepare(count) {
-        const attempts: AttemptToRecord[] = []
+        const attempts: AttemptRecord[] = []
         while (attempts.length < Math.min(count, people))
           attempts.push(await attemptLike(stores, organizationId, person(), like))
         return attempts.map((attempt) => () => stores.authentications.record(organizationId, attempt))

@@ -81,7 +81,7 @@ async function worker(): Promise<FastifyInstance> {
       const { apikey = '', 'x-service-session': session = '' } = request.headers
       if (sha256(String(apikey)) !== keyHash) return reply.code(401).send({ success: false })
       const who = { organizationId: ORGANIZATION, userRef: request.params.userRef, memberRef: null }
-      const answer = await verify(who, String(session), scoring.present(request.body), HINTS)
+      const answer = await verify(who, String(session), { kind: 'pattern', body: scoring.present(request.body) }, HINTS)
       const timestamp = new Date().toISOString()
       return { timestamp, success: true, message: 'Done', ...verifyReply(answer, request.id) }
     },

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { facetsOf } from '../../src/domain/attempt-facts.js'
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
-import type { AttemptToRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
+import type { AttemptRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
 
 /** Writes an attempt in a transaction of its own: begin, four prepared statements one after the other, commit. */
@@ -23,33 +23,55 @@ export const usualRecord =
     }
   }
 
-async function write(client: pg.PoolClient, organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome> {
-  const { authentication: a, replayMark } = attempt
-  const at = new Date(a.createdAt)
+async function write(client: pg.PoolClient, organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome> {
+  const { replayMark, facts } = attempt
+  const at = new Date(attempt.createdAt)
   const moved = await client.query({
     name: 'move-member',
     text: MOVE_MEMBER,
     values: [
-      ...[organizationId, a.memberId, attempt.attemptsVersion, attempt.generation, attempt.rowVersion ?? null],
+      ...[organizationId, attempt.memberId, attempt.attemptsVersion, attempt.generation, attempt.rowVersion ?? null],
       ...[JSON.stringify(attempt.counters), attempt.habits],
-      ...[a.authenticated, at],
+      ...[attempt.authenticated, at],
     ],
   })
   if (moved.rowCount !== 1) return 'conflict'
   if (replayMark !== null && !(await claim(client, organizationId, attempt, replayMark, at))) return 'replay'
-  const { facts } = a
   await client.query({
     name: 'insert-authentication',
     text: INSERT_AUTHENTICATION,
     values: [
-      ...[organizationId, a.id, at, a.accountId, a.memberId, a.userRef, a.memberRef, a.accountType, a.sessionId],
-      ...[a.method, a.authenticated, a.recommendedAction, a.reason, a.confidence, a.confidenceBiometrics],
-      ...[a.confidenceContext, a.policyId, a.nPatternsRef, a.nPatternsRefUsed, a.pattern?.id ?? null],
-      ...[a.pattern?.sealed ?? null, facts === null ? null : toFactsText(facts)],
+      ...[
+        organizationId,
+        attempt.id,
+        at,
+        attempt.accountId,
+        attempt.memberId,
+        attempt.userRef,
+        attempt.memberRef,
+        attempt.accountType,
+        attempt.sessionId,
+      ],
+      ...[
+        attempt.method,
+        attempt.authenticated,
+        attempt.recommendedAction,
+        attempt.reason,
+        attempt.confidence,
+        attempt.confidenceBiometrics,
+      ],
+      ...[
+        attempt.confidenceContext,
+        attempt.policyId,
+        attempt.nPatternsRef,
+        attempt.nPatternsRefUsed,
+        attempt.patternId,
+      ],
+      ...[attempt.sealed, facts === null ? null : toFactsText(facts)],
       ...[facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)],
       ...[
-        facts === null ? null : JSON.stringify(facetsOf(facts, a)),
-        JSON.stringify(attemptEvents(a, attempt.counters)),
+        facts === null ? null : JSON.stringify(facetsOf(facts, attempt)),
+        JSON.stringify(attemptEvents(attempt, attempt.counters)),
       ],
     ],
   })
@@ -60,7 +82,7 @@ async function write(client: pg.PoolClient, organizationId: string, attempt: Att
 async function claim(
   client: pg.PoolClient,
   organizationId: string,
-  { authentication, generation }: AttemptToRecord,
+  { memberId, patternId, generation }: AttemptRecord,
   { exact, bands, cleared = [] }: ReplayMark,
   at: Date,
 ): Promise<boolean> {
@@ -75,7 +97,7 @@ async function claim(
   const claimed = await client.query({
     name: 'insert-mark',
     text: INSERT_MARK,
-    values: [organizationId, exact, bandsText, authentication.memberId, at, authentication.pattern?.id, generation],
+    values: [organizationId, exact, bandsText, memberId, at, patternId, generation],
   })
   return claimed.rowCount === 1
 }

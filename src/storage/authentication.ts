@@ -6,7 +6,7 @@ import type { ReplayMark } from '../domain/replay.js'
 import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
 import type { Binding } from './vault.js'
 
-/** One judged sign-in attempt, as it is kept. */
+/** One judged sign-in attempt, as stored. */
 export interface Authentication {
   readonly id: string
   readonly createdAt: number
@@ -27,21 +27,23 @@ export interface Authentication {
   readonly policyId: string
   readonly nPatternsRef: number
   readonly nPatternsRefUsed: number
-  /** The tested pattern's id and its encrypted sample; null for a security code. */
-  readonly pattern: { readonly id: string; readonly sealed: Uint8Array } | null
-  /** Null for a security code, for what was recorded before there were any, and after the member was archived. */
+  /** The tested pattern; null for a security code. */
+  readonly patternId: string | null
+  /** Its encrypted sample; null for a security code. */
+  readonly sealed: Uint8Array | null
+  /** Null for a security code and after the member was archived. */
   readonly facts: AttemptFacts | null
 }
 
-export interface AttemptToRecord {
-  readonly authentication: Authentication
+/** A judged attempt as the flow hands it to the store: the row, the member after it, and the versions that it was judged on. */
+export interface AttemptRecord extends Authentication {
   /** The member's counters after this attempt, valid only on top of `attemptsVersion`. */
   readonly counters: AttemptCounters
-  /** What the member's successes have in common after this attempt; null leaves it as it is. Valid on top of the same. */
+  /** The member's habits after this attempt, valid only on top of `attemptsVersion`; null leaves them unchanged. */
   readonly habits: HabitsText | null
   readonly attemptsVersion: number
   readonly generation: number
-  /** The member's when it was read; nothing at all of it may have changed. Left out, only the two above count. */
+  /** The member's version when it was read: any later change of the member is a conflict. If left out, only the two versions above count. */
   readonly rowVersion?: number
   /** Null records without looking at, or adding to, the replay index. */
   readonly replayMark: ReplayMark | null
@@ -49,14 +51,14 @@ export interface AttemptToRecord {
 
 export type RecordOutcome =
   | 'recorded'
-  /** The member's counters or profile, or whatever `rowVersion` tells of, moved since they were read: nothing was written, read and decide again. */
+  /** The member changed since it was read: nothing was written. Read and decide again. */
   | 'conflict'
   /** The mark is known: nothing was written. */
   | 'replay'
   /** The member is gone. */
   | 'absent'
 
-/** A pattern that the replay index knows; null where nothing of it but the mark is kept, and beside a mark of this very typing. */
+/** A pattern in the replay index. `pattern` is null if only its mark is kept, or if the mark is of this very typing. */
 export interface KnownPattern {
   readonly exact: Uint8Array
   readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null
@@ -72,16 +74,16 @@ interface SessionTyping {
 
 export interface AuthenticationStore {
   /**
-   * Writes the attempt, its replay mark and the member's counters, all or nothing; resolves after the commit. A success
-   * (`authenticated`) also sets the member's `lastSuccessAt`. Attempts of the same moment share one commit.
+   * Writes the attempt, its replay mark and the member's counters atomically; resolves after the commit. A success
+   * (`authenticated`) also sets the member's `lastSuccessAt`. Concurrent attempts share one commit.
    */
-  record(organizationId: string, attempt: AttemptToRecord): Promise<RecordOutcome>
-  /** Patterns known at `now`, epoch ms, whose marks this one resembles: what `record` calls a replay of. `most` at the most. */
+  record(organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome>
+  /** At most `most` patterns known at `now` (epoch ms) whose marks resemble this one: `record` would answer `replay` for each. */
   resembling(organizationId: string, mark: ReplayMark, now: number, most: number): Promise<KnownPattern[]>
   find(organizationId: string, id: string): Promise<Authentication | null>
-  /** When a session's typing last signed the member in, epoch ms, of its attempts from `since` on; null where none did. */
+  /** Time of the last sign-in by typing in a session since `since`, epoch ms; null if none. */
   typedInSession(organizationId: string, session: SessionTyping): Promise<number | null>
-  /** The attempt of this user that tested the pattern; null where there is none. */
+  /** The attempt of this user that tested the pattern; null if none. */
   findByPattern(organizationId: string, userRef: string, patternId: string): Promise<Authentication | null>
   /** Newest first. */
   list(organizationId: string, userRef: string, limit: number): Promise<Authentication[]>

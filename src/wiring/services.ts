@@ -9,7 +9,6 @@ import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createKnownPeople } from '../flows/attempt/person-cache.js'
 import { createVerify } from '../flows/attempt/verify.js'
-import { createVerifyCode } from '../flows/attempt/verify-code.js'
 import { createExportFlows } from '../flows/insight/exports.js'
 import { createInspect } from '../flows/insight/inspect.js'
 import { createSeries } from '../flows/insight/series.js'
@@ -76,7 +75,6 @@ export function servicesOf(
   const accounts = createAccountFlows({ ...needs, securityCodes })
   const enroll = createEnroll(needs)
   const verify = createVerify(needs)
-  const verifyCode = createVerifyCode(needs)
   return {
     ...dashboardServices(needs),
     bootstrap: createBootstrap(needs),
@@ -86,12 +84,11 @@ export function servicesOf(
     verify,
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
-    verifyCode,
     securityCodes,
     changeLanguage: createChangeLanguage(needs),
     typingWords: createTypingWordFlows(needs),
     preferLanguage: createPreferLanguage(needs),
-    legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify, verifyCode }),
+    legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify }),
     legacyLink: createLegacyLink({ ...needs, enroll }),
     pendingActions: createPendingActionFlows(needs),
     profileLinks: createProfileLinkFlows({ ...needs, createAccount: accounts.create }),

@@ -183,14 +183,12 @@ export function createOracle(needs: Needs) {
   }
 
   function holdAttempt({ row, before, codeHash, attempt }: Extract<Committed, { what: 'attempt' }>): void {
-    const { authentication } = attempt
-    const { id, sessionId, method, createdAt, authenticated, facts } = authentication
+    const { id, sessionId, method, createdAt, authenticated, facts } = attempt
     const { organizationId } = row
     attempts.set(id, { authenticated, code: needs.codeOf(codeHash) })
     hold('I4', row.archivedAt === null, () => `an attempt of ${row.member.id} after it was taken off the account`)
-    const own =
-      authentication.accountId === row.of.account.id && authentication.policyId === `policy of ${organizationId}`
-    hold('I9', own, () => `attempt ${id} names ${authentication.accountId} and ${authentication.policyId}`)
+    const own = attempt.accountId === row.of.account.id && attempt.policyId === `policy of ${organizationId}`
+    hold('I9', own, () => `attempt ${id} names ${attempt.accountId} and ${attempt.policyId}`)
 
     const fallback = policyOf(organizationId).security_code_fallback
     const budget = method === 'biometric' ? fallback.max_biometric_attempts : fallback.max_code_attempts

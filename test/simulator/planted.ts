@@ -18,7 +18,7 @@ export const PLANTED: readonly Planted[] = [
       authentications: {
         ...authentications,
         record(organizationId, { rowVersion: _, ...attempt }) {
-          const row = tables.members.get(keyOf(organizationId, attempt.authentication.memberId))
+          const row = tables.members.get(keyOf(organizationId, attempt.memberId))
           const { attemptsVersion = 0, generation = 0 } = row?.member ?? {}
           return authentications.record(organizationId, { ...attempt, attemptsVersion, generation })
         },
@@ -78,7 +78,7 @@ export const PLANTED: readonly Planted[] = [
         record(organizationId, attempt) {
           const { biometric, security_code } = attempt.counters
           const both = { biometric: { ...biometric, streak: 0 }, security_code: { ...security_code, streak: 0 } }
-          const counters = attempt.authentication.authenticated ? both : attempt.counters
+          const counters = attempt.authenticated ? both : attempt.counters
           return authentications.record(organizationId, { ...attempt, counters })
         },
       },
@@ -102,7 +102,7 @@ export const PLANTED: readonly Planted[] = [
         authentications: {
           ...authentications,
           record(organizationId, attempt) {
-            heldSince.set(attempt.authentication.memberId, flushes())
+            heldSince.set(attempt.memberId, flushes())
             return authentications.record(organizationId, attempt)
           },
         },
@@ -132,7 +132,7 @@ export const PLANTED: readonly Planted[] = [
       }
       const record: AuthenticationStore['record'] = (organizationId, attempt) =>
         authentications.record(organizationId, attempt).catch(async (error: unknown) => {
-          const place = places.get(attempt.authentication.sessionId)
+          const place = places.get(attempt.sessionId)
           if (place !== undefined) await sessions.release(...place)
           throw error
         })
@@ -263,7 +263,7 @@ export const PLANTED: readonly Planted[] = [
       authentications: {
         ...authentications,
         record(organizationId, { rowVersion: _, ...attempt }) {
-          const row = tables.members.get(keyOf(organizationId, attempt.authentication.memberId))
+          const row = tables.members.get(keyOf(organizationId, attempt.memberId))
           const attemptsVersion = row?.member.attemptsVersion ?? 0
           return authentications.record(organizationId, { ...attempt, attemptsVersion })
         },

@@ -190,14 +190,17 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
     enroll: (who) => withToken(who, (flows, token) => flows.enroll(who, token, body(who, 0.97), HINTS)),
     verify: (who) =>
       withToken(who, async (flows, token) => {
-        const answer = await flows.verify(who, token, body(who, right), HINTS)
-        const pattern = answer.authentication?.pattern
-        if (pattern) keep(heldOf(who).patterns, pattern.id)
+        const answer = await flows.verify(who, token, { kind: 'pattern', body: body(who, right) }, HINTS)
+        const { patternId } = answer.authentication ?? {}
+        if (patternId) keep(heldOf(who).patterns, patternId)
         return answer
       }),
     'verify code'(who) {
       const tried = code(who)
-      return { code: tried, ...withToken(who, (flows, token) => flows.verifyCode(who, token, tried, HINTS)) }
+      return {
+        code: tried,
+        ...withToken(who, (flows, token) => flows.verify(who, token, { kind: 'code', code: tried }, HINTS)),
+      }
     },
     'legacy verify'(who) {
       const presented = random.chance(0.3) ? token(who) : null

@@ -5,7 +5,6 @@ import { createSecurityCodeFlows } from '../../src/flows/account/security-code.j
 import { createUnlock } from '../../src/flows/account/unlock.js'
 import { createKnownPeople, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../src/flows/attempt/verify.js'
-import { createVerifyCode } from '../../src/flows/attempt/verify-code.js'
 import { createLegacyLink } from '../../src/flows/legacy/legacy-link.js'
 import { createLegacyVerify } from '../../src/flows/legacy/legacy-verify.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
@@ -200,7 +199,6 @@ export function startProcess(needs: Needs, process: number) {
   const accounts = createAccountFlows({ ...given, securityCodes })
   const enroll = createEnroll(given)
   const verify = createVerify(given)
-  const verifyCode = createVerifyCode(given)
   const profileFlows = createProfileFlows(given)
   const pendingActionFlows = createPendingActionFlows(given)
   return {
@@ -208,13 +206,12 @@ export function startProcess(needs: Needs, process: number) {
     accounts,
     enroll,
     verify,
-    verifyCode,
     securityCodes,
     profiles: profileFlows,
     pendingActions: pendingActionFlows,
     profileLinks: createProfileLinkFlows({ ...given, createAccount: accounts.create }),
     linkPage: createLinkPage(given),
-    legacyVerify: createLegacyVerify({ ...given, create: accounts.create, enroll, verify, verifyCode }),
+    legacyVerify: createLegacyVerify({ ...given, create: accounts.create, enroll, verify }),
     legacyLink: createLegacyLink({ ...given, enroll }),
     unlock: createUnlock(given),
     userActions: createUserActions({ ...given, profileFlows, pendingActionFlows }),

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid'
 import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import type { ReplayMark } from '../../src/domain/replay.js'
-import type { AttemptToRecord } from '../../src/storage/authentication.js'
+import type { AttemptRecord, Authentication } from '../../src/storage/authentication.js'
 import type { Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
@@ -62,30 +62,29 @@ export function reference(memberId: string, replayMark = mark(), generation = 0)
   } satisfies NewReference
 }
 
-export function attempt(of: Person, changes: Partial<AttemptToRecord> = {}): AttemptToRecord {
+export function attempt(of: Person, changes: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    authentication: {
-      id: uuid(),
-      createdAt: NOW,
-      accountId: of.accountId,
-      memberId: of.memberId,
-      userRef: of.userRef,
-      memberRef: of.userRef,
-      accountType: 'nominative',
-      sessionId: '0123456789abcdef',
-      method: 'biometric',
-      authenticated: true,
-      recommendedAction: 'auth',
-      reason: '',
-      confidence: 0.91,
-      confidenceBiometrics: 0.925,
-      confidenceContext: null,
-      policyId: uuid(),
-      nPatternsRef: 5,
-      nPatternsRefUsed: 5,
-      pattern: { id: uuid(), sealed: randomBytes(2000) },
-      facts: null,
-    },
+    id: uuid(),
+    createdAt: NOW,
+    accountId: of.accountId,
+    memberId: of.memberId,
+    userRef: of.userRef,
+    memberRef: of.userRef,
+    accountType: 'nominative',
+    sessionId: '0123456789abcdef',
+    method: 'biometric',
+    authenticated: true,
+    recommendedAction: 'auth',
+    reason: '',
+    confidence: 0.91,
+    confidenceBiometrics: 0.925,
+    confidenceContext: null,
+    policyId: uuid(),
+    nPatternsRef: 5,
+    nPatternsRefUsed: 5,
+    patternId: uuid(),
+    sealed: randomBytes(2000),
+    facts: null,
     counters: NO_ATTEMPTS,
     habits: null,
     attemptsVersion: 0,
@@ -93,6 +92,20 @@ export function attempt(of: Person, changes: Partial<AttemptToRecord> = {}): Att
     replayMark: mark(),
     ...changes,
   }
+}
+
+/** The row: an attempt without the member after it and the checks of its commit. */
+export function authenticationOf(attempt: AttemptRecord): Authentication {
+  const {
+    counters: _,
+    habits: __,
+    attemptsVersion: ___,
+    generation: ____,
+    rowVersion: _____,
+    replayMark: ______,
+    ...row
+  } = attempt
+  return row
 }
 
 export const sha256Hex = () => createHash('sha256').update(randomBytes(32)).digest('hex')

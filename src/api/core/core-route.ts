@@ -6,7 +6,6 @@ import type { AccountFlows } from '../../flows/account/accounts.js'
 import type { PreferLanguage } from '../../flows/account/preferred-language.js'
 import type { SecurityCodeFlows } from '../../flows/account/security-code.js'
 import type { VerifyFlow } from '../../flows/attempt/verify.js'
-import type { VerifyCodeFlow } from '../../flows/attempt/verify-code.js'
 import type { LegacyLinkFlows } from '../../flows/legacy/legacy-link.js'
 import type { LegacyVerifyFlow } from '../../flows/legacy/legacy-verify.js'
 import type { ChangeLanguage } from '../../flows/organization/organization-language.js'
@@ -30,7 +29,6 @@ export interface CoreServices {
   readonly verify: VerifyFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly organizations: Pick<OrganizationStore, 'license'>
-  readonly verifyCode: VerifyCodeFlow
   readonly securityCodes: SecurityCodeFlows
   readonly changeLanguage: ChangeLanguage
   readonly typingWords: TypingWordFlows

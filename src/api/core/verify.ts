@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type AttemptWindow, REFUSED_BECAUSE } from '../../domain/attempts.js'
 import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
-import type { VerifyAnswer } from '../../flows/attempt/attempt-record.js'
+import type { VerifyAnswer } from '../../flows/attempt/answer.js'
 import {
   coreRoute,
   designation,
@@ -93,10 +93,10 @@ export const verifyUser = coreRoute({
     const code = securityCodeIn(body)
     const memberRef = code === null ? memberRefIn(body) : code.value.member_ref
     const who = designation(organizationId, params.userRef, query, memberRef)
-    const answer =
-      code === null
-        ? await namingBothForms(body, services.verify(who, session ?? '', body, hints))
-        : await services.verifyCode(who, session ?? '', code.value.securityCode, hints)
+    const input =
+      code === null ? { kind: 'pattern' as const, body } : { kind: 'code' as const, code: code.value.securityCode }
+    const verified = services.verify(who, session ?? '', input, hints)
+    const answer = await (code === null ? namingBothForms(body, verified) : verified)
     return { status: 200, payload: verifyReply(answer, requestId), warnings: code?.warnings ?? answer.warnings }
   },
 })
@@ -152,7 +152,7 @@ function scored(
     confidenceContext: record.confidenceContext ?? record.confidenceBiometrics,
     recommendedAction: record.recommendedAction,
     recognizedUser: answer.recognizedUser,
-    patternTestId: record.pattern?.id ?? '',
+    patternTestId: record.patternId ?? '',
     policyId: record.policyId,
     nPatternsRef: record.nPatternsRef,
     nPatternsRefUsed: record.nPatternsRefUsed,

@@ -90,7 +90,7 @@ function authenticationOf(attempt: LoggedAttempt): z.infer<typeof Authentication
     policy_id: attempt.policyId,
     n_patterns_ref: attempt.nPatternsRef,
     n_patterns_ref_used: attempt.nPatternsRefUsed,
-    pattern_id: attempt.pattern?.id ?? null,
+    pattern_id: attempt.patternId,
   }
 }
 

@@ -1,31 +1,49 @@
 import type { Account, Member } from '../../domain/account.js'
 import { type AttemptKind, type RefusedBecause, type SessionUse, whyClosed } from '../../domain/attempts.js'
 import type { ProfileTargets } from '../../domain/biometric-status.js'
-import { sessionMissing } from '../../domain/refusal.js'
+import { Refusal, sessionMissing, sessionOfAnother } from '../../domain/refusal.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { SessionStore } from '../../storage/session.js'
 import { type Settings, settingsFor } from '../organization/settings.js'
 import type { LanguageHints } from '../organization/suggested-words.js'
+import { sha256Hex } from '../process/tokens.js'
 import { type ModeNeeds, modeInputs } from '../session/mode-inputs.js'
 import {
   bindSession,
   type Designation,
   findPerson,
+  fitsMember,
   type LiveSession,
   type Presented,
   requireSession,
 } from '../session/person.js'
+import { patternsLimited } from './invalid-patterns.js'
+import type { KnownPeople, KnownPerson } from './person-cache.js'
 
-interface Needs {
+export interface ContextNeeds {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
+  readonly people: KnownPeople
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly now: () => number
 }
 
-/** What an attempt of either kind is judged on, and answered from. */
-export interface Situation {
+/** The input that an attempt is judged by. */
+export type AttemptInput =
+  | { readonly kind: 'pattern'; readonly body: Uint8Array }
+  | { readonly kind: 'code'; readonly code: string }
+
+/** One call of verify. */
+export interface AttemptCall {
+  readonly who: Designation
+  readonly token: Presented
+  readonly input: AttemptInput
+  readonly hints: LanguageHints
+}
+
+/** The session, person and settings that an attempt is judged on and answered from. */
+export interface AttemptContext {
   readonly method: AttemptKind
   readonly who: Designation
   readonly session: LiveSession
@@ -33,72 +51,172 @@ export interface Situation {
   readonly member: Member
   readonly settings: Settings
   readonly used: SessionUse
-  /** Of the user's latest attempts this is the nth, about; 0 where none is reserved. */
+  /** Approximate number of this attempt among the user's latest; 0 without a reservation. */
   readonly nth: number
   readonly hints: LanguageHints
 }
 
-/** Who attempts what, in which session. Refuses a missing session and an absent person. */
-export async function begin(
-  needs: Needs,
-  method: AttemptKind,
-  who: Designation,
-  token: Presented,
-  hints: LanguageHints,
-): Promise<Situation> {
+/** Why no attempt is judged: the profile is incomplete, or the mode is not open. */
+export type Closed = 'enroll' | RefusedBecause
+
+/** A context without a reservation, in which no attempt is judged. */
+interface ClosedAttempt {
+  readonly context: AttemptContext
+  readonly closed: Closed
+}
+
+/**
+ * Finds session, person and settings, and counts the attempt before it is judged. A cached person costs one Redis round
+ * trip. Throws a Refusal if the session or the person is missing.
+ */
+export async function openAttempt(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext | ClosedAttempt> {
+  const { who, token, input } = call
+  const cached = input.kind === 'pattern' ? needs.people.recall(who) : null
+  const opened = cached !== null && typeof token === 'string' ? await openCached(needs, call, cached, token) : null
+  return opened ?? openStored(needs, call)
+}
+
+async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext | ClosedAttempt> {
+  const context = await readContext(needs, call)
+  const limited = call.input.kind === 'pattern' ? patternsLimited(context.member) : null
+  if (limited !== null) throw limited
+  const closed = whyClosedNow(needs, context)
+  if (closed !== null) return { context, closed }
+  const { open, context: reserved } = await reserve(needs, context)
+  return open ? reserved : { context: reserved, closed: 'session-used-up' }
+}
+
+/** Null if the cached person has no open attempt: the stores decide then. The commit shows whether the cached person was current. */
+async function openCached(
+  needs: ContextNeeds,
+  call: AttemptCall,
+  cached: KnownPerson,
+  token: string,
+): Promise<AttemptContext | ClosedAttempt | null> {
+  const { member } = cached
+  const settings = await needs.settingsOf(call.who.organizationId)
+  const before = contextOf(call, unreadSession(call.who, member, token), cached, settings)
+  if (whyClosedNow(needs, before) !== null) return null
+  const { open, context: reserved } = await reserve(needs, before)
+  if (!open) return null
+  if (!fitsMember(reserved.session, reserved.who)) {
+    await release(needs, reserved)
+    throw sessionOfAnother()
+  }
+  // With several processes another one has mostly begun the session or judged the attempt before: its person is newer.
+  const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
+  const wasElsewhere = reserved.nth !== cached.nth + 1 && reserved.nth !== 1
+  return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
+}
+
+/** Reads the person again. If the attempt is not open to them, releases its reservation. */
+async function readWhileReserved(
+  needs: ContextNeeds,
+  reserved: AttemptContext,
+): Promise<AttemptContext | ClosedAttempt> {
+  const context = await readAgain(needs, reserved)
+  const limited = patternsLimited(context.member)
+  const closed = limited === null ? closedWhileReserved(needs, context) : null
+  if (limited === null && closed === null) return context
+  const before = await release(needs, context)
+  if (closed === null) throw limited
+  needs.people.forget(context.who)
+  return { context: before, closed }
+}
+
+async function readContext(needs: ContextNeeds, call: AttemptCall): Promise<AttemptContext> {
+  const { who, token } = call
   const session = await requireSession(needs.sessions, who, token)
-  const named = { ...who, memberRef: who.memberRef ?? session.memberRef }
+  const [settings, person] = await Promise.all([
+    needs.settingsOf(who.organizationId),
+    findPerson(needs.accounts, { ...who, memberRef: who.memberRef ?? session.memberRef }),
+  ])
+  await bindSession(needs.sessions, who, session, person)
+  return contextOf(call, session, person, settings)
+}
+
+interface Person {
+  readonly account: Account
+  readonly member: Member
+}
+
+const contextOf = (
+  { who, input, hints }: Pick<AttemptCall, 'who' | 'input' | 'hints'>,
+  session: LiveSession,
+  { account, member }: Person,
+  settings: Settings,
+): AttemptContext => ({
+  method: input.kind === 'pattern' ? 'biometric' : 'security_code',
+  who: { ...who, memberRef: who.memberRef ?? session.memberRef },
+  session,
+  account,
+  member,
+  settings: settingsFor(settings, account),
+  used: session.used,
+  nth: 0,
+  hints,
+})
+
+/** Stands in for a session until its reservation reads it. */
+const unreadSession = ({ userRef }: Designation, { memberRef }: Member, token: string): LiveSession => ({
+  userRef,
+  memberRef,
+  memberVersion: null,
+  used: { biometric: 0, security_code: 0, typingFailed: false },
+  reportedAction: null,
+  sha256: sha256Hex(token),
+})
+
+/** The context with its person as stored now. Throws a Refusal if the person is gone or was replaced under the same name. */
+export async function readAgain(
+  needs: Pick<ContextNeeds, 'accounts' | 'settingsOf'>,
+  context: AttemptContext,
+): Promise<AttemptContext> {
+  const { who } = context
   const [settings, { account, member }] = await Promise.all([
     needs.settingsOf(who.organizationId),
-    findPerson(needs.accounts, named),
+    findPerson(needs.accounts, who),
   ])
-  await bindSession(needs.sessions, who, session, { account, member })
-  return {
-    method,
-    who: named,
-    session,
-    account,
-    member,
-    settings: settingsFor(settings, account),
-    used: session.used,
-    nth: 0,
-    hints,
-  }
+  // The checks of the account are not repeated: a replaced account is rare.
+  if (account.id !== context.account.id || account.type !== context.account.type)
+    throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
+  return { ...context, account, member, settings: settingsFor(settings, account) }
 }
 
-/** Counts the attempt before it is made. `open` false where the session's budget of its kind is used up. */
-export async function reserve(needs: Needs, situation: Situation): Promise<Situation & { readonly open: boolean }> {
-  const { max_biometric_attempts, max_code_attempts } = situation.settings.policy.policy.security_code_fallback
-  const budget = situation.method === 'biometric' ? max_biometric_attempts : max_code_attempts
-  const reservation = await needs.sessions.reserve(...placeOf(situation), budget)
+/** Counts the attempt in its session. `open` is false if the session's budget of this method is used up. */
+async function reserve(
+  needs: ContextNeeds,
+  context: AttemptContext,
+): Promise<{ readonly open: boolean; readonly context: AttemptContext }> {
+  const { max_biometric_attempts, max_code_attempts } = context.settings.policy.policy.security_code_fallback
+  const budget = context.method === 'biometric' ? max_biometric_attempts : max_code_attempts
+  const reservation = await needs.sessions.reserve(...placeOf(context), budget)
   if (reservation === null) throw sessionMissing()
-  const session = { ...situation.session, ...reservation.session }
+  const session = { ...context.session, ...reservation.session }
   const open = reservation.outcome !== 'exhausted'
-  return { ...situation, session, used: session.used, nth: open ? reservation.nth : situation.nth, open }
+  return { open, context: { ...context, session, used: session.used, nth: open ? reservation.nth : context.nth } }
 }
 
-/** Gives back an attempt from which nothing was learned: the situation as it was before its reservation. */
+/** Undoes the reservation of an attempt that was not judged. Returns the context as before the reservation. */
 export async function release(
   needs: { readonly sessions: Pick<SessionStore, 'release'> },
-  situation: Situation,
-): Promise<Situation> {
-  await needs.sessions.release(...placeOf(situation))
-  return unreserved(situation)
+  context: AttemptContext,
+): Promise<AttemptContext> {
+  await needs.sessions.release(...placeOf(context))
+  return unreserved(context)
 }
 
-const placeOf = ({ who, session, method }: Situation) =>
+const placeOf = ({ who, session, method }: AttemptContext) =>
   [who.organizationId, who.userRef, session.sha256, method] as const
 
-/** An attempt's own reservation does not close it; a member-wide lock may. */
-const unreserved = (situation: Situation): Situation => {
-  const { used, method } = situation
-  return { ...situation, used: { ...used, [method]: used[method] - 1 } }
+const unreserved = (context: AttemptContext): AttemptContext => {
+  const { used, method } = context
+  return { ...context, used: { ...used, [method]: used[method] - 1 } }
 }
 
-/** Why an attempt that is not reserved yet is not open; null where it is. */
-export const closedBy = (needs: ModeNeeds, situation: Situation): 'enroll' | RefusedBecause | null =>
-  whyClosed(modeInputs(needs, situation), situation.method)
+const whyClosedNow = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
+  whyClosed(modeInputs(needs, context), context.method)
 
-/** The same of one that is reserved. */
-export const closedByNow = (needs: ModeNeeds, situation: Situation): 'enroll' | RefusedBecause | null =>
-  closedBy(needs, unreserved(situation))
+/** Why a reserved attempt is not open; null if it is. Its own reservation does not close it, a lock of the member does. */
+export const closedWhileReserved = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
+  whyClosedNow(needs, unreserved(context))

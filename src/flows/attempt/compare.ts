@@ -1,83 +1,125 @@
 import type { Member } from '../../domain/account.js'
 import { liftable } from '../../domain/adaptation.js'
-import { Refusal } from '../../domain/refusal.js'
+import { Refusal, userNotFound } from '../../domain/refusal.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../../scoring/scoring.js'
+import type { CodeHash } from '../../storage/code-hash.js'
 import type { ProfileStore, StoredReference } from '../../storage/profile.js'
+import type { SecurityCodeStore } from '../../storage/security-code.js'
+import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
-import type { Situation } from './attempt-context.js'
+import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
 import type { KnownPeople } from './person-cache.js'
 
-export interface ComparisonNeeds {
+export interface CompareNeeds {
   readonly profiles: ProfileStore
   readonly vault: Vault
   readonly people: KnownPeople
   readonly scoring: Scoring
   /** Profiles learn from clean sign-ins, and what they learned counts. */
   readonly adaptation: boolean
+  readonly securityCodes: SecurityCodeStore
+  readonly codeHash: CodeHash
+  readonly sessions: Pick<SessionStore, 'release'>
+  readonly newId: () => string
 }
 
-/** A pattern, and the references it was scored against. */
-export interface ComparedTyping {
+/** A pattern scored against the member's references. */
+export interface TypingComparison {
+  readonly method: 'biometric'
   readonly reading: PatternReading
-  readonly generation: number
   readonly profileVersion: number
-  /** Of the enrolled references; null where there is none to keep. */
+  /** Template of the enrolled references; null if none is to be cached. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
   /** Ids of the references, in the order in which they were compared. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]
+  readonly patternId: string
+  /** The encrypted sample. */
+  readonly sealed: Uint8Array
 }
 
-/** A Refusal as a value where the body is no pattern of this member: nothing was learned from it. */
-export async function compareTyping(
-  needs: ComparisonNeeds,
-  situation: Situation,
+/** A security code compared with the member's. */
+export interface CodeComparison {
+  readonly method: 'security_code'
+  readonly right: boolean
+  /** Version of the code that was compared. */
+  readonly version: number
+}
+
+export type Comparison = TypingComparison | CodeComparison
+
+/** Compares the input with the member's profile or code. A Refusal, as a value, if the body is no pattern of this member. */
+export const compare = (
+  needs: CompareNeeds,
+  context: AttemptContext,
+  input: AttemptInput,
+): Promise<Comparison | Refusal> =>
+  input.kind === 'pattern' ? compareTyping(needs, context, input.body) : compareCode(needs, context, input.code)
+
+/** Whether the comparison still holds for the member as read again: other references or another code are compared anew. */
+export const stillHolds = (comparison: Comparison, { member }: AttemptContext): boolean =>
+  comparison.method === 'biometric'
+    ? comparison.profileVersion === member.profileVersion
+    : comparison.version === member.code.version
+
+async function compareTyping(
+  needs: CompareNeeds,
+  context: AttemptContext,
   body: Uint8Array,
-): Promise<ComparedTyping | Refusal> {
-  const { who, member, settings } = situation
+): Promise<TypingComparison | Refusal> {
+  const { who, account, member, settings } = context
   const { organizationId } = who
-  const held = needs.people.profileOf(who, member)
-  const stored = held === null ? await needs.profiles.references(organizationId, member.id) : null
+  const cached = needs.people.profileOf(who, member)
+  const stored = cached === null ? await needs.profiles.references(organizationId, member.id) : null
   const replayKey = await needs.vault.replayKey(organizationId)
   const against =
-    held === null
-      ? { references: await opened(needs, situation, (stored ?? []).filter(isEnrolled)), keep: true }
-      : { references: [], template: held.template }
+    cached === null
+      ? { references: await opened(needs, context, (stored ?? []).filter(isEnrolled)), keep: true }
+      : { references: [], template: cached.template }
   const first = await needs.scoring.score({ body, replayKey, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
-  const hasAdaptive = held?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
+  const hasAdaptive = cached?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const enrolled = held?.references ?? idsOf((stored ?? []).filter(isEnrolled))
-  const { result, ...compared } = mayLift
-    ? await lift(needs, situation, body, replayKey)
+  const enrolled = cached?.references ?? idsOf((stored ?? []).filter(isEnrolled))
+  const { result, references, adaptive } = mayLift
+    ? await lift(needs, context, body, replayKey)
     : { result: first, references: enrolled, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
-  const { generation, profileVersion } = member
-  const template = held?.template ?? first.reading.kept
   const { reading } = result
-  return otherMember(reading, member) ?? { reading, generation, profileVersion, template, hasAdaptive, ...compared }
+  const foreign = otherMember(reading, member)
+  if (foreign !== null) return foreign
+  const patternId = needs.newId()
+  const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
+  return {
+    method: 'biometric',
+    reading,
+    profileVersion: member.profileVersion,
+    template: cached?.template ?? first.reading.kept,
+    hasAdaptive,
+    references,
+    adaptive,
+    patternId,
+    sealed: await needs.vault.seal(organizationId, binding, reading.sample),
+  }
 }
 
-/** The same against enrolled and adaptive references. */
+/** Scores against the enrolled and the adaptive references. */
 async function lift(
-  needs: ComparisonNeeds,
-  situation: Situation,
+  needs: CompareNeeds,
+  context: AttemptContext,
   body: Uint8Array,
   replayKey: Uint8Array,
-): Promise<Pick<ComparedTyping, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
-  const stored = await needs.profiles.references(situation.who.organizationId, situation.member.id)
+): Promise<Pick<TypingComparison, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
+  const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
   const [enrolled, learned] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
-  const [references, adaptive] = await Promise.all([
-    opened(needs, situation, enrolled),
-    opened(needs, situation, learned),
-  ])
+  const [references, adaptive] = await Promise.all([opened(needs, context, enrolled), opened(needs, context, learned)])
   const result = await needs.scoring.score({ body, replayKey, references, adaptive })
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
 
-/** A `member_ref` in the pattern must name the member whom the call is about; null where it does, or is absent. */
+/** A `member_ref` in the pattern must name the member of the call. Null if it does, or is absent. */
 export function otherMember(reading: PatternReading, member: Member): Refusal | null {
   if (reading.memberRef === null || normalizeUserRef(reading.memberRef) === member.memberRef) return null
   return new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
@@ -87,10 +129,39 @@ const idsOf = (references: readonly StoredReference[]): string[] => references.m
 
 const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
 
-const opened = (needs: ComparisonNeeds, { who, account, member }: Situation, references: readonly StoredReference[]) =>
+const opened = (
+  needs: CompareNeeds,
+  { who, account, member }: AttemptContext,
+  references: readonly StoredReference[],
+) =>
   Promise.all(
     references.map(({ id, generation, sealed }) => {
       const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
       return needs.vault.open(who.organizationId, binding, sealed)
     }),
   )
+
+async function compareCode(needs: CompareNeeds, context: AttemptContext, code: string): Promise<CodeComparison> {
+  const { who, member } = context
+  const stored = await needs.securityCodes.find(who.organizationId, member.id)
+  if (stored === null) throw userNotFound()
+  try {
+    const right = await needs.codeHash.matches(ownerOf(context), code, stored.hash)
+    return { method: 'security_code', right, version: stored.version }
+  } catch (error) {
+    // Shed by the hashing queue: nothing was compared, so the attempt does not count.
+    if (error instanceof Refusal) await release(needs, context)
+    throw error
+  }
+}
+
+/** Takes as long as a comparison for a member without a code, so that the time does not show whether there is one. */
+export async function hideCodeAbsence(
+  { codeHash }: Pick<CompareNeeds, 'codeHash'>,
+  context: AttemptContext,
+  input: AttemptInput,
+): Promise<void> {
+  if (input.kind === 'code' && !context.member.code.set) await codeHash.matches(ownerOf(context), input.code, null)
+}
+
+const ownerOf = ({ who, member }: AttemptContext) => ({ organizationId: who.organizationId, memberId: member.id })

@@ -1,137 +1,172 @@
 import { joinedConfidence } from '../../domain/adaptation.js'
 import type { AttemptFacts } from '../../domain/attempt-facts.js'
-import type { ProfileTargets } from '../../domain/biometric-status.js'
+import { afterFailure, afterSuccess } from '../../domain/attempts.js'
 import { type Circumstances, readHabits, writeHabits } from '../../domain/context/circumstances.js'
 import { type ContextJudgement, habitsAfter, judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator } from '../../domain/context/signal.js'
-import { Refusal, sessionMissing } from '../../domain/refusal.js'
 import { verdict } from '../../domain/verdict.js'
 import { whatIf } from '../../domain/what-if.js'
-import type { PatternReading } from '../../scoring/scoring.js'
-import type { AuthenticationStore } from '../../storage/authentication.js'
+import type { AttemptRecord } from '../../storage/authentication.js'
 import type { Geography } from '../../storage/geography.js'
-import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
 import type { Settings } from '../organization/settings.js'
-import { closedByNow } from './attempt-context.js'
-import type { IsReplay, Judge, Judged } from './attempt-record.js'
-import { type ComparedTyping, type ComparisonNeeds, compareTyping } from './compare.js'
-import { patternsLimited } from './invalid-patterns.js'
-import { clearedMark } from './replay-check.js'
+import { shownSessionId } from '../process/tokens.js'
+import type { AttemptContext } from './attempt-context.js'
+import type { CodeComparison, Comparison, TypingComparison } from './compare.js'
+import type { ReplayCheck } from './replay-check.js'
 
-export interface JudgementNeeds extends ComparisonNeeds {
-  readonly authentications: AuthenticationStore
-  readonly invalidPatterns: InvalidPatternStore
-  readonly targets: ProfileTargets
-  readonly newId: () => string
-  readonly now: () => number
+export interface DecideNeeds {
   readonly replay: 'reject' | 'flag'
   readonly geography: Geography
   /** Context indicators that this deployment has. */
   readonly contextIndicators: readonly ContextIndicator[]
 }
 
-export interface JudgedTyping extends Judged {
-  readonly compared: ComparedTyping
-  /** Seen before, whether or not that is refused here. */
-  readonly replay: boolean
+/** Id and time, epoch ms, of the record. */
+interface Stamp {
+  readonly id: string
+  readonly now: number
 }
 
-/**
- * A score holds for the references it was made with: where these changed meanwhile the pattern is scored again. Not
- * against those of a new generation: what took the old one away has ended the session too.
- */
-export function judgeOf(
-  needs: JudgementNeeds,
-  body: Uint8Array,
-  first: ComparedTyping,
-): { readonly judge: Judge<JudgedTyping>; readonly isReplay: IsReplay<JudgedTyping> } {
-  const patternId = needs.newId()
-  let compared = first
-  let cleared: readonly Uint8Array[] = []
-  const judge: Judge<JudgedTyping> = async (situation, seenBefore) => {
-    const closed = closedByNow(needs, situation)
-    if (closed !== null) return closed
-    const { who, account, member, settings } = situation
-    if (member.generation !== first.generation) return sessionMissing()
-    const limited = patternsLimited(member)
-    if (limited !== null) return limited
-    if (member.profileVersion !== compared.profileVersion) {
-      const again = await compareTyping(needs, situation, body)
-      if (again instanceof Refusal) return again
-      compared = again
-    }
-    const { reading } = compared
-    const { policy } = settings.policy
-    const replay = reading.replayOfReference || seenBefore
-    const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
-    const circumstances = circumstancesOf(needs, reading)
-    const habits = readHabits(member.habits)
-    const context = judgeContext(circumstances, habits, policy.indicators, needs.contextIndicators)
-    const { confidence: confidenceContext, impossibleTravel } = context
-    const replayRejected = replay && needs.replay === 'reject'
-    const decided = verdict(
-      { confidenceBiometrics, confidenceContext, bot: reading.bot, replay: replayRejected, impossibleTravel },
-      policy,
-    )
-    const { exact, bands } = reading.replayMark
-    const binding = { accountId: account.id, memberId: member.id, patternId, generation: member.generation }
-    return {
-      verdict: decided,
-      confidenceBiometrics,
-      confidenceContext,
-      nPatternsRefUsed: reading.nReferencesUsed,
-      recognizedUser: decided.reason === '' && confidenceBiometrics >= policy.decision_threshold,
-      pattern: { id: patternId, sealed: await needs.vault.seal(who.organizationId, binding, reading.sample) },
-      replayMark: seenBefore ? null : { exact, bands, cleared },
-      facts: withShadow(
-        needs,
-        factsOf({ reading, compared, circumstances, context, replay, replayRejected }),
-        settings,
-      ),
-      habits: decided.recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, circumstances)) : null,
-      compared,
-      replay,
-      warnings: reading.warnings,
-    }
+/** Decides an attempt: the verdict, the member's counters and habits after it, and its facts. Pure: no I/O, no clock. */
+export const decide = (
+  needs: DecideNeeds,
+  context: AttemptContext,
+  comparison: Comparison,
+  check: ReplayCheck,
+  stamp: Stamp,
+): AttemptRecord =>
+  comparison.method === 'biometric'
+    ? decideTyping(needs, context, comparison, check, stamp)
+    : recordOf(context, stamp, decidedByCode(comparison))
+
+/** The part of the record that the comparison decides. */
+type Decided = Pick<
+  AttemptRecord,
+  | 'recommendedAction'
+  | 'reason'
+  | 'confidence'
+  | 'confidenceBiometrics'
+  | 'confidenceContext'
+  | 'nPatternsRefUsed'
+  | 'patternId'
+  | 'sealed'
+  | 'facts'
+  | 'habits'
+  | 'replayMark'
+>
+
+function decideTyping(
+  needs: DecideNeeds,
+  context: AttemptContext,
+  comparison: TypingComparison,
+  { seenBefore, cleared }: ReplayCheck,
+  stamp: Stamp,
+): AttemptRecord {
+  const { reading, patternId, sealed } = comparison
+  const { settings, member } = context
+  const { policy } = settings.policy
+  const replay = reading.replayOfReference || seenBefore
+  const replayRejected = replay && needs.replay === 'reject'
+  const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
+  const circumstances = circumstancesOf(needs, comparison, stamp.now)
+  const habits = readHabits(member.habits)
+  const judgement = judgeContext(circumstances, habits, policy.indicators, needs.contextIndicators)
+  const { confidence: confidenceContext, impossibleTravel } = judgement
+  const { confidence, recommendedAction, reason } = verdict(
+    { confidenceBiometrics, confidenceContext, bot: reading.bot, replay: replayRejected, impossibleTravel },
+    policy,
+  )
+  const facts = factsOf(comparison, circumstances, judgement, replay, replayRejected)
+  const { exact, bands } = reading.replayMark
+  return recordOf(context, stamp, {
+    recommendedAction,
+    reason,
+    confidence,
+    confidenceBiometrics,
+    confidenceContext,
+    nPatternsRefUsed: reading.nReferencesUsed,
+    patternId,
+    sealed,
+    facts: withShadow(needs, facts, settings),
+    habits: recommendedAction === 'auth' ? writeHabits(habitsAfter(habits, circumstances)) : null,
+    replayMark: seenBefore ? null : { exact, bands, cleared },
+  })
+}
+
+const decidedByCode = ({ right }: CodeComparison): Decided => ({
+  recommendedAction: right ? 'auth' : 'block',
+  reason: '',
+  confidence: 0,
+  confidenceBiometrics: 0,
+  confidenceContext: null,
+  nPatternsRefUsed: 0,
+  patternId: null,
+  sealed: null,
+  facts: null,
+  habits: null,
+  replayMark: null,
+})
+
+function recordOf(context: AttemptContext, { id, now }: Stamp, decided: Decided): AttemptRecord {
+  const { account, member, settings, session, method } = context
+  const authenticated = decided.recommendedAction === 'auth'
+  const { attempts } = member
+  // By name: V8 copies spread fields on a slow path.
+  return {
+    id,
+    createdAt: now,
+    accountId: account.id,
+    memberId: member.id,
+    userRef: account.userRef,
+    memberRef: member.memberRef,
+    accountType: account.type,
+    sessionId: shownSessionId(session.sha256),
+    method,
+    authenticated,
+    recommendedAction: decided.recommendedAction,
+    reason: decided.reason,
+    confidence: decided.confidence,
+    confidenceBiometrics: decided.confidenceBiometrics,
+    confidenceContext: decided.confidenceContext,
+    policyId: settings.policy.id,
+    nPatternsRef: member.nPatternsRef,
+    nPatternsRefUsed: decided.nPatternsRefUsed,
+    patternId: decided.patternId,
+    sealed: decided.sealed,
+    facts: decided.facts,
+    counters: authenticated ? afterSuccess(attempts, method) : afterFailure(attempts, method, now),
+    habits: decided.habits,
+    attemptsVersion: member.attemptsVersion,
+    generation: member.generation,
+    rowVersion: member.rowVersion,
+    replayMark: decided.replayMark,
   }
-  const isReplay: IsReplay<JudgedTyping> = async ({ who }, { replayMark }) => {
-    const mark = replayMark === null ? null : await clearedMark(needs, who.organizationId, body, replayMark)
-    cleared = mark?.cleared ?? []
-    return mark === null
-  }
-  return { judge, isReplay }
 }
 
-/** Context signals of the attempt: by the end user's address as relayed, never the transport's. */
-function circumstancesOf({ geography, now }: JudgementNeeds, { ip, metadata }: PatternReading): Circumstances {
-  const found = ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
-  return { at: now(), ip, ...found, device: metadata.device }
+/** Context of the attempt, by the end user's address as relayed; the transport's address is not used. */
+function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparison, at: number): Circumstances {
+  const { ip, metadata } = reading
+  const { network, place, anonymizer } =
+    ip === null ? { network: null, place: null, anonymizer: null } : geography.look(ip)
+  return { at, ip, network, place, anonymizer, device: metadata.device }
 }
 
-interface Found {
-  readonly reading: PatternReading
-  readonly compared: ComparedTyping
-  readonly circumstances: Circumstances
-  readonly context: ContextJudgement
-  readonly replay: boolean
-  readonly replayRejected: boolean
-}
-
-function factsOf({ reading, compared, circumstances, context, replay, replayRejected }: Found): AttemptFacts {
-  // By name: the engine makes the rest of an object on its slow path, 20 us an attempt.
-  const { ip, network, anonymizer, place, device } = circumstances
-  const { application, tags } = reading.metadata
-  const { indicators, impossibleTravel } = context
-  const { bot, botLikelihood, mode } = reading
-  const { references, adaptive } = compared
+function factsOf(
+  { reading, references, adaptive }: TypingComparison,
+  { ip, network, anonymizer, place, device }: Circumstances,
+  { indicators, impossibleTravel, confidence }: ContextJudgement,
+  replay: boolean,
+  replayRejected: boolean,
+): AttemptFacts {
+  const { bot, botLikelihood, mode, metadata } = reading
   return {
     ip,
     network,
     anonymizer,
     place,
     device,
-    application,
-    tags,
+    application: metadata.application,
+    tags: metadata.tags,
     indicators,
     impossibleTravel,
     bot,
@@ -141,15 +176,15 @@ function factsOf({ reading, compared, circumstances, context, replay, replayReje
     mode,
     confidenceEnrolled: reading.confidence ?? 0,
     confidenceAdapted: reading.confidenceAdapted,
-    contextKnown: context.confidence !== null,
+    contextKnown: confidence !== null,
     shadow: null,
     references,
     adaptive,
   }
 }
 
-/** The facts with what the shadow policy would have said: it decides nothing. */
-function withShadow({ contextIndicators }: JudgementNeeds, facts: AttemptFacts, { shadow }: Settings): AttemptFacts {
+/** Adds the shadow policy's verdict, which decides nothing. */
+function withShadow({ contextIndicators }: DecideNeeds, facts: AttemptFacts, { shadow }: Settings): AttemptFacts {
   if (shadow === null) return facts
   const recommendedAction = whatIf(facts, shadow.policy, contextIndicators)
   return { ...facts, shadow: { policyId: shadow.id, recommendedAction } }

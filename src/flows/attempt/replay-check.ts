@@ -1,7 +1,8 @@
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../domain/replay.js'
 import type { PatternReading, Scoring } from '../../scoring/scoring.js'
-import type { AuthenticationStore } from '../../storage/authentication.js'
+import type { AttemptRecord, AuthenticationStore } from '../../storage/authentication.js'
 import type { Vault } from '../../storage/vault.js'
+import type { AttemptContext, AttemptInput } from './attempt-context.js'
 
 export interface KnownPatternNeeds {
   readonly authentications: Pick<AuthenticationStore, 'resembling'>
@@ -10,15 +11,34 @@ export interface KnownPatternNeeds {
   readonly now: () => number
 }
 
-/**
- * Where everybody types the same words a million typings leave some 14 whose marks are alike. Each costs a tenth of a
- * millisecond to look at.
- */
-const LOOKED_AT_MAX = 64
+/** What is known of an attempt's pattern in the replay index. */
+export interface ReplayCheck {
+  /** The index holds the pattern itself. */
+  readonly seenBefore: boolean
+  /** `exact` of the marks that resemble this pattern's and were found to be of other typings. */
+  readonly cleared: readonly Uint8Array[]
+}
+
+export const NOT_SEEN: ReplayCheck = { seenBefore: false, cleared: [] }
+
+/** Checks an attempt that `record` refused as a replay against the patterns themselves. */
+export async function checkReplay(
+  needs: KnownPatternNeeds,
+  { who }: AttemptContext,
+  input: AttemptInput,
+  { replayMark }: AttemptRecord,
+): Promise<ReplayCheck> {
+  if (input.kind === 'code' || replayMark === null) return { seenBefore: true, cleared: [] }
+  const mark = await clearedMark(needs, who.organizationId, input.body, replayMark)
+  return { seenBefore: mark === null, cleared: mark?.cleared ?? [] }
+}
+
+/** Among a million typings of the same words some 14 have marks that are alike. Comparing with one costs 0.1 ms. */
+const COMPARED_MAX = 64
 
 /**
- * Lays a pattern beside those that its mark resembles. The mark with these cleared where it is another typing than each of
- * them; null where it is one of them over again, where one cannot be looked at, and where there are too many.
+ * Compares a pattern with those that its mark resembles. Returns the mark with these cleared if it differs from each; null
+ * if it repeats one of them, if one cannot be compared, or if there are more than `COMPARED_MAX`.
  */
 export async function clearedMark(
   needs: KnownPatternNeeds,
@@ -26,15 +46,15 @@ export async function clearedMark(
   body: Uint8Array,
   mark: ReplayMark,
 ): Promise<ReplayMark | null> {
-  const known = await needs.authentications.resembling(organizationId, mark, needs.now(), LOOKED_AT_MAX + 1)
+  const known = await needs.authentications.resembling(organizationId, mark, needs.now(), COMPARED_MAX + 1)
   const patterns = known.flatMap(({ pattern }) => pattern ?? [])
-  if (known.length === 0 || known.length > LOOKED_AT_MAX || patterns.length < known.length) return null
+  if (known.length === 0 || known.length > COMPARED_MAX || patterns.length < known.length) return null
   if (known.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)) return null
   const replayKey = await needs.vault.replayKey(organizationId)
   for (const { binding, sealed } of patterns) {
     const reference = await needs.vault.open(organizationId, binding, sealed)
     const result = await needs.scoring.score({ body, references: [reference], replayKey })
-    // Marks know no scale: where the distance is infinite the one may be the other, stretched further than is looked.
+    // Marks do not depend on scale: an infinite distance may mean the same typing, stretched beyond the range compared.
     if (!result.ok || !isAnother(result.reading)) return null
   }
   return { ...mark, cleared: known.map(({ exact }) => exact) }

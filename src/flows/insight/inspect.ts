@@ -100,10 +100,10 @@ const NONE: readonly ContextIndicator[] = []
 const UNKNOWN: Circumstances = { at: 0, ip: null, network: null, anonymizer: null, place: null, device: null }
 
 async function traced(needs: Needs, organizationId: string, attempt: LoggedAttempt): Promise<AttemptTrace> {
-  const { pattern, facts, userRef, memberRef, accountId, memberId } = attempt
+  const { patternId, sealed, facts, userRef, memberRef, accountId, memberId } = attempt
   const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null })
   const person = await needs.accounts.find(organizationId, userRef, memberRef)
-  if (pattern === null || facts === null || person?.member?.id !== memberId) return none(0)
+  if (patternId === null || sealed === null || facts === null || person?.member?.id !== memberId) return none(0)
   const { generation } = person.member
   const held = new Map((await needs.profiles.references(organizationId, memberId)).map((one) => [one.id, one]))
   const wanted = [...facts.references, ...facts.adaptive]
@@ -114,7 +114,7 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   const samples = (ids: readonly string[]) =>
     Promise.all(ids.map((id) => open(id, held.get(id)?.sealed ?? new Uint8Array())))
   const inputs = {
-    probe: await open(pattern.id, pattern.sealed),
+    probe: await open(patternId, sealed),
     references: await samples(facts.references),
     adaptive: await samples(facts.adaptive),
   }

@@ -110,15 +110,15 @@ const GENERATIONS_TRIED_MAX = 50
 async function openTested(
   vault: Vault,
   organizationId: string,
-  { accountId, memberId, pattern }: Authentication,
+  { accountId, memberId, patternId, sealed }: Authentication,
   newest: number,
 ): Promise<Uint8Array> {
-  if (pattern === null) throw notTested()
+  if (patternId === null || sealed === null) throw notTested()
   const oldest = Math.max(0, newest - GENERATIONS_TRIED_MAX + 1)
   for (let generation = newest; ; generation--) {
-    const binding = { accountId, memberId, patternId: pattern.id, generation }
+    const binding = { accountId, memberId, patternId, generation }
     try {
-      return await vault.open(organizationId, binding, pattern.sealed)
+      return await vault.open(organizationId, binding, sealed)
     } catch (error) {
       if (error instanceof Refusal || generation === 0) throw error
       if (generation === oldest) throw notTested()

@@ -6,10 +6,9 @@ import type { VerdictReason } from '../../domain/verdict.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { AccountFlows } from '../account/accounts.js'
-import type { Situation } from '../attempt/attempt-context.js'
-import { answerOf, unjudged, type VerifyAnswer } from '../attempt/attempt-record.js'
+import { answerOfClosed, type VerifyAnswer } from '../attempt/answer.js'
+import type { AttemptContext, AttemptInput } from '../attempt/attempt-context.js'
 import type { VerifyFlow } from '../attempt/verify.js'
-import type { VerifyCodeFlow } from '../attempt/verify-code.js'
 import type { Settings } from '../organization/settings.js'
 import { type LanguageHints, suggestedWords } from '../organization/suggested-words.js'
 import type { Enrolled, EnrollFlow } from '../profile/enroll.js'
@@ -23,7 +22,6 @@ interface Needs {
   readonly create: AccountFlows['create']
   readonly enroll: EnrollFlow
   readonly verify: VerifyFlow
-  readonly verifyCode: VerifyCodeFlow
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly newToken: () => string
@@ -31,17 +29,13 @@ interface Needs {
   readonly randomSeed: () => number
 }
 
-type LegacyAttempt =
-  | { readonly kind: 'pattern'; readonly body: Uint8Array }
-  | { readonly kind: 'code'; readonly code: string }
-
 interface LegacyCall {
   readonly who: Designation
   /** The bearer value of a session; null where the call brings none. */
   readonly token: string | null
   /** Create the user where there is none, and take patterns as references until the profile is complete. */
   readonly enrolls: boolean
-  readonly attempt: LegacyAttempt
+  readonly attempt: AttemptInput
   readonly hints: LanguageHints
 }
 
@@ -71,10 +65,7 @@ export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
       const enrolled = await asReference(needs, who, given, person, attempt.body, hints)
       if (enrolled !== null) return enrolled
     }
-    const judge = (live: LiveSession) =>
-      attempt.kind === 'code'
-        ? needs.verifyCode(who, live, attempt.code, hints)
-        : needs.verify(who, live, attempt.body, hints)
+    const judge = (live: LiveSession) => needs.verify(who, live, attempt, hints)
     const answer = session === null ? await withoutSession(needs, who, person.member, judge) : await judge(session)
     return { ...answer, enrollment: null }
   }
@@ -110,8 +101,8 @@ async function asReference(
     const { account, member, warnings = null } = state
     const settings = await needs.settingsOf(who.organizationId)
     const { used } = session
-    const situation = { account, member, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
-    return { ...answerOfEnrolled(needs, situation), warnings, enrollment: { patternId, reason } }
+    const context = { account, member, who, session, settings, used, nth: 0, hints, method: 'biometric' as const }
+    return { ...answerOfEnrolled(needs, context), warnings, enrollment: { patternId, reason } }
   }
   try {
     const enrolled = await needs.enroll(who, session, body, hints)
@@ -126,10 +117,10 @@ async function asReference(
 }
 
 /** While the profile is not complete, what follows is the typing of the next reference, with words for it. */
-function answerOfEnrolled(needs: Needs, situation: Situation): VerifyAnswer {
-  const answer = answerOf(needs, unjudged(situation, 'enroll'))
-  const { settings, member, hints } = situation
-  const inputs = modeInputs(needs, situation)
+function answerOfEnrolled(needs: Needs, context: AttemptContext): VerifyAnswer {
+  const answer = answerOfClosed(needs, context, 'enroll')
+  const { settings, member, hints } = context
+  const inputs = modeInputs(needs, context)
   const window = attemptWindow(inputs)
   const enrolls = window.mode === 'locked' && !inputs.profileReady
   const next = enrolls ? { ...window, mode: 'biometric' as const, retryAfterSeconds: 0 } : window

@@ -5,7 +5,7 @@ import type { Explanation } from '../../scoring/explanation.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AccountFlows } from '../account/accounts.js'
-import type { VerifyAnswer } from '../attempt/attempt-record.js'
+import type { VerifyAnswer } from '../attempt/answer.js'
 import type { VerifyFlow } from '../attempt/verify.js'
 import type { LanguageHints, SuggestedWords } from '../organization/suggested-words.js'
 import { sha256Hex } from '../process/tokens.js'
@@ -87,7 +87,7 @@ export function createTryIt(needs: Needs): TryFlows {
     async verify(key, body, hints) {
       const who = await whose(key)
       const begun = await needs.bootstrap(who, null, hints)
-      const answer = await needs.verify(who, begun.sessionToken, body, hints)
+      const answer = await needs.verify(who, begun.sessionToken, { kind: 'pattern', body }, hints)
       const { authentication, next } = answer
       return {
         confidence: authentication?.confidence ?? null,
@@ -110,8 +110,8 @@ async function explained(
   { organizationId }: Designation,
   { account, member, authentication }: VerifyAnswer,
 ) {
-  const pattern = authentication?.pattern ?? null
-  if (pattern === null) return null
+  const { patternId = null, sealed = null } = authentication ?? {}
+  if (patternId === null || sealed === null) return null
   const stored = await needs.profiles.references(organizationId, member.id)
   const open = (patternId: string, sealed: Uint8Array) =>
     needs.vault.open(
@@ -121,7 +121,7 @@ async function explained(
     )
   const enrolled = stored.filter(({ kind }) => kind === 'enrolled')
   const references = await Promise.all(enrolled.map(({ id, sealed }) => open(id, sealed)))
-  return needs.explain(await open(pattern.id, pattern.sealed), references)
+  return needs.explain(await open(patternId, sealed), references)
 }
 
 /** Whoever is gone already may go again. */

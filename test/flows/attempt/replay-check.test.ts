@@ -137,13 +137,8 @@ async function attemptAt(times: readonly number[], of: Person, cleared: readonly
   const { sample, replayMark } = await read(bodyAt(times))
   const [patternId, id] = [v7(), v7()]
   const binding = { accountId: of.accountId, memberId: of.memberId, patternId, generation: 0 }
-  const pattern = { id: patternId, sealed: await stores.vault.seal(organizationId, binding, sample) }
-  const { authentication, ...rest } = attempt(of)
-  return {
-    ...rest,
-    replayMark: { ...replayMark, cleared },
-    authentication: { ...authentication, id, createdAt: Date.now(), pattern },
-  }
+  const sealed = await stores.vault.seal(organizationId, binding, sample)
+  return { ...attempt(of), id, createdAt: Date.now(), patternId, sealed, replayMark: { ...replayMark, cleared } }
 }
 
 describe('a typing whose mark is like a known one', () => {
@@ -211,7 +206,7 @@ describe('a typing whose mark is like a known one', () => {
       (sql) => sql`update keystride.member set generation = 1 where id = ${owner.memberId}`,
     )
     const { sample } = await read(bodyAt(known))
-    const { id } = tested.authentication.pattern
+    const id = tested.patternId
     const binding = { accountId: owner.accountId, memberId: owner.memberId, patternId: id, generation: 1 }
     const sealed = await stores.vault.seal(organizationId, binding, sample)
     const made = { ...reference(owner.memberId, undefined, 1), id, sealed, replayMark: null, createdAt: Date.now() }

@@ -1,5 +1,6 @@
 import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type { Authentication, AuthenticationStore, KnownPattern } from '../../../src/storage/authentication.js'
+import { authenticationOf } from '../../storage/fixtures.js'
 import { enterMark, type Immediate, keyOf, type MarkRow, marksLike, resembles, type Tables, update } from './tables.js'
 
 const DAY_MS = 24 * 3_600_000
@@ -12,9 +13,9 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     const row = mark === undefined ? undefined : tables.members.get(keyOf(organizationId, mark.memberId))
     if (mark?.patternId == null || row === undefined) return null
     const { memberId, patternId } = mark
-    const tested = [...tables.authentications.values()].flat().find(({ pattern }) => pattern?.id === patternId)
+    const tested = [...tables.authentications.values()].flat().find((one) => one.patternId === patternId)
     const reference = row.references.find(({ id }) => id === patternId)
-    const sealed = tested?.pattern?.sealed ?? reference?.sealed
+    const sealed = tested?.sealed ?? reference?.sealed
     const generation = tested === undefined ? (reference?.generation ?? mark.generation) : mark.generation
     const binding = { accountId: row.of.account.id, memberId, patternId, generation }
     return sealed === undefined ? null : { binding, sealed }
@@ -22,8 +23,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
   const byId = (a: Authentication, b: Authentication) => (a.id < b.id ? 1 : -1)
   return {
     record(organizationId, attempt) {
-      const { authentication, counters, habits, replayMark } = attempt
-      const { memberId, authenticated, method, createdAt, userRef } = authentication
+      const { counters, habits, replayMark, patternId, memberId, authenticated, method, createdAt, userRef } = attempt
       const row = tables.members.get(keyOf(organizationId, memberId))
       if (row === undefined) return 'absent'
       const { member: before, codeHash } = row
@@ -33,7 +33,6 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if (replayMark !== null) {
         const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
         if (resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return 'replay'
-        const patternId = authentication.pattern?.id ?? null
         const owner = { memberId, seenAt: createdAt, patternId, generation }
         if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
@@ -49,8 +48,9 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       })
       const place = keyOf(organizationId, userRef)
       const list = tables.authentications.get(place)
-      if (list === undefined) tables.authentications.set(place, [authentication])
-      else list.push(authentication)
+      const recorded = authenticationOf(attempt)
+      if (list === undefined) tables.authentications.set(place, [recorded])
+      else list.push(recorded)
       tables.watch({ what: 'attempt', row, before, codeHash, attempt })
       return 'recorded'
     },
@@ -83,7 +83,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       return typed.sort(byId)[0]?.createdAt ?? null
     },
     findByPattern: (organizationId, userRef, patternId) =>
-      of(organizationId, userRef).find(({ pattern }) => pattern?.id === patternId) ?? null,
+      of(organizationId, userRef).find((one) => one.patternId === patternId) ?? null,
     list: (organizationId, userRef, limit) => [...of(organizationId, userRef)].sort(byId).slice(0, limit),
   }
 }

@@ -136,8 +136,8 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       return ['authentications', 'find', org, id]
     }
     if (roll < 0.3) {
-      const { pattern } = random.pick(tables.authentications.get(keyOf(org, userRef)) ?? []) ?? {}
-      return ['authentications', 'findByPattern', org, userRef, pattern?.id ?? uuid()]
+      const { patternId } = random.pick(tables.authentications.get(keyOf(org, userRef)) ?? []) ?? {}
+      return ['authentications', 'findByPattern', org, userRef, patternId ?? uuid()]
     }
     if (roll < 0.4) {
       const session = { userRef, memberId: member.id, sessionId: '0123456789abcdef', since: now() - 60_000 }
@@ -155,13 +155,10 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       org,
       {
         ...given,
-        authentication: {
-          ...given.authentication,
-          createdAt: now(),
-          memberRef: member.memberRef,
-          method,
-          authenticated,
-        },
+        createdAt: now(),
+        memberRef: member.memberRef,
+        method,
+        authenticated,
         counters,
         habits: random.chance(0.3) ? writeHabits({ n: 1 }) : null,
         attemptsVersion: attemptsVersion - (random.chance(0.1) ? 1 : 0),

@@ -3,7 +3,7 @@ import { type AttemptCounters, FAILURES_PER_DAY, type KindCounters, NO_ATTEMPTS 
 import { NO_HABITS } from '../../../src/domain/context/circumstances.js'
 import type { ReplayMark } from '../../../src/domain/replay.js'
 import type { NewMember } from '../../../src/storage/account.js'
-import type { AttemptToRecord, Authentication } from '../../../src/storage/authentication.js'
+import type { AttemptRecord, Authentication } from '../../../src/storage/authentication.js'
 import type { StoredReference } from '../../../src/storage/profile.js'
 import type { NewLink } from '../../../src/storage/profile-link.js'
 
@@ -71,7 +71,7 @@ interface Commits {
   attempt: OfMember & {
     readonly before: Member
     readonly codeHash: string | null
-    readonly attempt: AttemptToRecord
+    readonly attempt: AttemptRecord
   }
   moved: { readonly row: AccountRow }
   'link-made': { readonly link: LinkRow }

@@ -2,9 +2,9 @@ import type { RecommendedAction } from '../../../domain/verdict.js'
 import type { AttemptFilter, AttemptLog, KeptPattern, LoggedAttempt } from '../../attempt-log.js'
 import { within } from '../connection/attempts-within.js'
 import type { Database, Transaction } from '../connection/client.js'
-import { type AuthenticationRow, authenticationColumns, toAuthentication } from './authentication.js'
 import { fromFactsText } from './facts-codec.js'
 import { attemptOfPattern } from './pattern-attempt.js'
+import { type AuthenticationRow, authenticationColumns, toAuthentication } from './record-codec.js'
 
 type LoggedRow = AuthenticationRow & { display_name: string | null }
 

@@ -1,85 +1,157 @@
 import { attemptEvents } from '../../../domain/attempt-events.js'
 import { facetsOf } from '../../../domain/attempt-facts.js'
 import { REPLAY_BANDS } from '../../../domain/replay.js'
-import type { AttemptToRecord } from '../../authentication.js'
-import { textElement } from '../connection/client.js'
-import { toFactsText } from './facts-codec.js'
-
-/** An attempt and whose it is. */
-export interface Owned {
-  readonly organizationId: string
-  readonly attempt: AttemptToRecord
-}
-
-/** Of one attempt, its element of an array as PostgreSQL reads it; null stands for itself. */
-type Element = (owned: Owned) => string | number | boolean | null
+import type { AttemptRecord, Authentication } from '../../authentication.js'
+import { type Transaction, textElement } from '../connection/client.js'
+import { fromFactsText, toFactsText } from './facts-codec.js'
 
 /**
- * The arrays that keystride.record_attempts takes, by the names of its parameters. Elements that stand bare are uuids,
- * numbers and booleans; whatever may hold another character is quoted.
+ * The columns of `keystride.authentication`: how a field of an attempt is written by `keystride.record_attempts` and read
+ * from a row. A new column of an attempt is its field, a line here, and its place in the schema.
  */
-const ARRAYS: Readonly<Record<string, Element>> = {
+const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication[Field]> } = {
+  id: { column: 'id', parameter: 'ids', write: bare, read: unchanged },
+  createdAt: { column: 'created_at', parameter: 'created_ms', write: bare, read: (at) => (at as Date).getTime() },
+  accountId: { column: 'account_id', parameter: 'account_ids', write: bare, read: unchanged },
+  memberId: { column: 'member_id', parameter: 'member_ids', write: bare, read: unchanged },
+  userRef: { column: 'user_ref', parameter: 'user_refs', write: textElement, read: unchanged },
+  memberRef: { column: 'member_ref', parameter: 'member_refs', write: textElement, read: unchanged },
+  accountType: { column: 'account_type', parameter: 'account_types', write: textElement, read: unchanged },
+  sessionId: { column: 'session_id', parameter: 'session_ids', write: textElement, read: unchanged },
+  method: { column: 'method', parameter: 'methods', write: textElement, read: unchanged },
+  authenticated: { column: 'authenticated', parameter: 'authenticated', write: bare, read: unchanged },
+  recommendedAction: {
+    column: 'recommended_action',
+    parameter: 'recommended_actions',
+    write: textElement,
+    read: unchanged,
+  },
+  reason: { column: 'reason', parameter: 'reasons', write: textElement, read: unchanged },
+  confidence: { column: 'confidence', parameter: 'confidences', write: bare, read: unchanged },
+  confidenceBiometrics: {
+    column: 'confidence_biometrics',
+    parameter: 'confidences_biometrics',
+    write: bare,
+    read: unchanged,
+  },
+  confidenceContext: {
+    column: 'confidence_context',
+    parameter: 'confidences_context',
+    write: bare,
+    read: unchanged,
+  },
+  policyId: { column: 'policy_id', parameter: 'policy_ids', write: bare, read: unchanged },
+  nPatternsRef: { column: 'n_patterns_ref', parameter: 'n_patterns_ref', write: bare, read: unchanged },
+  nPatternsRefUsed: { column: 'n_patterns_ref_used', parameter: 'n_patterns_ref_used', write: bare, read: unchanged },
+  // Retention removes the sample: the id alone leads nowhere.
+  patternId: {
+    column: 'pattern_id',
+    parameter: 'pattern_ids',
+    write: bare,
+    read: (id, { sealed }) => (sealed === null ? null : (id as string)),
+  },
+  sealed: { column: 'sealed', text: 'sealed', write: (bytes) => bytes && base64(bytes), read: unchanged },
+  facts: {
+    column: 'facts',
+    text: 'facts',
+    write: (facts) => facts && toFactsText(facts),
+    read: (text) => (text === null ? null : fromFactsText(text as string)),
+  },
+}
+
+/** The parameters of `keystride.record_attempts` besides the columns: whose attempt, the versions it was judged on, its replay mark. */
+const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   organization_ids: ({ organizationId }) => organizationId,
-  account_ids: ({ attempt }) => attempt.authentication.accountId,
-  member_ids: ({ attempt }) => attempt.authentication.memberId,
   attempts_versions: ({ attempt }) => attempt.attemptsVersion,
   generations: ({ attempt }) => attempt.generation,
   row_versions: ({ attempt }) => attempt.rowVersion ?? null,
   exacts: ({ attempt }) => (attempt.replayMark === null ? null : bytea(attempt.replayMark.exact)),
   bands: ({ attempt }) => attempt.replayMark?.bands.join() ?? NO_BANDS,
   cleareds: ({ attempt }) => clearedOf(attempt.replayMark?.cleared ?? []),
-  ids: ({ attempt }) => attempt.authentication.id,
-  created_ms: ({ attempt }) => attempt.authentication.createdAt,
-  user_refs: ({ attempt }) => textElement(attempt.authentication.userRef),
-  member_refs: ({ attempt }) => textElement(attempt.authentication.memberRef),
-  account_types: ({ attempt }) => textElement(attempt.authentication.accountType),
-  session_ids: ({ attempt }) => textElement(attempt.authentication.sessionId),
-  methods: ({ attempt }) => textElement(attempt.authentication.method),
-  authenticated: ({ attempt }) => attempt.authentication.authenticated,
-  recommended_actions: ({ attempt }) => textElement(attempt.authentication.recommendedAction),
-  reasons: ({ attempt }) => textElement(attempt.authentication.reason),
-  confidences: ({ attempt }) => attempt.authentication.confidence,
-  confidences_biometrics: ({ attempt }) => attempt.authentication.confidenceBiometrics,
-  confidences_context: ({ attempt }) => attempt.authentication.confidenceContext,
-  policy_ids: ({ attempt }) => attempt.authentication.policyId,
-  n_patterns_ref: ({ attempt }) => attempt.authentication.nPatternsRef,
-  n_patterns_ref_used: ({ attempt }) => attempt.authentication.nPatternsRefUsed,
-  pattern_ids: ({ attempt }) => attempt.authentication.pattern?.id ?? null,
 }
 
-/** Of one attempt, its part of a text; null where it has none. */
-type Part = (owned: Owned) => string | null
-
-/** The texts it takes: too long for arrays, whose elements PostgreSQL reads character by character. */
-const TEXTS: Readonly<Record<string, Part>> = {
-  sealed: ({ attempt: { authentication: a } }) => (a.pattern === null ? null : base64(a.pattern.sealed)),
-  facts: ({ attempt: { authentication: a } }) => (a.facts === null ? null : toFactsText(a.facts)),
-  tags: ({ attempt: { authentication: a } }) =>
-    a.facts === null || a.facts.tags.length === 0 ? null : json(a.facts.tags),
-  facets: ({ attempt: { authentication: a } }) => (a.facts === null ? null : json(facetsOf(a.facts, a))),
-  events: ({ attempt }) => json(attemptEvents(attempt.authentication, attempt.counters)),
-  counters: ({ attempt }) => json(attempt.counters),
-  habits: ({ attempt }) => attempt.habits,
+/** Its effects on other tables: tags, counts by facet, events, and the member's counters and habits. */
+const EFFECTS: Readonly<Record<string, (attempt: AttemptRecord) => string | null>> = {
+  tags: ({ facts }) => (facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)),
+  facets: (attempt) => (attempt.facts === null ? null : JSON.stringify(facetsOf(attempt.facts, attempt))),
+  events: (attempt) => json(attemptEvents(attempt, attempt.counters)),
+  counters: ({ counters }) => JSON.stringify(counters),
+  habits: ({ habits }) => habits,
 }
 
-/** Between the parts of a text: no JSON has this character but escaped. */
-const PARTING = '\u001f'
+/** An attempt and its organization. */
+export interface Owned {
+  readonly organizationId: string
+  readonly attempt: AttemptRecord
+}
+
+/** An element of an array as PostgreSQL reads it: uuids, numbers and booleans bare, all else quoted; null is itself. */
+type Element = string | number | boolean | null
+
+/** `parameter` is an array, `text` a text of all parts: PostgreSQL reads long elements of an array character by character. */
+type Column<Value> = {
+  readonly column: string
+  readonly read: (stored: unknown, row: AuthenticationRow) => Value
+} & (
+  | { readonly parameter: string; readonly write: (value: Value) => Element }
+  | { readonly text: string; readonly write: (value: Value) => string | null }
+)
+
+/** A row of `keystride.authentication` by column. */
+export type AuthenticationRow = Readonly<Record<string, unknown>>
+
+// Sound for both: the mapped type of COLUMNS ties each field to its column.
+function unchanged<Value>(stored: unknown): Value {
+  return stored as Value
+}
+function bare<Value extends Element>(value: Value): Element {
+  return value
+}
+
+type AnyColumn = Column<unknown>
+const columns = Object.entries(COLUMNS) as [keyof Authentication, AnyColumn][]
+
+/** Arrays first, then texts, in the order of the parameters. */
+const ARRAYS: readonly (readonly [parameter: string, element: (owned: Owned) => Element])[] = [
+  ...columns.flatMap(([field, column]) =>
+    'parameter' in column ? [[column.parameter, (o: Owned) => column.write(o.attempt[field])] as const] : [],
+  ),
+  ...Object.entries(CHECKS),
+]
+const TEXTS: readonly (readonly [parameter: string, part: (attempt: AttemptRecord) => string | null])[] = [
+  ...columns.flatMap(([field, column]) =>
+    'text' in column ? [[column.text, (a: AttemptRecord) => column.write(a[field])] as const] : [],
+  ),
+  ...Object.entries(EFFECTS),
+]
+
+/** Separates the parts of a text: JSON contains this character only escaped. */
+const SEPARATOR = '\u001f'
 
 const NO_BANDS = Array<number>(REPLAY_BANDS).fill(0).join()
 
-const [arrays, texts] = [Object.entries(ARRAYS), Object.entries(TEXTS)]
-const named = [...[...arrays, ...texts].map(([name]) => name), 'bands_shared', 'memory_days']
+const named = [...[...ARRAYS, ...TEXTS].map(([parameter]) => parameter), 'bands_shared', 'memory_days']
 
-/** `parametersOf` of a batch, and then the limits of a replay: bands shared, days remembered. */
+/** Takes `parametersOf` of a batch, then the limits of a replay: bands shared, days remembered. */
 export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
   .map((name, i) => `${name} => $${i + 1}`)
   .join(', ')}) as outcomes`
 
 export function parametersOf(batch: readonly Owned[]): string[] {
   return [
-    ...arrays.map(([, element]) => `{${batch.map((owned) => element(owned) ?? 'null').join()}}`),
-    ...texts.map(([, part]) => batch.map((owned) => part(owned) ?? '').join(PARTING)),
+    ...ARRAYS.map(([, element]) => `{${batch.map((owned) => element(owned) ?? 'null').join()}}`),
+    ...TEXTS.map(([, part]) => batch.map(({ attempt }) => part(attempt) ?? '').join(SEPARATOR)),
   ]
+}
+
+const selected = columns.map(([, { column }]) => column)
+
+/** The columns of an attempt, in a select. */
+export const authenticationColumns = (sql: Transaction) => sql(selected)
+
+export function toAuthentication(row: AuthenticationRow): Authentication {
+  const fields = columns.map(([field, { column, read }]) => [field, read(row[column], row)])
+  return Object.fromEntries(fields) as Authentication
 }
 
 const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>

@@ -3,13 +3,24 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
 import { REPLAY_MEMORY_DAYS } from '../../../../src/domain/replay.js'
-import type { AttemptToRecord, AuthenticationStore } from '../../../../src/storage/authentication.js'
+import type { AttemptRecord, AuthenticationStore } from '../../../../src/storage/authentication.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { attempt, freshBands, mark, NOW, organization, type Person, person, reference, until } from '../../fixtures.js'
+import {
+  attempt,
+  authenticationOf,
+  freshBands,
+  mark,
+  NOW,
+  organization,
+  type Person,
+  person,
+  reference,
+  until,
+} from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database
@@ -37,8 +48,8 @@ const member = async (of: Person) =>
 describe('a session', () => {
   it('tells when its own typing last signed the member in, and of nothing else', async () => {
     const bo = await person(database, org, 'bo')
-    const made = (of: Person, changes: Partial<AttemptToRecord['authentication']>, attemptsVersion: number) =>
-      store.record(org, attempt(of, { authentication: { ...attempt(of).authentication, ...changes }, attemptsVersion }))
+    const made = (of: Person, changes: Partial<AttemptRecord>, attemptsVersion: number) =>
+      store.record(org, attempt(of, { ...changes, attemptsVersion }))
     const session = {
       userRef: 'ada',
       memberId: ada.memberId,
@@ -47,7 +58,7 @@ describe('a session', () => {
     }
     expect(await store.typedInSession(org, session)).toBeNull()
     await made(ada, { authenticated: false }, 0)
-    await made(ada, { method: 'security_code', pattern: null }, 1)
+    await made(ada, { method: 'security_code', patternId: null, sealed: null }, 1)
     await made(ada, { sessionId: 'fedcba9876543210' }, 2)
     await made(bo, {}, 0)
     expect(await store.typedInSession(org, session)).toBeNull()
@@ -65,22 +76,22 @@ describe('record', () => {
     const counters = afterFailure(NO_ATTEMPTS, 'security_code', NOW)
     const one = attempt(ada, { counters })
     expect(await store.record(org, one)).toBe('recorded')
-    expect(await store.find(org, one.authentication.id)).toEqual(one.authentication)
+    expect(await store.find(org, one.id)).toEqual(authenticationOf(one))
     expect(await member(ada)).toMatchObject({ attempts: counters, attemptsVersion: 1, lastSuccessAt: NOW })
   })
 
   it('keeps the last success where the attempt failed, and null where there is no pattern', async () => {
-    const failed = { ...attempt(ada).authentication, authenticated: false, pattern: null, confidenceContext: 0.25 }
-    expect(await store.record(org, attempt(ada, { authentication: failed }))).toBe('recorded')
+    const failed = attempt(ada, { authenticated: false, patternId: null, sealed: null, confidenceContext: 0.25 })
+    expect(await store.record(org, failed)).toBe('recorded')
     expect((await member(ada))?.lastSuccessAt).toBeNull()
-    expect(await store.find(org, failed.id)).toEqual(failed)
+    expect(await store.find(org, failed.id)).toEqual(authenticationOf(failed))
   })
 
   it('on counters or a profile that moved changes nothing', async () => {
     const stale = attempt(ada, { attemptsVersion: 7 })
     expect(await store.record(org, stale)).toBe('conflict')
     expect(await store.record(org, attempt(ada, { generation: 1 }))).toBe('conflict')
-    expect(await store.find(org, stale.authentication.id)).toBeNull()
+    expect(await store.find(org, stale.id)).toBeNull()
     expect(await store.record(org, attempt(ada, { replayMark: stale.replayMark }))).toBe('recorded')
   })
 
@@ -115,7 +126,7 @@ describe('record', () => {
     const people = await Promise.all(Array.from({ length: 5 }, (_, i) => person(database, org, `q${i}`)))
     const [first, ...rest] = people.map((of) => attempt(of))
     if (first === undefined) throw new Error('five people')
-    const bad = { ...first, authentication: { ...first.authentication, policyId: 'no-uuid' } }
+    const bad = { ...first, policyId: 'no-uuid' }
     const settled = await Promise.allSettled([bad, ...rest].map((one) => store.record(org, one)))
     expect(settled[0]?.status).toBe('rejected')
     expect(settled.slice(1)).toEqual(rest.map(() => ({ status: 'fulfilled', value: 'recorded' })))
@@ -125,7 +136,7 @@ describe('record', () => {
     const ids: string[] = []
     for (let version = 0; version < 3; version += 1) {
       const one = attempt(ada, { attemptsVersion: version })
-      ids.unshift(one.authentication.id)
+      ids.unshift(one.id)
       await store.record(org, one)
     }
     expect((await store.list(org, 'ada', 2)).map(({ id }) => id)).toEqual(ids.slice(0, 2))
@@ -211,12 +222,9 @@ describe('the replay index', () => {
     await store.record(org, attempt(ada, { replayMark: known }))
     const later = NOW + (REPLAY_MEMORY_DAYS + 1) * 86_400_000
     const again = attempt(ada, { replayMark: known, attemptsVersion: 1 })
-    const authentication = { ...again.authentication, createdAt: later }
-    expect(await store.record(org, { ...again, authentication })).toBe('recorded')
+    expect(await store.record(org, { ...again, createdAt: later })).toBe('recorded')
     const soon = attempt(ada, { replayMark: known, attemptsVersion: 2 })
-    expect(await store.record(org, { ...soon, authentication: { ...soon.authentication, createdAt: later } })).toBe(
-      'replay',
-    )
+    expect(await store.record(org, { ...soon, createdAt: later })).toBe('replay')
   })
 
   // Once read every mark of the organization for each attempt, by a plan kept from when the table was empty.

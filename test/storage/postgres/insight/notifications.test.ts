@@ -46,19 +46,20 @@ const oneAfterAnother = () => {
 
 /** A failed attempt; `version` counts the attempts of the person before it. */
 async function fail(who: Person, version: number, changes: Partial<Authentication> = {}, at = oneAfterAnother()) {
-  const made = attempt(who, { attemptsVersion: version, generation: 0 })
-  const authentication: Authentication = {
-    ...made.authentication,
+  const made = attempt(who, {
+    attemptsVersion: version,
+    generation: 0,
     id: uuid({ msecs: at }),
     createdAt: at,
     authenticated: false,
     recommendedAction: 'block',
-    pattern: null,
+    patternId: null,
+    sealed: null,
+    replayMark: null,
     ...changes,
-  }
-  const outcome = await postgresAuthentications(database).record(org, { ...made, authentication, replayMark: null })
-  expect(outcome).toBe('recorded')
-  return authentication.id
+  })
+  expect(await postgresAuthentications(database).record(org, made)).toBe('recorded')
+  return made.id
 }
 const failCode = (who: Person, version = 0, at = oneAfterAnother()) =>
   fail(who, version, { method: 'security_code' }, at)
@@ -93,17 +94,9 @@ describe('notifications of attempts', () => {
     const ada = await person(database, org)
     let counters = NO_ATTEMPTS
     for (let n = 0; n < 5; n++) counters = afterFailure(counters, 'biometric', Date.now())
-    const made = attempt(ada, { counters, replayMark: null })
-    const authentication = {
-      ...made.authentication,
-      authenticated: false,
-      recommendedAction: 'block',
-      reason: 'detection-bot',
-    } as const
-    await postgresAuthentications(database).record(org, {
-      ...made,
-      authentication: { ...authentication, createdAt: Date.now() },
-    })
+    const blocked = { authenticated: false, recommendedAction: 'block', reason: 'detection-bot' } as const
+    const made = attempt(ada, { ...blocked, counters, replayMark: null, createdAt: Date.now() })
+    await postgresAuthentications(database).record(org, made)
     await derive()
     const found = await told()
     expect(found.map(({ kind }) => kind).sort()).toEqual(['bot', 'locked'])

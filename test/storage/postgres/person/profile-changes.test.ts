@@ -307,8 +307,8 @@ describe('the last typing success', () => {
   it('is that of typing, not of a code', async () => {
     const profiles = postgresAuthentications(database)
     const byCode = attempt(ada, { replayMark: null })
-    const code = { ...byCode.authentication, method: 'security_code' as const, pattern: null }
-    expect(await profiles.record(org, { ...byCode, authentication: code })).toBe('recorded')
+    const code = { ...byCode, method: 'security_code' as const, patternId: null, sealed: null }
+    expect(await profiles.record(org, code)).toBe('recorded')
     expect(await member()).toMatchObject({ lastSuccessAt: NOW, lastTypedAt: null })
     expect(await profiles.record(org, attempt(ada, { attemptsVersion: 1 }))).toBe('recorded')
     expect(await member()).toMatchObject({ lastTypedAt: NOW })

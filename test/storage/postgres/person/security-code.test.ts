@@ -35,10 +35,10 @@ const member = async () => (await postgresAccounts(database).find(org, ada.userR
 const record = (changes: Parameters<typeof attempt>[1]) =>
   postgresAuthentications(database).record(org, attempt(ada, { replayMark: null, ...changes }))
 const codeAttempt = (authenticated: boolean) => ({
-  ...attempt(ada).authentication,
   method: 'security_code' as const,
   authenticated,
-  pattern: null,
+  patternId: null,
+  sealed: null,
 })
 
 describe('set', () => {
@@ -97,7 +97,7 @@ describe('set', () => {
     let counters = afterFailure(NO_ATTEMPTS, 'biometric', NOW)
     for (let i = 0; i < 10; i++) counters = afterFailure(counters, 'security_code', NOW + i)
     expect(counters.security_code.off).toBe(true)
-    await record({ authentication: codeAttempt(false), counters })
+    await record({ ...codeAttempt(false), counters })
     expect((await store.clear(org, ada.memberId))?.attempts).toEqual(counters)
     await store.set(org, ada.memberId, 1, chosen('a'))
     const revived = { ...counters, security_code: { ...counters.security_code, off: false } }
@@ -123,10 +123,10 @@ describe('set', () => {
 describe('a temporary code', () => {
   it('is used up by the commit of its success, and by nothing else', async () => {
     await store.set(org, ada.memberId, 0, temporary('a'))
-    await record({ attemptsVersion: 1, authentication: codeAttempt(false) })
+    await record({ attemptsVersion: 1, ...codeAttempt(false) })
     await record({ attemptsVersion: 2 })
     expect((await member())?.code.used).toBe(false)
-    expect(await record({ attemptsVersion: 3, authentication: codeAttempt(true) })).toBe('recorded')
+    expect(await record({ attemptsVersion: 3, ...codeAttempt(true) })).toBe('recorded')
     expect((await member())?.code.used).toBe(true)
     await store.set(org, ada.memberId, 1, temporary('b'))
     expect((await member())?.code.used).toBe(false)
@@ -134,14 +134,14 @@ describe('a temporary code', () => {
 
   it('alone is used up: a chosen code signs in again and again', async () => {
     await store.set(org, ada.memberId, 0, chosen('a'))
-    expect(await record({ attemptsVersion: 1, authentication: codeAttempt(true) })).toBe('recorded')
+    expect(await record({ attemptsVersion: 1, ...codeAttempt(true) })).toBe('recorded')
     expect((await member())?.code).toMatchObject({ set: true, used: false })
   })
 
   it('is used up in a partition of a month as well as in the default one', async () => {
     await database.asSystem((sql) => sql`select keystride.ensure_partitions(1)`)
     await store.set(org, ada.memberId, 0, temporary('a'))
-    await record({ attemptsVersion: 1, authentication: codeAttempt(true) })
+    await record({ attemptsVersion: 1, ...codeAttempt(true) })
     const [row] = await database.asSystem(
       (sql) => sql`select tableoid::regclass::text as place from keystride.authentication`,
     )

@@ -72,8 +72,8 @@ beforeAll(async () => {
   } as const
   await postgresAlerts(database).setChannel(orgA, { settings: logs, secret: null })
   const blocked = attempt(await person(database, orgA, 'bob'))
-  const refused = { ...blocked.authentication, authenticated: false, recommendedAction: 'block', id: uuid() } as const
-  await postgresAuthentications(database).record(orgA, { ...blocked, authentication: refused })
+  const refused = { ...blocked, authenticated: false, recommendedAction: 'block', id: uuid() } as const
+  await postgresAuthentications(database).record(orgA, refused)
   await postgresNotifications(database).derive(0)
   for (const claimed of await postgresOutbox(database).claim(10)) {
     const tried = { at: NOW, outcome: 'unreachable', durationMs: 1 }

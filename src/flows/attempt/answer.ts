@@ -1,0 +1,110 @@
+import type { Account, Member } from '../../domain/account.js'
+import {
+  type AttemptKind,
+  type AttemptWindow,
+  attemptWindow,
+  type RefusedBecause,
+  windowOfRefused,
+} from '../../domain/attempts.js'
+import { type ProfileTargets, type ProfileView, profileView } from '../../domain/biometric-status.js'
+import type { Authentication } from '../../storage/authentication.js'
+import { type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
+import { modeInputs } from '../session/mode-inputs.js'
+import type { AttemptContext, Closed } from './attempt-context.js'
+
+export interface AnswerNeeds {
+  readonly targets: ProfileTargets
+  readonly now: () => number
+  readonly randomSeed: () => number
+}
+
+type VerifyAction = 'verified' | 'rejected' | 'refused' | 'enroll'
+
+export interface VerifyAnswer extends ProfileView {
+  readonly action: VerifyAction
+  /** Null unless refused. */
+  readonly refusedBecause: RefusedBecause | null
+  readonly method: AttemptKind
+  readonly account: Account
+  readonly member: Member
+  readonly policyId: string
+  /** Null if nothing was scored or compared. */
+  readonly authentication: Authentication | null
+  /** The typing alone reached the threshold. */
+  readonly recognizedUser: boolean
+  /** What the session may try next; null after a success, and if only enrollment is possible. */
+  readonly next: AttemptWindow | null
+  /** Words to type next; null if `next` is. */
+  readonly words: SuggestedWords | null
+  /** Time of the answer, epoch ms. */
+  readonly at: number
+  /** Warnings about the judged pattern; null if none. */
+  readonly warnings: readonly string[] | null
+}
+
+/** Answers a judged attempt. */
+export function answerOf(
+  needs: AnswerNeeds,
+  context: AttemptContext,
+  authentication: Authentication,
+  warnings: readonly string[] | null,
+): VerifyAnswer {
+  const { authenticated } = authentication
+  const next = authenticated ? null : attemptWindow(modeInputs(needs, context))
+  return {
+    action: authenticated ? 'verified' : 'rejected',
+    refusedBecause: null,
+    authentication,
+    recognizedUser: isRecognized(context, authentication),
+    warnings,
+    ...stateOf(needs, context, next),
+  }
+}
+
+const isRecognized = (
+  { settings }: AttemptContext,
+  { method, reason, confidenceBiometrics }: Authentication,
+): boolean =>
+  method === 'biometric' && reason === '' && confidenceBiometrics >= settings.policy.policy.decision_threshold
+
+/** Answers an attempt that was not judged. */
+export function answerOfClosed(needs: AnswerNeeds, context: AttemptContext, closed: Closed): VerifyAnswer {
+  const inputs = modeInputs(needs, context)
+  const window = attemptWindow(inputs)
+  const unjudged = { authentication: null, recognizedUser: false, warnings: null }
+  if (closed !== 'enroll') {
+    const next = windowOfRefused(window, inputs, closed)
+    return { action: 'refused', refusedBecause: closed, ...unjudged, ...stateOf(needs, context, next) }
+  }
+  // A person without a profile is not locked out: without an open code there is nothing to verify next.
+  const next = window.mode === 'locked' ? null : window
+  return { action: 'enroll', refusedBecause: null, ...unjudged, ...stateOf(needs, context, next) }
+}
+
+/** The part of an answer that tells the state after the attempt. */
+function stateOf(
+  needs: AnswerNeeds,
+  { method, account, member, settings, hints }: AttemptContext,
+  next: AttemptWindow | null,
+): Omit<VerifyAnswer, 'action' | 'refusedBecause' | 'authentication' | 'recognizedUser' | 'warnings'> {
+  const at = needs.now()
+  const { biometricStatus, nPatternsRef, nVisible, nSensitive, targetRefPatterns } = profileView(
+    member,
+    needs.targets,
+    at,
+  )
+  return {
+    biometricStatus,
+    nPatternsRef,
+    nVisible,
+    nSensitive,
+    targetRefPatterns,
+    method,
+    account,
+    member,
+    policyId: settings.policy.id,
+    next,
+    words: next === null ? null : suggestedWords(settings, member, hints, needs.randomSeed()),
+    at,
+  }
+}

@@ -1,0 +1,68 @@
+import { ADAPTATION_INTERVAL_MS, ADAPTIVE_MAX, mayAdapt } from '../../domain/adaptation.js'
+import { Refusal } from '../../domain/refusal.js'
+import type { AttemptRecord } from '../../storage/authentication.js'
+import type { ProfileStore } from '../../storage/profile.js'
+import type { SessionStore } from '../../storage/session.js'
+import type { AttemptContext } from './attempt-context.js'
+import type { TypingComparison } from './compare.js'
+import type { KnownPeople } from './person-cache.js'
+
+export interface LearnNeeds {
+  readonly sessions: Pick<SessionStore, 'markTypingFailed'>
+  readonly profiles: Pick<ProfileStore, 'adapt'>
+  readonly people: KnownPeople
+  readonly adaptation: boolean
+}
+
+/** After a recorded typing attempt: notes a failure in the session, learns from a clean sign-in, updates the person cache. */
+export async function learn(
+  needs: LearnNeeds,
+  context: AttemptContext,
+  comparison: TypingComparison,
+  record: AttemptRecord,
+): Promise<void> {
+  await noteFailure(needs, context, record)
+  const { who, account, member, nth } = context
+  const { template, hasAdaptive, references } = comparison
+  const changed = await adapt(needs, context, comparison, record)
+  if (changed || template === null) needs.people.forget(who)
+  else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })
+}
+
+/** Under a policy that wants typing first, a failure opens the code. */
+async function noteFailure({ sessions }: LearnNeeds, context: AttemptContext, record: AttemptRecord): Promise<void> {
+  const { who, session, settings } = context
+  if (!record.authenticated && settings.policy.policy.security_code_fallback.require_biometric_first)
+    await sessions.markTypingFailed(who.organizationId, who.userRef, session.sha256)
+}
+
+/**
+ * Keeps the pattern of a clean sign-in as an adaptive reference, in a transaction of its own after the record: the record
+ * does not depend on it. A crash or an unavailable store in between costs one of many chances to learn.
+ * True if the profile may have changed.
+ */
+async function adapt(
+  needs: LearnNeeds,
+  { who, member }: AttemptContext,
+  { reading, profileVersion, patternId, sealed }: TypingComparison,
+  record: AttemptRecord,
+): Promise<boolean> {
+  if (!needs.adaptation) return false
+  const { createdAt: now, confidenceContext, facts } = record
+  const evidence = {
+    verdict: record,
+    replay: facts?.replay ?? true,
+    confidenceEnrolled: reading.confidence ?? 0,
+    confidenceContext,
+  }
+  if (!mayAdapt({ ...evidence, adaptedAt: member.adaptedAt, now })) return false
+  const { id: memberId, generation } = member
+  const reference = { id: patternId, sealed, memberId, generation, mode: reading.mode, createdAt: now }
+  const rules = { profileVersion, max: ADAPTIVE_MAX, intervalMs: ADAPTATION_INTERVAL_MS }
+  try {
+    await needs.profiles.adapt(who.organizationId, reference, rules)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+  }
+  return true
+}
