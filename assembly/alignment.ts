@@ -1,18 +1,18 @@
 /**
- * What two patterns share laid side by side: each press beside the press of the same key after the same key that is
- * nearest in place. Where the text is the same that is the text itself; elsewhere it is the shared pairs. The distances
- * need no population to be unlike of: they are held against how far the references lie from one another (reference-baseline.ts).
+ * Aligns two patterns: each press with the press of the same key after the same key that is nearest in position. With equal
+ * texts that is the text itself; otherwise it is the shared pairs. The distances need no population: they are compared with
+ * the distances of the references from one another (reference-baseline.ts).
  */
 import { COMPARED_MAX, FIRST_AT, IDS, IDS_MAX, MATCHES, NEXT_AT, PAIR_IDS, countOf, firstKeyOf, keyAt, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, scaled } from './lanes'
 import { setStat } from './measure'
 import { Component, variances } from './model'
 
-/** Rows of STATS from this one on. */
+/** First of its rows of STATS. */
 const FROM: i32 = 17
-/** The row that holds the share of the slot's presses that a reference, and that two references hold. */
+/** Row of two shares of the slot's presses: those that a reference also has, and those that two references have. */
 export const SHARED: i32 = FROM + 7
-/** Presses that a distance of one standard deviation weighs, so that one shared pair proves nothing. */
+/** Prior weight, in presses, of a distance of one standard deviation, so that one shared pair proves nothing. */
 const PRIOR_PRESSES: f32 = 2
 
 // @ts-ignore: decorator
@@ -27,7 +27,7 @@ function idAt(slot: i32, press: i32): usize {
   return IDS + (<usize>(slot * COMPARED_MAX + press) << 1)
 }
 
-/** Numbers the references' pairs and threads each reference's presses by pair. */
+/** Numbers the references' pairs and links each reference's presses by pair. */
 export function thread(references: i32): void {
   let ids = 0
   for (let slot = 1; slot <= references; slot++) {
@@ -37,7 +37,7 @@ export function thread(references: i32): void {
       const code = codeOf(slot, i)
       let id = <i32>load<u16>(code)
       if (id == 0) {
-        // 16 x 128 presses have 2,048 pairs at the most: the last shares its number, which costs a match.
+        // 16 x 128 presses have at most 2,048 pairs; the last one shares its number, which costs a match.
         id = min(++ids, IDS_MAX - 1)
         store<u16>(code, <u16>id)
       }
@@ -51,7 +51,7 @@ export function thread(references: i32): void {
   }
 }
 
-/** Numbers the probe's pairs as the references' are, 0 where none holds it. */
+/** Gives the probe's pairs the numbers of the references' pairs, 0 if no reference has the pair. */
 export function threadProbe(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) store<u16>(codeOf(slot, i), load<u16>(idAt(slot, i)))
@@ -68,7 +68,7 @@ function matchAt(reference: i32, press: i32): usize {
   return MATCHES + <usize>(reference * COMPARED_MAX + press)
 }
 
-/** The reference's press that is laid beside a press of `slot`; -1 where it has none. */
+/** The reference's press aligned with a press of `slot`; -1 if none. */
 function nearest(slot: i32, press: i32, reference: i32): i32 {
   const id = <i32>load<u16>(idAt(slot, press))
   let next = id == 0 ? 0 : <i32>load<u8>(FIRST_AT + <usize>(reference * IDS_MAX + id))
@@ -80,7 +80,7 @@ function nearest(slot: i32, press: i32, reference: i32): i32 {
   return best
 }
 
-/** Fills rows 17 to 24 of STATS: `slot` beside slots 1 to `references`, itself left out. */
+/** Fills rows 17 to 24 of STATS: `slot` against slots 1 to `references`, except itself. */
 export function align(slot: i32, references: i32): void {
   const zero = f32x4.splat(0)
   let meanPlain = zero, leastPlain = f32x4.splat(9), meanCentred = zero, leastCentred = f32x4.splat(9)
@@ -90,11 +90,11 @@ export function align(slot: i32, references: i32): void {
     if (reference == slot) continue
     let distance = zero, sum = zero, squares = zero, weight = zero
     for (let i = 0; i < n; i++) {
-      const beside = nearest(slot, i, reference)
-      store<u8>(matchAt(reference, i), <u8>beside)
-      if (beside < 0) continue
-      const lanes = f32x4.mul(lanesOf(i), lanesOf(beside))
-      const d = f32x4.mul(clampLanes(f32x4.sub(v128.load(lanesAt(slot, i)), v128.load(lanesAt(reference, beside))), -3, 3), lanes)
+      const match = nearest(slot, i, reference)
+      store<u8>(matchAt(reference, i), <u8>match)
+      if (match < 0) continue
+      const lanes = f32x4.mul(lanesOf(i), lanesOf(match))
+      const d = f32x4.mul(clampLanes(f32x4.sub(v128.load(lanesAt(slot, i)), v128.load(lanesAt(reference, match))), -3, 3), lanes)
       distance = f32x4.add(distance, f32x4.abs(d))
       sum = f32x4.add(sum, d)
       squares = f32x4.add(squares, f32x4.mul(d, d))
@@ -118,7 +118,7 @@ export function align(slot: i32, references: i32): void {
   presses(slot, references)
 }
 
-/** Each press against the mean and the shrunken spread of the references' presses beside it, two or more. */
+/** Each press against the mean and the shrunken spread of the references' presses aligned with it, two or more. */
 function presses(slot: i32, references: i32): void {
   const zero = f32x4.splat(0)
   const one = f32x4.splat(1)
@@ -131,10 +131,10 @@ function presses(slot: i32, references: i32): void {
     let held: f32 = 0
     for (let reference = 1; reference <= references; reference++) {
       if (reference == slot) continue
-      const beside = <i32>load<u8>(matchAt(reference, i))
-      if (beside == 255) continue
-      const lanes = f32x4.mul(lanesOf(i), lanesOf(beside))
-      const y = f32x4.mul(v128.load(lanesAt(reference, beside)), lanes)
+      const match = <i32>load<u8>(matchAt(reference, i))
+      if (match == 255) continue
+      const lanes = f32x4.mul(lanesOf(i), lanesOf(match))
+      const y = f32x4.mul(v128.load(lanesAt(reference, match)), lanes)
       held += 1
       count = f32x4.add(count, lanes)
       sum = f32x4.add(sum, y)

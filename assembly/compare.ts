@@ -1,7 +1,7 @@
 /**
- * The probe against the template, in numbers for the fusion: its STATS; the same against the references' own level; the
- * template's means and spreads; the differences of the summaries in within-person deviations, how far they lie outside
- * the references' range, and how typical user and probe are.
+ * The probe against the template as the input of the fusion: its STATS; the same relative to the references' baseline; the
+ * template's means and spreads; the differences of the summaries in within-person deviations, how far they lie outside the
+ * references' range, and how typical user and probe are.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
 import { SHARED, thread, threadProbe } from './alignment'
@@ -27,7 +27,7 @@ function putLanes(value: v128): void {
   at += 4
 }
 
-/** Builds the template of slots 1 to `references` and their own level. */
+/** Builds the template of slots 1 to `references` and their baseline. */
 export function enroll(references: i32): void {
   thread(references)
   measureBaseline(references)
@@ -36,14 +36,14 @@ export function enroll(references: i32): void {
   buildTemplate(references, 0)
 }
 
-/** The same where PREPARED has been restored: what depends on the references alone is there. */
+/** Like `enroll` after PREPARED has been restored, which holds everything that depends on the references alone. */
 export function enrollKept(references: i32): void {
   thread(references)
   prepareVectors(references)
   buildTemplate(references, 0)
 }
 
-/** Fills FEATURES from slot 0 and the template of slots 1 to `references`; how many it wrote. */
+/** Fills FEATURES from slot 0 and the template of slots 1 to `references`. Returns how many it wrote. */
 export function compare(references: i32): i32 {
   at = 0
   threadProbe(references)
@@ -64,7 +64,7 @@ export function compare(references: i32): i32 {
   return at
 }
 
-/** What an impostor's score depends on besides the impostor: length, references, and how much of the text they share. */
+/** Conditions that shift an impostor's score: length, number of references, and the share of common text. */
 function conditions(references: i32): v128 {
   const shared = stat(SHARED)
   const presses = Mathf.log(<f32>countOf(0) / 50)
@@ -72,7 +72,7 @@ function conditions(references: i32): v128 {
   return f32x4(presses, patterns, f32x4.extract_lane(shared, 0), f32x4.extract_lane(shared, 1))
 }
 
-/** Summaries whose spread over the references tells how even this person is: the ten quantiles and roll-over. */
+/** Summaries whose spread over the references measures how regular this person is: the ten quantiles and roll-over. */
 const SPREAD_SUMMARIES: i32 = 11
 
 function compareSummaries(references: i32): void {

@@ -1,35 +1,35 @@
 /**
- * What each press of the probe says, for people to read: EXPLAINED holds four rows of four lanes (kinds of time) a press:
+ * The contribution of each press of the probe, for people to read. EXPLAINED holds four rows of four lanes (kinds of time) a press:
  *
  * | row | holds                                                                                                  |
  * |-----|--------------------------------------------------------------------------------------------------------|
- * | 0   | log likelihood ratio of user against population, as `measure` sums it: above 0 it spoke for the user    |
+ * | 0   | log likelihood ratio of user against population, as `measure` sums it: above 0 it favours the user      |
  * | 1   | expected time, ms                                                                                      |
- * | 2   | observed time, ms, within the bounds of features.ts                                                     |
- * | 3   | how often the references hold it, as the template counts: the key for the hold, the pair for the rest  |
+ * | 2   | observed time, ms, clamped to the bounds of features.ts                                                 |
+ * | 3   | how often the references have it, as the template counts: the key for the hold, the pair for the rest   |
  *
- * It reads the template of the last `enroll` and writes nothing that a score rests on.
+ * It reads the template of the last `enroll` and changes nothing that a score depends on.
  */
 import { EXPLAINED, RAW, countOf, f32At, keyAt, lanesAt, lanesOf, pairContextAt, row, setF32 } from './layout'
 import { logLanes, scaled } from './lanes'
 import { Component, holdContext, populationInverseSd, populationMean, variances } from './model'
 import { expected, expectedVariance, timesSeen } from './template'
 
-/** The cap of measure.ts on what one event can say. */
+/** The cap of measure.ts on the contribution of one event. */
 const CAP: f32 = 9
-/** Where the signed log of features.ts turns from linear, ms. */
+/** Where the signed log of features.ts changes from linear to logarithmic, ms. */
 const TURN: f32 = 30
 
 function explained(press: i32, which: i32): usize {
   return EXPLAINED + (<usize>(press * 4 + which) << 4)
 }
 
-/** Milliseconds of a time on the scale of its kind: log, or signed log for the two kinds that can be negative. */
+/** A value on the scale of its kind in milliseconds: log, or signed log for the two kinds that can be negative. */
 function milliseconds(kind: i32, value: f32): f32 {
   return kind < 2 ? Mathf.exp(value) : copysign<f32>(TURN * (Mathf.exp(abs(value)) - 1), value)
 }
 
-/** Fills EXPLAINED for slot 0 against the template; how many presses it explained. */
+/** Fills EXPLAINED for slot 0 against the template. Returns the number of presses explained. */
 export function explain(): i32 {
   const n = countOf(0)
   const session = variances(Component.session)
@@ -52,7 +52,7 @@ export function explain(): i32 {
   return n
 }
 
-/** Turns one lane of rows 1 and 2 into ms; a first press has a hold only. */
+/** Converts one lane of rows 1 and 2 to ms; a first press has only a hold. */
 function times(press: i32, kind: i32): void {
   if (press == 0 && kind > 0) {
     setF32(explained(press, 1), kind, 0)

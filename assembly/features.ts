@@ -1,10 +1,10 @@
 /**
- * A sample's bytes to features: hold, press-press, release-press and release-release times, the first two in log scale
- * and the other two, which can be negative (roll-over), in signed log; each then in standard deviations of the
- * population's distribution for that key or key pair. Source: log-normal key timing, Dhakal et al. (CHI 2018); the
- * back-off pair, second key, all is the usual one for digraphs too rare to have statistics of their own.
+ * Converts a sample's bytes to features: hold, press-press, release-press and release-release times. The first two are in
+ * log scale; the other two can be negative (roll-over) and are in signed log. Each is then in standard deviations of the
+ * population's distribution for that key or key pair. Source: log-normal key timing, Dhakal et al. (CHI 2018). The back-off
+ * pair, second key, all is the usual one for digraphs too rare for statistics of their own.
  *
- * Bytes of a sample (`src/scoring/sample.ts` writes them): u8 version, u8 mode, u16 presses n, n x u8 key indices padded
+ * Sample bytes (`src/scoring/sample.ts` writes them): u8 version, u8 mode, u16 presses n, n x u8 key indices padded
  * to a multiple of four, n x f32 press and n x f32 release times in ms since the first press.
  */
 import {
@@ -33,14 +33,14 @@ function clamp(value: f32, low: f32, high: f32): f32 {
   return max(low, min(high, value))
 }
 
-/** 30 ms is where the scale turns from linear to logarithmic: about the spread of one person's roll-over. */
+/** The scale changes from linear to logarithmic at 30 ms: about the spread of one person's roll-over. */
 // @ts-ignore: decorator
 @inline
 function signedLog(ms: f32): f32 {
   return copysign<f32>(Mathf.log(1 + abs(ms) * <f32>(1.0 / 30.0)), ms)
 }
 
-/** Reads the slot's sample into KEYS, PAIRS, RAW and Z; the number of presses that are compared, 128 at the most. */
+/** Reads the slot's sample into KEYS, PAIRS, RAW and Z. Returns the number of presses compared, at most 128. */
 export function readSample(slot: i32): i32 {
   assert(slot >= 0 && slot < SLOTS)
   const at = slotOf(slot)
@@ -72,7 +72,7 @@ export function readSample(slot: i32): i32 {
   return compared
 }
 
-/** Four standard deviations end what an event can say: past that it is a pause or a slip. */
+/** Clamps at four standard deviations: beyond that an event is a pause or a slip. */
 function put(slot: i32, kind: i32, event: i32, context: i32, value: f32): void {
   setF32(row(RAW, slot, kind), event, value)
   const z = (value - populationMean(kind, context)) * populationInverseSd(kind, context)

@@ -1,47 +1,47 @@
 /**
- * Signs that the probe is made from the references: each press beside the references' presses of the same key after the
- * same key. Times drawn from a store of the victim's are nearer to it than the victim ever comes, and what one time says of
- * the next is lost between pieces of different patterns. What is near is told by the references, each held against the others
- * in the same way, so that an even typist, repeated text or a coarse timer is no proof of forgery.
+ * Signs that the probe was assembled from the references: each press is compared with the references' presses of the same key
+ * after the same key. Times drawn from stored patterns of the victim are nearer to them than the victim ever comes, and the
+ * dependence of one time on the next is lost between pieces of different patterns. The references define what is near: each
+ * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer is no proof of forgery.
  */
 import {
   CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
 } from './layout'
 
-/** What `habits` writes of one slot. */
+/** Values that `habits` writes for one slot. "Matches" are the presses of other slots with the same key pair, or the same key. */
 export const enum Habit {
-  /** Presses whose pair another slot holds. */
+  /** Presses whose pair another slot has. */
   shared = 0,
-  /** Mean square root of the distance to each press beside, hold and flight together. */
-  besideRoot,
-  /** Shares of the presses beside, by pair and by key, that have the very same time. */
+  /** Mean square root of the distance to each match, hold and flight together. */
+  matchRoot,
+  /** Shares of the matches, by pair and by key, that have exactly the same time. */
   bothSame,
   holdSame,
   flightSame,
   keyHoldSame,
   keyFlightSame,
-  /** Mean square root of the distance to the mean of the presses beside. */
+  /** Mean square root of the distance to the mean of the matches. */
   holdRoot,
   flightRoot,
   keyRoot,
-  /** Logarithm of the mean distance. */
+  /** Logarithm of the mean distance to it. */
   holdFar,
   flightFar,
-  /** Mean difference to it. */
+  /** Mean difference from it. */
   holdOffset,
   flightOffset,
-  /** First of ten: what one time says of the next, what the population says of holds and of release-press times, roll-over, tails. */
+  /** First of ten: correlation of one time with the next, of the population with holds and with release-press times, roll-over, tails. */
   dependence,
 }
 export const DEPENDENCES: i32 = 10
-/** Presses of one pair, and of one key, that a press is held against: bounds the cost where all texts are the same. */
+/** Matches of one press by pair, and by key: bounds the cost where all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
-/** Deviations under which two times are the same: under a millisecond wherever a hold or a flight is usual. */
+/** Deviations under which two times count as the same: under a millisecond for usual holds and flights. */
 const SAME: f32 = 0.004
 /** The same as a difference of logarithms: 1 ms in 500. */
 const SAME_LOG: f32 = 0.002
-/** Keeps logarithms finite and quotients small: about 2 ms. */
+/** Keeps logarithms finite and quotients bounded: about 2 ms. */
 const FLOOR: f32 = 0.03
 const CAP: f32 = 3
 
@@ -63,7 +63,7 @@ function next(links: usize, event: i32): i32 {
   return <i32>load<u16>(links + (<usize>event << 1))
 }
 
-/** Threads the presses of slots 1 to `references` by key pair and by key; press 0 of a slot has no pair. */
+/** Links the presses of slots 1 to `references` by key pair and by key; press 0 of a slot has no pair. */
 function threadReferences(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) {
@@ -77,7 +77,7 @@ function threadReferences(references: i32): void {
   }
 }
 
-/** Heads back to zero: the next call finds them so. */
+/** Resets the heads to zero, as the next call expects them. */
 function unthread(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) {
@@ -97,7 +97,7 @@ function set(slot: i32, which: i32, value: f32): void {
   setF32(habitsOf(slot), which, value)
 }
 
-/** Fills HABITS of slots 0 to `to` beside slots 1 to `references`: of the probe and all of them, or of the probe alone. */
+/** Fills HABITS of slots 0 to `to` against slots 1 to `references`; `to` is 0 for the probe alone. */
 export function examineHabits(references: i32, to: i32): void {
   threadReferences(references)
   for (let slot = 0; slot <= to; slot++) habits(slot)
@@ -108,7 +108,7 @@ export function habitOf(slot: i32, which: i32): f32 {
   return f32At(habitsOf(slot), which)
 }
 
-/** The slot's habit less its mean over the references, itself left out; 0 where there is no other. */
+/** The slot's habit less its mean over the references except itself; 0 without another reference. */
 export function habitAboveOwn(slot: i32, which: i32, references: i32): f32 {
   let sum: f32 = 0, others: f32 = 0
   for (let other = 1; other <= references; other++) {
@@ -120,19 +120,19 @@ export function habitAboveOwn(slot: i32, which: i32, references: i32): f32 {
 }
 
 function habits(slot: i32): void {
-  besideKeys(slot)
-  besidePairs(slot)
+  matchKeys(slot)
+  matchPairs(slot)
   set(slot, Habit.dependence + 3, expectedness(slot, 0))
   set(slot, Habit.dependence + 4, expectedness(slot, 2))
   overlaps(slot)
 }
 
-/** Each press beside the other slots' presses of the same key. */
-function besideKeys(slot: i32): void {
-  let pressesBeside: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0, shared: f32 = 0, root: f32 = 0
+/** Each press against the other slots' presses of the same key. */
+function matchKeys(slot: i32): void {
+  let matches: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0, shared: f32 = 0, root: f32 = 0
   for (let i = 0; i < countOf(slot); i++) {
     const hold = f32At(lanesAt(slot, i), 0)
-    // No logarithm of a time within bounds is so low.
+    // No logarithm of a time within bounds is this low.
     const flight: f32 = i > 0 ? f32At(row(RAW, slot, 1), i - 1) : -1
     let count: f32 = 0, holds: f32 = 0
     for (let event = <i32>load<u16>(keyHead(slot, i)); event != 0 && count < KEY_CHAIN_MAX; event = next(KEY_NEXT, event)) {
@@ -146,17 +146,17 @@ function besideKeys(slot: i32): void {
     }
     if (count == 0) continue
     shared += 1
-    pressesBeside += count
+    matches += count
     root += sqrt<f32>(min(CAP, abs(hold - holds / count)))
   }
-  set(slot, Habit.keyHoldSame, holdSame / max<f32>(pressesBeside, 1))
-  set(slot, Habit.keyFlightSame, flightSame / max<f32>(pressesBeside, 1))
+  set(slot, Habit.keyHoldSame, holdSame / max<f32>(matches, 1))
+  set(slot, Habit.keyFlightSame, flightSame / max<f32>(matches, 1))
   set(slot, Habit.keyRoot, root / max<f32>(shared, 1))
 }
 
-/** Each press beside the other slots' presses of the same key after the same key. */
-function besidePairs(slot: i32): void {
-  let shared: f32 = 0, pressesBeside: f32 = 0, besideRoot: f32 = 0, bothSame: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0
+/** Each press against the other slots' presses of the same key after the same key. */
+function matchPairs(slot: i32): void {
+  let shared: f32 = 0, matches: f32 = 0, matchRoot: f32 = 0, bothSame: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0
   let holdRoot: f32 = 0, flightRoot: f32 = 0, holdFar: f32 = 0, flightFar: f32 = 0, holdSum: f32 = 0, flightSum: f32 = 0
   let holdSquares: f32 = 0, flightSquares: f32 = 0, flightCubes: f32 = 0
   let joints: f32 = 0, holdHold: f32 = 0, flightFlight: f32 = 0, holdFlight: f32 = 0
@@ -173,18 +173,18 @@ function besidePairs(slot: i32): void {
       holds += f32At(other, 0)
       flights += f32At(other, 1)
       count += 1
-      besideRoot += sqrt<f32>(min(CAP, dh + df))
+      matchRoot += sqrt<f32>(min(CAP, dh + df))
       if (dh < SAME) holdSame += 1
       if (df < SAME) flightSame += 1
       if (dh < SAME && df < SAME) bothSame += 1
     }
-    pressesBeside += count
+    matches += count
     if (count == 0) {
       joined = false
       continue
     }
     shared += 1
-    // What a mean of so many leaves over, in deviations of one: the same whether four others or five stand beside.
+    // Standard deviation of a difference from a mean of `count`, in deviations of one: the result is the same with four matches or five.
     const scale = sqrt<f32>(count / (count + 1))
     const h = max(-CAP, min(CAP, (hold - holds / count) * scale))
     const f = max(-CAP, min(CAP, (flight - flights / count) * scale))
@@ -208,16 +208,16 @@ function besidePairs(slot: i32): void {
     flightBefore = f
   }
   const per: f32 = <f32>1 / max<f32>(shared, 1)
-  const perBeside: f32 = <f32>1 / max<f32>(pressesBeside, 1)
+  const perMatch: f32 = <f32>1 / max<f32>(matches, 1)
   const perJoint: f32 = <f32>1 / max<f32>(joints, 1)
   const holdMean = holdFar * per
   const flightMean = flightFar * per
   const flightSquare = flightSquares * per
   set(slot, Habit.shared, shared)
-  set(slot, Habit.besideRoot, besideRoot * perBeside)
-  set(slot, Habit.bothSame, bothSame * perBeside)
-  set(slot, Habit.holdSame, holdSame * perBeside)
-  set(slot, Habit.flightSame, flightSame * perBeside)
+  set(slot, Habit.matchRoot, matchRoot * perMatch)
+  set(slot, Habit.bothSame, bothSame * perMatch)
+  set(slot, Habit.holdSame, holdSame * perMatch)
+  set(slot, Habit.flightSame, flightSame * perMatch)
   set(slot, Habit.holdRoot, holdRoot * per)
   set(slot, Habit.flightRoot, flightRoot * per)
   set(slot, Habit.holdFar, Mathf.log(FLOOR + holdMean))
@@ -232,7 +232,7 @@ function besidePairs(slot: i32): void {
   set(slot, Habit.dependence + 9, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
 }
 
-/** Shares of presses that come before the last release, and of releases that come before the last one's. */
+/** Shares of presses before the previous release, and of releases before the previous release. */
 function overlaps(slot: i32): void {
   const n = countOf(slot)
   let over: f32 = 0, crossed: f32 = 0
@@ -246,7 +246,7 @@ function overlaps(slot: i32): void {
   set(slot, Habit.dependence + 6, crossed / <f32>max(n - 1, 1))
 }
 
-/** Correlation of the slot's times with what the population expects: low for one hand, or another layout, too. */
+/** Correlation of the slot's times with the population's expectation: also low for one hand or another layout. */
 function expectedness(slot: i32, kind: i32): f32 {
   const n = eventsOf(slot, kind)
   if (n < 3) return 0

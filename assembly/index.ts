@@ -1,16 +1,17 @@
 /**
- * The scoring core's surface. The host writes a model to MODEL and samples to SAMPLES, then calls `score`; RESULT holds
+ * Entry points of the scoring core. The host writes a model to MODEL and samples to SAMPLES, then calls `score`. RESULT holds
  *
- * | f64 | holds                                                                                         |
- * |-----|-----------------------------------------------------------------------------------------------|
- * | 0   | calibrated probability that the references' owner typed the probe; -1 without references       |
- * | 1   | bot likelihood, 0 to 1; above 0.5 it is called a bot                                           |
- * | 2   | mean absolute timing difference to the nearest reference, ms; infinity where none is comparable |
- * | 3   | logit of that probability, which keeps its digits near 0 and 1                                 |
- * | 4   | liveness score before calibration                                                              |
+ * | f64 | holds                                                                                       |
+ * |-----|---------------------------------------------------------------------------------------------|
+ * | 0   | calibrated probability that the owner of the references typed the probe; -1 without references |
+ * | 1   | bot likelihood, 0 to 1; above 0.5 the probe counts as a bot                                 |
+ * | 2   | mean absolute timing difference to the nearest reference, ms; infinity if none is comparable |
+ * | 3   | logit of that probability, which keeps its digits near 0 and 1                              |
+ * | 4   | liveness score before calibration                                                           |
  *
- * `scan` reads a request body that the host wrote to BODY into slot 0's sample; `nameKey` taught it the key table before.
- * `mark` hashes the times it found, to know a replay again. `readOne`, `enroll`, `compare`, `examineProbe` and the three sums of trees are the steps of `score`, for calibration and tests.
+ * `scan` reads a request body from BODY into the sample of slot 0. The host fills the key table with `nameKey` before.
+ * `mark` hashes the times that `scan` found, to detect replays. `readOne`, `enroll`, `compare`, `examineProbe` and the three
+ * tree sums are single steps of `score`, for calibration and tests.
  */
 import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
 import { calibration } from './model'
@@ -41,7 +42,7 @@ export { keepTemplate } from './profile-template'
 export { scan } from './scan'
 export { sumFusion, sumLiveness, sumLoneLiveness } from './trees'
 
-/** Reads a slot's sample into features, summary and vector; presses compared. */
+/** Reads a slot's sample into features, summary and vector. Returns the number of presses compared. */
 export function readOne(slot: i32): i32 {
   const compared = readSample(slot)
   summarize(slot)
@@ -60,14 +61,14 @@ export function score(references: i32): void {
   scoreRead(references)
 }
 
-/** As `score`, for slots that `readOne` has read already. */
+/** Like `score`, for slots that `readOne` has already read. */
 export function scoreRead(references: i32): void {
   examineHabits(references, references)
   if (references > 0) enroll(references)
   judge(references)
 }
 
-/** As `score`, for a template that `keepTemplate` wrote of these references and the host put back into PREPARED. */
+/** Like `score`, with PREPARED restored by the host from an earlier `keepTemplate` of the same references. */
 export function scoreKept(references: i32): void {
   assert(references > 0 && references <= REFERENCES_MAX)
   for (let slot = 1; slot <= references; slot++) readSample(slot)
@@ -94,13 +95,13 @@ function judge(references: i32): void {
   store<f64>(RESULT, logit, 24)
 }
 
-/** Bot signs of slot 0 against slots 1 to `references`, for calibration; how many it wrote. */
+/** Computes the bot signs of slot 0 against slots 1 to `references`, for calibration. Returns how many it wrote. */
 export function examineProbe(references: i32): i32 {
   examineHabits(references, references)
   return examine(0, references)
 }
 
-/** Who has one reference or none has no level to be held against: their patterns have trees of their own, of signs in themselves. */
+/** With fewer than two references there is no baseline; a separate tree ensemble over signs within the pattern is used. */
 function livenessOf(slot: i32, references: i32): f64 {
   examine(slot, references)
   if (references < 2) return <f64>f32At(calibration, 11) + sumLoneLiveness()
@@ -108,9 +109,9 @@ function livenessOf(slot: i32, references: i32): f64 {
 }
 
 /**
- * Bot likelihood, with an allowance for who types unlike the people that were fitted on: as much as the oddest of their own
- * references needs, each held against the others. It is asked for only where the verdict hangs on it, so that below 0.5
- * likelihoods are an order and no more.
+ * Bot likelihood, with an allowance for people who type unlike the population of the fit: as much as the oddest of their own
+ * references needs, each measured against the others. The allowance is computed only where it can change the verdict, so
+ * below 0.5 a likelihood is only a rank.
  */
 function machineLikelihood(liveness: f64, references: i32): f64 {
   if (references < 2) return logistic(liveness)

@@ -1,8 +1,8 @@
 /**
- * JSON numbers as the very doubles JSON.parse gives. Mantissa and power of ten are read as integers; where both are exact
- * doubles one division rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990), and up to 19
- * digits over 10^27 are divided as integers and rounded by the remainder. Anything further is declined: a recorder writes
- * no such number.
+ * JSON numbers as the exact doubles of JSON.parse. Mantissa and power of ten are read as integers. If both are exact
+ * doubles, one division rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990). Up to 19
+ * digits over at most 10^27 are divided as integers and rounded by the remainder. Other numbers are declined: a recorder
+ * writes none of them.
  */
 import { afterNull, isNull } from './json'
 
@@ -18,19 +18,19 @@ const DIGITS_MAX: i32 = 19
 /** 5^27 is the last power below 2^64. */
 const POWER_MAX: i32 = 27
 const SAFE_INTEGER_MAX: f64 = 9007199254740991
-/** Of fifteen digits and a point. */
+/** Fifteen digits and a point. */
 const PLAIN_BYTES: usize = 16
 /** A number without exponent and with fewer digits is finite. */
 const FINITE_DIGITS: i32 = 300
 
-/** Of the number read last. Digits do not count a lone zero before the point. */
+/** State of the number read last. `digits` does not count a lone zero before the point. */
 let negative: bool = false
 let mantissa: u64 = 0
 let digits: i32 = 0
 let exponent: i32 = 0
 let hasExponent: bool = false
 
-/** A number by grammar. */
+/** Any number of the grammar. */
 export function afterNumber(at: usize): usize {
   negative = load<u8>(at) == 0x2d
   if (negative) at++
@@ -80,16 +80,16 @@ function afterExponent(at: usize): usize {
   return at
 }
 
-/** A number that is finite, whichever it is. */
+/** A finite number whose value is not needed. */
 export function afterFinite(at: usize): usize {
   at = afterNumber(at)
   return at == 0 || (!hasExponent && digits < FINITE_DIGITS) || !isNaN(double()) ? at : 0
 }
 
-/** Of the last number that `afterDouble` or `afterInteger` took. */
+/** Value of the last number that `afterDouble` or `afterInteger` read. */
 export let value: f64 = 0
 
-/** A number whose double is wanted. */
+/** A number whose value is needed. */
 export function afterDouble(at: usize): usize {
   const end = afterPlainNumber(at)
   if (end != 0) return end
@@ -98,7 +98,7 @@ export function afterDouble(at: usize): usize {
   return isNaN(value) ? 0 : at
 }
 
-/** The same of an optional field, of which null says that there is none: NaN. */
+/** `afterDouble` for an optional field: null gives NaN. */
 export function afterDoubleOrNull(at: usize): usize {
   if (!isNull(at)) return afterDouble(at)
   value = NaN
@@ -115,7 +115,7 @@ export function afterIntegerOrNull(at: usize): usize {
   return afterNull(at)
 }
 
-/** A number that an integer field takes: whole, and one that a double has to itself. */
+/** A number for an integer field: whole, and a safe integer. */
 export function afterInteger(at: usize): usize {
   const end = afterPlainNumber(at)
   if (end != 0 && trunc(value) == value && value <= SAFE_INTEGER_MAX) return end
@@ -125,8 +125,8 @@ export function afterInteger(at: usize): usize {
 }
 
 /**
- * What a recorder writes: at most fifteen digits, without sign or exponent, so that mantissa and power of ten are exact
- * doubles. Anything else is 0, and for `afterNumber`.
+ * Fast path for recorders: at most fifteen digits, without sign or exponent, so mantissa and power of ten are exact
+ * doubles. 0 for any other number, which `afterNumber` reads.
  */
 // @ts-ignore: decorator
 @inline
@@ -155,7 +155,7 @@ function afterPlainNumber(at: usize): usize {
   return at
 }
 
-/** The double of the number read last; NaN where it is declined. */
+/** The double of the number read last; NaN if it is declined. */
 function double(): f64 {
   if (digits > DIGITS_MAX) return NaN
   let wanted = <f64>mantissa
@@ -191,11 +191,11 @@ function quotient(w: u64, power: i32): f64 {
   const zeros = clz(bits)
   bits <<= zeros
   scale -= <i32>zeros
-  // 53 bits stay; below them half a unit is 1 << 10.
+  // Keeps 53 bits; half a unit of the rest is 1 << 10.
   const rest = (bits & 0x7ff) | (remainder == 0 ? 0 : 1)
   let kept = bits >> 11
   if (rest > 0x400 || (rest == 0x400 && (kept & 1) == 1)) kept++
-  // A double with exponent scale + 11, which is far from either end of the range.
+  // A double with exponent scale + 11, far from both ends of the range.
   return <f64>kept * reinterpret<f64>(<u64>(scale + 11 + 1023) << 52)
 }
 
@@ -212,7 +212,7 @@ function divide(high: u64, low: u64, divisor: u64): u64 {
   return (q1 << 32) + q0
 }
 
-/** One digit of the quotient: the estimate is two too large at the most. */
+/** One digit of the quotient: the first estimate is at most two too large. */
 // @ts-ignore: decorator
 @inline
 function digitOf(high: u64, next: u64, divisor: u64, divisorHigh: u64, divisorLow: u64): u64 {

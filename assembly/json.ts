@@ -1,9 +1,9 @@
 /**
- * A reader of JSON bytes (RFC 8259) that makes no values: every function takes the address where something begins and
- * gives the address past it, or 0 where it declines. What it does not decline is JSON in valid UTF-8 exactly as JSON.parse
- * takes it; it declines besides, where the contract's own reader is to say what is wrong: nesting over eight levels, the
- * keys that poison objects, keys written with \u escapes, and NUL or a lone surrogate in any string. The caller puts 16 zero bytes or more behind the text,
- * which no rule takes, so nothing reads past it.
+ * A reader of JSON bytes (RFC 8259) that builds no values. Every function takes the address where an element begins and
+ * returns the address past it, or 0: declined. Accepted text is JSON in valid UTF-8 exactly as JSON.parse accepts it. Also
+ * declined, so that the contract's own reader gives the error: nesting over eight levels, the keys that pollute prototypes,
+ * keys with \u escapes, and NUL or a lone surrogate in any string. The caller appends at least 16 zero bytes to the text.
+ * No rule accepts a zero byte, so nothing reads past the end.
  */
 import { afterNumber } from './json-number'
 
@@ -15,28 +15,28 @@ export const OPEN_BRACKET: u8 = 0x5b
 /** Bound of a request body (decisions, Addresses, envelope, transport); the outermost value is level 1. */
 const NESTING_MAX: i32 = 8
 
-/** Of the string read last: its first byte, its bytes, its length as JavaScript counts it (UTF-16). */
+/** The string read last: address of its first byte, bytes, length in UTF-16 units as JavaScript counts. */
 export let textAt: usize = 0
 export let textBytes: i32 = 0
 export let textUnits: i32 = 0
-/** Bit 0: it has escapes, so its bytes are not its content. Bit 1: \u among them. */
+/** Bit 0: the string has escapes, so its bytes are not its content. Bit 1: \u is among them. */
 export let textEscapes: i32 = 0
 
-/** Of the key read last: its first eight bytes and the next eight, little-endian, zero past its end and where escaped. */
+/** The key read last: its first eight bytes and the next eight, little-endian; zero past its end and if it has escapes. */
 export let keyLow: u64 = 0
 export let keyHigh: u64 = 0
 
-/** Address past the object or array whose last member was read; 0 where it declined instead. */
+/** Address past the object or array whose last member was read; 0 if it was declined. */
 export let closed: usize = 0
 
-/** The first eight (or with `from` 8 the next eight) ASCII characters of a name as `keyLow` and `keyHigh` have them. */
+/** The first eight (with `from` 8 the next eight) ASCII characters of a name in the format of `keyLow` and `keyHigh`. */
 export function packed(name: string, from: i32 = 0): u64 {
   let bytes: u64 = 0
   for (let i = min(name.length, from + 8) - 1; i >= from; i--) bytes = (bytes << 8) | <u64>name.charCodeAt(i)
   return bytes
 }
 
-/** Whether the next bytes, one to eight, are these, as `packed` has them. */
+/** Whether the next one to eight bytes are these, in the format of `packed`. */
 // @ts-ignore: decorator
 @inline
 export function follows(at: usize, wanted: u64, bytes: u64): bool {
@@ -67,7 +67,7 @@ function isSpace(byte: u8): bool {
   return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
 }
 
-/** Up to eight bytes from an address, zero past `bytes` of them. */
+/** Up to eight bytes from an address, zero past `bytes`. */
 // @ts-ignore: decorator
 @inline
 export function upToEight(at: usize, bytes: i32): u64 {
@@ -75,7 +75,7 @@ export function upToEight(at: usize, bytes: i32): u64 {
   return bytes <= 0 ? 0 : load<u64>(at) & (((<u64>1) << (<u64>bytes << 3)) - 1)
 }
 
-/** A string, from its opening quote. Nearly every one is short and stands for itself: it ends within one look. */
+/** A string, from its opening quote. Nearly all are short and have no escapes: one 16-byte load finds their end. */
 // @ts-ignore: decorator
 @inline
 export function afterText(at: usize): usize {
@@ -97,7 +97,7 @@ function afterAnyText(at: usize): usize {
   for (let byte = load<u8>(at); byte != QUOTE; byte = load<u8>(at)) {
     const width = byte == BACKSLASH ? escapeWidth(at) : utf8Width(at)
     if (width == 0) return 0
-    // Four bytes of UTF-8, and two escapes, are a pair in UTF-16; any other character, and any escape, is one unit.
+    // Four bytes of UTF-8, and two paired escapes, are two UTF-16 units; any other character or escape is one.
     surplus += byte >= 0xf0 ? 2 : width == PAIR_WIDTH ? PAIR_WIDTH - 2 : width - 1
     at = afterPlain(at + <usize>width)
   }
@@ -107,7 +107,7 @@ function afterAnyText(at: usize): usize {
   return at + 1
 }
 
-/** Past the ASCII that stands for itself. */
+/** Past the ASCII without escapes. */
 // @ts-ignore: decorator
 @inline
 function afterPlain(at: usize): usize {
@@ -119,7 +119,7 @@ function afterPlain(at: usize): usize {
   return at + <usize>ctz(stops)
 }
 
-/** A bit for each of the next 16 bytes that is a quote, a backslash, a control character or not ASCII (negative). */
+/** A bit for each of the next 16 bytes that is a quote, a backslash, a control character or not ASCII (negative as i8). */
 // @ts-ignore: decorator
 @inline
 function stopsIn(at: usize): i32 {
@@ -128,10 +128,10 @@ function stopsIn(at: usize): i32 {
   return i8x16.bitmask(v128.or(ends, i8x16.lt_s(chunk, i8x16.splat(0x20))))
 }
 
-/** Bytes of a pair of surrogates in two escapes. */
+/** Bytes of two escapes that form a surrogate pair. */
 const PAIR_WIDTH: i32 = 12
 
-/** Bytes of an escape, of both where two make a pair of surrogates; 0 where it is none, NUL or a lone surrogate. */
+/** Bytes of an escape, or of two that form a surrogate pair; 0 if invalid, NUL or a lone surrogate. */
 function escapeWidth(at: usize): i32 {
   textEscapes |= 1
   const byte = load<u8>(at, 1)
@@ -146,7 +146,7 @@ function escapeWidth(at: usize): i32 {
   return unit < 0xdc00 && load<u16>(at, 6) == 0x755c && (unitOf(at + 8) & 0xfc00) == 0xdc00 ? PAIR_WIDTH : 0
 }
 
-/** The UTF-16 unit that four hexadecimal digits stand for; -1 where they are none. */
+/** The UTF-16 unit of four hexadecimal digits; -1 if they are not. */
 function unitOf(at: usize): i32 {
   let unit = 0
   for (let i: usize = 0; i < 4; i++) {
@@ -159,7 +159,7 @@ function unitOf(at: usize): i32 {
   return unit
 }
 
-/** Bytes of one character that is not ASCII; 0 where it is no valid UTF-8 (Unicode, table 3-7). */
+/** Bytes of one character that is not ASCII; 0 if it is not valid UTF-8 (Unicode, table 3-7). */
 function utf8Width(at: usize): i32 {
   const lead = load<u8>(at)
   const second = load<u8>(at, 1)
@@ -176,7 +176,7 @@ function utf8Width(at: usize): i32 {
   return (load<u8>(at, 3) & 0xc0) == 0x80 ? 4 : 0
 }
 
-/** The first key of an object, from past its brace: the address of its value. At the end 0, with `closed`. */
+/** The first key of an object, from past its brace: the address of its value. At the end 0, with `closed` set. */
 export function firstKey(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -185,11 +185,11 @@ export function firstKey(at: usize): usize {
   return 0
 }
 
-/** The key after a value, likewise. */
+/** The key after a value, with the same result. */
 // @ts-ignore: decorator
 @inline
 export function nextKey(at: usize): usize {
-  // `,"` and a key of one to eight characters and `":`, which is nearly every key: one look at it instead of many.
+  // `,"`, a key of one to eight characters and `":`: nearly every key. One load replaces several.
   const width = <u64>ctz(stopsIn(at + 2))
   if (load<u16>(at) == 0x222c && width - 1 < 8 && load<u16>(at + 2 + <usize>width) == 0x3a22) {
     keyLow = load<u64>(at, 2) & (u64.MAX_VALUE >> (64 - (width << 3)))
@@ -208,7 +208,7 @@ function nextAnyKey(at: usize): usize {
   return 0
 }
 
-/** The first item of an array, from past its bracket. At the end 0, with `closed`. */
+/** The first item of an array, from past its bracket. At the end 0, with `closed` set. */
 export function firstItem(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -217,7 +217,7 @@ export function firstItem(at: usize): usize {
   return 0
 }
 
-/** The item after an item, likewise. */
+/** The item after an item, with the same result. */
 export function nextItem(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -234,7 +234,7 @@ function afterKey(at: usize): usize {
   keyHigh = upToEight(textAt + 8, textBytes - 8)
   if (textEscapes != 0) {
     if (textEscapes & 2) return 0
-    // The other escapes stand for characters that no name has.
+    // The other escapes stand for characters that no known name has.
     keyLow = 0
     keyHigh = 0
   } else if (keyHigh != 0 && poisonous()) return 0
@@ -242,7 +242,7 @@ function afterKey(at: usize): usize {
   return load<u8>(at) == 0x3a ? afterSpace(at + 1) : 0
 }
 
-/** Longer keys that begin so have more than zeros behind. */
+/** Longer keys with the same beginning have other bytes than zeros after it. */
 function poisonous(): bool {
   return (
     (keyLow == PROTO && keyHigh == PROTO_END) ||
@@ -251,7 +251,7 @@ function poisonous(): bool {
   )
 }
 
-/** `true` or `false`; which of them says `load<u8>` at its address. */
+/** `true` or `false`; the caller reads its first byte to distinguish them. */
 // @ts-ignore: decorator
 @inline
 export function afterBoolean(at: usize): usize {
@@ -260,7 +260,7 @@ export function afterBoolean(at: usize): usize {
   return word == 0x736c6166 && load<u8>(at, 4) == 0x65 ? at + 5 : 0
 }
 
-/** Whether the value that begins here is null, if it is any. */
+/** Whether the value that begins here can only be null. */
 // @ts-ignore: decorator
 @inline
 export function isNull(at: usize): bool {
@@ -271,12 +271,12 @@ export function afterNull(at: usize): usize {
   return load<u32>(at) == 0x6c6c756e ? at + 4 : 0
 }
 
-/** An optional field's boolean, of which null says that there is none. */
+/** A boolean or null, for an optional field. */
 export function afterBooleanOrNull(at: usize): usize {
   return isNull(at) ? afterNull(at) : afterBoolean(at)
 }
 
-/** Any value; `level` is the one that it stands on if it is an object or array. */
+/** Any value; `level` is its own level if it is an object or array. */
 export function afterValue(at: usize, level: i32): usize {
   const byte = load<u8>(at)
   if (byte == QUOTE) return afterText(at)

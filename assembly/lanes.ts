@@ -1,4 +1,4 @@
-/** Arithmetic on four lanes that WebAssembly has no instruction for. Adds and multiplies only: the same bits everywhere. */
+/** Arithmetic on four lanes without an instruction in WebAssembly. Adds and multiplies only: the same bits on every machine. */
 
 // @ts-ignore: decorator
 @inline
@@ -26,13 +26,13 @@ export function sumLanes(value: v128): f32 {
 }
 
 /**
- * Natural logarithm of positive, normal numbers: exponent and mantissa apart, then the series of 2 artanh to the ninth
- * power, which on mantissas from 0.707 to 1.414 is off by less than a unit in the last place but one.
+ * Natural logarithm of positive, normal numbers: splits exponent and mantissa, then sums the series of 2 artanh to the ninth
+ * power. On mantissas from 0.707 to 1.414 the error is less than a unit in the second-last place.
  */
 // @ts-ignore: decorator
 @inline
 export function logLanes(x: v128): v128 {
-  // 0x3f3504f3 is the square root of a half: the exponent that leaves the mantissa within its root of 1.
+  // 0x3f3504f3 is the square root of a half: it leaves a mantissa between that and the square root of two.
   const exponent = i32x4.shr_s(i32x4.sub(x, i32x4.splat(0x3f3504f3)), 23)
   const mantissa = i32x4.sub(x, i32x4.shl(exponent, 23))
   const one = f32x4.splat(1)

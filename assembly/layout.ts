@@ -1,10 +1,10 @@
 /**
- * The memory map. Every region is static (`memory.data`), the memory is fixed at 56 pages (3.5 MiB) and nothing is
- * allocated at run time; the host reads the exported addresses and never guesses one.
+ * The memory map. Every region is static (`memory.data`), memory is fixed at 56 pages (3.5 MiB), and nothing is allocated
+ * at run time. The host reads the exported addresses and hard-codes none.
  *
  * | region   | bytes                          | written by  | holds                                                     |
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
- * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (`model.ts` has its table); behind it its packed trees, laid out to be walked (`packed-trees.ts` has the table) |
+ * | MODEL    | 2 MiB                          | host, model | the model file, verbatim (table in `model.ts`), then its packed trees (table in `packed-trees.ts`) |
  * | SAMPLES  | 17 slots x 4,608               | host        | slot 0 the probe, slots 1 to 16 the references            |
  * | COUNTS   | 17 x u32                       | features    | key presses compared of each slot                         |
  * | KEYS     | 17 x 128 x u8                  | features    | key indices                                               |
@@ -17,7 +17,7 @@
  * | PROJECTED_SUMS | 2 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
  * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
- * | AXES_USED| 2 x i32                        | model       | how many axes of each two-covariance model tell people apart |
+ * | AXES_USED| 2 x i32                        | model       | how many axes of each two-covariance model separate people |
  * | LANES    | 17 x 128 x 4 x f32             | features    | Z a press: its hold and the three times that lead to it   |
  * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
  * | SEEN     | the same shape                 | template    | how often the references hold each                        |
@@ -25,41 +25,41 @@
  * | TOUCHED  | 2,048 x u16                    | template    | which effects the references hold                         |
  * | VARIANCES| 7 x 4 x f32                    | model       | the variance components, a lane a kind                    |
  * | TEMPLATE | 6 x 4 x f32                    | template    | offset, its variance, mean, deviation, events, sessions   |
- * | PAIR_IDS | 128 x 128 x u16                | alignment   | key pair to its number among the references' pairs, 0 none |
+ * | PAIR_IDS | 128 x 128 x u16                | alignment   | key pair to its number among the references' pairs, 0 if none |
  * | IDS      | 17 x 128 x u16                 | alignment   | that number of each press                                 |
- * | FIRST_AT | 17 x 2,048 x u8                | alignment   | one past the first press of a pair in a slot, 0 none      |
- * | NEXT_AT  | 17 x 128 x u8                  | alignment   | one past the next press of the same pair, 0 none          |
- * | MATCHES  | 17 x 128 x u8                  | alignment   | the reference's press laid beside each press, 255 none    |
+ * | FIRST_AT | 17 x 2,048 x u8                | alignment   | 1 + index of the first press of a pair in a slot, 0 if none |
+ * | NEXT_AT  | 17 x 128 x u8                  | alignment   | 1 + index of the next press of the same pair, 0 if none   |
+ * | MATCHES  | 17 x 128 x u8                  | alignment   | the reference's press aligned with each press, 255 if none |
  * | STATS    | 32 x 4 x f32                   | measure     | one pattern against a template                            |
- * | BASELINE      | 32 x 3 x 4 x f32               | reference-baseline   | mean, least and most of STATS of each reference against the others |
+ * | BASELINE | 32 x 3 x 4 x f32               | reference-baseline | mean, least and most of STATS of each reference against the others |
  * | SORTED   | 128 x f32                      | all         | scratch for quantiles                                     |
  * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
  * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
  * | LIVENESS | 128 x f32                      | liveness    | a pattern's bot signs, input of the liveness trees        |
- * | NEVER    | 1 x f32                        | nobody      | -Infinity: what a leaf is compared by                     |
- * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 none; zero between calls |
+ * | NEVER    | 1 x f32                        | nobody      | -Infinity: the value that a leaf compares with its own    |
+ * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 if none; zero between calls |
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the press of the same pair before, slot x 128 + press     |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
- * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern beside the references but itself             |
- * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | what a score takes of the references besides their samples |
+ * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern compared with the references except itself   |
+ * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | inputs of a score from the references, except their samples |
  * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
- * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | what each press of the probe says (`explain.ts` has its table) |
+ * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | the contribution of each press of the probe (table in `explain.ts`) |
  * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
  * | KEYS_OF_KEY_CODES | 256 x u8              | host        | index in the key table of each legacy key code            |
  * | KNOWN_CODES | 256 x 24                    | key-identity | codes of the key table, hashed                           |
- * | OTHER_CODES | 64 x 24                     | key-identity | codes that only this body knows                          |
+ * | OTHER_CODES | 64 x 24                     | key-identity | codes that only this body uses                           |
  * | EVENTS   | 1,200 x 32                     | scan        | key events as sent (`presses.ts` has the table of these)  |
  * | RECORDS  | 600 x 24                       | scan        | key records                                               |
  * | PRESSES  | 1,200 x 24                     | presses     | key presses out of the events                             |
- * | OPEN_FIRST, OPEN_LAST | 2 x 1,346 x u16   | presses     | presses of each key that wait for their keyup             |
+ * | OPEN_FIRST, OPEN_LAST | 2 x 1,346 x u16   | presses     | presses of each key that have no keyup yet                |
  * | TIMES    | 500 x 2 x f64                  | presses     | press and release of each press, ms since the first press |
- * | SCANNED  | 62 x i32                       | scan        | what else the body says (`scan.ts` has its table)         |
+ * | SCANNED  | 62 x i32                       | scan        | the other fields of the body (table in `scan.ts`)         |
  * | MARK     | 112                            | replay-mark, host | keys, and the replay mark (`replay-mark.ts` has its table) |
- * | MARK_CELLS | 500 x 2 x i32                | replay-mark | what is hashed                                            |
+ * | MARK_CELLS | 500 x 2 x i32                | replay-mark | input of the hash                                         |
  * | MARK_DEALT, MARK_FLIGHTS | 500 x i32, x f64 | replay-mark | order of the intervals, and the intervals                 |
- * | MARK_BORDERS | 256 x f64                  | replay-mark | where cells begin                                         |
+ * | MARK_BORDERS | 256 x f64                  | replay-mark | cell borders                                              |
  *
- * A host checks LAYOUT_VERSION before it trusts any of this.
+ * A host checks LAYOUT_VERSION before it uses any address.
  */
 export const LAYOUT_VERSION: i32 = 6
 
@@ -68,7 +68,7 @@ export const REFERENCES_MAX: i32 = 16
 export const SLOTS: i32 = REFERENCES_MAX + 1
 /** Bound of a typing pattern (decisions, Typing pattern). */
 export const KEYS_MAX: i32 = 500
-/** Presses compared: the open data are fitted at 25 to 50, and past 128 the means hardly move (no measurement behind it). */
+/** Presses compared. The open data are fitted at 25 to 50; past 128 the means hardly move (no measurement behind it). */
 export const COMPARED_MAX: i32 = 128
 export const KEY_KINDS: i32 = 128
 export const CONTEXTS_MAX: i32 = 1024
@@ -124,7 +124,7 @@ export const SORTED: usize = memory.data(512, 16)
 export const SCRATCH: usize = memory.data(6144, 16)
 export const FEATURES: usize = memory.data(3072, 16)
 export const LIVENESS: usize = memory.data(512, 16)
-/** Within 64 KiB of FEATURES, as LIVENESS is: a node of a tree says in 16 bits what it compares. */
+/** Within 64 KiB of FEATURES, like LIVENESS: a tree node stores the address of its input as a 16-bit offset. */
 export const NEVER: usize = memory.data<f32>([-Infinity], 16)
 export const CHAIN_HEADS: usize = memory.data(32768, 16)
 export const CHAIN_NEXT: usize = memory.data(4352, 16)
@@ -188,35 +188,35 @@ export function pairAt(slot: i32, index: i32): i32 {
   return <i32>load<u16>(PAIRS + ((<usize>(slot * COMPARED_MAX + index)) << 1))
 }
 
-/** Events of a kind: as many holds as presses, one fewer of the rest. */
+/** Number of events of a kind: one hold a press, and one fewer of each other kind. */
 // @ts-ignore: decorator
 @inline
 export function eventsOf(slot: i32, kind: i32): i32 {
   return kind == 0 ? countOf(slot) : countOf(slot) - 1
 }
 
-/** The four kinds of one press: its hold and the three times from the press before to it (zero at the first press). */
+/** The four kinds of one press: its hold, and the three times from the previous press to it (zero at the first press). */
 // @ts-ignore: decorator
 @inline
 export function lanesAt(slot: i32, press: i32): usize {
   return LANES + (<usize>(slot * COMPARED_MAX + press) << 4)
 }
 
-/** Which of the four lanes of a press count: the first press has a hold only. */
+/** Weights of the four lanes of a press: the first press has only a hold. */
 // @ts-ignore: decorator
 @inline
 export function lanesOf(press: i32): v128 {
   return press == 0 ? f32x4(1, 0, 0, 0) : f32x4.splat(1)
 }
 
-/** The key pressed before; 0 before the first press. */
+/** The previous key; 0 at the first press. */
 // @ts-ignore: decorator
 @inline
 export function firstKeyOf(slot: i32, press: i32): i32 {
   return press == 0 ? 0 : keyAt(slot, press - 1)
 }
 
-/** Pair context that leads to a press; 0 (all) before the first. */
+/** Pair context from the previous press to this one; 0 (all) at the first press. */
 // @ts-ignore: decorator
 @inline
 export function pairContextAt(slot: i32, press: i32): i32 {

@@ -1,7 +1,8 @@
 /**
- * Signs that no hand typed the probe: times too even, spread like a die's or a bell's instead of a hand's, the same for
- * every key, unrelated to the key before. Fills LIVENESS for the liveness trees and gives a verdict of its own where no
- * tree is needed. Source of the species: Gonzalez and others, The KSDSLD data set (2021); decisions, Typing pattern.
+ * Signs that no hand typed the probe: times that are too even, distributed uniformly or normally instead of like a hand's,
+ * the same for every key, or unrelated to the previous key. Fills LIVENESS for the liveness trees, and gives a verdict
+ * without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021); decisions,
+ * Typing pattern.
  */
 import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
 import { DEPENDENCES, Habit, habitAboveOwn, habitOf } from './forgery'
@@ -19,7 +20,7 @@ function put(value: f32): void {
 const MS: usize = SCRATCH
 const POPULATION: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
 
-/** Fills LIVENESS from a slot, held against slots 1 to `references` but itself, after `examineHabits`; how many it wrote. */
+/** Fills LIVENESS from a slot against slots 1 to `references` except itself, after `examineHabits`. Returns how many it wrote. */
 export function examine(slot: i32, references: i32): i32 {
   at = 0
   const n = countOf(slot)
@@ -51,15 +52,15 @@ export function examine(slot: i32, references: i32): i32 {
 }
 
 /**
- * Forgery from the references. One-sided where it can be: to be farther from them than they are from one another, as on
- * another day or another keyboard, is no sign of a machine. All 0 without references.
+ * Signs of forgery from the references. One-sided where possible: a larger distance from them than they have from one
+ * another, as on another day or keyboard, is no sign of a machine. All 0 without references.
  */
 function forged(slot: i32, references: i32): void {
   const shared = habitOf(slot, Habit.shared)
   const root = sqrt<f32>(shared)
   put(shared)
   for (let which: i32 = Habit.bothSame; which <= Habit.keyFlightSame; which++) put(max<f32>(0, habitAboveOwn(slot, which, references)))
-  put(min<f32>(0, habitAboveOwn(slot, Habit.besideRoot, references)))
+  put(min<f32>(0, habitAboveOwn(slot, Habit.matchRoot, references)))
   for (let which: i32 = Habit.holdRoot; which <= Habit.flightFar; which++) put(min<f32>(0, habitAboveOwn(slot, which, references)))
   put(min<f32>(0, root * (habitAboveOwn(slot, Habit.holdRoot, references) + habitAboveOwn(slot, Habit.flightRoot, references))))
   put(min<f32>(0, root * (habitAboveOwn(slot, Habit.holdFar, references) + habitAboveOwn(slot, Habit.flightFar, references))))
@@ -68,7 +69,7 @@ function forged(slot: i32, references: i32): void {
   for (let i = 0; i < DEPENDENCES; i++) put(habitAboveOwn(slot, Habit.dependence + i, references))
 }
 
-/** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, commonest value and repeats. */
+/** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, most frequent value and repeats. */
 function shape(raw: usize, n: i32, logarithmic: bool): void {
   if (n < 2) {
     for (let i = logarithmic ? 10 : 8; i > 0; i--) put(0)
@@ -119,7 +120,7 @@ function moments(base: usize, n: i32, mean: f32, deviation: f32): void {
   put(fourth / <f32>max(n, 1))
 }
 
-/** How alike events of the same second key are, as a share of all variance; a hand has habits per key. 0 without repeats. */
+/** Similarity of events with the same second key, as a share of all variance; a hand has habits per key. 0 without repeats. */
 function consistency(slot: i32, kind: i32): f32 {
   const n = eventsOf(slot, kind)
   const z = row(Z, slot, kind)
@@ -150,7 +151,7 @@ function shiftOverlap(slot: i32, n: i32): f32 {
   return shifts > 0 ? <f32>held / <f32>shifts : -1
 }
 
-/** Presses of a key that is still down: no keyboard gives one. */
+/** Presses of a key that is still down: no keyboard sends one. */
 function sameKeyHeld(slot: i32, n: i32): f32 {
   let held: f32 = 0
   const releasePress = row(RAW, slot, 2)
@@ -160,7 +161,7 @@ function sameKeyHeld(slot: i32, n: i32): f32 {
   return held
 }
 
-/** How much longer the first letter after a Space takes than the rest, log scale; 0 without words. */
+/** Extra time of the first letter after a Space over the rest, log scale; 0 without words. */
 function wordPause(slot: i32, n: i32): f32 {
   let after: f32 = 0, within: f32 = 0, words: f32 = 0, others: f32 = 0
   for (let i = 0; i < n - 1; i++) {
@@ -170,19 +171,19 @@ function wordPause(slot: i32, n: i32): f32 {
   return words > 0 && others > 0 ? after / words - within / others : 0
 }
 
-/** Deviations from the references' mean past which a pattern is like any other day's. */
+/** Cap on the deviations from the references' mean: further out, a pattern is like that of any other day. */
 const TYPICAL: f32 = 0.3
 
-/** Relative spread under which no hand types: on the open data not one sincere hold or press-press row is as even. */
+/** Relative spread under which no hand types: in the open data no sincere hold or press-press row is as even. */
 const EVEN: f32 = 0.03
 
-/** True where the times alone settle it: holds or press-press times all but equal. */
+/** True if the times alone prove a machine: almost equal holds or press-press times. */
 export function certainlyMachine(): bool {
   const n = countOf(0)
   return evenness(row(RAW, 0, 0), n) < EVEN || evenness(row(RAW, 0, 1), n - 1) < EVEN
 }
 
-/** Deviation of log times, the farthest tenth left out, so that one odd event hides nothing. */
+/** Deviation of log times without the outermost tenth, so that one odd event hides nothing. */
 function evenness(raw: usize, n: i32): f32 {
   sortInto(raw, n)
   return (sortedQuantile(n, 0.95) - sortedQuantile(n, 0.05)) / <f32>3.29

@@ -1,8 +1,8 @@
 /**
  * One pattern against the template in STATS, four lanes (kinds of time) a row: log likelihood ratios of user against
  * population (all events, seen pairs only, session offset integrated out, both means removed), scaled distances,
- * correlation with what was expected, differences of mean and spread. Source of the shape: the first try in the
- * project's design notes, ported and extended.
+ * correlation with the expectation, differences of mean and spread. Source: extended from the first version in the
+ * project's design notes.
  */
 import { COMPARED_MAX, SCRATCH, STATS, countOf, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, logLanes, scaled } from './lanes'
@@ -12,10 +12,10 @@ import { Column, expected, expectedVariance, templateAt, timesSeen } from './tem
 const EXPECTED: usize = SCRATCH
 const VARIANCE: usize = SCRATCH + <usize>(COMPARED_MAX << 4)
 
-/** Rows of STATS that `measure` fills; those of alignment.ts, two-covariance and summaries follow. */
+/** Rows of STATS that `measure` fills; the rows of alignment.ts, two-covariance and summaries follow. */
 export const MEASURED: i32 = 17
 
-/** Nine: three standard deviations end what one event can say, so that a slip is no proof of an impostor. */
+/** Cap of three standard deviations, squared, on the contribution of one event: a slip is no proof of an impostor. */
 const CAP: f32 = 9
 
 // @ts-ignore: decorator

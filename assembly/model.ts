@@ -1,23 +1,23 @@
 /**
- * The model file as the kernel reads it in place: little-endian, sections one after another, each 4-byte aligned.
+ * The model file, which the kernel reads in place: little-endian, consecutive sections, each 4-byte aligned.
  *
  * | section        | shape                | holds                                                        |
  * |----------------|----------------------|--------------------------------------------------------------|
  * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes |
  * | hold contexts  | 128 x u16            | key to context                                               |
- * | pair contexts  | 128 x 128 x u16      | key pair to context, already backed off: pair, second key, all |
+ * | pair contexts  | 128 x 128 x u16      | key pair to context after back-off: pair, second key, all    |
  * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
  * | inverse SDs    | 4 x contexts x f32   |                                                              |
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
  * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
- * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; most that liveness allows for a person's own level; intercept of lone liveness |
+ * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; largest allowance of liveness for a person's own baseline; intercept of lone liveness |
  * | roots          | trees x u32          | first node of each fusion tree                               |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
- * | liveness roots, nodes | the same      | bot signs of a pattern among two references or more          |
- * | lone liveness roots, nodes | the same |  bot signs of a pattern with one reference or none           |
+ * | liveness roots, nodes | the same      | bot signs of a pattern with two references or more           |
+ * | lone liveness roots, nodes | the same | bot signs of a pattern with one reference or none            |
  *
- * A tree goes right where the feature is above the threshold; the right child follows the left one.
+ * A tree goes right if the feature is above the threshold; the right child follows the left one.
  */
 import {
   AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE,
@@ -28,9 +28,9 @@ import { packedEnd, packTrees } from './packed-trees'
 const MAGIC: u32 = 0x314d534b // 'KSM1'
 const VERSION: u32 = 3
 const HEADER_BYTES: usize = 64
-/** Two-covariance models: of people who type ever other text, and of people who repeat theirs. */
+/** Two-covariance models: one of people who type different texts, one of people who repeat theirs. */
 export const MODELS: i32 = 2
-/** One two-covariance model. */
+/** Bytes of one two-covariance model. */
 export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
 
 export let contexts: i32 = 0
@@ -51,16 +51,16 @@ export let livenessNodes: usize = 0
 export let loneRoots: usize = 0
 export let loneTrees: i32 = 0
 export let loneNodes: usize = 0
-/** The same trees laid out; 0 where they are not. */
+/** The same trees packed; 0 if they are not. */
 export let fusionPacked: usize = 0
 export let livenessPacked: usize = 0
 export let lonePacked: usize = 0
-/** What the file and the trees laid out so far leave of MODEL. */
+/** First free address of MODEL after the file and the trees packed so far. */
 let room: usize = 0
 
 /**
- * Takes the model the host has written to MODEL, `bytes` long. 0: taken; 1: not a model; 2: another version or shape;
- * 3: not as long as its header says.
+ * Loads the model that the host has written to MODEL, `bytes` long. Returns 0: loaded; 1: not a model; 2: another version or
+ * shape; 3: a length other than its header says.
  */
 export function loadModel(bytes: i32): i32 {
   if (bytes < <i32>HEADER_BYTES || bytes > MODEL_BYTES_MAX || load<u32>(MODEL) != MAGIC) return 1
@@ -92,22 +92,22 @@ export function loadModel(bytes: i32): i32 {
   }
   for (let model = 0; model < MODELS; model++) store<i32>(AXES_USED + (<usize>model << 2), leadingAxes(model))
   room = (end + 15) & ~15
-  fusionPacked = lay(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
-  livenessPacked = lay(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
-  lonePacked = lay(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
+  fusionPacked = packEnsemble(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
+  livenessPacked = packEnsemble(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
+  lonePacked = packEnsemble(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
   return 0
 }
 
-/** Where an ensemble over `row` has been laid out; 0 where it has no room there or cannot be. */
-function lay(roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): usize {
-  const laid = room
-  const end = packedEnd(laid, trees, nNodes)
-  if (end > MODEL + <usize>MODEL_BYTES_MAX || !packTrees(laid, roots, trees, nodes, nNodes, row)) return 0
+/** Packs an ensemble over `row`. Returns its address; 0 if it has no room or cannot be packed. */
+function packEnsemble(roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): usize {
+  const packed = room
+  const end = packedEnd(packed, trees, nNodes)
+  if (end > MODEL + <usize>MODEL_BYTES_MAX || !packTrees(packed, roots, trees, nodes, nNodes, row)) return 0
   room = end
-  return laid
+  return packed
 }
 
-/** Axes up to the last along which people differ, a multiple of four. */
+/** Axes up to the last one along which people differ, rounded up to a multiple of four. */
 function leadingAxes(model: i32): i32 {
   const betweens = twoCovariances + <usize>(model + 1) * TWO_COVARIANCE_BYTES - (<usize>VECTOR_SIZE << 2)
   let used = VECTOR_SIZE
@@ -115,14 +115,14 @@ function leadingAxes(model: i32): i32 {
   return (used + 3) & ~3
 }
 
-/** Axes of a two-covariance model that tell people apart, the best first; a multiple of four. */
+/** Axes of a two-covariance model that separate people, the best first; a multiple of four. */
 // @ts-ignore: decorator
 @inline
 export function axesUsed(model: i32): i32 {
   return load<i32>(AXES_USED + (<usize>model << 2))
 }
 
-/** Which variance of `components`. */
+/** Index of a variance in `components`. */
 export const enum Component {
   user = 0,
   firstKey = 1,
@@ -133,7 +133,7 @@ export const enum Component {
   total = 6,
 }
 
-/** A variance component, a lane a kind. */
+/** A variance component, one lane a kind. */
 export function variances(which: Component): v128 {
   return v128.load(VARIANCES + (<usize>which << 4))
 }
@@ -143,7 +143,7 @@ export function holdContext(key: i32): i32 {
   return <i32>load<u16>(holdContexts + ((<usize>key) << 1))
 }
 
-/** Context of the transition from `first` to `second`, backed off where the population has too few of it. */
+/** Context of the transition from `first` to `second`, backed off if the population has too few of it. */
 export function pairContextOf(first: i32, second: i32): i32 {
   return <i32>load<u16>(pairContexts + ((<usize>(first * KEY_KINDS + second)) << 1))
 }

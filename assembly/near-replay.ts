@@ -1,18 +1,18 @@
 /**
- * Whether the probe is a reference over again: the mean absolute difference of all press and release times after the
- * best shift and scale (least squares) are removed. A jitter of 5 ms on each event leaves 2.5 ms; two sincere patterns
- * differ by tens of ms even where the text is the same. Slides by up to two presses, so that a cut end hides nothing.
+ * Detects a probe that repeats a reference: the mean absolute difference of all press and release times after the best
+ * shift and scale (least squares) are removed. A jitter of 5 ms on each event leaves 2.5 ms; two sincere patterns differ by
+ * tens of ms even with equal text. Also tries slides by up to two presses, so that a cut end hides nothing.
  */
 import { f32At } from './layout'
 import { pressesIn, timesOf } from './features'
 
 const SLIDE_MAX: i32 = 2
 const OVERLAP_MIN: i32 = 13
-/** A copy that is stretched further is typed at no human pace any more. */
+/** A copy stretched further has no human pace. */
 const SCALE_LOW: f64 = 0.2
 const SCALE_HIGH: f64 = 5
 
-/** The smallest such difference over slots 1 to `references`, ms; infinity where none can be laid over the probe. */
+/** The smallest such difference over slots 1 to `references`, ms; infinity if none can be aligned with the probe. */
 export function nearestReplay(references: i32): f64 {
   let least = Infinity
   for (let slot = 1; slot <= references; slot++) {
@@ -24,7 +24,7 @@ export function nearestReplay(references: i32): f64 {
 function difference(slot: i32, slide: i32): f64 {
   const from = max(0, -slide)
   const to = min(pressesIn(0), pressesIn(slot) - slide)
-  // Two patterns of the same capture differ in length by what was cut and no more.
+  // Two patterns of the same capture differ in length only by what was cut.
   if (abs(pressesIn(0) - pressesIn(slot)) > SLIDE_MAX || to - from < OVERLAP_MIN) return Infinity
   const a = timesOf(0)
   const b = timesOf(slot)

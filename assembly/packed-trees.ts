@@ -1,18 +1,18 @@
 /**
- * Boosted trees laid out to be walked eight at a time without a branch that hangs on the row. A leaf leads to itself, so that
- * all eight take as many steps as the deepest of them needs; trees lie in order of depth, so that few of these are in vain.
- * 11 us for the 1,300 trees of a verify, where `sumTrees` takes 23; a bit set of leaves a tree, cleared by sorted thresholds
- * feature by feature (Lucchese et al., QuickScorer, SIGIR 2015), took 15: a branch goes wrong at each of 653 features.
+ * Boosted trees packed so that eight are walked at a time without data-dependent branches. A leaf leads to itself, so all
+ * eight take as many steps as the deepest of them needs. Trees are sorted by depth, so few steps are wasted.
+ * 11 us for the 1,300 trees of a verify; `sumTrees` takes 23. A bit set of leaves per tree, cleared by sorted thresholds
+ * feature by feature (Lucchese et al., QuickScorer, SIGIR 2015), took 15: one branch misprediction at each of 653 features.
  * Source: Asadi, Lin and de Vries, Runtime optimizations for tree-based machine learning models (2014), predicated walks.
  *
  * | part   | shape        | holds                                                                                  |
  * |--------|--------------|----------------------------------------------------------------------------------------|
  * | header | 2 x u32      | trees, spare                                                                           |
  * | plan   | trees x 8    | u32 address of the root, u16 4 x number of the tree in the model, u16 depth; by depth  |
- * | found  | trees x f32  | the leaf that each tree came to, by its number in the model                            |
+ * | found  | trees x f32  | the leaf value of each tree, by its number in the model                                |
  * | nodes  | nodes x 8    | f32 threshold or leaf value, u16 bytes from FEATURES to the feature, u16 bytes to the left child, 0 of a leaf |
  *
- * A leaf is compared by NEVER, which is above nothing.
+ * A leaf compares NEVER, which is above nothing, with its value.
  */
 import { FEATURES, NEVER } from './layout'
 
@@ -32,31 +32,31 @@ function foundOf(packed: usize, trees: i32): usize {
   return planOf(packed) + (<usize>trees << 3)
 }
 
-/** Past the nodes of all trees, where the next ensemble may lie. */
+/** Address past the nodes of all trees, where the next ensemble can start. */
 export function packedEnd(packed: usize, trees: i32, nodes: i32): usize {
   return (foundOf(packed, trees) + (<usize>trees << 2) + <usize>nodes * NODE_BYTES + 15) & ~15
 }
 
 /**
- * Lays an ensemble of the model file out at `packed`, which is a multiple of 16 with room up to `packedEnd`. False where its
- * numbers do not fit 16 bits or a child does not lie behind its parent within its tree: such trees are left to `sumTrees`.
+ * Packs an ensemble of the model file at `packed`, a multiple of 16 with room up to `packedEnd`. False if its numbers do not
+ * fit 16 bits or a child does not follow its parent within its tree; `sumTrees` then walks the trees of the file.
  */
 export function packTrees(packed: usize, roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): bool {
   if ((trees - 1) << 2 > U16_MAX) return false
   const depths = foundOf(packed, trees)
-  const laidNodes = depths + (<usize>trees << 2)
+  const packedNodes = depths + (<usize>trees << 2)
   let deepest = 0
   for (let tree = 0; tree < trees; tree++) {
     const first = firstOf(roots, tree)
     if (first < 0) return false
-    const depth = depthOf(nodes + (<usize>first << 3), sizeOf(roots, tree, trees, nNodes), row, laidNodes)
+    const depth = depthOf(nodes + (<usize>first << 3), sizeOf(roots, tree, trees, nNodes), row, packedNodes)
     if (depth < 0) return false
     store<i32>(depths + (<usize>tree << 2), depth)
     deepest = max(deepest, depth)
   }
   store<i32>(packed, trees)
   let entry = planOf(packed)
-  let to = laidNodes
+  let to = packedNodes
   for (let depth = 0; depth <= deepest; depth++) {
     for (let tree = 0; tree < trees; tree++) {
       if (load<i32>(depths + (<usize>tree << 2)) != depth) continue
@@ -76,12 +76,12 @@ function firstOf(roots: usize, tree: i32): i32 {
   return load<i32>(roots + (<usize>tree << 2))
 }
 
-/** Nodes of a tree: up to the next one's root. */
+/** Nodes of a tree: up to the root of the next one. */
 function sizeOf(roots: usize, tree: i32, trees: i32, nNodes: i32): i32 {
   return (tree + 1 < trees ? firstOf(roots, tree + 1) : nNodes) - firstOf(roots, tree)
 }
 
-/** Steps to the deepest leaf, or -1 for a tree that cannot be packed. From the last node to the first, heights in `scratch`. */
+/** Steps to the deepest leaf, -1 if the tree cannot be packed. Goes from the last node to the first, with heights in `scratch`. */
 function depthOf(root: usize, size: i32, row: usize, scratch: usize): i32 {
   if (size < 1 || size > U16_MAX) return -1
   for (let i = size - 1; i >= 0; i--) {
@@ -100,7 +100,7 @@ function depthOf(root: usize, size: i32, row: usize, scratch: usize): i32 {
   return <i32>load<u16>(scratch)
 }
 
-/** Where the next tree goes. */
+/** Packs one tree. Returns the address for the next one. */
 function packNodes(to: usize, root: usize, size: i32, row: usize): usize {
   for (let i = 0; i < size; i++) {
     const node = root + (<usize>i << 3)
@@ -114,7 +114,7 @@ function packNodes(to: usize, root: usize, size: i32, row: usize): usize {
   return to
 }
 
-/** From a node to the child that the row leads to, or from a leaf to itself. */
+/** From a node to the child that the row selects, or from a leaf to itself. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function step(node: usize): usize {
@@ -134,7 +134,7 @@ function find(found: usize, entry: usize, leaf: usize): void {
   store<f32>(found + <usize>load<u16>(entry, 4), load<f32>(leaf))
 }
 
-/** Sum of the leaves that the row falls into, bit for bit that of `sumTrees`. */
+/** Sum of the leaves that the row reaches, bit for bit that of `sumTrees`. */
 export function sumPacked(packed: usize): f64 {
   const trees = load<i32>(packed)
   const found = foundOf(packed, trees)
@@ -172,7 +172,7 @@ export function sumPacked(packed: usize): f64 {
     for (let steps = <i32>load<u16>(entry, 6); steps > 0; steps--) node = step(node)
     find(found, entry, node)
   }
-  // In the order of the model: a sum in another order is another sum.
+  // Sums in the order of the model: another order would round differently.
   let sum: f64 = 0
   const end = found + (<usize>trees << 2)
   for (let leaf = found; leaf < end; leaf += 4) sum += <f64>load<f32>(leaf)

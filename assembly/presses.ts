@@ -1,9 +1,8 @@
 /**
- * Key events and key records to key presses, by the rules of `src/domain/key-press.ts` and the bounds of
- * `src/domain/typing-pattern.ts`, operation for operation, so that the doubles are the same. Where those have something to
- * refuse, this declines.
+ * Converts key events and key records to key presses by the rules of `src/domain/key-press.ts` and the bounds of
+ * `src/domain/typing-pattern.ts`, operation for operation, so that the doubles are the same. Declines whatever those refuse.
  *
- * EVENTS, 32 bytes each: f64 et, f64 t (NaN where absent), i32 identity, u8 key, u8 type, u8 repeat.
+ * EVENTS, 32 bytes each: f64 et, f64 t (NaN if absent), i32 identity, u8 key, u8 type, u8 repeat.
  * PRESSES and RECORDS, 24 bytes each: f64 press, f64 release (NaN until the keyup), u8 key, u16 next waiting press + 1.
  */
 import { EVENTS, KEYS_MAX, OPEN_FIRST, OPEN_LAST, PRESSES, RECORDS, SAMPLES, TIMES } from './layout'
@@ -27,7 +26,7 @@ const CAPTURE_MIN_MS: f64 = 1000
 const CAPTURE_MAX_MS: f64 = 600000
 const AGREEMENT_MS: f64 = 1
 
-/** Presses of `n` events into PRESSES, times from the first; how many, or -1 where it declines. */
+/** Converts `n` events to presses in PRESSES, with times from the first. Returns how many, or -1: declined. */
 export function pressesOfEvents(n: i32, usesT: bool): i32 {
   memory.fill(OPEN_FIRST, 0, <usize>IDENTITIES << 1)
   let count = 0
@@ -44,7 +43,7 @@ export function pressesOfEvents(n: i32, usesT: bool): i32 {
   return released(count)
 }
 
-/** An open press of an identity is a queue of press numbers + 1 through PRESSES, 0 none. */
+/** The open presses of an identity are a queue of press numbers + 1 through PRESSES; 0 ends it. */
 function keydown(event: usize, at: f64, count: i32): i32 {
   const identity = load<i32>(event, 16)
   const repeat = load<u8>(event, 22)
@@ -58,7 +57,7 @@ function keydown(event: usize, at: f64, count: i32): i32 {
   store<f64>(press, NaN, 8)
   store<u8>(press, load<u8>(event, 20), 16)
   store<u16>(press, 0, 18)
-  // A second keydown that is no repeat: the first one's keyup got lost, and with it the press.
+  // A second keydown that is no repeat: the keyup of the first was lost, and with it the press.
   if (one || !waiting) store<u16>(first, <u16>(count + 1))
   else store<u16>(PRESSES + <usize>(load<u16>(last) - 1) * PRESS_BYTES, <u16>(count + 1), 18)
   store<u16>(last, <u16>(count + 1))
@@ -74,7 +73,7 @@ function keyup(identity: i32, at: f64): void {
   store<u16>(first, load<u16>(press, 18))
 }
 
-/** Leaves out the presses that were never released; how many stay. */
+/** Removes the presses that were never released. Returns how many remain. */
 function released(count: i32): i32 {
   let kept = 0
   for (let i = 0; i < count; i++) {
@@ -91,7 +90,7 @@ function released(count: i32): i32 {
   return kept
 }
 
-/** Times from the first press on. */
+/** Makes times relative to the first press. */
 export function fromFirst(presses: usize, n: i32): void {
   const origin = load<f64>(presses)
   for (let i = 0; i < n; i++) {
@@ -101,7 +100,7 @@ export function fromFirst(presses: usize, n: i32): void {
   }
 }
 
-/** Whether each record is found among the presses, in order. */
+/** Whether the records match the presses, in order. */
 export function agree(presses: i32, records: i32, masked: bool): bool {
   if (abs(presses - records) > 1) return false
   const shorter = min(presses, records)
@@ -115,7 +114,7 @@ export function agree(presses: i32, records: i32, masked: bool): bool {
   return true
 }
 
-/** Whether presses keep every bound. Comparisons are written so that a NaN breaks them. */
+/** Whether presses are within all bounds. The comparisons are false for NaN. */
 export function withinBounds(presses: usize, n: i32): bool {
   if (n < KEYDOWNS_MIN || n > KEYS_MAX) return false
   let end: f64 = 0
@@ -138,14 +137,14 @@ export function withinBounds(presses: usize, n: i32): bool {
   return capture >= CAPTURE_MIN_MS && capture <= CAPTURE_MAX_MS
 }
 
-/** Writes presses as the sample of slot 0 (`src/scoring/sample.ts`), and to TIMES as f64 press and release in turn. */
+/** Writes presses as the sample of slot 0 (`src/scoring/sample.ts`), and to TIMES as f64 press and release by turns. */
 export function writeSample(presses: usize, n: i32, masked: bool): void {
   const keys = SAMPLES + 4
   const times = keys + <usize>((n + 3) & ~3)
   store<u8>(SAMPLES, 1)
   store<u8>(SAMPLES, masked ? 1 : 0, 1)
   store<u16>(SAMPLES, <u16>n, 2)
-  // The padding behind the keys.
+  // Zeroes the padding after the keys.
   store<u32>(times - 4, 0)
   for (let i = 0; i < n; i++) {
     const press = presses + <usize>i * PRESS_BYTES

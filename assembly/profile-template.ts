@@ -1,8 +1,8 @@
 /**
- * What a score takes of the references besides their samples, so that who signs in again costs no more than the probe: in
- * PREPARED stand, one after the other, the references' own level, the sums of their vectors in each model's axes, and each
- * one's summary and habits. The user's effects are refitted from the samples, which takes less room. Bit for bit what
- * `score` finds: these are the very numbers that it would compute again.
+ * The inputs of a score that come from the references, except their samples, so that scoring a returning person costs only the
+ * probe. PREPARED holds, in order: the references' baseline, the sums of their vectors in each model's axes, and each
+ * one's summary and habits. The user's effects are refitted from the samples, which take less room. The result is bit for bit
+ * that of `score`: these are the numbers that it would compute again.
  */
 import {
   HABITS, HABITS_STRIDE, BASELINE, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
@@ -16,7 +16,7 @@ const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
 const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
 const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 
-/** Writes PREPARED after a score against slots 1 to `references`; bytes. */
+/** Writes PREPARED after a score against slots 1 to `references`. Returns its bytes. */
 export function keepTemplate(references: i32): i32 {
   let at = kept(PREPARED, BASELINE, BASELINE_BYTES)
   at = kept(at, PROJECTED_SUMS, SUMS_BYTES)
@@ -27,7 +27,7 @@ export function keepTemplate(references: i32): i32 {
   return <i32>(at - PREPARED)
 }
 
-/** The way back, before a probe is compared with slots 1 to `references`. */
+/** Restores from PREPARED, before a probe is compared with slots 1 to `references`. */
 export function restoreTemplate(references: i32): void {
   let at = restored(PREPARED, BASELINE, BASELINE_BYTES)
   at = restored(at, PROJECTED_SUMS, SUMS_BYTES)

@@ -1,7 +1,7 @@
 /**
- * How alike the references are to one another, each in turn measured against the rest: what the probe must come up to.
- * Somebody who types unlike everybody (with one hand, say) is far from the population whoever it is; that person's own
- * level says what is far. Source of the idea: score normalisation by the target's own scores, here without a cohort.
+ * How similar the references are to one another, each measured against the rest: the baseline for the probe. A person with an
+ * unusual way to type (with one hand, say) is far from the population in every comparison; the person's own baseline says
+ * what is far. Source of the idea: score normalisation by the target's own scores, here without a cohort.
  */
 import { BASELINE, SUMMARY_SIZE, f32At } from './layout'
 import { align } from './alignment'
@@ -24,7 +24,7 @@ function setBaseline(which: i32, part: Baseline, value: v128): void {
   v128.store(BASELINE + (<usize>(which * 3 + part) << 4), value)
 }
 
-/** Fills all of STATS: `slot` against the template and the references but itself. */
+/** Fills all of STATS: `slot` against the template and the references except itself. */
 export function measureAll(slot: i32, references: i32): void {
   measure(slot)
   align(slot, references)
@@ -33,7 +33,7 @@ export function measureAll(slot: i32, references: i32): void {
   setStat(27, summaryDistance(slot, references))
 }
 
-/** Fills BASELINE from slots 1 to `references`; with one reference there is nothing to compare and all is 0. */
+/** Fills BASELINE from slots 1 to `references`; all 0 with one reference, which has nothing to compare with. */
 export function measureBaseline(references: i32): void {
   if (references < 2) {
     memory.fill(BASELINE, 0, <usize>(STAT_ROWS * 3) << 4)
@@ -55,7 +55,7 @@ export function measureBaseline(references: i32): void {
   }
 }
 
-/** Mean distance of the summaries in within-person deviations, capped at three: all, holds, flights; and outside the range. */
+/** Mean distance of the summaries in within-person deviations, capped at three: all, holds, flights, outside the range. */
 function summaryDistance(slot: i32, references: i32): v128 {
   let all: f32 = 0, holds: f32 = 0, flights: f32 = 0, outside: f32 = 0
   for (let i = 0; i < SUMMARY_SIZE; i++) {

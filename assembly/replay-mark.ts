@@ -1,34 +1,33 @@
 /**
- * The replay mark of the pattern whose times stand in TIMES: keyed hashes from which no time can be read. `exact` is over
- * all times after the shift is removed; each of eight bands is over fourteen press-press intervals in units of their mean
- * (which removes a scale), in cells so coarse that a jitter of a few ms leaves most bands as they are. Which interval goes
- * to which band, and where its cell borders lie, follow from the key and the number of presses alone, so that who does not
- * hold the key cannot aim a jitter at the borders.
- *
- * MARK is the host's key and the answer:
+ * The replay mark of the pattern in TIMES: keyed hashes from which no time can be read. `exact` covers all times after the
+ * shift is removed. Each of eight bands covers fourteen press-press intervals in units of their mean (which removes a scale),
+ * in cells so coarse that a jitter of a few ms leaves most bands unchanged. The key and the number of presses alone decide
+ * which interval goes to which band and where its cell borders are, so nobody can aim a jitter at the borders without
+ * the key.
+ * MARK holds the host's keys and the result:
  *
  * | byte | holds                                                         |
  * |------|---------------------------------------------------------------|
- * | 0    | key of the bands and of what is dealt to them, 16 bytes       |
+ * | 0    | key of the bands and of their assignment, 16 bytes            |
  * | 16   | key of `exact`, 16 bytes                                      |
  * | 32   | `exact`, 16 bytes                                             |
  * | 48   | the bands, 8 x i64                                            |
  *
  * The hash is SipHash-2-4 with 64 bits for a band and 128 for `exact` (Aumasson, Bernstein, 2012): a keyed pseudorandom
- * function made for short inputs. Ten of HMAC-SHA-256 cost five times as much as all of this.
+ * function for short inputs. Ten calls of HMAC-SHA-256 cost five times as much as the whole mark.
  */
 import { MARK, MARK_BORDERS, MARK_CELLS, MARK_DEALT, MARK_FLIGHTS, TIMES } from './layout'
 
 const BANDS: i32 = 8
 /**
- * Press-press intervals mixed into one band, and the width of a cell on the scale of `flights`: found on the open data as
- * the finest that keeps two bands of a pattern whose every event is moved by up to 5 ms in 95 of 100 cases. Holds are left
- * out: at that jitter a hold gives half the bits a flight does.
+ * Press-press intervals in one band, and the width of a cell on the scale of `flights`: on the open data the finest values
+ * that keep two bands of a pattern in 95 of 100 cases when every event moves by up to 5 ms. Holds are left out: at that
+ * jitter a hold gives half the bits of a flight.
  */
 const FLIGHTS_PER_BAND: i32 = 14
 const FLIGHT_CELL: f64 = 0.31
 const BORDERS: i32 = 256
-/** Cell borders that no timer's grid falls on: a float's rounding must not move a time over one. */
+/** Offset of the cell borders from every timer's grid: a float's rounding must not move a time over a border. */
 const EXACT_BORDER: f64 = 0.2137
 
 let v0: u64 = 0
@@ -36,7 +35,7 @@ let v1: u64 = 0
 let v2: u64 = 0
 let v3: u64 = 0
 
-/** Marks a pattern of n presses. */
+/** Computes the mark of a pattern of n presses. */
 export function mark(n: i32): void {
   deal(n)
   flights(n)
@@ -66,21 +65,21 @@ export function mark(n: i32): void {
 function flights(n: i32): void {
   const spanMs = load<f64>(TIMES + (<usize>(n - 1) << 4)) - load<f64>(TIMES)
   const meanMs = max(spanMs / <f64>max(n - 1, 1), 1)
-  // A single press has no interval, and a mark all the same.
+  // A single press has no interval but still gets a mark.
   store<f64>(MARK_FLIGHTS, 0)
   for (let i = 0; i < n - 1; i++) {
     const flightMs = load<f64>(TIMES + (<usize>(i + 1) << 4)) - load<f64>(TIMES + (<usize>i << 4))
-    // Far below the mean a few ms are much of the interval.
+    // Far below the mean a few ms are a large part of the interval.
     store<f64>(MARK_FLIGHTS + (<usize>i << 3), Math.log(0.48 + flightMs / meanMs))
   }
 }
 
-/** Which intervals a band takes, and where cell borders lie: from a keyed seed, the same for every pattern of n presses. */
+/** Assigns intervals to bands and places cell borders from a keyed seed: the same for every pattern of n presses. */
 function deal(n: i32): void {
   store<i32>(MARK_CELLS, -1)
   store<i32>(MARK_CELLS, n, 4)
   digest(MARK, 1, false)
-  // Numerical Recipes' generator: the secrecy is the seed's, this only spreads it.
+  // Numerical Recipes' generator: the seed is the secret, the generator only spreads it.
   let state = <u32>finish(0xff)
   for (let i = 0; i < BORDERS; i++) {
     state = state * 1664525 + 1013904223
@@ -99,7 +98,7 @@ function deal(n: i32): void {
   }
 }
 
-/** Takes in `words` of eight bytes from MARK_CELLS under the key at `key`; `wide` for an output of 128 bits. */
+/** Hashes `words` of eight bytes from MARK_CELLS with the key at `key`; `wide` for 128 bits of output. */
 function digest(key: usize, words: i32, wide: bool): void {
   const k0 = load<u64>(key)
   const k1 = load<u64>(key, 8)
@@ -109,7 +108,7 @@ function digest(key: usize, words: i32, wide: bool): void {
   v3 = 0x7465646279746573 ^ k1
   if (wide) v1 ^= 0xee
   for (let i = 0; i < words; i++) absorb(load<u64>(MARK_CELLS + (<usize>i << 3)))
-  // No bytes are left over: the last word holds the length alone.
+  // No bytes are left over: the last word holds only the length.
   absorb((<u64>words << 3) << 56)
 }
 

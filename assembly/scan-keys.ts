@@ -1,6 +1,6 @@
 /**
- * The key events and key records of a typing pattern into EVENTS and RECORDS, checked as their schemas and
- * `src/domain/key-press.ts` do, where that does not need them all.
+ * Reads the key events and key records of a typing pattern into EVENTS and RECORDS. Applies the checks of their schemas and of
+ * `src/domain/key-press.ts` that do not need the whole list.
  */
 import { EVENTS, KEY_EVENTS_MAX, KEY_RECORDS_MAX, RECORDS } from './layout'
 import {
@@ -17,21 +17,21 @@ import { IN_EVENT, IN_RECORD, NOWHERE, afterUnknown, forgetUnknown } from './unk
 import { INSERT, V } from './key-classes'
 
 export const ABSENT: i32 = -1
-/** What browsers call a key that an input method, or a phone's keyboard, kept for itself. */
+/** The key code that browsers report for a key that an input method or a phone's keyboard consumed. */
 const COMPOSED_KEY_CODE: f64 = 229
-/** `t`, of true. */
+/** First byte of `true`. */
 const TRUE_FIRST: u8 = 0x74
 const QUOTE: u8 = 0x22
 const CLOSING_BRACE: u8 = 0x7d
 
-/** How many were read; ABSENT where the list is. */
+/** Items read; ABSENT if the list is absent. */
 export let events: i32 = ABSENT
 export let records: i32 = ABSENT
-/** An event has no `et`, so that all go by `t`. */
+/** Some event has no `et`, so all events use `t`. */
 export let usesT: bool = false
 let unordered: bool = false
 let seqnBefore: f64 = 0
-/** Keydowns, and those among them and among the records that an input method kept for itself. */
+/** Keydowns, and the events and records that an input method consumed. */
 let keydowns: i32 = 0
 let composedEvents: i32 = 0
 let composedRecords: i32 = 0
@@ -56,7 +56,7 @@ const SHIFT_KEY = packed('shiftKey')
 const META_KEY = packed('metaKey')
 const SEQN = packed('seqn')
 
-/** The fields in the recorder's order, each with what stands before its value. */
+/** The fields in the recorder's order, each with the bytes before its value. */
 const FIRST_T = packed('"t":')
 const FIRST_K = packed('"k":')
 const NEXT_ET = packed(',"et":')
@@ -72,7 +72,7 @@ const NEXT_L = packed(',"l":')
 const NEXT_SEQN = packed(',"seqn":')
 const NEXT_S = packed(',"s":')
 const NEXT_H = packed(',"h":')
-/** No modifier held: 64 bytes, eight at a time. */
+/** No modifier pressed: 64 bytes, eight at a time. */
 const NO_MODIFIERS: StaticArray<u64> = [
   packed(',"ctrlKe'), packed('y":false'), packed(',"altKey'), packed('":false,'), packed('"shiftKe'), packed('y":false'),
   packed(',"metaKe'), packed('y":false'),
@@ -84,7 +84,7 @@ export function forgetKeys(): void {
   forgetOtherCodes()
 }
 
-/** As where the list is absent. */
+/** Resets to the state of an absent list. */
 export function forgetEvents(): void {
   events = ABSENT
   keydowns = composedEvents = 0
@@ -98,12 +98,12 @@ export function forgetRecords(): void {
   forgetUnknown(IN_RECORD)
 }
 
-/** The events came in another order than that of their `seqn`. */
+/** The events are not in the order of their `seqn`. */
 export function outOfOrder(): bool {
   return unordered
 }
 
-/** What `untypedProblem` of `src/domain/typing-pattern.ts` refuses: a paste by keys, or half the text composed. */
+/** The refusals of `untypedProblem` in `src/domain/typing-pattern.ts`: a paste by keys, or more than half the text composed. */
 export function untyped(): bool {
   return pasted || 2 * composedEvents > keydowns || (records > 0 && 2 * composedRecords > records)
 }
@@ -126,8 +126,8 @@ export function afterKeyEvents(at: usize): usize {
 }
 
 /**
- * An event as the recorder writes it, no modifier held: the fields in its order and no spaces, so that each is looked for
- * in one place alone. 0 for any other, which `afterKeyEvent` takes.
+ * Fast path: an event as the recorder writes it without modifiers, with the fields in its order and no spaces, so each field has
+ * only one possible position. 0 for any other event, which `afterKeyEvent` reads.
  */
 function afterRecordedEvent(at: usize, event: usize): usize {
   if (!follows(at, FIRST_T, 4)) return 0
@@ -237,7 +237,7 @@ function afterKeyEvent(at: usize, event: usize): usize {
   return closed
 }
 
-/** Writes the event, and notes what is asked of all of them; false where it is declined. */
+/** Writes the event and updates the totals; false if it is declined. */
 // @ts-ignore: decorator
 @inline
 function keptEvent(
@@ -263,7 +263,7 @@ function keptEvent(
   return true
 }
 
-/** The type that was read last. */
+/** Type in the string read last. */
 function typeRead(): u8 {
   if (textBytes > 8) return OTHER_TYPE
   const name = upToEight(textAt, textBytes)
@@ -290,7 +290,7 @@ export function afterKeyRecords(at: usize): usize {
   return closed
 }
 
-/** A record as the recorder writes it; 0 for any other, which `afterKeyRecord` takes. */
+/** Fast path: a record as the recorder writes it; 0 for any other record, which `afterKeyRecord` reads. */
 function afterRecordedRecord(at: usize, record: usize): usize {
   if (!follows(at, FIRST_K, 4)) return 0
   at = afterTextOf(at + 4, 64)
@@ -350,7 +350,7 @@ function afterKeyRecord(at: usize, record: usize): usize {
   return keptRecord(record, et, hold, seek, keyCode, hasCode, key) ? closed : 0
 }
 
-/** Writes the record; false where it is declined. */
+/** Writes the record; false if it is declined. */
 // @ts-ignore: decorator
 @inline
 function keptRecord(record: usize, et: f64, hold: f64, seek: f64, keyCode: f64, hasCode: bool, key: u8): bool {

@@ -1,4 +1,4 @@
-/** What a typing pattern says besides its keys: checked as its schema does, and not kept. Each declines what it refuses. */
+/** Fields of a typing pattern other than its keys: checked like their schemas and not kept. Each function declines invalid input. */
 import {
   OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterBooleanOrNull, afterNull, afterText, closed, firstItem, firstKey, isNull, keyHigh,
   keyLow, nextItem, nextKey, packed, textUnits,
@@ -34,7 +34,7 @@ const CPU_THREADS = packed('cpuThreads')
 const CPU_THREADS_END = packed('cpuThreads', 8)
 const TZ = packed('tz')
 const COOKIES = packed('navCookiesEnabled')
-/** The seventeenth letter is left out: a longer name is held to the same rule, and declined at the worst. */
+/** The 17th letter is omitted: a longer name gets the same check and is at worst declined. */
 const COOKIES_END = packed('navCookiesEnable', 8)
 const NAV_LANGUAGE = packed('navLanguage')
 const NAV_LANGUAGE_END = packed('navLanguage', 8)
@@ -45,19 +45,19 @@ const ARCHITECTURE_END = packed('architecture', 8)
 const PLATFORM = packed('platform')
 const MOBILE = packed('mobile')
 
-/** The device has a field of null: the host takes it out. */
+/** The device has a field of null, which the host removes. */
 export let nulls: bool = false
 
 export function resetMetadata(): void {
   nulls = false
 }
 
-/** The same of an optional field. */
+/** `afterTextOf` for an optional field. */
 export function afterTextOrNull(at: usize, most: i32): usize {
   return isNull(at) ? afterNull(at) : afterTextOf(at, most)
 }
 
-/** A string of `most` UTF-16 units at the most. */
+/** A string of at most `most` UTF-16 units. */
 export function afterTextOf(at: usize, most: i32): usize {
   at = afterText(at)
   return at != 0 && textUnits <= most ? at : 0
@@ -141,7 +141,7 @@ const BOOLEAN: i32 = 3
 const TEXTS: i32 = 4
 const AGENT_DATA: i32 = 5
 
-/** What the field is whose key was read last. */
+/** Type of the field whose key was read last. */
 function deviceField(): i32 {
   if (keyLow == UA || keyLow == TZ || keyLow == GPU) return TEXT
   if (keyLow == UA_DATA) return AGENT_DATA

@@ -1,13 +1,13 @@
 /**
- * The typing pattern out of the bytes of its JSON, read once and without a value made of them: what `readTypingPattern`
- * (`src/domain/typing-pattern.ts`, the contract) gives of a body, or a decline, upon which the contract reads it. A decline
- * is always right; an acceptance is held to give the same presses bit for bit by test/scoring/scan.test.ts. Declined, though
- * the contract takes them: a byte order mark, names, types and codes written with escapes where they need none, recorder
- * versions with a suffix, events that are not in the order of their `seqn`, and numbers beyond `json-number.ts`.
+ * Reads the typing pattern from the bytes of its JSON, once and without building values. The result equals that of
+ * `readTypingPattern` (`src/domain/typing-pattern.ts`, the contract), or it is a decline, and the contract reads the body. A
+ * decline is always safe; test/scoring/scan.test.ts checks that an accepted body gives the same presses bit for bit. Declined,
+ * although the contract accepts them: a byte order mark; names, types and codes with needless escapes; recorder versions
+ * with a suffix; events that are not in the order of their `seqn`; numbers outside the range of `json-number.ts`.
  *
- * SCANNED: i32 presses, i32 mode (1 sensitive), then i32 place in BODY and i32 bytes of the values of `ip`, `member_ref`
- * (with their quotes), `agent`, `tags` and `d`, 0 bytes where absent; then i32 unknown keys and i32 whether the device has a
- * field of null; then i32 place, i32 place in BODY and i32 bytes of each unknown key (`unknown-keys.ts`).
+ * SCANNED: i32 presses, i32 mode (1 sensitive); i32 offset in BODY and i32 bytes of the values of `ip`, `member_ref` (with
+ * their quotes), `agent`, `tags` and `d`, 0 bytes if absent; i32 unknown keys, i32 whether the device has a field of null;
+ * then i32 place, i32 offset in BODY and i32 bytes of each unknown key (`unknown-keys.ts`).
  */
 import { BODY, BODY_BYTES_MAX, PRESSES, RECORDS, SCANNED } from './layout'
 import {
@@ -24,7 +24,7 @@ import {
   IN_AGENT, IN_AGENT_DATA, IN_DEVICE, IN_MOUSE_EVENT, IN_PATTERN, IN_TAG, afterUnknown, forgetUnknown,
 } from './unknown-keys'
 
-/** What was read of the agent and of the recorder's version. */
+/** Required fields found so far, and the agent's mode. */
 let typed: bool = false
 let versioned: bool = false
 let sensitive: bool = false
@@ -47,7 +47,7 @@ const VISIBLE = packed('visible')
 const SENSITIVE = packed('sensitive')
 const SENSITIVE_END = packed('sensitive', 8)
 
-/** Reads the first `bytes` bytes of BODY; key presses, with slot 0's sample, TIMES and SCANNED written, or 0: declined. */
+/** Reads the first `bytes` bytes of BODY; writes slot 0's sample, TIMES and SCANNED. Returns key presses, or 0: declined. */
 export function scan(bytes: i32): i32 {
   assert(bytes >= 0 && bytes <= BODY_BYTES_MAX)
   memory.fill(BODY + <usize>bytes, 0, 32)
@@ -109,7 +109,7 @@ function isMemberRef(): bool {
   return keyLow == MEMBER_REF && keyHigh == MEMBER_REF_END
 }
 
-/** Null says that an optional field is absent, though it came before. */
+/** Null makes an optional field absent, even if an earlier duplicate set it. */
 function afterNoField(at: usize): usize {
   if (isMemberRef()) return kept(at, afterNull(at), 16, 0)
   if (keyHigh != 0) return afterUnknown(at, IN_PATTERN, 2)
@@ -129,7 +129,7 @@ function afterNoField(at: usize): usize {
   return afterNull(at)
 }
 
-/** A value from `at` to `end` that the host wants; its place goes to SCANNED, and its bytes: none where it is null. */
+/** Notes a value from `at` to `end` for the host: its offset in BODY and its bytes (0 if null) go to SCANNED. */
 function kept(at: usize, end: usize, to: usize, bytes: i32 = <i32>(end - at)): usize {
   store<i32>(SCANNED + to, <i32>(at - BODY))
   store<i32>(SCANNED + to, bytes, 4)
@@ -165,7 +165,7 @@ function afterMode(at: usize): usize {
   return sensitive || (textBytes == 7 && low == VISIBLE) ? at : 0
 }
 
-/** `1.`, a number, a point, a number: no leading zeros, nine digits at the most. */
+/** `1.` number `.` number: no leading zeros, at most nine digits each. */
 function afterVersion(at: usize): usize {
   at = afterText(at)
   if (at == 0 || load<u16>(textAt) != 0x2e31) return 0
@@ -174,7 +174,7 @@ function afterVersion(at: usize): usize {
   return versioned ? at : 0
 }
 
-/** Past such a number; where there is none, an address at which neither a point nor the end can be. */
+/** The address past such a number; without one, an address where neither a point nor the end can be. */
 function afterDigits(at: usize): usize {
   const start = at
   while (<u8>(load<u8>(at) - 0x30) <= 9) at++

@@ -18,7 +18,7 @@ export function deviationOf(base: usize, n: i32, mean: f32): f32 {
   return sqrt<f32>(sum / <f32>n)
 }
 
-/** Pearson correlation of two rows; 0 where either is constant or shorter than three. */
+/** Pearson correlation of two rows; 0 if either is constant or has fewer than three values. */
 export function correlation(a: usize, b: usize, n: i32): f32 {
   if (n < 3) return 0
   const am = meanOf(a, n)
@@ -37,7 +37,7 @@ export function correlation(a: usize, b: usize, n: i32): f32 {
   return norm > <f32>1e-12 ? ab / sqrt<f32>(norm) : 0
 }
 
-/** Sorts `n` values (128 at the most) into SORTED; Shell's sort with Ciura's gaps, no allocation. */
+/** Sorts `n` values (at most 128) into SORTED: Shell's sort with Ciura's gaps, no allocation. */
 export function sortInto(base: usize, n: i32): void {
   memory.copy(SORTED, base, <usize>n << 2)
   let gap = 57
@@ -55,7 +55,7 @@ export function sortInto(base: usize, n: i32): void {
   }
 }
 
-/** The quantile of what `sortInto` sorted last; 0 of nothing. */
+/** A quantile of the values that `sortInto` sorted last; 0 without values. */
 export function sortedQuantile(n: i32, share: f32): f32 {
   if (n <= 0) return 0
   const position = share * <f32>(n - 1)

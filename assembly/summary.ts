@@ -1,17 +1,18 @@
 /**
  * One pattern in 28 numbers that need no shared text (quantiles of hold and press-press, roll-over, pauses, Backspace and
- * Shift habits, spreads), and in 148 numbers for the two-covariance models: those 28 and the mean deviation per
- * frequent key (held, arrived at, left) and per class of transition, each drawn towards the pattern's own mean where it has little of it.
+ * Shift habits, spreads), and in 148 numbers for the two-covariance models: those 28, and the mean deviation per
+ * frequent key (held, arrived at, left) and per class of transition. Each mean is shrunk towards the pattern's own mean if
+ * it has few events.
  */
 import { RAW, SORTED, SUMMARY, SUMMARY_SIZE, SUMMARY_STRIDE, VECTOR, VECTOR_STRIDE, Z, countOf, f32At, keyAt, row, setF32 } from './layout'
 import { BACKSPACE, CAPS_LOCK, FREQUENT_KEYS, SHIFT, SPACE, TRANSITION_CLASSES, frequentKey, isLetter, transitionClass } from './key-classes'
 import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './statistics'
 
-/** Presses that a pattern's own mean weighs against a key's or class's events. */
+/** Weight of the pattern's own mean against the events of a key or class, in events. */
 const PRIOR_EVENTS: f32 = 1.5
 /** ln 500 ms: a longer press-press is a pause. */
 const PAUSE: f32 = 6.2146
-/** How much longer Shift is held than the mean key, on the fitting data; stands in where there is none. */
+/** How much longer Shift is held than the mean key in the fitting data; the default without a Shift. */
 const SHIFT_HOLD: f32 = 0.3
 
 export function summaryOf(slot: i32): usize {
@@ -90,7 +91,7 @@ function keyHabits(out: usize, slot: i32, n: i32, holds: usize): void {
   setF32(out, 19, <f32>capsLocks / <f32>n)
 }
 
-/** What a class of events is told by: the key they end at, the key they start from, or both keys' hands. */
+/** Classifies events by the key where they end, the key where they start, or the hands of both keys. */
 const enum By { second = 0, first = 1, transition = 2 }
 
 function vectorize(slot: i32, n: i32): void {
@@ -105,7 +106,7 @@ function vectorize(slot: i32, n: i32): void {
   classMeans(slot, n - 1, 2, FREQUENT_KEYS, out, at, By.first)
 }
 
-/** SORTED serves as the sums and counts of at most 30 classes: 0 to 31 sums, 32 to 63 counts. */
+/** Uses SORTED for the sums and counts of at most 30 classes: 0 to 31 sums, 32 to 63 counts. */
 function classMeans(slot: i32, n: i32, kind: i32, classes: i32, out: usize, at: i32, by: By): i32 {
   memory.fill(SORTED, 0, 256)
   const z = row(Z, slot, kind)

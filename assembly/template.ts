@@ -1,9 +1,9 @@
 /**
- * The per-user model from one to sixteen references: a normalised time is
+ * The per-user model from one to sixteen references. A normalised time is
  *   user offset + first-key effect + second-key effect + pair effect + session offset + residual,
- * each a zero-mean normal whose variance the population gives (`variances`). Effects are best linear unbiased
- * predictions, found by two rounds of backfitting: what is seen twice says something, what was never seen says nothing.
- * The four kinds of time share their keys, so a lane each computes them together.
+ * each a zero-mean normal with a variance from the population (`variances`). Effects are best linear unbiased
+ * predictions, found by two rounds of backfitting: a key that is seen rarely shrinks towards zero, one never seen is zero.
+ * The four kinds of time share their keys, so four lanes compute them together.
  * Source: Searle, Casella and McCulloch, Variance Components (1992), chapter 7.
  */
 import {
@@ -41,13 +41,13 @@ function seen(at: i32): v128 {
   return v128.load(SEEN + (<usize>at << 4))
 }
 
-/** How often the references hold what a press is compared with: its key for the hold, its pair for the rest. */
+/** How often the references have the basis of a comparison: the press's key for the hold, its pair for the rest. */
 export function timesSeen(slot: i32, press: i32): v128 {
   const held = f32x4.extract_lane(seen(SECOND + keyAt(slot, press)), 0)
   return f32x4.replace_lane(seen(pairContextAt(slot, press)), 0, held)
 }
 
-/** What the user is expected to do at a press, in population standard deviations. */
+/** The expected times of the user at a press, in population standard deviations. */
 // @ts-ignore: decorator
 @inline
 export function expected(slot: i32, press: i32): v128 {
@@ -61,7 +61,7 @@ function left(variance: v128, noise: v128, times: v128): v128 {
   return f32x4.div(f32x4.mul(variance, noise), f32x4.add(f32x4.mul(times, variance), noise))
 }
 
-/** Variance of a press about `expected`, without the session's own offset. */
+/** Variance of a press from `expected`, without the session's own offset. */
 export function expectedVariance(slot: i32, press: i32): v128 {
   const residual = variances(Component.residual)
   const pair = variances(Component.pair)
@@ -75,7 +75,7 @@ export function expectedVariance(slot: i32, press: i32): v128 {
   return f32x4.add(f32x4.add(fixed, ofPair), f32x4.add(ofFirst, ofSecond))
 }
 
-/** Builds the template from slots 1 to `references`, one of them left out (0: none). */
+/** Builds the template from slots 1 to `references` except `without` (0: none). */
 export function buildTemplate(references: i32, without: i32): void {
   memory.fill(EFFECTS, 0, <usize>SHAPE << 4)
   memory.fill(SEEN, 0, <usize>SHAPE << 4)
@@ -129,7 +129,7 @@ function place(slot: i32, press: i32, base: i32): i32 {
   return base == SECOND ? SECOND + keyAt(slot, press) : pairContextAt(slot, press)
 }
 
-/** Adds to its place's sum what one press leaves over of the other levels. */
+/** Adds the remainder of one press after the other levels to the sum of its place. */
 // @ts-ignore: decorator
 @inline
 function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
@@ -142,8 +142,8 @@ function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 
 }
 
 /**
- * Refits the effects of one level to what the other levels leave over. `rest`: variance of the others, noise to this one.
- * Inlined: each level's places are found without asking which level it is.
+ * Refits the effects of one level to the remainders of the other levels. `rest`: variance of the others, noise for this one.
+ * Inlined, so that each level finds its places without a test of the level.
  */
 // @ts-ignore: decorator
 @inline
@@ -161,7 +161,7 @@ function level(references: i32, without: i32, base: i32, variance: v128, rest: v
     }
   }
   const noise = f32x4.add(variances(Component.residual), rest)
-  // A place that several presses share comes again with its sum cleared, and is left as it is.
+  // A place that several presses share comes up again with its sum cleared and is skipped.
   while (touched > TOUCHED) {
     touched -= 2
     const at = <i32>load<u16>(touched)

@@ -1,5 +1,5 @@
 /**
- * Boosted trees over a row of features. Eight bytes a node, so that a tree of 24 leaves is six cache lines.
+ * Boosted trees over a row of features. A node has eight bytes, so a tree of 24 leaves is six cache lines.
  * Source: gradient boosting with leaf-wise histogram trees, Friedman (2001) and Ke et al., LightGBM (2017).
  */
 import { FEATURES, LIVENESS, f32At } from './layout'
@@ -19,17 +19,17 @@ export function sumLiveness(): f64 {
   return livenessPacked != 0 ? sumPacked(livenessPacked) : sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
 }
 
-/** The same of the trees for a pattern with one reference or none. */
+/** Sum of the trees for a pattern with one reference or none, base excluded. */
 export function sumLoneLiveness(): f64 {
   return lonePacked != 0 ? sumPacked(lonePacked) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
 }
 
-/** From a node to the child that a row of features leads to; a leaf leads to itself. */
+/** From a node to the child that the row selects; a leaf leads to itself. */
 // @ts-ignore: decorator of AssemblyScript
 @inline
 function step(root: usize, node: usize, features: usize): usize {
   const feature = <i32>load<i16>(node, 4)
-  // A leaf's feature is below 0: it is compared by the first one, to no effect.
+  // The feature of a leaf is below 0: feature 0 is compared instead, without effect.
   const right: usize = f32At(features, max(feature, 0)) > load<f32>(node) ? 1 : 0
   return select(root + ((<usize>load<u16>(node, 6) + right) << 3), node, feature >= 0)
 }
@@ -41,8 +41,8 @@ function isLeaf(node: usize): bool {
 }
 
 /**
- * Sum of the leaves that a row of features falls into, of trees as the file has them: where they are not laid out. Four are
- * walked at a time: each step waits for two loads, and those of one tree cannot overlap.
+ * Sum of the leaves that a row of features reaches, for trees that are not packed. Walks four trees at a time: each step
+ * waits for two loads, and those of one tree cannot overlap.
  */
 function sumTrees(roots: usize, trees: i32, nodes: usize, features: usize): f64 {
   let sum: f64 = 0
@@ -63,7 +63,7 @@ function sumTrees(roots: usize, trees: i32, nodes: usize, features: usize): f64 
       n2 = step(r2, n2, features)
       n3 = step(r3, n3, features)
     }
-    // In the order of the trees: a sum in another order is another sum.
+    // Sums in the order of the trees: another order would round differently.
     sum = sum + <f64>load<f32>(n0) + <f64>load<f32>(n1) + <f64>load<f32>(n2) + <f64>load<f32>(n3)
   }
   for (; i < trees; i++) {

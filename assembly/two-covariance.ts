@@ -1,5 +1,5 @@
 /**
- * The two-covariance model over whole patterns: a pattern's vector is a person's mean plus a session's deviation, both
+ * The two-covariance model of whole patterns: a pattern's vector is a person's mean plus a session's deviation, both
  * normal. In the axes that make the within-person covariance the identity and the between-person one diagonal, the log
  * likelihood ratio of "same person" against "another" is a sum over axes, for any number of references.
  * Source: Brummer and De Villiers, The Speaker Partitioning Problem (Odyssey 2010), section 4.
@@ -30,9 +30,9 @@ function centredOf(slot: i32): usize {
 }
 
 /**
- * Takes the vectors of slots `from` to `to` into the axes of both models, capped at six within-person deviations. Four
- * axes at a time, so that their sums do not wait for one another, and all slots for each, so that the weights are read once.
- * Axes along which people do not differ are left out: they would add exactly nothing.
+ * Projects the vectors of slots `from` to `to` on the axes of both models, capped at six within-person deviations. Computes
+ * four axes at a time, so that their sums are independent, and all slots for each, so that the weights are read once.
+ * Axes along which people do not differ are skipped: they would add exactly nothing.
  */
 export function project(from: i32, to: i32): void {
   const stride = <usize>VECTOR_SIZE << 2
@@ -65,11 +65,11 @@ export function project(from: i32, to: i32): void {
   }
 }
 
-/** Axes whose sums are features of their own: the first few separate people best. */
+/** Axes with feature sums of their own: the first few separate people best. */
 const LEADING: i32 = 12
 const MIDDLE: i32 = 40
 
-/** AXES: for each axis what a comparison with `others` patterns shrinks by, is spread by, and gains before it is looked at. */
+/** AXES: for each axis the shrinkage, the spread and the prior log ratio of a comparison with `others` patterns. */
 const SHRINK: usize = 0
 const VARIANCE: usize = <usize>VECTOR_SIZE << 2
 const LOG_RATIO: usize = <usize>VECTOR_SIZE << 3
@@ -118,7 +118,7 @@ function sumOfOthers(model: i32, slot: i32, references: i32, at: usize): v128 {
   return sum
 }
 
-/** Four lanes: the log ratio of `slot` and the references but itself, over all axes, the leading, the middle; a cosine. */
+/** Four lanes: the log ratio of `slot` and the references except itself over all axes, the leading, the middle; a cosine. */
 export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   const probe = projectedOf(model, slot)
   const betweens = betweenOf(model)

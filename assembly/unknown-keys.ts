@@ -1,11 +1,11 @@
 /**
- * Keys of a typing pattern that its schema does not know: noted in SCANNED, for the host to look whether one is a known one
- * in another spelling. Of a list those of the first item are noted. `src/scoring/kernel.ts` names the places by number.
+ * Keys of a typing pattern that its schema does not know. SCANNED lists them, and the host checks whether one is a known key
+ * in another spelling. In a list only the keys of the first item are noted. `src/scoring/kernel.ts` has the place numbers.
  */
 import { BODY, SCANNED } from './layout'
 import { afterValue } from './json'
 
-/** More than this many are declined. */
+/** Bodies with more are declined. */
 const NOTED_MAX: i32 = 16
 const COUNT = SCANNED + 48
 const NOTES = SCANNED + 56
@@ -20,12 +20,12 @@ export const IN_MOUSE_EVENT: i32 = 5
 export const IN_DEVICE: i32 = 6
 export const IN_AGENT_DATA: i32 = 7
 
-/** The value of an unknown key at `place`; `level` as `afterValue` has it. */
+/** The value of an unknown key at `place`; `level` as for `afterValue`. */
 export function afterUnknown(at: usize, place: i32, level: i32): usize {
   return place == NOWHERE || noted(at, place) ? afterValue(at, level) : 0
 }
 
-/** Finds the key by its quotes, backwards from its value. One with escapes is none of ours: it is left out. */
+/** Finds the key by its quotes, backwards from its value. A key with escapes is unlike any known key and is not noted. */
 function noted(value: usize, place: i32): bool {
   let end = value - 1
   while (load<u8>(end) != 0x22) end--
@@ -44,7 +44,7 @@ function noted(value: usize, place: i32): bool {
   return true
 }
 
-/** What stood at a place counts no more: its object or list comes a second time. */
+/** Discards the notes of a place, because its object or list occurs a second time. */
 export function forgetUnknown(place: i32): void {
   const n = load<i32>(COUNT)
   for (let i = 0; i < n; i++) {
