@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The folder of keystride's own package.json, walking up from this module: the same from src/ under a test runner and
- * from build/ in an installation. Throws where there is none.
+ * The folder of keystride's own package.json, found upwards from this module: the same from src/ in a test runner and
+ * from build/ in an installation. Throws if no folder has it.
  */
 export function packageRoot(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
@@ -22,7 +22,7 @@ export const workerFile = (): string => join(packageRoot(), 'build', 'src', 'sco
 /** The compiled thread that hashes security codes. */
 export const codeHashThreadFile = (): string =>
   join(packageRoot(), 'build', 'src', 'storage', 'crypto', 'code-hash-thread.js')
-/** The model that ships with this version; its card lies beside it. */
+/** The model that ships with this version; its card is in the same folder. */
 export const modelFile = (): string => join(packageRoot(), 'model', 'keystride-2.bin')
-/** What requests cost on the machine that its table names: what `keystride plan` takes unless given another. */
+/** Measured costs of requests, with their machine: the default of `keystride plan`. */
 export const costsFile = (): string => join(packageRoot(), 'model', 'capacity-costs.json')

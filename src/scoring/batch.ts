@@ -2,7 +2,7 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-/** Words of a task before the lengths of its parts: references, adaptive ones, references in the template (0: none), keep. */
+/** Words of a task before the lengths of its parts: references, adaptive references, references in the template (0: none), keep. */
 const HEAD = 4
 const NOTHING = new Uint8Array()
 
@@ -14,7 +14,7 @@ const partsOf = ({ body, replayKey, template, references, adaptive = [] }: Scori
   ...adaptive,
 ]
 
-/** Bytes of a task: its head, the length of each part, then the parts, padded to a word. */
+/** Bytes of a task: its head, the length of each part, the parts, padding to a word. */
 function packedSize(task: ScoringTask): number {
   const parts = partsOf(task)
   const bytes = parts.reduce((sum, part) => sum + part.length, 0)
@@ -22,8 +22,9 @@ function packedSize(task: ScoringTask): number {
 }
 
 /**
- * Tasks as one buffer, so that a batch crosses to a worker by one transfer instead of a structured clone of many views
- * (one hop an attempt costs 10 µs of the front's thread; a batch of 32 makes it nearly free). The caller owns the result.
+ * Packs tasks into one buffer, so that a batch crosses to a worker by one transfer instead of a structured clone of many
+ * views (a transfer per attempt costs 10 µs of the front's thread; in a batch of 32 the cost is negligible). The caller owns
+ * the result.
  */
 export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
   const buffer = new ArrayBuffer(WORD + tasks.reduce((sum, task) => sum + packedSize(task), 0))
@@ -48,7 +49,7 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
   return buffer
 }
 
-/** The tasks back, as views of the buffer. */
+/** Unpacks the tasks as views of the buffer. */
 export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   const words = new DataView(buffer)
   let at = WORD

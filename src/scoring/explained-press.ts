@@ -1,15 +1,15 @@
-/** The four kinds of time, in the kernel's order: of the second key, and from the first to it. */
+/** The four kinds of time in the kernel's order: the hold of the second key, and the times from the first key to it. */
 export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as const
 export type Time = (typeof TIMES)[number]
 
-/** One kind of time: log likelihood ratio of this person against people in general (nats, above 0 for the person), and ms. */
+/** One kind of time: log likelihood ratio of this person against the population (nats, above 0 for the person), and ms. */
 export interface TimeSaid {
   readonly spokeFor: number
   readonly expectedMs: number
   readonly observedMs: number
 }
 
-/** One press as the kernel explains it. */
+/** One press of the kernel's explanation. */
 export interface PressSaid {
   readonly said: Readonly<Partial<Record<Time, TimeSaid>>>
   readonly first: number | null

@@ -9,20 +9,20 @@ interface Said {
   readonly presses: readonly PressSaid[]
 }
 
-/** A difference below this, or below a tenth of the usual time, nobody would call one: timers alone are off by some ms. */
+/** People would not notice a difference below this or below a tenth of the usual time: timers alone err by some ms. */
 const AS_USUAL_MS = 8
 const AS_USUAL_SHARE = 0.1
 
-/** Release to release is told by the others: nobody would make anything of it. */
-const TOLD: readonly Time[] = ['hold', 'pressPress', 'releasePress']
+/** Without release to release, which people cannot interpret. */
+const SHOWN_TIMES: readonly Time[] = ['hold', 'pressPress', 'releasePress']
 
 /**
- * One sentence about a key pair: its loudest single time, on the side to which the pair spoke.
+ * One sentence about a key pair: the time that contributes most in the direction of the pair's sum.
  * `th: 38 ms faster than usual (usual 118 ms, here 80 ms, seen 6 times)`.
  */
 export function pairWords({ pair, key, seen, spokeFor, presses }: Said): string {
   const loudest = presses
-    .flatMap(({ said }) => TOLD.flatMap((time): [Time, TimeSaid][] => (said[time] ? [[time, said[time]]] : [])))
+    .flatMap(({ said }) => SHOWN_TIMES.flatMap((time): [Time, TimeSaid][] => (said[time] ? [[time, said[time]]] : [])))
     .reduce((a, b) => (Math.sign(spokeFor) * (b[1].spokeFor - a[1].spokeFor) > 0 ? b : a))
   const [time, { expectedMs, observedMs }] = loudest
   const expected = Math.round(expectedMs)
@@ -46,7 +46,7 @@ function differs(time: Time, key: string | null, difference: number): string {
   return `gap between the keys ${ms} ${difference > 0 ? 'longer' : 'shorter'} than usual`
 }
 
-/** Where the difference and the side do not go together by themselves, why they do. */
+/** Explains a difference that seems to contradict the direction of the pair. */
 function verdictOn(small: boolean, spokeFor: number): string {
   if (small && spokeFor < 0) return ', but so for most people'
   return !small && spokeFor > 0 ? ', but closer to this person than to others' : ''

@@ -4,40 +4,40 @@ import { pairWords } from './explanation-words.js'
 import type { Sample } from './sample.js'
 import { type WholeSign, wholeSigns } from './whole-signs.js'
 
-/** What one key pair of the probe said, over all of its times there. */
+/** The contribution of one key pair of the probe, over all of its occurrences. */
 export interface PairSaid {
-  /** `th`, `e + Space`; the key alone at the first press; `keys 3 and 4` where keys are masked. */
+  /** `th`, `e + Space`; the key alone at the first press; `keys 3 and 4` if keys are masked. */
   readonly pair: string
-  /** How often the probe holds it. */
+  /** Occurrences in the probe. */
   readonly times: number
-  /** How often the references hold it together; null where keys are masked. */
+  /** Occurrences in all references; null if keys are masked. */
   readonly seen: number | null
-  /** Sum over its times and kinds of time; above 0 it spoke for the person. */
+  /** Sum over occurrences and kinds of time; above 0 it favours the person. */
   readonly spokeFor: number
-  /** Press to press, means over its times; the hold at the first press. */
+  /** Press to press, mean over occurrences; the hold at the first press. */
   readonly expectedMs: number
   readonly observedMs: number
-  /** Means of ms, sums of what was said; a first press has a hold only. */
+  /** Means of the ms, sums of the log likelihood ratios; a first press has only a hold. */
   readonly byTime: Readonly<Partial<Record<Time, TimeSaid>>>
   /** One sentence for people. */
   readonly words: string
 }
 
 /**
- * What spoke for and against the person, key pair by key pair and over the whole pattern. What a pair said is one of many
- * things that the model weighs, and the four times of a pair depend on one another: the sum is not the confidence.
+ * The evidence for and against the person, by key pair and over the whole pattern. A pair is one of many inputs that the model
+ * weighs, and the four times of a pair depend on one another, so the sum is not the confidence.
  */
 export interface Explanation {
-  /** Keys are not known: nothing names one. */
+  /** Keys are unknown, so no name of a key appears. */
   readonly masked: boolean
-  /** What spoke most for the person first, what spoke most against last. */
+  /** From the strongest evidence for the person to the strongest against. */
   readonly pairs: readonly PairSaid[]
   readonly whole: readonly WholeSign[]
 }
 
 /**
- * The kernel's numbers (`Kernel.explain`) in words. `references` are the enrolled ones that it was scored against, one or
- * more. Where the probe's keys are masked, presses are told by their place and not grouped.
+ * The kernel's numbers (`Kernel.explain`) as sentences. `references` are the enrolled ones of that score, at least one. If the
+ * probe's keys are masked, presses are named by position and not grouped.
  */
 export function explanationOf(explained: Float32Array, probe: Sample, references: readonly Sample[]): Explanation {
   const presses = pressesOf(explained, probe)
@@ -77,7 +77,7 @@ function pressesOf(explained: Float32Array, { presses }: Sample): PressSaid[] {
 
 const pairId = (first: number | null, second: number): string => `${first ?? ''}>${second}`
 
-/** How often the references hold each pair, and each key at the beginning. */
+/** Occurrences of each pair in the references, and of each key at their beginning. */
 function countPairs(references: readonly Sample[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { presses } of references)
@@ -130,5 +130,5 @@ function summed(said: readonly TimeSaid[]): TimeSaid {
   }
 }
 
-/** For people: what the scorer found to the last digit stands in the result. No -0, which JSON does not keep. */
+/** Rounds for people; the result keeps every digit. Avoids -0, which JSON does not keep. */
 const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0

@@ -3,25 +3,25 @@ import type { PatternMetadata } from '../domain/typing-pattern.js'
 import { clipped } from '../domain/validation/text.js'
 import { readUserAgent } from './user-agent.js'
 
-/** What a typing pattern says of where it was typed, as it is kept. */
+/** The kept description of the place where a pattern was typed. */
 export interface TypingMetadata {
-  /** Null where the pattern says nothing of the device. */
+  /** Null if the pattern does not describe the device. */
   readonly device: Device | null
-  /** What was typed into: the tag `app`, else the agent's type. Our choice. */
+  /** The application typed into: the tag `app`, else the agent's type. Our choice. */
   readonly application: string
   readonly tags: readonly { readonly k: string; readonly v: string }[]
 }
 
-/** Longer names of a GPU or language say no more. */
+/** Longer names of a GPU or language add no information. */
 const TEXT_MAX = 80
 
-/** The few short texts that are kept of a pattern's surroundings: fonts as a digest, screens as `1920x1080@1`. */
+/** Extracts the few short texts that are kept of a pattern's metadata: fonts as a digest, screens as `1920x1080@1`. */
 export function patternMetadata({ agent, tags = [], d }: PatternMetadata): TypingMetadata {
   const app = tags.find(({ k }) => k === 'app')?.v
   return {
     device: d === undefined ? null : deviceOf(d),
     application: clipped(app || agent.type, TEXT_MAX),
-    // What else a tag says is dropped.
+    // Other fields of a tag are dropped.
     tags: tags.map(({ k, v }) => ({ k, v })),
   }
 }
@@ -44,7 +44,7 @@ function deviceOf(d: NonNullable<PatternMetadata['d']>): Device {
 
 const textOf = (text: string | undefined): string | null => clipped(text ?? '', TEXT_MAX) || null
 
-/** FNV-1a, 32 bit, of the list in order: tells lists apart, keeps none. */
+/** FNV-1a, 32 bit, of the list in order: distinguishes lists without keeping them. */
 function digest(texts: readonly string[]): string {
   let hash = 0x811c9dc5
   for (const text of texts)

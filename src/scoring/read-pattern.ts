@@ -3,27 +3,27 @@ import { readTypingPattern } from '../domain/typing-pattern.js'
 import { patternMetadata, type TypingMetadata } from './pattern-metadata.js'
 import { encodeSample, type Sample } from './sample.js'
 
-/** What scoring takes of a typing pattern within all bounds. */
+/** The parts of a typing pattern within all bounds that scoring needs. */
 export interface PatternRead {
   readonly ok: true
-  /** See `encodeSample`; the caller's. */
+  /** Format of `encodeSample`; the caller owns it. */
   readonly sample: Uint8Array
   readonly nKeydowns: number
   readonly mode: Sample['mode']
   /** Canonical. */
   readonly ip: string | null
-  /** As it came, not normalized. */
+  /** As sent, not normalized. */
   readonly memberRef: string | null
   readonly metadata: TypingMetadata
-  /** Press and release of each press in turn, ms since the first press, as doubles. */
+  /** Press and release of each press by turns, ms since the first press, as doubles. */
   readonly times: Float64Array
-  /** Of misspelt fields; null where there are none. */
+  /** One sentence for each misspelt field; null if none. */
   readonly warnings: readonly string[] | null
 }
 
 /**
- * Reads a body by the contract (`readTypingPattern`): what the kernel's scanner must agree with, and what reads the bodies
- * that it declines, to accept them all the same or to say what is wrong.
+ * Reads a body by the contract (`readTypingPattern`). The kernel's scanner must agree with it; it also reads the bodies that
+ * the scanner declines, to accept them after all or to give the reason of the refusal.
  */
 export function readByContract(body: Uint8Array): PatternRead | { readonly ok: false; readonly message: string } {
   const read = readTypingPattern(body)
@@ -42,6 +42,6 @@ export function readByContract(body: Uint8Array): PatternRead | { readonly ok: f
   }
 }
 
-/** Press and release of each press in turn. */
+/** Press and release of each press by turns. */
 export const pressTimes = (presses: readonly KeyPress[]): Float64Array =>
   Float64Array.from(presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs]))

@@ -15,9 +15,9 @@ const keyBytes = (n: number): number => (n + 3) & ~3
 export const sampleBytes = (n: number): number => HEADER_BYTES + keyBytes(n) + 8 * n
 
 /**
- * The compact binary form of a pattern, the only thing that is kept of it: u8 version, u8 mode, u16 presses n, n key
+ * The compact binary form of a pattern, the only form that is kept: u8 version, u8 mode, u16 presses n, n key
  * indices padded to a multiple of four, n float32 press and n float32 release times, ms since the first press,
- * little-endian. Ten of 50 keys are 4.6 kB. The caller owns the result.
+ * little-endian. Ten patterns of 50 keys are 4.6 kB. The caller owns the result.
  */
 export function encodeSample(presses: readonly KeyPress[], mode: Sample['mode']): Uint8Array {
   const n = presses.length
@@ -43,7 +43,7 @@ export function readableSample(bytes: Uint8Array): boolean {
   return n >= 1 && n <= PRESSES_MAX && bytes.length === sampleBytes(n)
 }
 
-/** The pattern back from its sample, times to float32 precision; null where `readableSample` says no. */
+/** Decodes a sample, with times to float32 precision; null if it fails `readableSample`. */
 export function decodeSample(bytes: Uint8Array): Sample | null {
   if (!readableSample(bytes)) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -3,24 +3,24 @@ import { readByContract } from './read-pattern.js'
 import { readableSample } from './sample.js'
 import type { ProfileTemplate, ScoringResult, ScoringTask } from './scoring.js'
 
-/** Above this a pattern is called a bot; the model's liveness curve is calibrated to it. */
+/** Above this a pattern counts as a bot; the model's liveness curve is calibrated to it. */
 export const BOT_LIKELIHOOD = 0.5
 /**
- * Nearer than this to a reference, shift and scale removed, is no second typing of it. A jitter of 5 ms on each event
- * leaves 2.5 ms; the nearest sincere patterns of the same passphrase are further (see the model card).
+ * A probe nearer than this to a reference, shift and scale removed, is a copy of it. A jitter of 5 ms on each event
+ * leaves 2.5 ms; the nearest sincere patterns of the same passphrase are further apart (see the model card).
  */
 export const REPLAY_DISTANCE_MS = 4
 
 /**
- * Reads one request body and scores it: what runs in the worker, and on the caller's thread where scoring is inline. The
- * kernel scans the bytes; what it declines is read by the contract, to the same end or to a message.
- * References that this version cannot read are left out. The result is a value that crosses threads; a throw is a bug.
+ * Reads one request body and scores it, in the worker or, with inline scoring, on the caller's thread. The kernel scans the
+ * bytes; the contract reads a body that the kernel declines, and returns the same result or a message.
+ * References that this version cannot read are skipped. The result is a value that crosses threads; an exception is a bug.
  */
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
   const { sample, nKeydowns, mode, ip, memberRef, metadata, warnings } = read
-  // To lie on a reference to the millisecond is a sign of forgery, too: then it is that replay, and no other bot.
+  // A copy of a reference to the millisecond also looks forged; then it counts as a replay and not as a bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   return {
@@ -49,7 +49,7 @@ export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
 interface Comparison {
   /** Against all references. */
   readonly found: KernelScore
-  /** Against the enrolled ones. */
+  /** Against the enrolled references. */
   readonly confidence: number | null
   readonly adapted: boolean
   readonly nReferences: number
@@ -66,7 +66,7 @@ function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Compari
   const adapted = enrolled.length > 0 && adaptive.length > 0
   const all = adapted ? [...enrolled, ...adaptive] : enrolled
   const found = kernel.score(sample, all)
-  // The slots are read: the enrolled ones stand first.
+  // The slots have been read, the enrolled references first.
   const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
   const keep = task.keep === true && enrolled.length > 0
   const kept = keep ? { bytes: kernel.keep(enrolled.length), n: enrolled.length } : null

@@ -3,21 +3,21 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { createKernel, type Kernel } from './kernel.js'
 
-/** Which scorer found something: the same two hashes give the same bits on every machine. */
+/** Identifies a scorer: the same two hashes give the same bits on every machine. */
 export interface ScorerIdentity {
-  /** The model file's name without its ending, and SHA-256 of its bytes, hex. */
+  /** Name of the model file without its extension, and SHA-256 of its bytes, hex. */
   readonly model: { readonly name: string; readonly sha256: string }
   /** SHA-256 of the compiled kernel, hex. */
   readonly kernel: { readonly sha256: string }
 }
 
-/** A kernel that knows what it is. */
+/** A kernel with its identity. */
 export interface Scorer {
   readonly kernel: Kernel
   readonly identity: ScorerIdentity
 }
 
-/** A kernel of its own over these files. Throws where they cannot be read or do not fit each other. */
+/** Opens a kernel of its own over these files. Throws if they cannot be read or do not fit each other. */
 export function openScorer(wasmFile: string, modelFile: string): Scorer {
   const [wasm, model] = [readFileSync(wasmFile), readFileSync(modelFile)].map((bytes) => new Uint8Array(bytes))
   if (wasm === undefined || model === undefined) throw new Error('a scorer is made of two files')

@@ -2,64 +2,64 @@ import type { ReplayMark } from '../domain/replay.js'
 import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
- * References as the kernel keeps them for the next score, which then costs half: bytes for the kernel and model that made
- * them. Biometric data like the samples that they hold: memory only, never stored.
+ * References as the kernel prepared them for the next score, which then costs half: bytes that only the same kernel and model
+ * can use. Biometric data like the samples in them: memory only, never stored.
  */
 export interface ProfileTemplate {
   readonly bytes: Uint8Array
-  /** References in it. */
+  /** Number of references in it. */
   readonly n: number
 }
 
 /** One request body to read, and what to compare it with. */
 export interface ScoringTask {
-  /** The request body as it arrived; it is copied, so that the caller may have it scored again. */
+  /** The request body as received; it is copied, so the caller may have it scored again. */
   readonly body: Uint8Array
-  /** Samples of the member's enrolled references, as `PatternReading.sample` gave them; empty to read without comparing. */
+  /** Samples of the member's enrolled references from `PatternReading.sample`; empty to read without a comparison. */
   readonly references: readonly Uint8Array[]
-  /** Samples of the adaptive references, compared with in a second score. */
+  /** Samples of the adaptive references, for a second score. */
   readonly adaptive?: readonly Uint8Array[]
-  /** In place of both: the template that an earlier result kept of the enrolled references. */
+  /** Instead of both: the template of the enrolled references from an earlier result. */
   readonly template?: ProfileTemplate
-  /** The result is to bring the template of the enrolled references. */
+  /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
 }
 
-/** What one typing pattern says. */
+/** The result of reading and scoring one typing pattern. */
 export interface PatternReading {
-  /** Compact binary form of the pattern: the only thing that is kept of it, and only encrypted. */
+  /** Compact binary form of the pattern: the only form that is kept, and only encrypted. */
   readonly sample: Uint8Array
   readonly nKeydowns: number
   readonly mode: 'visible' | 'sensitive'
-  /** End user's address as relayed, in its canonical spelling; null where absent. */
+  /** End user's address as relayed, in its canonical spelling; null if absent. */
   readonly ip: string | null
-  /** `member_ref` of the body as it came, not normalized; null where absent. */
+  /** `member_ref` of the body as sent, not normalized; null if absent. */
   readonly memberRef: string | null
-  /** What the pattern says besides the typing. */
+  /** Fields of the pattern other than the typing. */
   readonly metadata: TypingMetadata
   readonly replayMark: ReplayMark
   /** 0 (a person) to 1 (a machine). */
   readonly botLikelihood: number
   /** A machine typed it; false for a copy of a reference, which is a replay. */
   readonly bot: boolean
-  /** A reference is this very pattern, give or take a few ms. */
+  /** A reference is the same pattern within a few ms. */
   readonly replayOfReference: boolean
   /**
-   * Mean difference of all times to those of the nearest reference, shift and scale removed; infinite without references, and
-   * where none is as long as this within two presses and typed at between a fifth and five times the speed.
+   * Mean difference of all times from those of the nearest reference, shift and scale removed. Infinite without references, or
+   * if none has this length within two presses and a speed between a fifth and five times this one.
    */
   readonly replayDistanceMs: number
-  /** Calibrated probability from 0 to 1 that the enrolled references' owner typed this; null without references. */
+  /** Calibrated probability from 0 to 1 that the owner of the enrolled references typed this; null without references. */
   readonly confidence: number | null
   /** The same against the enrolled and the adaptive references together; null without adaptive ones. */
   readonly confidenceAdapted: number | null
   /** Enrolled and adaptive. */
   readonly nReferencesUsed: number
-  /** Where the task asked for it; null without references. */
+  /** The template if the task asked for it; null otherwise or without references. */
   readonly kept: ProfileTemplate | null
-  /** Of unknown fields that are known ones in another spelling, a sentence each; null where there are none. */
+  /** One sentence for each unknown field that is a known one in another spelling; null if none. */
   readonly warnings: readonly string[] | null
 }
 
@@ -70,7 +70,7 @@ export type ScoringResult =
 
 export interface Scoring {
   score(task: ScoringTask): Promise<ScoringResult>
-  /** Memory of one scoring kernel; of several the largest that was seen. It does not grow. */
+  /** Memory of one scoring kernel, bytes; the largest one seen if there are several. It does not grow. */
   memoryBytes(): number
   close(): Promise<void>
 }

@@ -5,14 +5,14 @@ import type { Scorer, ScorerIdentity } from './scorer.js'
 
 const TRACE_VERSION = 1
 
-/** What the scorer found, every digit of it; the same fields as `PatternReading` and `KernelScore` have. */
+/** The scorer's result with every digit; fields as in `PatternReading` and `KernelScore`. */
 interface TracedResult {
   /** Against the enrolled references; null without any. */
   readonly confidence: number | null
   /** Against enrolled and adaptive ones; null without adaptive ones. */
   readonly confidenceAdapted: number | null
   readonly botLikelihood: number
-  /** Null where no reference can be laid over the probe. */
+  /** Null if no reference can be aligned with the probe. */
   readonly replayDistanceMs: number | null
   /** Logit of the confidence, which keeps its digits near 0 and 1; null without references. */
   readonly fused: number | null
@@ -20,30 +20,30 @@ interface TracedResult {
 }
 
 /**
- * How a score came about: enough to find it again bit for bit, and to say what spoke for and against the person. Plain JSON.
+ * The derivation of a score: enough to reproduce it bit for bit, and the evidence for and against the person. Plain JSON.
  *
- * A trace is personal data of the most telling kind: it holds how a person types and, outside sensitive mode, which keys they
- * pressed. It is for people who have to answer for a decision about that person (a help desk's supervisor, an auditor, the
- * person), is kept sealed or not at all, and goes when the patterns in it go. It belongs in no log.
+ * A trace is sensitive personal data: it contains how a person types and, outside sensitive mode, which keys the person
+ * pressed. It is for people who must justify a decision about that person (a help desk's supervisor, an auditor, the
+ * person). It is stored sealed or not at all, and deleted with the patterns in it. It must not go into a log.
  */
 export interface Trace extends ScorerIdentity {
   readonly version: typeof TRACE_VERSION
   readonly nReferences: number
   readonly nAdaptive: number
-  /** Samples (`encodeSample`) in base64, in the order in which they were scored. */
+  /** Samples (`encodeSample`) in base64, in the order of scoring. */
   readonly inputs: {
     readonly probe: string
     readonly references: readonly string[]
     readonly adaptive: readonly string[]
   }
   readonly result: TracedResult
-  /** By the names of the dashboard's indicators. */
+  /** Named like the dashboard's indicators. */
   readonly indicators: { readonly biometric: number | null; readonly bot: number }
   /** Null without references. */
   readonly explanation: Explanation | null
 }
 
-/** What was scored: samples as they are kept. */
+/** Inputs of a score: samples as stored. */
 interface TracedInputs {
   readonly probe: Uint8Array
   readonly references: readonly Uint8Array[]
@@ -51,8 +51,8 @@ interface TracedInputs {
 }
 
 /**
- * Scores samples as the scoring worker does, and tells how the score came about. References that this version cannot read
- * are left out, as there; of too many the last count. Throws RangeError where the probe is no sample.
+ * Scores samples like the scoring worker, and records the derivation. As in the worker, unreadable references are skipped and
+ * of too many the last ones are used. Throws RangeError if the probe is not a sample.
  */
 export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Trace {
   const probe = decodeSample(inputs.probe)
@@ -73,12 +73,12 @@ export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Tra
     },
     result,
     indicators: { biometric: result.confidence, bot: result.botLikelihood },
-    // The last score stands against the enrolled references alone, so the template in the kernel is theirs.
+    // The last score was against the enrolled references alone, so the template in the kernel is theirs.
     explanation: references.length === 0 ? null : explanationOf(kernel.explain(), probe, decoded),
   }
 }
 
-/** The score again, from a trace's inputs. Throws where the trace was made by another version, model or kernel. */
+/** Recomputes the score from a trace's inputs. Throws if another version, model or kernel made the trace. */
 export function recompute({ kernel, identity }: Scorer, trace: Trace): TracedResult {
   if (trace.version !== TRACE_VERSION)
     throw new Error(`the trace has version ${String(trace.version)}, wanted ${TRACE_VERSION}`)
@@ -98,14 +98,14 @@ export function recompute({ kernel, identity }: Scorer, trace: Trace): TracedRes
 function resultOf(kernel: Kernel, { probe, references, adaptive }: Required<TracedInputs>): TracedResult {
   const adapted = references.length > 0 && adaptive.length > 0
   const all = kernel.score(probe, adapted ? [...references, ...adaptive] : references)
-  // The slots are read: the enrolled ones stand first.
+  // The slots have been read, the enrolled references first.
   const enrolled = adapted ? kernel.scoreRead(references.length) : all
   return {
     confidence: enrolled.confidence,
     confidenceAdapted: adapted ? all.confidence : null,
     botLikelihood: all.botLikelihood,
     replayDistanceMs: Number.isFinite(all.replayDistanceMs) ? all.replayDistanceMs : null,
-    // Without references the kernel leaves there what an earlier score found.
+    // Without references the kernel keeps the value of an earlier score there.
     fused: enrolled.confidence === null ? null : enrolled.fused,
     liveness: all.liveness,
   }

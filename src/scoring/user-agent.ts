@@ -1,6 +1,6 @@
 import Bowser from 'bowser'
 
-/** Names without versions: an update must not make a known device a strange one. */
+/** Names without versions, so that an update does not make a known device unknown. */
 interface UserAgent {
   readonly browser: string | null
   readonly os: string | null
@@ -9,11 +9,11 @@ interface UserAgent {
 }
 
 const UNKNOWN: UserAgent = { browser: null, os: null, kind: null }
-/** Few user agents make up nearly all; reading one takes 30 µs. */
+/** Few user agents cover nearly all requests; parsing one takes 30 µs. */
 const KEPT_MAX = 2000
 const kept = new Map<string, UserAgent>()
 
-/** What a `User-Agent` text says; all null for an empty or unknown one. */
+/** Parses a `User-Agent` text; all fields are null if it is empty or unknown. */
 export function readUserAgent(text: string): UserAgent {
   const known = kept.get(text)
   if (known !== undefined) return known

@@ -2,7 +2,7 @@ import { keyOfCode } from '../domain/key-table.js'
 import type { PressSaid, Time } from './explained-press.js'
 import type { Sample } from './sample.js'
 
-/** One thing about the pattern as a whole; `usual` and `here` in the unit that `words` name. */
+/** One sign of the pattern as a whole; `usual` and `here` in the unit that `words` name. */
 export interface WholeSign {
   readonly sign: 'pace' | 'hold' | 'roll-over' | 'pauses' | 'corrections'
   /** A ratio to the expected times (1) for pace and hold; shares of the transitions, or of the presses, for the rest. */
@@ -12,13 +12,13 @@ export interface WholeSign {
   readonly words: string
 }
 
-/** Of pace and hold: a person's own mean moves by some 5 % from pattern to pattern. No measurement behind it. */
+/** For pace and hold: a person's own mean varies by some 5 % between patterns. No measurement behind it. */
 const AS_USUAL = 0.05
-/** A longer time from press to press is a pause (summary.ts has the same bound). */
+/** A longer press-press time is a pause (same bound as summary.ts). */
 const PAUSE_MS = 500
 const BACKSPACE = keyOfCode('Backspace')
 
-/** The whole pattern beside the references, one or more. Corrections are told only where keys are known. */
+/** Compares the whole pattern with the references, at least one. Corrections are included only if keys are known. */
 export function wholeSigns(
   presses: readonly PressSaid[],
   probe: Sample,
@@ -41,7 +41,7 @@ export function wholeSigns(
   ]
 }
 
-/** Median of observed over expected: one long stop says nothing about the pace. */
+/** Median of observed over expected, so that one long stop does not change the pace. */
 function relative(presses: readonly PressSaid[], time: Time): number {
   const ratios = presses
     .flatMap(({ said }) => said[time] ?? [])
@@ -68,10 +68,10 @@ function shareSign(
   const usual = Number((all.reduce((sum, one) => sum + one, 0) / all.length).toFixed(3))
   const here = Number(share(probe).toFixed(3))
   const [low, high] = [Math.min(...all), Math.max(...all)]
-  const beside = here > high ? 'more than in any reference' : here < low ? 'fewer than in any reference' : 'as usual'
+  const compared = here > high ? 'more than in any reference' : here < low ? 'fewer than in any reference' : 'as usual'
   const percent = (part: number) => `${Math.round(100 * part)} %`
   const range = `references ${percent(low)} to ${percent(high)}`
-  return { sign, usual, here, words: `${what}: ${beside} (here ${percent(here)}, ${range})` }
+  return { sign, usual, here, words: `${what}: ${compared} (here ${percent(here)}, ${range})` }
 }
 
 function ofChanges({ presses }: Sample, counts: (before: Press, press: Press) => boolean): number {

@@ -1,21 +1,21 @@
 import type { ScoringResult } from './scoring.js'
 
-/** What every scoring thread reads at its start. */
+/** Files that every scoring thread reads at its start. */
 export interface WorkerFiles {
   readonly wasmFile: string
   readonly modelFile: string
 }
 
-/** What crosses to a worker. */
+/** A batch on its way to a worker. */
 export interface WorkerBatch {
-  /** Tasks as packTasks makes them; the worker's from here on. */
+  /** Tasks in the format of `packTasks`; ownership passes to the worker. */
   readonly packed: ArrayBuffer
   /**
-   * Two shared numbers. The task it is at, counted from 1, so that its last one is known when it dies; and what its kernel's
-   * memory was at the end.
+   * Two shared numbers that the worker sets. First its current task, counted from 1, which identifies the last one if the
+   * worker dies; second its kernel's memory in bytes, after the batch.
    */
   readonly progress: Int32Array
 }
 
-/** A result, or the stack of what broke: classes do not survive the crossing, so nothing is thrown over it. */
+/** A result, or the stack of an error: classes do not survive the transfer, so nothing is thrown across it. */
 export type WorkerAnswer = ScoringResult | { readonly ok: null; readonly stack: string }

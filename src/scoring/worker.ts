@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { unpackTasks } from './batch.js'
-import { createKernel, KernelTrap } from './kernel.js'
+import { createKernel } from './kernel.js'
+import { KernelTrap } from './kernel-instance.js'
 import { scoreTask } from './score.js'
 import type { ScoringResult, ScoringTask } from './scoring.js'
 import type { WorkerAnswer, WorkerBatch, WorkerFiles } from './worker-files.js'
 
-// createScoringPool is the only maker of this worker and passes WorkerFiles.
+// Sound: only createScoringPool starts this worker, and it passes WorkerFiles.
 const files = workerData as WorkerFiles
 const kernel = createKernel(new Uint8Array(readFileSync(files.wasmFile)), new Uint8Array(readFileSync(files.modelFile)))
 
-/** Piscina's entry: an answer for each task of the batch, in order. Holds no store client and no timer. */
+/** Piscina's entry: one answer for each task of the batch, in order. Has no store client and no timer. */
 export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAnswer[] {
   const answers = unpackTasks(packed).map((task, i): WorkerAnswer => {
     Atomics.store(progress, 0, i + 1)
@@ -24,7 +25,7 @@ export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAns
   return answers
 }
 
-/** A trap may be the doing of what an earlier task left behind: the kernel that comes after it is a fresh one. */
+/** Retries after a trap, which data of an earlier task may have caused: the next call uses a fresh kernel. */
 function scoreTwice(task: ScoringTask): ScoringResult {
   try {
     return scoreTask(kernel, task)

@@ -1,12 +1,12 @@
 /**
- * People made up from a seed, for trying the API, for tests and for benches that have no recordings. Each has a pace, a
- * hold time per key and a habit per key pair, and types with lognormal noise and a drift from session to session. They
- * are no more real than that: their owner's patterns resemble each other more than a stranger's.
+ * People generated from a seed, for trying the API, for tests and for benches that have no recordings. Each has a pace, a
+ * hold time per key and a habit per key pair, and types with lognormal noise and a drift between sessions. The only realistic
+ * property: patterns of one person are more similar to each other than to a stranger's.
  */
 export interface MadeUpPerson {
-  /** One session's typing of a text, as the recorder would send it. */
+  /** One session's typing of a text, in the recorder's format. */
   types(text: string, session: number, options?: TypingOptions): WirePattern
-  /** The same typing as bare times: `[letter, pressMs, releaseMs]`, in press order. */
+  /** The same typing as plain times: `[letter, pressMs, releaseMs]`, in press order. */
   keys(text: string, session: number, tempo?: number): TypedKey[]
 }
 
@@ -14,7 +14,7 @@ export type TypedKey = readonly [letter: string, pressMs: number, releaseMs: num
 
 interface TypingOptions {
   readonly mode?: 'visible' | 'sensitive'
-  /** Multiplies every time: 1 unless given. */
+  /** Multiplies every time; default 1. */
   readonly tempo?: number
 }
 
@@ -22,7 +22,7 @@ export type WirePattern = Record<string, unknown> & { kevt: Record<string, unkno
 
 type Random = () => number
 
-/** Uniform numbers in (0, 1): a linear congruential generator is random enough to tell people apart. */
+/** Uniform numbers in (0, 1): a linear congruential generator is random enough to distinguish people. */
 export function randomFrom(seed: number): Random {
   let state = (seed * 2654435761 + 12345) >>> 0
   const next = () => {
@@ -35,17 +35,17 @@ export function randomFrom(seed: number): Random {
 
 const normal = (random: Random) => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random())
 
-/** A fixed number per name and person, standard normal. */
+/** A fixed standard normal number per name and person. */
 function habit(seed: number, name: string): number {
   let hash = seed >>> 0
   for (const letter of name) hash = (Math.imul(hash ^ letter.charCodeAt(0), 16777619) + 97) >>> 0
   return normal(randomFrom(hash))
 }
 
-/** Even at half the pace a pause stays shorter than a typing pattern may have it. */
+/** Even at half the pace a pause stays within the bounds of a typing pattern. */
 const FLIGHT_MAX_MS = 4500
 
-/** Spreads are standard deviations of log times: small within a session, so that nobody is taken for a machine's draw. */
+/** Spreads are standard deviations of log times. They are small within a session, so that the liveness check accepts the typing. */
 export function person(seed: number): MadeUpPerson {
   const holdMs = 100 * Math.exp(0.2 * habit(seed, 'hold'))
   const paceMs = 130 * Math.exp(0.25 * habit(seed, 'pace'))
@@ -64,7 +64,7 @@ export function person(seed: number): MadeUpPerson {
       let pace = 0.05 * normal(random)
       let press = 0
       for (const [i, letter] of [...text].entries()) {
-        // Pace wanders within a session, and people stop to read the next word.
+        // The pace drifts within a session, and people pause to read the next word.
         pace = 0.85 * pace + 0.05 * normal(random)
         if (i > 0) {
           const pair = 0.17 * habitOf(`${text[i - 1]}${letter}`)
@@ -73,7 +73,7 @@ export function person(seed: number): MadeUpPerson {
           const flightMs = paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random))
           press += Math.min(FLIGHT_MAX_MS, Math.max(25, flightMs))
         }
-        // A key goes down again only after it came up.
+        // A key can go down again only after its release.
         press = Math.max(press, (releasedMs.get(letter) ?? -40) + 40 + 20 * random())
         const hold = Math.max(25, holdMs * Math.exp(0.1 * pace + 0.15 * habitOf(letter) + 0.05 * normal(random)))
         releasedMs.set(letter, press + hold)
@@ -85,7 +85,7 @@ export function person(seed: number): MadeUpPerson {
   return self
 }
 
-/** Tenths of a millisecond, as browsers give them. */
+/** Tenths of a millisecond, the resolution of browsers. */
 const round = (ms: number) => Math.round(ms * 10) / 10
 
 /** Keys as `[letter, pressMs, releaseMs]`, each letter a to z or a space, in the format of the recorder. */

@@ -1,0 +1,142 @@
+import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
+import { readableSample, sampleBytes } from './sample.js'
+
+/** The part of the WebAssembly interface that is used here: TypeScript declares it only in the browser's library. */
+interface WasmInstance {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+interface WasmInterface {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object, imports: object) => WasmInstance
+}
+// Node provides WebAssembly with the constructors of its standard (JavaScript interface, W3C 2019).
+const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
+
+/** The functions that the module exports. */
+export interface Surface {
+  readonly memory: { readonly buffer: ArrayBuffer }
+  readonly loadModel: (bytes: number) => number
+  readonly readOne: (slot: number) => number
+  readonly score: (references: number) => void
+  readonly scoreRead: (references: number) => void
+  readonly scoreKept: (references: number) => void
+  readonly keepTemplate: (references: number) => number
+  readonly enroll: (references: number) => void
+  readonly compare: (references: number) => number
+  readonly examineProbe: (references: number) => number
+  readonly nearestReplay: (references: number) => number
+  readonly explain: () => number
+  readonly nameKey: (text: number, bytes: number, key: number) => void
+  readonly scan: (bytes: number) => number
+  readonly mark: (presses: number) => void
+}
+
+const LAYOUT_VERSION = 6
+/** Words of SCANNED (table in `assembly/scan.ts`). */
+const SCANNED_WORDS = 62
+const utf8Encoder = new TextEncoder()
+const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
+  1: 'not a Keystride model',
+  2: 'a model of another version or shape',
+  3: 'a damaged model: its length is not what its header says',
+}
+
+/** A failed assertion or a trap inside the kernel: a bug or a damaged sample, never a verdict. */
+export class KernelTrap extends Error {
+  override readonly name = 'KernelTrap'
+}
+
+/** One instance of the module over one model, with views of its memory, which never grows. */
+export interface KernelInstance {
+  readonly surface: Surface
+  /** Value of an exported address or constant. Throws if the module does not export it. */
+  readonly address: (name: string) => number
+  readonly bytes: Uint8Array
+  /** RESULT, 8 numbers. */
+  readonly result: Float64Array
+  /** SCANNED. */
+  readonly scanned: Int32Array
+  /** All of the memory, to decode text from. */
+  readonly text: Buffer
+  readonly samples: number
+  readonly slotBytes: number
+}
+
+function instantiate(module: object, model: Uint8Array): KernelInstance {
+  const instance = new Instance(module, {
+    env: {
+      abort(_message: number, _file: number, line: number, column: number) {
+        throw new KernelTrap(`the scoring kernel's assertion at line ${line}, column ${column} failed`)
+      },
+    },
+  })
+  // Sound: the module is built from assembly/, and LAYOUT_VERSION, checked below, identifies its exports.
+  const surface = instance.exports as unknown as Surface
+  const address = (name: string): number => {
+    const exported = instance.exports[name] as { readonly value: number } | undefined
+    if (exported === undefined) throw new Error(`scoring.wasm exports no ${name}`)
+    return exported.value
+  }
+  if (address('LAYOUT_VERSION') !== LAYOUT_VERSION) throw new Error('scoring.wasm has another memory layout')
+  if (model.length > address('MODEL_BYTES_MAX')) throw new Error('the model is larger than 2 MiB')
+  new Uint8Array(surface.memory.buffer).set(model, address('MODEL'))
+  const problem = surface.loadModel(model.length)
+  if (problem !== 0) throw new Error(MODEL_PROBLEMS[problem] ?? 'the model was refused')
+  const { buffer } = surface.memory
+  const bytes = new Uint8Array(buffer)
+  writeKeyTable(surface, address, bytes)
+  return {
+    surface,
+    address,
+    bytes,
+    result: new Float64Array(buffer, address('RESULT'), 8),
+    scanned: new Int32Array(buffer, address('SCANNED'), SCANNED_WORDS),
+    text: Buffer.from(buffer),
+    samples: address('SAMPLES'),
+    slotBytes: address('SAMPLE_BYTES'),
+  }
+}
+
+/** Gives the scanner the canonical key table of the domain. */
+function writeKeyTable(surface: Surface, address: (name: string) => number, bytes: Uint8Array): void {
+  for (const [keyCode, key] of KEYS_BY_KEY_CODE) bytes[address('KEYS_OF_KEY_CODES') + keyCode] = key
+  for (const [code, key] of KEYS_BY_CODE) {
+    const text = utf8Encoder.encode(code)
+    bytes.set(text, address('BODY'))
+    surface.nameKey(address('BODY'), text.length, key)
+  }
+}
+
+/** Holds the current instance, and replaces it after a trap. */
+export interface KernelHost {
+  readonly current: () => KernelInstance
+  /** Runs one call. After a trap it throws `KernelTrap`, and `current` is a fresh instance: the old memory may be damaged. */
+  readonly guarded: <T>(call: (surface: Surface) => T) => T
+}
+
+/** Throws if module and model do not fit each other. Copies both. */
+export function hostKernel(wasm: Uint8Array, model: Uint8Array): KernelHost {
+  const module = new Module(new Uint8Array(wasm))
+  let current = instantiate(module, model)
+  return {
+    current: () => current,
+    guarded(call) {
+      try {
+        return call(current.surface)
+      } catch (error) {
+        current = instantiate(module, model)
+        throw error instanceof KernelTrap ? error : new KernelTrap(String(error))
+      }
+    },
+  }
+}
+
+/** Copies a sample into a slot. Throws RangeError if this version does not read it. */
+export function writeSample({ bytes, samples, slotBytes }: KernelInstance, slot: number, sample: Uint8Array): void {
+  if (!readableSample(sample)) throw new RangeError('not a sample this version reads')
+  bytes.set(sample, samples + slot * slotBytes)
+}
+
+/** Bytes of the sample in a slot, from its header. */
+export const sampleBytesAt = ({ bytes, samples, slotBytes }: KernelInstance, slot: number): number =>
+  sampleBytes(new DataView(bytes.buffer).getUint16(samples + slot * slotBytes + 2, true))
