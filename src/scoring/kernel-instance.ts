@@ -13,7 +13,7 @@ interface WasmInterface {
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
 
 /** The functions that the module exports. */
-export interface Surface {
+interface Surface {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly loadModel: (bytes: number) => number
   readonly readOne: (slot: number) => number

@@ -17,7 +17,7 @@ const BATCH_MAX = 32
 const POISONS_MAX = 1000
 
 /** The tasks that wait for a worker. */
-export interface ScoringQueue {
+interface ScoringQueue {
   readonly length: () => number
   readonly add: (task: QueuedTask) => void
   /** Whether the body has killed two workers before. */
