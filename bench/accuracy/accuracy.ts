@@ -22,7 +22,7 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
        [--timer MS] [--attacks] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
-  --json    write the figures, as fractions, to FILE
+  --json    write the figures with their intervals, as fractions, to FILE
   --svg     write the DET curves to FILE
   --people  whom P1 and P2 report: untouched (default), the 329 people that no model was fitted on, or all
   --model   another model file than the shipped one
@@ -107,7 +107,7 @@ function main(): void {
   const tickMs = values.timer === undefined ? 0 : Number(values.timer)
   if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
   const kernel = createKernel(readBytes(wasmFile()), readBytes(values.model ?? modelFile()))
-  const figures: Record<string, Figures> = {}
+  const figures: Record<string, Figures & { readonly intervals: Intervals }> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
   console.log(
     `${''.padEnd(12)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
@@ -119,9 +119,10 @@ function main(): void {
     // Confidence is a monotone map of the fused score that runs out of digits near 0 and 1, so ranks take the latter.
     const { fused: people, confidence } = runProtocol(kernel, participants)
     const measured = figuresOf(people)
-    figures[name] = measured
+    const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)
+    figures[name] = { ...measured, intervals }
     curves.push({ name, people })
-    console.log(tableRow(name, measured, bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)))
+    console.log(tableRow(name, measured, intervals))
     calibration.push(calibrationLine(name, confidence))
   }
   for (const line of calibration) console.log(line)
