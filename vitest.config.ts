@@ -1,8 +1,17 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/**
+ * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, and suites
+ * that repeat on the second back end (test/service.ts). They run with KEYSTRIDE_TESTS=all, and if named on the command line.
+ */
+const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'))
+if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
+const long = process.env.KEYSTRIDE_TESTS === 'all' ? [] : ['test/faults/**']
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...long],
     globalSetup: ['test/servers/global-setup.ts'],
     testTimeout: 30_000,
     // A machine that others share stands still for a second now and then. What such a pause does to a test, a store taken for
