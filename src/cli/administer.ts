@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Refusal } from '../domain/refusal.js'
 import type { OrganizationFlows } from '../flows/organization/organizations.js'
 import type { Config } from '../process/config.js'
 import { jsonLog, toDescriptor } from '../process/log.js'
@@ -11,12 +13,15 @@ interface Opened {
 }
 
 /** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
-export type Administer = (work: (opened: Opened) => Promise<void>, schema?: SchemaChoice) => Promise<void>
+export type Administer = (
+  work: (opened: Opened) => Promise<void>,
+  options?: { readonly schema?: SchemaChoice; readonly redis?: boolean },
+) => Promise<void>
 
-/** Administration on the stores that `env` names; Redis is left alone. Only `keystride migrate` changes the schema. */
+/** Administration on the stores that `env` names; Redis is left alone unless `redis` is true. Only `keystride migrate` changes the schema. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
-  (work, schema = 'exact') =>
+  (work, { schema = 'exact', redis = false } = {}) =>
     run(async () => {
       // Imported here: help, completion and wrong use need no store, and these modules take longer than all of that.
       const [{ readConfig }, { administration, openStores }] = await Promise.all([
@@ -24,7 +29,7 @@ export const administerFrom =
         import('../wiring/open-stores.js'),
       ])
       const config = readConfig(env)
-      const stores = await openStores(config, quietLog(), { redis: false, schema })
+      const stores = await openStores(config, quietLog(), { redis, schema })
       try {
         await work({ stores, config, flows: administration(stores) })
       } finally {
@@ -49,6 +54,18 @@ export async function run(work: () => Promise<void>): Promise<void> {
 export async function known(flows: OrganizationFlows, organizationId: string): Promise<void> {
   const organizations = await flows.list()
   if (!organizations.some(({ id }) => id === organizationId)) throw new Error('there is no organization of that id')
+}
+
+/** Repeats work that may be done twice while a store is not ready, 20 times at the most. */
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = 20; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof Refusal) || left === 0) throw error
+      await delay(100)
+    }
+  }
 }
 
 /** One line, or several, on standard output. */

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import { Refusal } from '../domain/refusal.js'
 import type { Erasure, ErasureOutcome } from '../storage/erasures.js'
-import { type Administer, print, quietLog, run } from './administer.js'
+import { type Administer, patiently, print, quietLog, run } from './administer.js'
 import { newErasureList, wholeErasureList } from './erasure-list.js'
 
 /** `keystride erasures`: that nobody who was deleted comes back with a backup. */
@@ -61,7 +59,6 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
 }
 
 const AT_A_TIME = 1000
-const TRIES = 20
 
 /** By organization, no more than are looked for at a time. */
 function batches(erasures: readonly Erasure[]): [string, Erasure[]][] {
@@ -77,18 +74,6 @@ function batches(erasures: readonly Erasure[]): [string, Erasure[]][] {
     batch.push(erasure)
   }
   return all
-}
-
-/** A store that is late now and then ends no list half-way: whatever is done here may be done twice. */
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let left = TRIES; ; left--) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof Refusal) || left === 0) throw error
-      await delay(100)
-    }
-  }
 }
 
 const OUTCOMES: readonly ErasureOutcome[] = ['erased', 'known', 'absent', 'foreign']

@@ -23,7 +23,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'organization',
-    what: 'create, list and rename organizations, and change what holds for one',
+    what: 'create, list, rename and delete organizations, and change what holds for one',
     load: async (env) => (await import('./organization.js')).organizationCommand(administerFrom(env)),
   },
   {

@@ -6,10 +6,15 @@ export const migrateCommand = (administer: Administer): Command =>
   new Command('migrate')
     .description('bring the database to this version; safe to run twice, or by several machines at once')
     .action(() =>
-      administer(async ({ stores: { migrated, embedded, backupRoleSql } }) => {
-        print(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
-        const sql = embedded ? null : await backupRoleSql()
-        if (sql !== null)
-          print(`For backups by pg_dump an administrator must run these statements once in this database:\n\n${sql}\n`)
-      }, 'migrate'),
+      administer(
+        async ({ stores: { migrated, embedded, backupRoleSql } }) => {
+          print(migrated.length === 0 ? 'The database is up to date.' : `Applied: ${migrated.join(', ')}`)
+          const sql = embedded ? null : await backupRoleSql()
+          if (sql !== null)
+            print(
+              `For backups by pg_dump an administrator must run these statements once in this database:\n\n${sql}\n`,
+            )
+        },
+        { schema: 'migrate' },
+      ),
     )

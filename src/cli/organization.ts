@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { type Administer, iso, print } from './administer.js'
+import type { OrganizationFlows } from '../flows/organization/organizations.js'
+import type { Stores } from '../wiring/open-stores.js'
+import { type Administer, iso, patiently, print } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { limitsCommand } from './limits.js'
 import { quotasCommand } from './quotas.js'
@@ -9,7 +11,7 @@ import { printRows } from './table.js'
 /** `keystride organization`: whom the service works for. */
 export function organizationCommand(administer: Administer): Command {
   const organization = new Command('organization').description(
-    'create, list and rename organizations, and change what holds for one',
+    'create, list, rename and delete organizations, and change what holds for one',
   )
   organization
     .command('create')
@@ -42,11 +44,53 @@ export function organizationCommand(administer: Administer): Command {
         print('renamed')
       }),
     )
+  organization
+    .command('delete')
+    .description('delete an organization with all of its accounts, keys, attempts and logs, for good')
+    .argument('<organization-id>', 'id as "organization list" prints it', uuid)
+    .option('--yes', 'delete without asking for the name')
+    .addHelpText('after', DELETE_HELP)
+    .action((organizationId: string, { yes }: { yes?: true }) =>
+      administer(({ flows, stores }) => remove(organizationId, flows, stores, yes === true), { redis: true }),
+    )
   return organization
     .addCommand(quotasCommand(administer))
     .addCommand(redirectsCommand(administer))
     .addCommand(limitsCommand(administer))
 }
+
+async function remove(organizationId: string, flows: OrganizationFlows, stores: Stores, yes: boolean): Promise<void> {
+  const name = (await flows.list()).find(({ id }) => id === organizationId)?.name
+  const license = await flows.license(organizationId)
+  if (name === undefined || license === null) throw new Error('there is no organization of that id')
+  const { nAccounts, nUsers } = license.headcount
+  if (!yes) {
+    process.stderr.write(
+      `This deletes "${name}" with ${nAccounts} accounts and ${nUsers} users. No command brings it back.\nType its name to go on: `,
+    )
+    if ((await answer()) !== name) throw new Error('that is not its name: nothing was deleted')
+  }
+  await patiently(() => flows.delete(organizationId))
+  await stores.endSessionsOf(organizationId)
+  print(`deleted "${name}"`)
+}
+
+/** The next line of standard input; null where it has ended. */
+async function answer(): Promise<string | null> {
+  const { createInterface } = await import('node:readline')
+  const lines = createInterface({ input: process.stdin })
+  try {
+    for await (const line of lines) return line.trim()
+    return null
+  } finally {
+    lines.close()
+  }
+}
+
+const DELETE_HELP = `
+Its API keys and links are refused within a second. Then its rows are deleted in batches, which takes minutes for a large organization;
+what was interrupted is run again. Other organizations are not touched. A backup of before still has the organization: delete it again after
+such a backup was restored.`
 
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('wanted a name')

@@ -37,6 +37,8 @@ export interface OrganizationStore {
   /** All organizations, oldest first: for administration only. */
   list(): Promise<Organization[]>
   find(organizationId: string): Promise<Organization | null>
+  /** Administration: deletes everything of it, which may take minutes. False for an unknown organization. */
+  delete(organizationId: string): Promise<boolean>
   /** Administration. False for an unknown organization. */
   rename(organizationId: string, name: string): Promise<boolean>
   /** The organization afterwards; null for an unknown one. */

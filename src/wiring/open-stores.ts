@@ -107,6 +107,8 @@ export interface Stores {
   readonly rateAccounts: RateAccounts | null
   /** Wherever they are kept. */
   readonly endEverySession: () => Promise<void>
+  /** Forgets in Redis every session and rate of an organization that is deleted. */
+  readonly endSessionsOf: (organizationId: string) => Promise<void>
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
   readonly exports: ExportStore
@@ -229,6 +231,7 @@ export async function openStores(
       attemptLocks: postgresAttemptLocks(database),
       sessions: redis?.sessions ?? postgresSessions(database),
       rateAccounts: redis?.rateAccounts ?? null,
+      endSessionsOf: async (organizationId) => redis?.endEverySession(organizationId),
       async endEverySession() {
         await endEverySession(database)
         await redis?.endEverySession()
@@ -331,7 +334,7 @@ async function openRedis(url: string, log: (line: string) => void) {
   return {
     sessions: redisSessions(redis),
     rateAccounts: redisRateAccounts(redis),
-    endEverySession: () => endEverySession(redis),
+    endEverySession: (organizationId?: string) => endEverySession(redis, organizationId),
     ping: () => redis.ping(),
     close: () => redis.close(),
   }

@@ -226,7 +226,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     expect(existsSync(join(files, 'none'))).toBe(false)
   })
 
-  it('leaves no temporary database where "backup verify" is told to stop', async () => {
+  it('leaves no temporary database where "backup verify" is terminated', async () => {
     const verifying = verify('keystride.dump & echo $! > pid; wait $!')
     await until(async () => readdirSync(temporary).length > 0)
     process.kill(Number(readFileSync(join(files, 'pid'), 'utf8')))

@@ -46,6 +46,8 @@ export interface OrganizationFlows {
     apikey?: string,
     expiresAt?: number | null,
   ): Promise<IssuedKey>
+  /** Deletes everything of it, its data key included. Interrupted, it can be called again. False for an unknown organization. */
+  delete(organizationId: string): Promise<boolean>
   /** False for an unknown organization. */
   rename(organizationId: string, name: string): Promise<boolean>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
@@ -83,6 +85,7 @@ export function createOrganizationFlows(needs: Needs): OrganizationFlows {
     },
     setRedirectOrigins: (organizationId, origins) => needs.organizations.setRedirectOrigins(organizationId, origins),
     setKeyRate: (organizationId, rate) => needs.organizations.setKeyRate(organizationId, rate),
+    delete: (organizationId) => needs.organizations.delete(organizationId),
     rename: (organizationId, name) => needs.organizations.rename(organizationId, name),
     async issueKey(organizationId, label, scopes = SCOPES, apikey = newApiKey(), expiresAt = null) {
       const id = needs.newId()

@@ -70,11 +70,11 @@ export function redisSessions(redis: Redis): SessionStore {
   }
 }
 
-/** Ends every session of every organization: looks through all keys, a thousand at a time. */
-export const endEverySession = (redis: Redis): Promise<void> =>
+/** Ends every session of an organization, or of all: looks through all keys, a thousand at a time. */
+export const endEverySession = (redis: Redis, organizationId = ''): Promise<void> =>
   redis.onEveryMaster(async (run) => {
     let cursor = '0'
-    do cursor = String(await run(END_SOME, [cursor]))
+    do cursor = String(await run(END_SOME, [cursor, `ks:{${organizationId}*`]))
     while (cursor !== '0')
   })
 
@@ -117,7 +117,7 @@ const MINTING = `
   end`
 
 const END_SOME = `
-  local found = redis.call('scan', ARGV[1], 'match', 'ks:{*', 'count', 1000)
+  local found = redis.call('scan', ARGV[1], 'match', ARGV[2], 'count', 1000)
   for _, key in ipairs(found[2]) do redis.call('unlink', key) end
   return found[1]`
 

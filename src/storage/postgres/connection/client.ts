@@ -20,7 +20,7 @@ export interface Database {
    */
   keyed: Database['scoped']
   /** One transaction that sees every organization: administration and start-up only. */
-  asSystem<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
+  asSystem<T>(work: (sql: Transaction) => Promise<T>, options?: Pick<ScopedOptions, 'statementMs'>): Promise<T>
   /** One call of a narrow security-definer function as the bare login, which sees no row by itself: one round trip. */
   call<T>(work: (sql: Sql) => PromiseLike<T>, options?: Pick<TurnOptions, 'patienceMs'>): Promise<T>
   /** Rejects where nothing can be written; what the server's clock shows, epoch ms. */
@@ -202,7 +202,10 @@ export function connectPostgres({ url, primary, max, log = () => {}, prepare }: 
   return {
     scoped: scoped(false),
     keyed: scoped(true),
-    asSystem: (work) => pass((sql, turn) => transact(sql, SYSTEM, turn, work), { patienceMs: SYSTEM_PATIENCE_MS }),
+    asSystem: (work, { statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+      pass((sql, turn) => transact(sql, { ...SYSTEM, statementMs }, turn, work), {
+        patienceMs: Math.max(SYSTEM_PATIENCE_MS, statementMs + 200),
+      }),
     call: (work, options) => pass((sql, turn) => turn.exchange(work(sql)), options),
     ping: probe,
     server: () => server,

@@ -2,6 +2,7 @@ import type { KeyRate } from '../../../domain/key-rate.js'
 import type { LanguageMode, Organization, Quotas } from '../../../domain/organization.js'
 import type { License, OrganizationStore } from '../../organization.js'
 import type { Database } from '../connection/client.js'
+import { deleteOrganization } from './delete-organization.js'
 import { keepKeys } from './wrapped-key.js'
 
 /** Both null, or neither. */
@@ -31,7 +32,7 @@ interface LicenseRow {
 }
 
 /**
- * Organizations in PostgreSQL. `create`, `list` and what sets quotas, origins and rates
+ * Organizations in PostgreSQL. `create`, `list`, `delete` and what sets quotas, origins and rates
  * are administration and act as `keystride_system`.
  */
 export function postgresOrganizations(database: Database): OrganizationStore {
@@ -64,6 +65,8 @@ export function postgresOrganizations(database: Database): OrganizationStore {
           from keystride.organization where organization_id = ${organizationId}`
         return row === undefined ? null : toOrganization(row)
       }),
+
+    delete: (organizationId) => deleteOrganization(database, organizationId),
 
     rename: (organizationId, name) =>
       database.asSystem(async (sql) => {

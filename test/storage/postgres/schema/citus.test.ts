@@ -71,6 +71,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'organization.count_organization': WANTS,
   'organization.note_overage': WANTS,
   'usage_event.append_only': WANTS,
+  'usage_event.append_only_in_use': WANTS,
   'usage_event.append_only_whole': DROPPED,
 }
 

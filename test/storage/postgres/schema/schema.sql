@@ -1251,6 +1251,18 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.refuse_change() OWNER TO app;
+CREATE FUNCTION keystride.refuse_deletion() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  if exists (select from keystride.organization o where o.organization_id = old.organization_id) then
+    raise exception 'keystride: % is append-only', tg_table_name using errcode = 'insufficient_privilege';
+  end if;
+  return old;
+end
+$$;
+ALTER FUNCTION keystride.refuse_deletion() OWNER TO keystride_system;
 CREATE FUNCTION keystride.resolve_api_key(wanted bytea) RETURNS TABLE(organization_id uuid, id uuid, scopes jsonb, key_rate integer, key_burst integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2037,7 +2049,8 @@ ALTER INDEX keystride.authentication_events ATTACH PARTITION keystride.authentic
 ALTER INDEX keystride.authentication_user ATTACH PARTITION keystride.authentication_default_organization_id_user_ref_id_idx;
 ALTER INDEX keystride.authentication_pkey ATTACH PARTITION keystride.authentication_default_pkey;
 CREATE TRIGGER append_only BEFORE UPDATE ON keystride.admin_action FOR EACH ROW EXECUTE FUNCTION keystride.refuse_change();
-CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON keystride.usage_event FOR EACH ROW EXECUTE FUNCTION keystride.refuse_change();
+CREATE TRIGGER append_only BEFORE UPDATE ON keystride.usage_event FOR EACH ROW EXECUTE FUNCTION keystride.refuse_change();
+CREATE TRIGGER append_only_in_use BEFORE DELETE ON keystride.usage_event FOR EACH ROW EXECUTE FUNCTION keystride.refuse_deletion();
 CREATE TRIGGER append_only_whole BEFORE TRUNCATE ON keystride.admin_action FOR EACH STATEMENT EXECUTE FUNCTION keystride.refuse_change();
 CREATE TRIGGER append_only_whole BEFORE TRUNCATE ON keystride.usage_event FOR EACH STATEMENT EXECUTE FUNCTION keystride.refuse_change();
 CREATE TRIGGER count_account AFTER INSERT OR DELETE OR UPDATE OF type ON keystride.account FOR EACH ROW EXECUTE FUNCTION keystride.count_account();
@@ -2077,7 +2090,7 @@ ALTER TABLE ONLY keystride.attempt_day
 ALTER TABLE ONLY keystride.attempt_recent
     ADD CONSTRAINT attempt_recent_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id);
 ALTER TABLE ONLY keystride.erasure
-    ADD CONSTRAINT erasure_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id);
+    ADD CONSTRAINT erasure_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id) ON DELETE CASCADE;
 ALTER TABLE ONLY keystride.export_archive
     ADD CONSTRAINT export_archive_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id);
 ALTER TABLE ONLY keystride.headcount_change
@@ -2105,7 +2118,7 @@ ALTER TABLE ONLY keystride.request_log
 ALTER TABLE ONLY keystride.typing_word
     ADD CONSTRAINT typing_word_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id);
 ALTER TABLE ONLY keystride.usage_event
-    ADD CONSTRAINT usage_event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id);
+    ADD CONSTRAINT usage_event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES keystride.organization(organization_id) ON DELETE CASCADE;
 ALTER TABLE ONLY keystride.user_total
     ADD CONSTRAINT user_total_organization_id_account_id_fkey FOREIGN KEY (organization_id, account_id) REFERENCES keystride.account(organization_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY keystride.user_totaled
@@ -2301,6 +2314,7 @@ REVOKE ALL ON FUNCTION keystride.queue_deliveries() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) TO app;
 REVOKE ALL ON FUNCTION keystride.refuse_change() FROM PUBLIC;
+REVOKE ALL ON FUNCTION keystride.refuse_deletion() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) TO app;
 REVOKE ALL ON FUNCTION keystride.slide_totals(now timestamp with time zone) FROM PUBLIC;
@@ -2363,7 +2377,7 @@ GRANT SELECT ON TABLE keystride.lock_tombstone TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.lock_tombstone TO keystride_system;
 GRANT SELECT,DELETE,UPDATE ON TABLE keystride.notification TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.notification TO keystride_system;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.organization TO keystride_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE keystride.organization TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.organization TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.policy TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.policy TO keystride_system;
