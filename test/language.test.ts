@@ -38,6 +38,8 @@ const HELD: readonly string[] = [
   'src/api/',
   'src/api/core',
   'src/api/links',
+  'src/calibration/',
+  'src/capacity/',
   'src/domain/',
   'src/scoring/',
   'src/typist/',

@@ -17,12 +17,12 @@ interface Found {
   readonly clean: boolean
 }
 
-/** How a profile learns: `shipped` as the service does, `replacing` as the textbook does, to compare with. */
+/** How a profile learns: `shipped` like the service, `replacing` like a textbook, as a baseline. */
 export type LearningRule = 'shipped' | 'replacing'
 
 export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
 
-/** What verify makes of patterns under the default policy, a day apart, on one kernel. */
+/** Simulates verify under the default policy, one attempt a day, on one kernel. */
 export function learner(kernel: Kernel, rule: LearningRule) {
   let loaded: Profile | null = null
 
@@ -57,7 +57,7 @@ export function learner(kernel: Kernel, rule: LearningRule) {
 
   return {
     accepts: (profile: Profile, probe: Uint8Array): boolean => find(profile, probe).accepted,
-    /** The profile after this attempt; null where it learned nothing. */
+    /** The profile after this attempt; null if it learned nothing. */
     learn(profile: Profile, probe: Uint8Array): Profile | null {
       if (!find(profile, probe).clean) return null
       const { enrolled, adaptive } = profile
@@ -67,13 +67,13 @@ export function learner(kernel: Kernel, rule: LearningRule) {
   }
 }
 
-/** Blends an impostor tries at every step, boldest first: 1 is their own typing, 0 the victim's. */
+/** Blends that an impostor tries at every step, boldest first: 1 is their own typing, 0 the victim's. */
 const BLENDS = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0]
 
 /**
- * An impostor who can type as the victim and blends over to their own typing: at each of `steps` the boldest blend that
- * the profile learns from, which no impostor outside a simulation could know. `mixed` gives one at a step. The profile
- * afterwards.
+ * Poisons a profile: an impostor who can type like the victim blends over to their own typing. Each of `steps` uses the boldest
+ * blend that the profile learns from, which no impostor outside a simulation could know. `mixed` gives the blend of a step.
+ * Returns the profile afterwards.
  */
 export function poisoned(
   { learn }: ReturnType<typeof learner>,
@@ -94,13 +94,13 @@ export function poisoned(
   return current
 }
 
-/** Hold of each press, and time since the press before, ms. */
+/** Hold of each press, and time since the previous press, ms. */
 interface Rhythm {
   readonly holdMs: readonly number[]
   readonly flightMs: readonly number[]
 }
 
-/** One text typed between two rhythms of it: times mixed on the scale of their logarithms. */
+/** One text typed between two rhythms of it: interpolates the logarithms of the times. */
 export function blended(text: Session, from: Rhythm, to: Rhythm, share: number): Session {
   const mix = (a = 1, b = 1) => Math.exp((1 - share) * Math.log(a) + share * Math.log(b))
   let now = 0
@@ -120,7 +120,7 @@ export function rhythmOf(session: Session): Rhythm {
   }
 }
 
-/** How a person types a text they never typed, put together from what they did: pair by pair, key by key, else anything. */
+/** Synthesizes a person's typing of a new text from their recorded times: by pair, else by key, else from all. */
 export function typistOf(sessions: readonly Session[]): (text: Session, random: Random) => Rhythm {
   const times = new Map<string, number[]>()
   const note = (name: string, ms: number) => times.set(name, [...(times.get(name) ?? []), ms])

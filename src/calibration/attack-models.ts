@@ -2,32 +2,32 @@ import type { Session } from './dataset.js'
 import { normal, type Random, shuffled } from './random.js'
 
 /**
- * How one time is made from the times it is drawn from: their mean, their mean with uniform jitter, evenly between their
- * outer twentieths, from a normal or log-normal distribution of their mean and spread, one of them, or one of them
- * together with the other time of the same press.
+ * How one time is generated from a set of recorded times: their mean, their mean with uniform jitter, a uniform draw between
+ * their outer twentieths, a draw from a normal or log-normal distribution with their mean and spread, one of them, or one of
+ * them together with the other time of the same press.
  */
 type Law = 'mean' | 'jitter' | 'uniform' | 'normal' | 'lognormal' | 'histogram' | 'pieces'
 
-/** Which times it is drawn from: all, those of the same key, those of the same key after the same key. */
+/** Times of the set: all, those of the same key, or those of the same key after the same key. */
 type Scope = 'all' | 'key' | 'pair'
 
-/** Whose: anybody's, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
+/** Their origin: the population, the victim's enrolled references (a stolen store), other captures of the victim (a key logger). */
 type Stolen = 'population' | 'references' | 'captures'
 
 interface Forgery {
   readonly law: Law
   readonly scope: Scope
   readonly of: Stolen
-  /** Each copied time moved by up to this, ms. */
+  /** Each copied time is moved by up to this, ms. */
   readonly jitterMs?: number
 }
 
 /**
  * Synthetic typists. S1 to S4 know one mean and spread, S5 how people type, S6 how the victim types. The methods of the
  * KSDSLD data set (Gonzalez and others, 2021: AVERAGE, UNIFORM, GAUSSIAN, HISTOGRAM, NSHISTOGRAM) draw each time from the
- * victim's times in the context of the keys before: here `S6pair...`, those without a context `S6...`. A splice glues the
- * hold and the flight of one press together as they were recorded. `Other` is the same from patterns that nobody enrolled.
- * S2, all zero, does not pass the bounds of a pattern.
+ * victim's times in the context of the previous keys: here `S6pair...`, without a context `S6...`. A splice copies the
+ * hold and the flight of one recorded press together. `Other` uses patterns that nobody enrolled.
+ * S2, all zero, is outside the bounds of a pattern.
  */
 export const ATTACK_MODELS = {
   S1: { law: 'mean', scope: 'all', of: 'population' },
@@ -57,13 +57,13 @@ export const ATTACK_MODELS = {
 export type AttackModel = keyof typeof ATTACK_MODELS
 export const ATTACK_MODEL_NAMES = Object.keys(ATTACK_MODELS) as readonly AttackModel[]
 
-/** A press as a forger has it: how long it was held, how long after the press before it came; NaN where that is unknown. */
+/** A recorded press of a forger: its hold, and the time since the previous press, NaN if unknown. */
 interface Piece {
   readonly holdMs: number
   readonly flightMs: number
 }
 
-/** What a forger holds of one context, with the moments that the laws take of it. */
+/** A forger's presses of one context, with the moments that the laws use. */
 interface Drawer {
   readonly pieces: readonly Piece[]
   readonly hold: Moments
@@ -78,7 +78,7 @@ interface Moments {
   readonly logDeviation: number
 }
 
-/** A forger's stock, by context; null stands for contexts that were never captured. */
+/** A forger's stock, by context; null for contexts that were never captured. */
 export interface Captured {
   readonly all: Drawer
   readonly byKey: (key: number) => Drawer | null
@@ -103,7 +103,7 @@ function drawerOf(pieces: readonly Piece[]): Drawer {
   return { pieces, hold: momentsOf(pieces.map(({ holdMs }) => holdMs)), flight: momentsOf(flights) }
 }
 
-/** The presses of sessions as a forger's stock; flights over two seconds are pauses, and their presses have no flight. */
+/** Builds a forger's stock from sessions. Flights over two seconds are pauses, so their presses have no flight. */
 export function capturedFrom(sessions: readonly Session[]): Captured {
   const all: Piece[] = []
   const keys = new Map<number, Piece[]>()
@@ -143,7 +143,7 @@ export function capturedFrom(sessions: readonly Session[]): Captured {
 
 const oneOf = <T>(values: readonly T[], random: Random): T | undefined => values[Math.floor(random() * values.length)]
 
-/** Fewer observations than this have no spread of their own: it is taken from all of the stock, as a share of the mean. */
+/** With fewer observations the spread is taken from the whole stock, as a share of the mean. */
 const SPREAD_MIN = 3
 
 function drawn(law: Exclude<Law, 'pieces'>, own: Moments, all: Moments, jitter: number, random: Random): number {
@@ -166,8 +166,8 @@ function drawn(law: Exclude<Law, 'pieces'>, own: Moments, all: Moments, jitter: 
 }
 
 /**
- * One synthetic session over the keys of `text`, times rounded to `gridMs`. Contexts never captured back off: pair, key,
- * all. The forger knows that no key goes down twice: it is let go a moment before. Times lie within a pattern's bounds.
+ * One synthetic session over the keys of `text`, with times rounded to `gridMs` and within a pattern's bounds. Contexts that
+ * were never captured back off: pair, key, all. A key that would go down twice is released shortly before, as the forger knows.
  */
 export function synthesize(
   attackModel: AttackModel,
@@ -203,10 +203,10 @@ export function synthesize(
 }
 
 /**
- * A change that makes sincere sessions as another keyboard, timer or way of typing might have given them: another speed,
- * shorter holds, one key at a time, a coarse timer, keys that stand elsewhere, no Shift. Keeps what a hand does (habits per
- * key, tails) and breaks what only the fitting data have, so that the bot signs do not take one-handed typing of an odd phrase
- * for a machine. To be made alike of a person's references and probes.
+ * A change that simulates another keyboard, timer or way of typing for sincere sessions: another speed, shorter holds, one key at
+ * a time, a coarse timer, another key layout, no Shift. It preserves the properties of a hand (habits per key, tails) and
+ * destroys those of the fitting data alone, so that the bot signs do not take one-handed typing of an odd phrase for a machine.
+ * Apply the same one to a person's references and probes.
  */
 export function disturbance(random: Random): (session: Session) => Session {
   const scale = Math.exp(0.8 * random() - 0.1)

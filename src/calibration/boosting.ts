@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from './random.js'
 
-/** Nodes in order of making: node 0 the root, `feature` -1 a leaf, `value` its threshold or what the leaf adds. */
+/** Nodes in order of creation: node 0 is the root, `feature` -1 a leaf, `value` its threshold or the leaf's contribution. */
 export interface Tree {
   readonly feature: readonly number[]
   readonly value: readonly number[]
@@ -14,24 +14,24 @@ export interface BoostingOptions {
   readonly learningRate: number
   readonly l2: number
   readonly rowsPerLeafMin: number
-  /** Share that a tree sees of the rows that the trees before it have settled, and of the features. */
+  /** Share of the features, and of the rows that earlier trees have settled, that a tree sees. */
   readonly rowShare: number
   readonly featureShare: number
   readonly seed: number
   readonly onTree?: (done: number) => void
 }
 
-/** Rows of features to learn from: row-major, `width` a row. */
+/** Training rows of features: row-major, `width` a row. */
 export interface Examples {
   readonly width: number
   readonly rows: Float32Array
   /** 1 or 0 a row. */
   readonly labels: Uint8Array
-  /** How much each row counts; absent: all alike. */
+  /** Weight of each row; absent: all equal. */
   readonly weights?: Float32Array
 }
 
-/** The same in bins, in memory that threads share: a column of bytes a feature, and the upper bounds of its bins. */
+/** The same in bins, in memory shared by threads: a column of bytes a feature, and the upper bounds of its bins. */
 export interface Binned {
   readonly bins: readonly Uint8Array[]
   readonly cuts: readonly Float32Array[]
@@ -58,7 +58,7 @@ function cutsOf(examples: Examples, column: number, random: Random): Float32Arra
     const cut = ((drawn[at - 1] ?? 0) + (drawn[at] ?? 0)) / 2
     if (cut > (cuts.at(-1) ?? Number.NEGATIVE_INFINITY)) cuts.push(cut)
   }
-  // A cut is compared as float32 in the kernel, so it is rounded before rows are binned by it.
+  // The kernel compares a cut as float32, so it is rounded before rows are binned by it.
   return Float32Array.from(new Set(Float32Array.from(cuts)))
 }
 
@@ -79,7 +79,7 @@ function binColumn(examples: Examples, column: number, cuts: Float32Array): Uint
   return out
 }
 
-/** Bins every column; the rows are not needed afterwards. */
+/** Bins every column; the caller may drop the rows afterwards. */
 export function binned(examples: Examples, seed: number): Binned {
   const random = seededRandom(seed)
   const n = examples.labels.length
@@ -97,7 +97,7 @@ interface Split {
   readonly bin: number
 }
 
-/** A leaf that may still be split: its rows, their histograms and its best split. */
+/** A leaf that can still be split: its rows, their histogram and its best split. */
 interface Leaf {
   readonly node: number
   readonly rows: Int32Array
@@ -110,12 +110,12 @@ export function fitBoosting(examples: Examples, options: BoostingOptions): Boost
   return fitBinned(binned(examples, options.seed), options)
 }
 
-/** Gradients above this share of one are always looked at: the row is not settled yet. */
+/** A row with a gradient above this share of one is not settled: every tree sees it. */
 const UNSETTLED = 0.25
 
 /**
- * Gradient boosting of the logistic loss with leaf-wise histogram trees, rows and columns drawn anew a tree, unsettled
- * rows more often (and counted less, so that sums stay right). Weights count rows; a weight of 0 leaves a row out.
+ * Gradient boosting of the logistic loss with leaf-wise histogram trees. Rows and columns are sampled for each tree, unsettled
+ * rows more often (with a lower weight, so that sums stay unbiased). Weights count rows; a weight of 0 excludes a row.
  * Sources: Friedman, Greedy function approximation (2001); Ke et al., LightGBM (2017): 256 bins, best leaf first,
  * the larger child's histogram by subtraction, sampling by gradient. The same seed and rows give the same trees.
  */
@@ -197,7 +197,7 @@ function growTree(growing: Growing): Tree {
   return tree
 }
 
-/** Rows up to the bin, and above it, in their order. */
+/** Splits rows into those up to the bin and those above it, in their order. */
 function parted(rows: Int32Array, column: Uint8Array, bin: number): [left: Int32Array, right: Int32Array] {
   const left = new Int32Array(rows.length)
   const right = new Int32Array(rows.length)
@@ -237,7 +237,7 @@ function histogramOf(
   return histogram
 }
 
-/** Sums over the bins of the first column: every column holds all rows. */
+/** Sums over the bins of the first column: every column contains all rows. */
 function totals(histogram: Float64Array, from: number): [g: number, h: number, n: number] {
   let [g, h, n] = [0, 0, 0]
   for (let at = from; at < from + BINS * 3; at += 3) {
@@ -281,7 +281,7 @@ function bestSplit(
   return best
 }
 
-/** Adds a tree's leaves to every row's score, rows left out of the draw too. */
+/** Adds a tree's leaf values to the score of every row, including the rows outside the sample. */
 function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array): void {
   const binOf = tree.feature.map((feature, i) => (feature < 0 ? 0 : (cuts[feature]?.indexOf(tree.value[i] ?? 0) ?? 0)))
   const columns = tree.feature.map((feature) => bins[feature] ?? new Uint8Array())
@@ -296,7 +296,7 @@ function addTree(tree: Tree, { bins, cuts }: Binned, scores: Float64Array): void
   }
 }
 
-/** What the trees say of the rows that `where` keeps, by row; NaN elsewhere. */
+/** The trees' score of each row that `where` selects; NaN for the others. */
 export function scoresOf({ base, trees }: Boosted, data: Binned, where: (row: number) => boolean): Float64Array {
   const scores = new Float64Array(data.labels.length).fill(base)
   for (const tree of trees) addTree(tree, data, scores)

@@ -18,13 +18,13 @@ type Progress = (message: string) => void
 interface CalibrateOptions {
   /** Folder of the open data sets. */
   readonly data: string
-  /** Model file to write; what a broken-off run has finished is kept beside it. */
+  /** Model file to write; an interrupted run keeps its finished fits in files next to it. */
   readonly out: string
   readonly seed: number
   readonly onProgress?: Progress
 }
 
-/** A protocol by models that never saw the people it reports. */
+/** Results of a protocol with models that were fitted without the people it reports. */
 interface OutOfFold {
   readonly figures: Figures
   readonly intervals: Intervals
@@ -35,7 +35,7 @@ interface OutOfFold {
 interface Calibrated {
   readonly bytes: number
   readonly outOfFold: Readonly<Record<string, OutOfFold>>
-  /** Share of genuine attempts at which the confidence is a probability. */
+  /** Share of genuine attempts at which the confidence is a calibrated probability. */
   readonly prior: number
 }
 
@@ -48,14 +48,14 @@ const FUSION = {
   rowShare: 0.15,
   featureShare: 0.15,
 }
-/** A little under the promised 1 %, as much as the out-of-fold figure is uncertain. */
+/** A little under the promised 1 %: by the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
 
 /**
- * Fits a model on the first 1,000 people of the varying text and on everybody of the other sources, and writes it. The
- * fusion is fitted once on all and once without each of four folds of people, which give the calibration and the figures
- * out of fold. The same data, seed and build give the same bytes. Throws where the varying text is missing; a missing
- * other source is done without.
+ * Fits a model on the first 1,000 people of the varying text and on all people of the other sources, and writes it. The
+ * fusion is fitted once on all and once without each of four folds of people, which give the calibration and the
+ * out-of-fold figures. The same data, seed and build give the same bytes. Throws if the varying text is missing; the other
+ * sources are optional.
  */
 export async function calibrate({ data, out, seed, onProgress = () => {} }: CalibrateOptions): Promise<Calibrated> {
   const wasm = new Uint8Array(readFileSync(wasmFile()))
@@ -86,7 +86,7 @@ const FIT_WORKER = new URL('./fit-worker.js', import.meta.url)
 const loadIfThere = (data: string, dataSet: DataSet): Person[] =>
   existsSync(join(data, DATA_SETS[dataSet].file)) ? loadPeople(data, dataSet) : []
 
-/** A fit without each fold, and one on all. */
+/** One fit without each fold, and one on all rows. */
 function fusionTasks(examples: Comparisons, columns: Binned, seed: number): FitTask[] {
   return Array.from({ length: FOLDS + 1 }, (_, fold) => {
     const weights = new Float32Array(new SharedArrayBuffer(4 * examples.labels.length))
@@ -96,7 +96,7 @@ function fusionTasks(examples: Comparisons, columns: Binned, seed: number): FitT
   })
 }
 
-/** Every row scored by the fit without its fold. */
+/** The score of every row from the fit without its fold. */
 function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Boosted[]) {
   const scores = new Float64Array(examples.labels.length)
   fits.slice(0, FOLDS).forEach((fit, fold) => {
@@ -109,10 +109,10 @@ function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Bo
   return { scores, labels: examples.labels, weights: examples.weights, conditions }
 }
 
-/** Folds are asked about people, not about bots. */
+/** The folds report people only, not bots. */
 const NO_LIVENESS: LivenessCurve = { base: 0, intercept: 0, allowance: 0, lone: 0 }
 
-/** What the kernel adds to the sums of the bot signs' trees (`assembly/model.ts`). */
+/** Constants that the kernel adds to the sums of the liveness trees (`assembly/model.ts`). */
 interface LivenessCurve {
   readonly base: number
   readonly intercept: number
@@ -141,7 +141,7 @@ function withFusion(
   return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
 }
 
-/** Every protocol, each fold's people against one another by the model without them, pooled. */
+/** Runs every protocol for each fold's people against one another with the model without them, and pools the results. */
 function reportOutOfFold(
   wasm: Uint8Array,
   foundation: Foundation,

@@ -5,23 +5,23 @@ import type { Person, Session } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
 import { collector } from './rows.js'
 
-/** The people of each source that a model is fitted on. */
+/** The people of each source for fitting a model. */
 export interface Sources {
   readonly aalto: readonly Person[]
   readonly nislab: readonly Person[]
   readonly monacoFree: readonly Person[]
 }
 
-/** Comparison examples with what calibration needs to know of each. */
+/** Comparison examples with the metadata for calibration. */
 export interface Comparisons extends Examples {
   readonly weights: Float32Array
-  /** Fold that the row's people are in: a model fitted without it has seen none of them. */
+  /** Fold of the row's people: a model fitted without it has seen none of them. */
   readonly folds: Uint8Array
   /** 0 varying text, 1 same text, 2 other days. */
   readonly sources: Uint8Array
 }
 
-/** One enrolment: what is enrolled, the same person's probes, other people's. */
+/** One enrolment: references, probes of the same person, probes of others. */
 interface Round {
   readonly references: readonly Session[]
   readonly genuine: readonly Session[]
@@ -29,10 +29,10 @@ interface Round {
   readonly masked?: boolean
 }
 
-/** What each source weighs against the varying text's rows, chosen among 0.3 to 1 and 0.15 to 0.4 (docs/accuracy.md). */
+/** Weight of each source relative to the varying text, chosen among 0.3 to 1 and 0.15 to 0.4 (docs/accuracy.md). */
 const SOURCE_WEIGHTS = [1, 0.5, 0.25]
 const IMPOSTORS = [20, 15, 16]
-/** How often everybody is drawn: a second time is worth what 600 more trees are (docs/accuracy.md). */
+/** Passes over all people: a second one is worth as much as 600 more trees (docs/accuracy.md). */
 const DRAWS = 2
 
 const whole = (random: Random, from: number, to: number): number => from + Math.floor(random() * (to - from + 1))
@@ -46,9 +46,9 @@ const sample = (session: Session, masked: boolean): Uint8Array =>
     : encodeSample(session, 'visible')
 
 /**
- * Genuine and impostor comparisons for the fusion, through the kernel, of every source. `models` are alternate model
+ * Genuine and impostor comparisons of every source, computed by the kernel, for the fusion. `models` are alternate model
  * files, one a fold (person i is in fold i modulo their number), each fitted without its fold, so that the fusion learns
- * how they do on strangers; impostors come from the person's own fold. The same seed gives the same rows.
+ * their results on strangers. Impostors come from the person's own fold. The same seed gives the same rows.
  */
 export function comparisonExamples(
   wasm: Uint8Array,
@@ -77,7 +77,7 @@ export function comparisonExamples(
       }
     }
   })
-  if (rows === undefined) throw new Error('nobody to fit on')
+  if (rows === undefined) throw new Error('no people to fit on')
   return {
     ...rows.done(),
     weights: weightsOf(sources),
@@ -86,7 +86,7 @@ export function comparisonExamples(
   }
 }
 
-/** Every round of every source (0 varying text, 1 same text, 2 other days), as often as DRAWS says. */
+/** Every round of every source (0 varying text, 1 same text, 2 other days), DRAWS times. */
 function* drawn(people: Sources, random: Random): Generator<[source: number, round: Round]> {
   for (let draw = 0; draw < DRAWS; draw++) {
     for (const round of varyingText(people.aalto, random)) yield [0, round]
@@ -108,14 +108,14 @@ function* compared(kernel: Kernel, round: Round): Generator<[label: 0 | 1, row: 
   }
 }
 
-/** Each source's rows weigh what SOURCE_WEIGHTS says together, in units of a row of varying text. */
+/** Row weights that give each source the total weight in SOURCE_WEIGHTS; the unit is a row of varying text. */
 function weightsOf(sources: readonly number[]): Float32Array {
   const counts = SOURCE_WEIGHTS.map((_, source) => sources.filter((of) => of === source).length)
   const each = SOURCE_WEIGHTS.map((weight, source) => (weight * (counts[0] ?? 1)) / (counts[source] || 1))
   return Float32Array.from(sources, (source) => each[source] ?? 1)
 }
 
-/** Five random choices of references for everybody: two as P1, one as P2, one of any length and number, one masked. */
+/** Five random choices of references for each person: two as in P1, one as in P2, one of any length and number, one masked. */
 function* varyingText(people: readonly Person[], random: Random): Generator<Round> {
   const any = () => [whole(random, 3, 10), whole(random, 15, 64)] as const
   const rounds = [() => [5, 50] as const, () => [5, 50] as const, () => [5, 25] as const, any, any]
@@ -135,7 +135,7 @@ function* varyingText(people: readonly Person[], random: Random): Generator<Roun
   }
 }
 
-/** One session each of randomly drawn other people; fewer where a draw has none. */
+/** One session each of randomly drawn other people; fewer if some have none. */
 function foreign(
   people: readonly Person[],
   person: Person,
@@ -150,7 +150,7 @@ function foreign(
 const PHRASES = [1, 2, 3, 4, 5]
 const REPETITIONS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 
-/** Every passphrase and hand class in order and shuffled, a third of them with other numbers of references; then mixed phrases. */
+/** Every passphrase and hand class, in order and shuffled, a third of them with other numbers of references; then mixed phrases. */
 function* sameText(people: readonly Person[], random: Random): Generator<Round> {
   for (const person of people) {
     for (const hands of ['h1', 'h2']) {
@@ -188,7 +188,7 @@ function* sameText(people: readonly Person[], random: Random): Generator<Round> 
   }
 }
 
-/** Each session enrolled in pieces of 50 presses, probed by pieces of the person's other sessions. */
+/** Each session enrolled in pieces of 50 presses, with pieces of the person's other sessions as probes. */
 function* otherDays(people: readonly Person[], random: Random): Generator<Round> {
   const pieces = (session: Session): Session[] =>
     Array.from({ length: Math.floor(session.length / 50) }, (_, i) => session.slice(50 * i, 50 * i + 50))

@@ -1,10 +1,10 @@
 import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
 import type { RawSession } from './population.js'
 
-/** People that estimate the variances: more change the third digit only (no measurement behind it). */
+/** People for the estimate of the variances: more change only the third digit (no measurement behind it). */
 const PEOPLE_MAX = 250
 
-/** Sums of products of pairs of events of one person, by what the two events share. */
+/** Sum of products of pairs of events of one person that share the same properties. */
 interface Products {
   sum: number
   n: number
@@ -13,10 +13,10 @@ const none = (): Products => ({ sum: 0, n: 0 })
 const meanOf = ({ sum, n }: Products): number => (n === 0 ? 0 : sum / n)
 
 /**
- * Variance components of the per-user model by moments: the mean product of two events of one person in different
- * sessions is the variance of all that they share (user; and first key, second key, pair where these are equal), and in
- * one session that of the session's offset too. `people` hold normalised rows. Source: Henderson's method, as in Searle,
- * Casella and McCulloch (1992), chapter 5.
+ * Variance components of the per-user model by moments. The mean product of two events of one person in different
+ * sessions is the variance of everything that they share (user; and first key, second key, pair if these are equal). In
+ * one session it includes the variance of the session's offset. `people` hold normalised rows. Source: Henderson's method,
+ * as in Searle, Casella and McCulloch (1992), chapter 5.
  */
 export function fitComponents(people: readonly (readonly RawSession[])[]): ModelParts['components'] {
   const out = new Float32Array(FEATURE_KINDS * 8)

@@ -1,11 +1,11 @@
 import type { PersonScores } from './metrics.js'
 
-/** Scores of comparisons that no model they come from was fitted on, with what calibration needs of each. */
+/** Out-of-fold scores of comparisons, with the metadata for calibration. */
 interface ScoredRows {
   readonly scores: Float64Array
   readonly labels: Uint8Array
   readonly weights: Float32Array
-  /** Four numbers a row: log presses over 50, log references over 5, shares of presses seen once and twice. */
+  /** Four numbers a row: log presses over 50, log references over 5, shares of presses that one and two references have. */
   readonly conditions: (row: number) => readonly number[]
 }
 
@@ -13,15 +13,15 @@ export interface Confidence {
   readonly slope: number
   readonly intercept: number
   readonly conditions: readonly number[]
-  /** Share of genuine attempts at which the confidence is a probability. */
+  /** Share of genuine attempts at which the confidence is a calibrated probability. */
   readonly prior: number
 }
 
 /**
- * The logistic curve from score to confidence. 0.5 is where `share` of the impostors lie above, under every condition:
- * that threshold is a line in the four conditions, fitted by quantile regression (Koenker and Bassett, 1978) with a
- * smoothed step. The slope is Platt's (1999) on even prior odds, about that threshold; the shift to it is the same as a
- * prior, so confidence stays a probability, at that share of genuine attempts.
+ * The logistic curve from score to confidence. At 0.5, `share` of the impostors score above, under every condition:
+ * that threshold is linear in the four conditions and fitted by quantile regression (Koenker and Bassett, 1978) with a
+ * smoothed step. The slope is Platt's (1999) for even prior odds, relative to that threshold. The shift to the threshold is
+ * equivalent to a prior, so confidence stays a probability at that share of genuine attempts.
  */
 export function fitConfidence(rows: ScoredRows, share: number): Confidence {
   const impostors = Array.from(rows.scores.keys()).filter((row) => rows.labels[row] === 0)
@@ -39,7 +39,7 @@ export function fitConfidence(rows: ScoredRows, share: number): Confidence {
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
-/** Newton's method on the smoothed loss, the step made steeper as it converges; then the intercept exactly. */
+/** Newton's method on the smoothed loss, with a steeper step on convergence; then the exact intercept. */
 function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
   const inputs = impostors.map((row) => [1, ...rows.conditions(row)])
   const scores = impostors.map((row) => rows.scores[row] ?? 0)
@@ -59,7 +59,7 @@ function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: nu
       }
     })
     const step = solve(hessian, gradient)
-    // A step past one logit leaves the region that the curvature speaks of.
+    // A step of more than one logit leaves the region where the curvature is valid.
     const scale = Math.min(1, 1 / Math.max(...step.map(Math.abs)))
     line = line.map((value, i) => value + scale * (step[i] ?? 0))
   }
@@ -67,7 +67,7 @@ function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: nu
   return [(line[0] ?? 0) + quantileAbove(left, weights, share), ...line.slice(1)]
 }
 
-/** The value that `share` of the weight lies above. */
+/** The value that `share` of the weight is above. */
 function quantileAbove(values: readonly number[], weights: readonly number[], share: number): number {
   const order = Array.from(values.keys()).sort((a, b) => (values[b] ?? 0) - (values[a] ?? 0))
   const all = weights.reduce((sum, weight) => sum + weight, 0)
@@ -99,7 +99,7 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
   return m.map((row, i) => (row[m.length] ?? 0) / (row[i] ?? 1))
 }
 
-/** Logistic regression on one score, both classes weighed alike, by Newton's method; a step that loses is halved. */
+/** Logistic regression on one score, with equal total weight of both classes, by Newton's method; a step without gain is halved. */
 export function plattScale(
   scores: ArrayLike<number>,
   labels: ArrayLike<number>,

@@ -6,13 +6,13 @@ import { keyOfKeyCode, keyOfName } from '../domain/key-table.js'
 
 export type Session = readonly KeyPress[]
 
-/** One person of a data set; sessions by name, in the file's order. */
+/** One person of a data set; sessions by name, in file order. */
 export interface Person {
   readonly id: number
   readonly sessions: ReadonlyMap<string, Session>
 }
 
-/** The open data sets by the name of their file; `names` where keys are written as characters or names, not codes. */
+/** The open data sets by the name of their file; `names` if keys are written as characters or names, not codes. */
 export const DATA_SETS = {
   aalto: { file: 'aalto_desktop.tsv.gz', keys: 'codes' },
   nislab: { file: 'greyc_nislab.tsv.gz', keys: 'names' },
@@ -22,7 +22,7 @@ export type DataSet = keyof typeof DATA_SETS
 
 /**
  * Reads a gzipped TSV (`user session seq key press release`, a line per key press in press order, ms) from a folder.
- * People sorted by number. Throws a sentence a person can act on where the folder or file is missing or empty.
+ * People are sorted by number. Throws an error with the remedy if the folder or file is missing or empty.
  */
 export function loadPeople(folder: string, dataSet: DataSet): Person[] {
   const { file, keys } = DATA_SETS[dataSet]
@@ -45,7 +45,7 @@ export function loadPeople(folder: string, dataSet: DataSet): Person[] {
   return [...people].sort(([a], [b]) => a - b).map(([id, sessions]) => ({ id, sessions }))
 }
 
-/** People that fit the shipped model; whoever comes after them is only ever reported on. */
+/** Number of people that fit the shipped model; the people after them are only used for reports. */
 const FITTING_PEOPLE = 1000
 
 /** Splits by person, in order of their numbers. */

@@ -15,9 +15,9 @@ import { collector } from './rows.js'
 
 const PRESSES_MIN = 15
 const REFERENCES_MAX = 10
-/** Pieces of other captures differ from typing by nothing that these signs see: as examples they only blur the rest. */
+/** Pieces of other captures look like typing to these signs: as examples they would only blur the rest. */
 const FITTED = ATTACK_MODEL_NAMES.filter((attackModel) => attackModel !== 'S6spliceOther')
-/** Those that are told from typing with most effort come more often. */
+/** The forgeries that are hardest to distinguish from typing are drawn more often. */
 const HARD: readonly AttackModel[] = [
   'S6pairGaussian',
   'S6pairLognormal',
@@ -26,7 +26,7 @@ const HARD: readonly AttackModel[] = [
   'S6pairGaussianOther',
 ]
 const DRAWN: readonly AttackModel[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
-/** What a pattern shows in itself. What keeps each key's or key pair's own times does not, and would only blur the rest. */
+/** Models that a single pattern reveals. Models that keep the times of each key or key pair are excluded: they would only blur the rest. */
 const SHOWING: readonly AttackModel[] = [
   'S1',
   'S3',
@@ -38,25 +38,25 @@ const SHOWING: readonly AttackModel[] = [
   'S6gaussian',
   'S6histogram',
 ]
-/** What signs are fitted for: a pattern among the person's references, or one that stands alone. */
+/** The situation that signs are fitted for: a pattern with the person's references, or a pattern alone. */
 export type Company = 'references' | 'none'
-/** Rounds a person: other references, texts and lengths each time. */
+/** Rounds a person, each with other references, texts and lengths. */
 const ROUNDS = 7
 
-/** A person's sessions dealt for one round: what is enrolled, what a forger overheard, what is typed. */
+/** A person's sessions in one round: enrolled, captured by a forger, typed as probes. */
 interface Dealt {
   readonly references: readonly Session[]
   readonly captures: readonly Session[]
   readonly probes: readonly Session[]
 }
 
-/** How many references: none as on a first enrolment, or five as on a usual verification, or from two to ten. */
+/** Number of references: none as in a first enrolment, or five as in a usual verification, or two to ten. */
 function referencesDrawn(company: Company, random: Random): number {
   if (company === 'none') return 0
   return random() < 0.5 ? 5 : 2 + Math.floor(random() * (REFERENCES_MAX - 1))
 }
 
-/** Deals sessions out; every other time all of them as another keyboard or way of typing might have given them. */
+/** Deals sessions for a round; half of the rounds simulate another keyboard or way of typing for all of them. */
 export function dealt(sessions: readonly Session[], company: Company, random: Random): Dealt {
   const length = random() < 0.5 ? 50 : PRESSES_MIN + Math.floor(random() * 50)
   const changed = random() < 0.5 ? (session: Session) => session : disturbance(random)
@@ -69,7 +69,7 @@ export function dealt(sessions: readonly Session[], company: Company, random: Ra
   return { references: usable.slice(0, n), captures, probes: rest.slice(captures.length) }
 }
 
-/** Sincere sessions (0) and synthetic ones (1) of the attack models that signs can tell, cut to random lengths, as the kernel's bot signs. */
+/** Bot signs of sincere sessions (0) and of synthetic ones (1) from the attack models that signs can detect, cut to random lengths. */
 export function livenessExamples(
   wasm: Uint8Array,
   model: Uint8Array,
@@ -114,6 +114,6 @@ export function livenessExamples(
       }
     }
   }
-  if (collected === undefined) throw new Error('nobody to fit on')
+  if (collected === undefined) throw new Error('no people to fit on')
   return collected.done()
 }

@@ -7,15 +7,15 @@ import { blankModel, encodeModel, FEATURE_KINDS, type ModelParts, SUMMARY_SIZE }
 import { fitPopulation, keysOf, type RawSession } from './population.js'
 import { fitTwoCovariance, type VectorGroup } from './two-covariance.js'
 
-/** Four: each fold's two-covariance models still see three quarters of the people. */
+/** With four folds each fold's two-covariance models still see three quarters of the people. */
 export const FOLDS = 4
 const PRESSES_MAX = 64
-/** What NISLAB and Monaco weigh in the model of varying text: more costs P1 and gains P3 (docs/accuracy.md). */
+/** Weight of NISLAB and Monaco in the model of varying text: more costs P1 and gains P3 (docs/accuracy.md). */
 const REPEATED_SHARE = 0.05
-/** Drawn to the diagonal: many people with fifteen patterns, and 110 typists (55 people, two ways each) with fifty. */
+/** Shrinkage to the diagonal: many people with fifteen patterns, and 110 typists (55 people, two ways each) with fifty. */
 const RIDGE = { varying: 0.02, same: 0.1 }
 
-/** The kernel's log times of every session's first presses, by person. */
+/** The kernel's log times of the first presses of every session, by person. */
 function readPeople(kernel: Kernel, people: readonly Person[], which: 'raw' | 'z'): RawSession[][] {
   return people.map(({ sessions }) =>
     [...sessions.values()].map((session) => {
@@ -27,16 +27,16 @@ function readPeople(kernel: Kernel, people: readonly Person[], which: 'raw' | 'z
   )
 }
 
-/** What is fitted before any tree: population, variances, scales, two-covariance models. */
+/** The parts that are fitted before any tree: population, variances, scales, two-covariance models. */
 export interface Foundation {
   readonly whole: ModelParts
-  /** The same with the two-covariance models fitted without each fold. */
+  /** The same, with two-covariance models fitted without each fold. */
   readonly folds: readonly ModelParts[]
 }
 
 /**
- * Population, variances and scales from the varying text alone, the two-covariance models from all sources: the first
- * mostly from varying text, the second from people who repeat theirs, each way of typing (one hand, two) a person.
+ * Fits population, variances and scales on the varying text alone, and the two-covariance models on all sources: the first
+ * mostly on varying text, the second on people who repeat theirs. Each way of typing (one hand, two) counts as a person.
  */
 export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (message: string) => void): Foundation {
   const raw = readPeople(createKernel(wasm, encodeModel(blankModel())), people.aalto, 'raw')
@@ -77,7 +77,7 @@ export function fitFoundation(wasm: Uint8Array, people: Sources, onProgress: (me
   return { whole: without(-1), folds: Array.from({ length: FOLDS }, (_, fold) => without(fold)) }
 }
 
-/** Within-person deviations inverted, population means, population deviations inverted. */
+/** Inverse within-person deviations, population means, inverse population deviations. */
 function scalesOf(people: readonly (readonly Float32Array[])[]): Float32Array {
   const out = new Float32Array(3 * SUMMARY_SIZE)
   for (let i = 0; i < SUMMARY_SIZE; i++) {

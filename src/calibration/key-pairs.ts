@@ -9,7 +9,7 @@ const LETTERS = 26
 const SPACE = 37
 const PRESSES_MAX = 64
 /**
- * People who typed a pair twice that the mean of all pairs weighs: the spread of a ratio from that many people is the
+ * Weight of the mean of all pairs, in people who typed a pair twice: the spread of a ratio from that many people equals the
  * spread of the ratios over frequent pairs.
  */
 const PRIOR_PEOPLE = 30
@@ -18,7 +18,7 @@ const PRIOR_PEOPLE = 30
 interface Sums {
   people: number
   events: number
-  /** Sum over people of squared events counts. */
+  /** Sum over people of squared event counts. */
   squaredEvents: number
   within: number
   /** Sum over people of n x mean, and of n x mean squared. */
@@ -26,22 +26,22 @@ interface Sums {
   between: number
 }
 
-/** What is known of a key pair. */
+/** The statistics of a key pair. */
 export interface PairFigures {
   /** Places of the two keys: 0 to 25 the letters, 26 Space. */
   readonly first: number
   readonly second: number
   /** People who typed the pair twice or more. */
   readonly people: number
-  /** Between-person over within-person variance of hold, press-press, release-press, release-release; drawn to the mean. */
+  /** Between-person over within-person variance of hold, press-press, release-press, release-release; shrunk to the mean. */
   readonly ratios: readonly number[]
-  /** What one typing of the pair tells of who typed it, nats: the sum of half ln(1 + ratio). */
+  /** Information about the typist in one typing of the pair, nats: the sum of half ln(1 + ratio). */
   readonly nats: number
 }
 
 /**
- * How well each pair of letters and Space tells these people apart: one-way analysis of variance of its four times (the
- * hold is that of the second key), as the kernel normalises them, over everybody who typed it twice. Rare pairs are drawn
+ * How well each pair of letters and Space separates these people: one-way analysis of variance of its four times (the
+ * hold is that of the second key), as normalised by the kernel, over everybody who typed it twice. Rare pairs are shrunk
  * to the mean of all. 27 x 27, by first key, then second. Source: Searle, Casella and McCulloch (1992), chapter 3.
  */
 export function pairFigures(kernel: Kernel, people: readonly Person[]): PairFigures[] {
@@ -111,7 +111,7 @@ function addPerson(sums: readonly Sums[], times: ReadonlyMap<number, readonly nu
   }
 }
 
-/** Between and within variance by the moments of the unbalanced one-way layout; 0 where fewer than two people typed it. */
+/** Between and within variance by the moments of the unbalanced one-way layout; 0 with fewer than two people. */
 function componentsOf({ people, events, squaredEvents, within, total, between }: Sums) {
   if (people < 2) return { between: 0, within: 0 }
   const withinVariance = within / (events - people)
@@ -120,7 +120,7 @@ function componentsOf({ people, events, squaredEvents, within, total, between }:
   return { between: (betweenMean - withinVariance) / size, within: withinVariance }
 }
 
-/** The mean of all pairs, each weighing as many people as typed it. */
+/** The mean of all pairs, weighted by the people who typed each. */
 function pooled(sums: readonly Sums[], variances: readonly { between: number; within: number }[], kind: number) {
   let [people, between, within] = [0, 0, 0]
   for (let at = kind; at < sums.length; at += FEATURE_KINDS) {

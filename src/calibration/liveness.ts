@@ -19,30 +19,30 @@ const FITS = {
   },
   none: { trees: 200, leaves: 10, learningRate: 0.08, l2: 2, rowsPerLeafMin: 40, rowShare: 0.7, featureShare: 0.5 },
 }
-/** Fitting people that choose the bot verdict's threshold and no tree of the trial. */
+/** Fitting people that choose the threshold of the bot verdict; no tree of the trial sees them. */
 const HELD_OUT = 200
 /** Share of held-out sincere patterns above the threshold, before any allowance. */
 const FALSE_BOTS = { references: 0.004, none: 0.001 }
 /**
- * Logits for who types unlike the fitted people: as many at the most as their own references need, or, where nobody knows how
- * they type, the same for everybody. Chosen so that of the untouched people's patterns, of NISLAB's passphrases, typed with one
- * hand or two, and of Monaco's, fitted on nowhere, under 0.5 % in all are called a bot (docs/accuracy.md).
+ * Logits for people who type unlike the fitted people: at most as many as their own references need or, without references, the
+ * same for everybody. Chosen so that under 0.5 % in all count as a bot of: patterns of the untouched people, NISLAB's passphrases
+ * typed with one hand or two, and Monaco's patterns, none of which were fitted (docs/accuracy.md).
  */
 const ALLOWANCE = { references: 4.5, none: 3.4 }
 
-/** The bot signs' trees, and what makes a likelihood of their sum. */
+/** The liveness trees, and the constant that turns their sum into a likelihood. */
 interface Liveness extends Boosted {
-  /** Added to the sum: below 0 nobody is called a bot. */
+  /** Added to the sum: a pattern below 0 does not count as a bot. */
   readonly intercept: number
 }
 
-/** Of patterns among two references or more, and of those that stand alone. */
+/** `among` for patterns with two references or more, `lone` for patterns with one or none. */
 interface Livenesses {
   readonly among: Liveness & { readonly allowance: number }
   readonly lone: Liveness
 }
 
-/** The bot signs' trees on everybody, and their thresholds from a trial on four fifths that is asked about the rest. */
+/** Fits the liveness trees on all people, and their thresholds by a trial on four fifths that is tested on the rest. */
 export function fitLiveness(
   wasm: Uint8Array,
   whole: ModelParts,
@@ -79,12 +79,12 @@ function boostLiveness(
   onProgress: (message: string) => void,
 ): Boosted {
   const examples = livenessExamples(wasm, encodeModel(whole), people, company, seed)
-  const whose = company === 'none' ? 'of patterns alone' : 'among references'
-  onProgress(`liveness ${whose}: ${examples.labels.length} examples of ${examples.width} features`)
+  const which = company === 'none' ? 'of patterns alone' : 'among references'
+  onProgress(`liveness ${which}: ${examples.labels.length} examples of ${examples.width} features`)
   return fitBoosting(examples, { ...FITS[company], seed })
 }
 
-/** Where the share of sincere patterns that may be lies above, half of them as other keyboards and timers might have given them. */
+/** The threshold that the allowed share of sincere patterns exceeds; half of them simulate other keyboards and timers. */
 function livenessThreshold(kernel: Kernel, people: readonly Person[], company: Company): number {
   const random = seededRandom(people.length)
   const sincere = people.flatMap(({ sessions }) =>

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from './random.js'
 
-/** Scores of one person's profile: probes of the person and of others, higher meaning more alike. */
+/** Scores of one person's profile: probes of the person and of others; a higher score means more similar. */
 export interface PersonScores {
   readonly genuine: readonly number[]
   readonly impostor: readonly number[]
@@ -42,12 +42,12 @@ export function errorCurve(genuine: ArrayLike<number>, impostor: ArrayLike<numbe
 
 const descending = (scores: ArrayLike<number>): Float64Array => Float64Array.from(scores).sort().reverse()
 
-/** Where false matches and false non-matches are equally common (ISO/IEC 19795-1): the mean at the nearest point. */
+/** The rate at which false matches and false non-matches are equal (ISO/IEC 19795-1): the mean at the nearest point. */
 export function equalErrorRate(genuine: ArrayLike<number>, impostor: ArrayLike<number>): number {
   return equalErrorOf(descending(genuine), descending(impostor))
 }
 
-/** The same for scores in falling order: one pass over the thresholds, no curve. */
+/** The same for scores in descending order: one pass over the thresholds, no curve. */
 function equalErrorOf(g: Float64Array, i: Float64Array): number {
   let [passed, falsely, gap, rate] = [0, 0, Number.POSITIVE_INFINITY, 1]
   while (passed < g.length || falsely < i.length) {
@@ -62,7 +62,7 @@ function equalErrorOf(g: Float64Array, i: Float64Array): number {
   return rate
 }
 
-/** The threshold that `share` of the scores lie above. */
+/** The threshold that `share` of the scores are above. */
 export function thresholdAt(impostor: ArrayLike<number>, share: number): number {
   return thresholdOf(descending(impostor), share)
 }
@@ -89,7 +89,7 @@ export function figuresOf(people: readonly PersonScores[], perUserEers?: readonl
 
 export type Intervals = Readonly<Record<Exclude<keyof Figures, 'people'>, readonly [low: number, high: number]>>
 
-/** 95 % intervals by drawing people with replacement (Efron's percentile bootstrap), seeded. */
+/** 95 % intervals by drawing people with replacement (Efron's percentile bootstrap), with a seed. */
 export function bootstrapIntervals(people: readonly PersonScores[], draws: number, seed: number): Intervals {
   const random: Random = seededRandom(seed)
   const eers = people.map((person) => equalErrorRate(person.genuine, person.impostor))
@@ -113,7 +113,7 @@ export function bootstrapIntervals(people: readonly PersonScores[], draws: numbe
 }
 
 /**
- * Expected calibration error over ten bins of probability, genuine and impostor probes weighed so that `prior` of all
+ * Expected calibration error over ten bins of probability, with genuine and impostor probes weighted so that `prior` of all
  * attempts are genuine. Source: Naeini, Cooper and Hauskrecht (2015).
  */
 export function calibrationError(people: readonly PersonScores[], prior: number): number {

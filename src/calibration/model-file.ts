@@ -1,6 +1,6 @@
 import type { Tree } from './boosting.js'
 
-/** Sizes that `assembly/layout.ts` fixes. */
+/** Sizes fixed by `assembly/layout.ts`. */
 export const KEY_KINDS = 128
 export const FEATURE_KINDS = 4
 export const SUMMARY_SIZE = 28
@@ -14,7 +14,7 @@ export interface TwoCovariance {
   readonly betweenVariances: Float32Array
 }
 
-/** Everything a model file holds; `assembly/model.ts` has the table of its bytes. */
+/** Contents of a model file; `assembly/model.ts` has the table of its bytes. */
 export interface ModelParts {
   readonly nContexts: number
   /** Key to context, and `first x 128 + second` to context. */
@@ -26,11 +26,11 @@ export interface ModelParts {
   /** `kind x 8 +` user, first key, second key, pair, session, residual, total, spare. */
   readonly components: Float32Array
   readonly summaryScales: Float32Array
-  /** Of varying text, and of people who repeat theirs. */
+  /** One for varying text, one for people who repeat theirs. */
   readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
   /**
-   * Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; most that liveness
-   * allows; intercept of lone liveness.
+   * Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; largest allowance of
+   * liveness; intercept of lone liveness.
    */
   readonly calibration: Float32Array
   readonly fusion: readonly Tree[]
@@ -39,7 +39,7 @@ export interface ModelParts {
   readonly loneLiveness: readonly Tree[]
 }
 
-/** A model that normalises nothing and decides nothing: what calibration starts from. */
+/** A model that normalises nothing and decides nothing: the start of calibration. */
 export function blankModel(): ModelParts {
   return {
     nContexts: 1,

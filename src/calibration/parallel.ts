@@ -12,9 +12,9 @@ export interface FitTask {
 type Message = { readonly done: number } | { readonly boosted: Boosted }
 
 /**
- * Fits each task on a thread of its own, as many at once as there are cores; the columns are shared, not copied. Results
- * in the tasks' order, and the same whatever the number of cores. A finished fit is kept in a file `kept` + its name
- * until all are, so that a run that was broken off goes on where it stood. `worker` is the built fit-worker.js.
+ * Fits each task on a thread of its own, as many at once as there are cores; threads share the columns. Results are
+ * in the order of the tasks and independent of the number of cores. A finished fit is kept in a file `kept` + its name
+ * until all are finished, so that an interrupted run resumes. `worker` is the built fit-worker.js.
  */
 export async function fitInParallel(
   tasks: readonly FitTask[],
@@ -40,10 +40,10 @@ export async function fitInParallel(
   return results
 }
 
-/** A kept fit of the very same task; null where there is none. */
+/** A kept fit of exactly this task; null if none. */
 function readKept(file: string, print: string): Boosted | null {
   if (!existsSync(file)) return null
-  // Sound: written below by this function's caller; a file of another make has another print.
+  // Sound: only this function's caller writes the file; a file of another task has another print.
   const kept = JSON.parse(readFileSync(file, 'utf8')) as { readonly print: string; readonly boosted: Boosted }
   return kept.print === print ? kept.boosted : null
 }

@@ -1,15 +1,15 @@
 import type { Session } from './dataset.js'
 import { FEATURE_KINDS, KEY_KINDS, type ModelParts } from './model-file.js'
 
-/** A session's log times as the kernel computes them: a row per feature kind, with the keys they belong to. */
+/** A session's log times from the kernel: a row per feature kind, with the keys they belong to. */
 export interface RawSession {
   readonly keys: Uint8Array
   readonly rows: readonly Float32Array[]
 }
 
-/** Fewer events than this and a key pair takes its second key's statistics (prototype's figure). */
+/** With fewer events a key pair uses its second key's statistics (prototype's figure). */
 const EVENTS_MIN = 30
-/** Weight, in events, of the statistics a context backs off to. No measurement behind it. */
+/** Weight, in events, of the statistics of the back-off context. No measurement behind it. */
 const PRIOR_EVENTS = 15
 
 class Moments {
@@ -32,8 +32,8 @@ class Moments {
 type Contexts = Pick<ModelParts, 'nContexts' | 'holdContexts' | 'pairContexts' | 'means' | 'inverseSds'>
 
 /**
- * Mean and spread of every feature kind for each key and key pair that the population typed often enough, with the map
- * from key and pair to context already backed off: pair, second key, all.
+ * Mean and spread of every feature kind for each key and key pair that is frequent in the population, with the map
+ * from key and pair to context after back-off: pair, second key, all.
  */
 export function fitPopulation(sessions: readonly RawSession[]): Contexts {
   const pairs = Array.from({ length: KEY_KINDS * KEY_KINDS }, () => 0)
@@ -94,7 +94,7 @@ function statistics(sessions: readonly RawSession[], numbering: Numbering): Pick
         if (behind !== 0) moments[behind]?.add(value)
       })
     }
-    // Second keys are numbered before pairs, so what a context backs off to is final before it.
+    // Second keys have lower numbers than pairs, so a back-off context is final before its pairs.
     const mean = new Float64Array(nContexts)
     const variance = new Float64Array(nContexts)
     moments.forEach((of, context) => {
@@ -111,6 +111,6 @@ function statistics(sessions: readonly RawSession[], numbering: Numbering): Pick
   return { means, inverseSds }
 }
 
-/** The keys of a session's first presses. */
+/** The keys of the first presses of a session. */
 export const keysOf = (session: Session, pressesMax: number): Uint8Array =>
   Uint8Array.from(session.slice(0, pressesMax), ({ key }) => key)

@@ -4,7 +4,7 @@ import type { Sources } from './comparisons.js'
 import type { Person, Session } from './dataset.js'
 import type { PersonScores } from './metrics.js'
 
-/** One person's part in a protocol: what is enrolled, what is probed, and what tries to pass for others. */
+/** One person's part in a protocol: references, own probes, and the pattern that is tried against others. */
 export interface Participant {
   readonly references: readonly Session[]
   readonly probes: readonly Session[]
@@ -54,7 +54,7 @@ export function otherDays(people: readonly Person[]): Participant[] {
   })
 }
 
-/** What each protocol asks of the people of its source, by name, in the order of a report. */
+/** The participants of each protocol by name, in the order of a report. */
 export function protocolsOf({ aalto, nislab, monacoFree }: Sources): Record<string, Participant[]> {
   return {
     P1: varyingText(aalto, 50),
@@ -65,15 +65,15 @@ export function protocolsOf({ aalto, nislab, monacoFree }: Sources): Record<stri
   }
 }
 
-/** What a protocol measures: the fused score before calibration, and the confidence it becomes. */
+/** Results of a protocol: the fused score before calibration, and the confidence from it. */
 export interface ProtocolScores {
   readonly fused: readonly PersonScores[]
   readonly confidence: readonly PersonScores[]
 }
 
 /**
- * Every participant's probes, and every other participant's impostor pattern, against the participant's references,
- * through the kernel: scores by participant, in order.
+ * Scores every participant's probes, and every other participant's impostor pattern, against the participant's references.
+ * Returns scores by participant, in order.
  */
 export function runProtocol(kernel: Kernel, participants: readonly Participant[]): ProtocolScores {
   const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')

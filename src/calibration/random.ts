@@ -1,5 +1,5 @@
 /**
- * A seeded source of numbers in [0, 1): the same seed gives the same model on every machine.
+ * A seeded generator of numbers in [0, 1): the same seed gives the same model on every machine.
  * Source: mulberry32, Tommy Ettinger (public domain).
  */
 export type Random = () => number

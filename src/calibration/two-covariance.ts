@@ -4,10 +4,10 @@ type Matrix = Float64Array[]
 const zeros = (n: number): Matrix => Array.from({ length: n }, () => new Float64Array(n))
 const at = (m: Matrix, i: number, j: number): number => m[i]?.[j] ?? 0
 
-/** Along an axis where people differ by less than this share of one person's variance, nobody is told apart (docs/accuracy.md). */
+/** An axis with a between-person variance below this share of one person's variance separates nobody (docs/accuracy.md). */
 const BETWEEN_MIN = 0.02
 
-/** People of one source, each with the vectors of their patterns, and how much the source counts. */
+/** People of one source with the vectors of their patterns, and the weight of the source. */
 export interface VectorGroup {
   readonly weight: number
   readonly people: readonly (readonly Float32Array[])[]
@@ -15,9 +15,10 @@ export interface VectorGroup {
 
 /**
  * The two-covariance model of pattern vectors: mean, the projection that whitens the within-person covariance and
- * diagonalises the between-person one, and the latter's diagonal, best axes first. Each group's covariances are taken
- * apart and mixed by weight; people with fewer than two vectors are left out. `ridge` is the share of the within-person
- * covariance that is drawn to its diagonal, so that a rare habit inverts. Source: Brummer and De Villiers (Odyssey 2010).
+ * diagonalises the between-person one, and the latter's diagonal, best axes first. The covariances of each group are
+ * computed separately and mixed by weight; people with fewer than two vectors are excluded. `ridge` is the share by which the
+ * within-person covariance shrinks to its diagonal, so that a rare habit is invertible. Source: Brummer and De Villiers
+ * (Odyssey 2010).
  */
 export function fitTwoCovariance(groups: readonly VectorGroup[], ridge: number): TwoCovariance {
   const d = VECTOR_SIZE
@@ -51,7 +52,7 @@ export function fitTwoCovariance(groups: readonly VectorGroup[], ridge: number):
   }
 }
 
-/** Mean, covariance within people, covariance of their means, and the mean of one over their numbers of vectors. */
+/** Mean, covariance within people, covariance of their means, and the mean of 1 / number of vectors. */
 function covariancesOf(people: VectorGroup['people']) {
   const used = people.filter((vectors) => vectors.length > 1)
   const means = used.map((vectors) => meanOf(vectors))

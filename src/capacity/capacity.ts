@@ -1,32 +1,8 @@
-import { REPLAY_MEMORY_DAYS } from '../domain/replay.js'
-import type { CapacityCosts, Range, RequestCost } from './costs.js'
-import {
-  BLOAT,
-  BUSY_MAX,
-  CACHE_MAX_MIB,
-  type CapacityTarget,
-  CLUSTER_MIN,
-  KINDS,
-  MIB,
-  POOLER_US,
-  PROXY_US,
-  requestsOf,
-  SESSION_S,
-  type Sizes,
-  sized,
-} from './sizes.js'
+import type { CapacityCosts } from './costs.js'
+import { linesOf, type PlanLine, shown } from './plan-lines.js'
+import { type CapacityTarget, CLUSTER_MIN, MIB, requestsOf, type Sizes, sized } from './sizes.js'
 
-/** One quantity of a plan and how it comes about. */
-interface PlanLine {
-  readonly name: string
-  readonly unit: string
-  /** With the measured costs at their best, middle and worst. */
-  readonly value: Range
-  /** The arithmetic of `typical`, in numbers. */
-  readonly because: string
-}
-
-/** The highest rate of sign-ins that a part of the planned deployment takes. */
+/** The highest rate of sign-ins that a part of the planned deployment can serve. */
 interface Limit {
   readonly part: string
   readonly signInsPerS: number
@@ -35,190 +11,40 @@ interface Limit {
 
 export interface CapacityPlan {
   readonly lines: readonly PlanLine[]
-  /** What breaks first stands first. */
+  /** The lowest limit first. */
   readonly limits: readonly Limit[]
   readonly advice: readonly string[]
-  /** Settings of the planned deployment, a line each. */
+  /** Settings of the planned deployment, one a line. */
   readonly configuration: readonly string[]
 }
 
-/** Attempts that share one commit at the most (`storage/postgres/group-commit.ts`). */
+/** Maximum of attempts that share one commit (`storage/postgres/attempt/group-commit.ts`). */
 const BATCH_MAX = 64
-/** PostgreSQL's own default, less those it keeps for administration. */
+/** PostgreSQL's default without the connections reserved for administration. */
 const CONNECTIONS_MAX = 97
-/** Connections beside those of the processes: the command line, a backup, monitoring, and a deployment that overlaps. */
+/** Connections for other clients: the command line, a backup, monitoring, an overlapping deployment. */
 const ADMINISTRATION = 20
 
-/** `message` says why there is no plan. */
+/** `message` is the reason why there is no plan. */
 type Planned = { readonly ok: true; readonly plan: CapacityPlan } | { readonly ok: false; readonly message: string }
 
-/** Sizes of a deployment that keeps the target at the end of its years, line by line, and what would break first. */
+/** Sizes a deployment that meets the target at the end of its years, line by line, and finds its lowest limits. */
 export function planCapacity(costs: CapacityCosts, target: CapacityTarget): Planned {
   const typical = sized(costs, target, 'typical')
   const [best, worst] = [sized(costs, target, 'low'), sized(costs, target, 'high')]
   for (const one of [typical, worst, best]) if (typeof one === 'string') return { ok: false, message: one }
-  // Sound: none is a string any more.
+  // Sound: the loop has returned any string.
   const [low, middle, high] = [best, typical, worst] as [Sizes, Sizes, Sizes]
   const limits = limitsOf(costs, target, middle)
   return {
     ok: true,
     plan: {
-      lines: linesOf(costs, target, low, middle, high),
+      lines: linesOf({ costs, target, middle }, low, high),
       limits,
       advice: adviceOf(costs, target, middle, limits),
       configuration: configurationOf(target, middle),
     },
   }
-}
-
-const shown = (value: number): string =>
-  value === 0
-    ? '0'
-    : Math.abs(value) >= 1000
-      ? Math.round(value).toLocaleString('en')
-      : String(Number(value.toPrecision(3)))
-
-function linesOf(costs: CapacityCosts, target: CapacityTarget, low: Sizes, middle: Sizes, high: Sizes): PlanLine[] {
-  const line = (name: string, unit: string, of: (sizes: Sizes) => number, because: string): PlanLine => {
-    const values = [of(low), of(middle), of(high)]
-    return { name, unit, because, value: { low: Math.min(...values), typical: of(middle), high: Math.max(...values) } }
-  }
-  const requests = requestsOf(target)
-  const verifies = requests.verify_first + requests.verify
-  const sum = (part: (cost: RequestCost) => number) =>
-    KINDS.map((kind) => `${shown(requests[kind])} ${kind} x ${shown(part(costs.requests[kind]))}`).join(' + ')
-  const m = middle
-  const kept = (count: string, days: number) =>
-    `${shown(target.people * m.grown)} people x ${shown(target.signInsPerDay)} a day x ${count} x ${shown(days)} days`
-  return [
-    line(
-      'peak',
-      'sign-ins/s',
-      (s) => s.peak,
-      `${shown(target.peakPerS)} x ${shown(1 + target.growthPerYear)} ^ ${target.years} years`,
-    ),
-    line(
-      'front, a sign-in',
-      'µs',
-      (s) => s.frontUs,
-      sum(({ front_us }) => front_us.typical),
-    ),
-    line(
-      'PostgreSQL, a sign-in',
-      'µs',
-      (s) => s.postgresUs,
-      sum(({ postgres_us }) => postgres_us.typical),
-    ),
-    line(
-      'Redis, a sign-in',
-      'µs',
-      (s) => s.redisUs,
-      sum(({ redis_us }) => redis_us.typical),
-    ),
-    line(
-      'a front may be busy',
-      'share',
-      (s) => s.busy,
-      `99 of 100 wait ${shown(target.p99Ms - costs.unloaded_p99_ms.typical)} ms at the most behind requests with ${shown(m.residualMs)} ms left (M/G/1), ${BUSY_MAX} at the most`,
-    ),
-    line(
-      'processes',
-      'processes, a core each',
-      (s) => s.processes,
-      `${shown(m.peak)}/s x ${shown(m.frontUs)} µs / ${shown(m.busy)}, rounded up, + ${target.spare} spare`,
-    ),
-    line(
-      'memory of the processes',
-      'GiB',
-      (s) => s.frontsGib,
-      `${m.processes} x (${shown(costs.bytes.process / MIB)} MiB + PROFILE_CACHE_MB ${shown(m.cacheMib)})`,
-    ),
-    line(
-      'PROFILE_CACHE_MB',
-      'MiB a process',
-      (s) => s.cacheMib,
-      `${shown(m.cachedProfiles)} people that a process meets in five minutes at the peak x ${shown(costs.bytes.cached_profile)} bytes, ${shown(CACHE_MAX_MIB)} MiB at the most`,
-    ),
-    line(
-      'cores of PostgreSQL',
-      'cores',
-      (s) => s.postgresCores,
-      `${shown(m.peak)}/s x ${shown(m.postgresUs)} µs / ${BUSY_MAX}`,
-    ),
-    line(
-      'account creations',
-      'a second',
-      (s) => s.creations,
-      `${shown(m.peak)}/s x ${shown(target.newcomers)} newcomers, ${shown((costs.requests.create.front_us.typical + costs.requests.create.postgres_us.typical) / 1000)} ms of front and PostgreSQL each`,
-    ),
-    line(
-      'cores of the proxy',
-      'cores',
-      (s) => s.proxyCores,
-      `${shown(m.requestsPerS)} requests/s x ${shown(PROXY_US)} µs / ${BUSY_MAX}`,
-    ),
-    line(
-      'cores of PgBouncer',
-      'cores, where there is one',
-      (s) => s.poolerCores,
-      `${shown(m.requestsPerS)} requests/s x ${shown(POOLER_US)} µs / ${BUSY_MAX}; a process of it is one thread`,
-    ),
-    line(
-      'commits',
-      'a second (IOPS of the log)',
-      (s) => s.commits,
-      `the lesser of ${shown(m.peak * (verifies + requests.code + requests.enroll))} writes/s and ${m.processes} processes / ${shown(costs.commit_ms.typical)} ms: writes that wait share the next one`,
-    ),
-    line(
-      'write-ahead log',
-      'MiB/s',
-      (s) => s.walMibPerS,
-      `${shown(m.peak * (verifies + requests.code + requests.enroll))} writes/s x ${shown(costs.bytes.wal)} bytes`,
-    ),
-    line('connections to PostgreSQL', 'connections', (s) => s.connections, `${m.processes} processes x ${target.pool}`),
-    line(
-      'attempts kept',
-      'rows',
-      (s) => s.attemptsKept,
-      kept(`${shown(verifies + requests.code)} attempts`, target.retentionDays),
-    ),
-    line(
-      'replay marks kept',
-      'rows',
-      (s) => s.marksKept,
-      kept(`${shown(verifies)} verifies`, Math.min(target.retentionDays, REPLAY_MEMORY_DAYS)),
-    ),
-    line(
-      'storage of PostgreSQL',
-      'GiB',
-      (s) => s.storageGib,
-      `${BLOAT} x (people x ${shown(costs.bytes.person)} + attempts x ${shown(costs.bytes.attempt)} + marks x ${shown(costs.bytes.replay_mark)} bytes)`,
-    ),
-    line(
-      'Redis commands',
-      'a second',
-      (s) => s.redisCommands,
-      `${shown(m.peak)}/s x (${sum(({ redis_commands }) => redis_commands)})`,
-    ),
-    line(
-      'memory of Redis',
-      'MiB',
-      (s) => s.redisMib,
-      `${shown(m.peak)}/s x ${SESSION_S} s a session lives x ${shown(costs.bytes.session)} bytes`,
-    ),
-    line(
-      'masters of Redis',
-      'processes, a core each',
-      (s) => s.redisMasters,
-      `${shown(m.peak)}/s x ${shown(m.redisUs)} µs / ${BUSY_MAX}, rounded up; more than one is Redis Cluster, of three or more`,
-    ),
-    line(
-      'machines',
-      `machines of ${target.cores} cores`,
-      (s) => s.machines.processes + s.machines.proxies + s.machines.postgres + s.machines.redis,
-      `${m.machines.processes} for the processes + ${m.machines.proxies} proxies + ${m.machines.postgres} of PostgreSQL${m.machines.postgres > 1 ? ' (one a standby)' : ''} + ${m.machines.redis} of Redis`,
-    ),
-  ]
 }
 
 function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit[] {
@@ -229,11 +55,11 @@ function limitsOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes): Limit
   const limit = (part: string, signInsPerS: number, because: string): Limit => ({ part, signInsPerS, because })
   const limits = [
     limit(
-      'processes, to keep the p99',
+      'processes, within the p99',
       (m.processes * m.busy * 1e6) / m.frontUs,
       `${m.processes} x ${shown(m.busy)} / ${shown(m.frontUs)} µs`,
     ),
-    limit('processes, to keep up at all', (m.processes * 1e6) / m.frontUs, `${m.processes} / ${shown(m.frontUs)} µs`),
+    limit('processes, at full load', (m.processes * 1e6) / m.frontUs, `${m.processes} / ${shown(m.frontUs)} µs`),
     limit(
       `PostgreSQL on ${postgresCores} ${postgresCores === 1 ? 'core' : 'cores'}`,
       (postgresCores * 1e6) / m.postgresUs,
@@ -271,25 +97,25 @@ function adviceOf(costs: CapacityCosts, target: CapacityTarget, m: Sizes, limits
       ? ['One process: an update or a crash stops sign-ins for a moment.']
       : []),
     ...(m.redisMasters > 1
-      ? [`One Redis is too busy: take Redis Cluster of ${m.redisMasters} masters, each with a replica.`]
+      ? [`One Redis is too busy: use Redis Cluster with ${m.redisMasters} masters, each with a replica.`]
       : []),
     ...(m.postgresCores > target.cores
       ? [
-          `PostgreSQL wants ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: it needs a larger one (--cores), or organizations on several.`,
+          `PostgreSQL needs ${shown(m.postgresCores)} cores, more than the ${target.cores} of a machine: use a larger machine (--cores), or distribute organizations over several.`,
         ]
       : []),
     ...(held < m.cachedProfiles
       ? [
-          `The cache of a process holds ${shown(held)} of the ${shown(m.cachedProfiles)} people that it meets in five minutes: plan with a smaller --remembered.`,
+          `The cache of a process holds ${shown(held)} of the ${shown(m.cachedProfiles)} people it serves in five minutes: plan with a smaller --remembered.`,
         ]
       : []),
   ]
 }
 
-/** For the machines that serve, and what goes with it in the stores. */
+/** Settings of the serving machines and of the stores. */
 function configurationOf(target: CapacityTarget, m: Sizes): string[] {
   return [
-    `# each of ${m.machines.processes} machines that serve`,
+    `# each of ${m.machines.processes} serving machines`,
     `PROCESSES=${Math.ceil(m.processes / m.machines.processes)}`,
     `PROFILE_CACHE_MB=${m.cacheMib}`,
     `DATABASE_POOL=${target.pool}`,

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 
-/** A measured quantity: the middle of its rounds, the best and the worst. */
+/** A measured quantity: the median of its rounds, the best and the worst. */
 const Range = z
   .object({ low: z.number().min(0), typical: z.number().min(0), high: z.number().min(0) })
-  .refine(({ low, typical, high }) => low <= typical && typical <= high, 'low <= typical <= high is wanted')
+  .refine(({ low, typical, high }) => low <= typical && typical <= high, 'must have low <= typical <= high')
 export type Range = z.infer<typeof Range>
 
 const Request = z.object({
-  front_us: Range.describe('processor of a process that serves, µs a request'),
-  postgres_us: Range.describe('processor of PostgreSQL, its share of background writing in it'),
-  redis_us: Range.describe('processor of Redis'),
+  front_us: Range.describe('processor time of a serving process, µs a request'),
+  postgres_us: Range.describe('processor time of PostgreSQL, including its share of background writing'),
+  redis_us: Range.describe('processor time of Redis'),
   redis_commands: z.number().min(0),
 })
 export type RequestCost = z.infer<typeof Request>
@@ -17,14 +17,15 @@ export type RequestCost = z.infer<typeof Request>
 const bytes = z.number().min(0)
 
 /**
- * `verify_first` is of somebody whom the process does not remember, `verify` of somebody it does.
- * What requests cost on one machine, as `npm run bench -- path --costs FILE` measures it: what `keystride plan` starts from. */
+ * Costs of requests on one machine, measured by `npm run bench -- path --costs FILE`: the input of `keystride plan`.
+ * `verify_first` is a verify of a person whom the process has not cached, `verify` one of a person whom it has.
+ */
 export const CapacityCosts = z.object({
   schema: z.literal('keystride-costs/1'),
   measured_at: z.iso.date(),
   machine: z.string().min(1),
   scoring: z.enum(['inline', 'pool']),
-  presses: z.int().min(1).describe('key presses of the patterns that were verified'),
+  presses: z.int().min(1).describe('key presses of the verified patterns'),
   requests: z.object({
     bootstrap: Request,
     create: Request.describe('a new account with its member'),
@@ -34,14 +35,14 @@ export const CapacityCosts = z.object({
     enroll: Request,
   }),
   commit_ms: Range.describe('one commit of one attempt, alone'),
-  unloaded_p99_ms: Range.describe('99 of 100 verifies asked one after the other: the plan goes by typical'),
+  unloaded_p99_ms: Range.describe('p99 of sequential verifies; the plan uses typical'),
   bytes: z.object({
-    attempt: bytes.describe('an authentication in PostgreSQL, its indexes in it'),
-    replay_mark: bytes.describe('what the replay index keeps of it'),
-    person: bytes.describe('account, member and five references, their indexes in it'),
+    attempt: bytes.describe('an authentication in PostgreSQL, with its indexes'),
+    replay_mark: bytes.describe('its entry in the replay index'),
+    person: bytes.describe('account, member and five references, with their indexes'),
     wal: bytes.describe('write-ahead log of a verify'),
     session: bytes.describe('a session in Redis'),
-    process: bytes.describe('resident memory of a process that serves, nothing cached'),
+    process: bytes.describe('resident memory of a serving process with an empty cache'),
     cached_profile: bytes,
   }),
 })

@@ -1,27 +1,27 @@
 import { REPLAY_MEMORY_DAYS } from '../domain/replay.js'
 import type { CapacityCosts, Range } from './costs.js'
 
-/** What a deployment is to do. Shares are 0 to 1. */
+/** Requirements of a deployment. Shares are 0 to 1. */
 export interface CapacityTarget {
   readonly people: number
   /** Sign-ins a second at the busiest time. */
   readonly peakPerS: number
-  /** A verify at the peak, 99 of 100. */
+  /** 99th percentile of a verify at the peak, ms. */
   readonly p99Ms: number
   readonly retentionDays: number
-  /** More people and sign-ins after a year, as a share. */
+  /** Growth of people and sign-ins in a year, as a share. */
   readonly growthPerYear: number
   readonly years: number
-  /** Of each person, over the year. */
+  /** Per person, averaged over the year. */
   readonly signInsPerDay: number
-  /** Sign-ins in which typing is tried again. */
+  /** Share of sign-ins with a second typing attempt. */
   readonly retypes: number
-  /** First tries of somebody whom the process that gets them still remembers. */
+  /** Share of first attempts whose person is still cached by the process. */
   readonly remembered: number
-  /** Sign-ins by a security code, and by somebody new with five patterns. */
+  /** Share of sign-ins by a security code, and by a new person with five patterns. */
   readonly codes: number
   readonly newcomers: number
-  /** Processes more than are needed, so that one may die or be updated. */
+  /** Processes in addition to those needed, so that one can fail or be updated. */
   readonly spare: number
   /** Connections to PostgreSQL of each process. */
   readonly pool: number
@@ -29,32 +29,32 @@ export interface CapacityTarget {
   readonly cores: number
 }
 
-/** Processes and stores are planned to be busy for this share of the time at the most: hiccups and a lost neighbour fit in. Our choice. */
+/** Maximum planned utilisation of processes and stores: leaves room for hiccups and a lost neighbour. Our choice. */
 export const BUSY_MAX = 0.7
 /** A session lives this long (decisions, Sessions). */
 export const SESSION_S = 900
 /** Patterns of an enrollment. */
 const ENROLLS = 5
-/** Whoever types again does so within this time; to remember everybody until tomorrow costs more memory than it saves. Our choice. */
+/** A retry follows within this time, s; caching everybody until the next day costs more memory than it saves. Our choice. */
 const CACHED_S = 300
-/** MiB of cached people a process may hold: each is garbage for the collector in the end, and a start begins with none. Our choice. */
+/** Limit of cached people per process, MiB: all of it becomes work for the garbage collector, and a restart begins with none. Our choice. */
 export const CACHE_MAX_MIB = 1024
 /**
- * Processor of a reverse proxy and of PgBouncer, µs a request: nginx 1.22 without TLS, half of the requests with a body of 19 kB,
- * and PgBouncer 1.18 in transaction mode under bootstraps that keep their session in PostgreSQL; 500 each at 16 connections, on
- * a busy machine. TLS comes on top.
+ * Processor time of a reverse proxy and of PgBouncer, µs a request: nginx 1.22 without TLS, half of the requests with a body of
+ * 19 kB, and PgBouncer 1.18 in transaction mode under bootstraps that keep their session in PostgreSQL; 500 each at 16
+ * connections, on a busy machine. TLS is not included.
  */
 export const [PROXY_US, POOLER_US] = [200, 460]
 /** Masters of the smallest Redis Cluster. */
 export const CLUSTER_MIN = 3
-/** Room for dead rows, free pages and a month that is dropped whole. Our choice, no measurement behind it. */
+/** Factor for dead rows, free pages and a month that is dropped as a whole. Our choice, no measurement behind it. */
 export const BLOAT = 1.3
 /** Bytes. */
 export const [GIB, MIB] = [2 ** 30, 2 ** 20]
 
 type At = keyof Range
 
-/** The requests of one sign-in: how many of each, by the target's shares. */
+/** Requests in one sign-in: the number of each kind, from the target's shares. */
 export function requestsOf(target: Pick<CapacityTarget, 'retypes' | 'remembered' | 'codes' | 'newcomers'>) {
   const { retypes, remembered, codes, newcomers } = target
   return {
@@ -68,17 +68,17 @@ export function requestsOf(target: Pick<CapacityTarget, 'retypes' | 'remembered'
 }
 type Requests = ReturnType<typeof requestsOf>
 type Kind = keyof Requests
-/** Requests that cost something. */
+/** Request kinds with a cost. */
 export const KINDS: readonly Kind[] = ['bootstrap', 'create', 'verify_first', 'verify', 'code', 'enroll']
 
-/** Processor of one sign-in in a part, µs. */
+/** Processor time of one sign-in in a part, µs. */
 function signInUs(costs: CapacityCosts, requests: Requests, part: 'front_us' | 'postgres_us' | 'redis_us', at: At) {
   return KINDS.reduce((sum, kind) => sum + requests[kind] * costs.requests[kind][part][at], 0)
 }
 
 /**
- * The most sign-ins a second where everything shares the cores of one machine, and what makes the load uses `generatorUs`
- * of them for each: all cores busy, nothing waited for.
+ * Highest rate of sign-ins per second if all parts share the cores of one machine and the load generator uses `generatorUs`
+ * of them for each sign-in: all cores are busy and nothing waits.
  */
 export function sharedMachineRate(costs: CapacityCosts, requests: Requests, cores: number, generatorUs = 0): Range {
   const rate = (at: At) => {
@@ -89,8 +89,8 @@ export function sharedMachineRate(costs: CapacityCosts, requests: Requests, core
 }
 
 /**
- * Milliseconds that are left, on average, of the request that another one finds under way: E(S^2) / 2 E(S) with times of a
- * kind that are exponential (Kleinrock 1975, 5.7), so the sum of squares over the sum. Long requests weigh by their length.
+ * Mean remaining time, ms, of the request that another request finds in service: E(S^2) / 2 E(S). Times of a kind are
+ * exponential (Kleinrock 1975, 5.7), so it is the sum of squares over the sum. Long requests weigh by their length.
  */
 function residualMs(costs: CapacityCosts, requests: Requests, at: At): number {
   const times = KINDS.map((kind) => [requests[kind], costs.requests[kind].front_us[at] / 1000] as const)
@@ -99,9 +99,9 @@ function residualMs(costs: CapacityCosts, requests: Requests, at: At): number {
 }
 
 /**
- * How busy a process may be for its 99th percentile to stay within `p99Ms`: a verify takes `unloadedMs` alone and waits
- * for the requests before it, of which the one under way has `serviceMs` left. Waiting in M/G/1, its tail taken for
- * exponential: P(wait > t) = busy * exp(-(1 - busy) t / service). Null where the promise leaves no time to wait.
+ * Maximum utilisation of a process that keeps its 99th percentile within `p99Ms`: a verify takes `unloadedMs` alone and waits
+ * for earlier requests, of which the one in service has `serviceMs` left. Waiting in M/G/1 with an exponential tail:
+ * P(wait > t) = busy * exp(-(1 - busy) t / service). Null if `p99Ms` leaves no time to wait.
  */
 export function busyAllowed(serviceMs: number, unloadedMs: number, p99Ms: number): number | null {
   const waitMs = p99Ms - unloadedMs
@@ -117,7 +117,7 @@ export function busyAllowed(serviceMs: number, unloadedMs: number, p99Ms: number
   return low
 }
 
-/** Machines by what runs on them. */
+/** Number of machines by role. */
 interface Machines {
   readonly processes: number
   readonly proxies: number
@@ -125,14 +125,14 @@ interface Machines {
   readonly redis: number
 }
 
-/** What one set of costs leads to. */
+/** The sizes that follow from one set of costs. */
 export interface Sizes {
   readonly grown: number
   readonly peak: number
   readonly frontUs: number
   readonly postgresUs: number
   readonly redisUs: number
-  /** Of the request that a verify finds under way, ms. */
+  /** Mean remaining time of the request in service, ms. */
   readonly residualMs: number
   readonly busy: number
   readonly processes: number
@@ -157,26 +157,26 @@ export interface Sizes {
   readonly connections: number
 }
 
-/** A string says why there is none. */
+/** Computes the sizes; a string is the reason why there are none. */
 export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Sizes | string {
   const requests = requestsOf(target)
   const part = (name: 'front_us' | 'postgres_us' | 'redis_us') => signInUs(costs, requests, name, at)
   const grown = (1 + target.growthPerYear) ** target.years
   const peak = target.peakPerS * grown
   const [frontUs, postgresUs, redisUs] = [part('front_us'), part('postgres_us'), part('redis_us')]
-  // One meaning for every column: the spread of this one is the bench's, not a cost.
+  // All columns use the typical value: the spread of this figure is the bench's and not a cost.
   const unloadedMs = costs.unloaded_p99_ms.typical
   const residual = residualMs(costs, requests, at)
   const busy = busyAllowed(residual, unloadedMs, target.p99Ms)
   if (busy === null)
-    return `a p99 of ${target.p99Ms} ms cannot be promised: on the measured machine verifies asked one after the other have ${unloadedMs} ms`
+    return `a p99 of ${target.p99Ms} ms cannot be promised: sequential verifies on the measured machine have a p99 of ${unloadedMs} ms`
   const processes = Math.ceil((peak * frontUs) / 1e6 / busy - 1e-9) + target.spare
   const verifies = requests.verify_first + requests.verify
   const writes = peak * (verifies + requests.code + requests.enroll)
   const people = target.people * grown
   const attemptsKept = people * target.signInsPerDay * (verifies + requests.code) * target.retentionDays
   const marksKept = people * target.signInsPerDay * verifies * Math.min(target.retentionDays, REPLAY_MEMORY_DAYS)
-  // Each process meets its share of the peak.
+  // Each process gets its share of the peak.
   const cachedProfiles = Math.min(people, (peak * CACHED_S) / Math.max(1, processes - target.spare))
   const cacheMib = Math.min(CACHE_MAX_MIB, Math.max(1, Math.ceil((cachedProfiles * costs.bytes.cached_profile) / MIB)))
   const sessions = peak * SESSION_S
@@ -200,7 +200,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
     proxyCores,
     poolerCores,
     postgresCores,
-    // What arrives during a commit shares the next one.
+    // Writes that arrive during a commit share the next one.
     commits: Math.min(writes, (processes * 1000) / costs.commit_ms[at]),
     cachedProfiles,
     cacheMib,
@@ -220,7 +220,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
 
 const mastersFor = (cores: number): number => (cores <= 1 ? 1 : Math.max(CLUSTER_MIN, Math.ceil(cores)))
 
-/** With a process to spare every part is there twice: a proxy, a standby of PostgreSQL, a replica of each Redis. */
+/** With a spare process every part exists twice: a proxy, a standby of PostgreSQL, a replica of each Redis. */
 function machinesFor(
   { cores, spare }: CapacityTarget,
   { processes, proxyCores, redisMasters }: Pick<Sizes, 'processes' | 'proxyCores' | 'redisMasters'>,
@@ -230,7 +230,7 @@ function machinesFor(
     processes: Math.max(Math.min(processes, twice), Math.ceil(processes / cores)),
     proxies: Math.max(twice, Math.ceil(proxyCores / cores)),
     postgres: twice,
-    // A Redis is one thread, so a core each; a replica never beside its master.
+    // A Redis is one thread and needs one core; a replica is never on its master's machine.
     redis: Math.max(twice, Math.ceil((twice * redisMasters) / cores)),
   }
 }

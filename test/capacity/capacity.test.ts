@@ -80,7 +80,7 @@ describe('the capacity planner', () => {
     const plan = planOf({})
     // A bootstrap and a verify: 200 + 400 µs of a front; 1,000 a second are 0.6 s; 0.6 / 0.7 needs one, and one is spare.
     expect(typical(plan, 'front, a sign-in')).toBe(600)
-    expect(typical(plan, 'a front may be busy')).toBe(0.7)
+    expect(typical(plan, 'utilisation of a front')).toBe(0.7)
     expect(typical(plan, 'processes')).toBe(2)
     expect(typical(plan, 'cores of PostgreSQL')).toBeCloseTo((1000 * 200) / 1e6 / 0.7)
     // 1,000 writes a second, and two processes that commit every 2 ms.
@@ -127,7 +127,8 @@ describe('the capacity planner', () => {
     const processes = [200, 25, 20, 15].map((p99Ms) => typical(planOf({ ...mixed, p99Ms }), 'processes'))
     expect(processes).toEqual([...new Set(processes)].sort((a, b) => a - b))
     // Shorter requests before it leave a process busier: 3 x 1,000 µs of 5 enrollments weigh less than a code of 10,000.
-    const busy = (changes: Partial<CapacityTarget>) => typical(planOf({ p99Ms: 25, ...changes }), 'a front may be busy')
+    const busy = (changes: Partial<CapacityTarget>) =>
+      typical(planOf({ p99Ms: 25, ...changes }), 'utilisation of a front')
     expect(busy({ codes: 0.02 })).toBeLessThan(busy({ newcomers: 0.02 }))
   })
 
@@ -144,9 +145,9 @@ describe('the capacity planner', () => {
 
   it('means the same by an idle service in the plan and in its refusal, whatever the rounds of the bench', () => {
     const costs = { ...costsWith(), unloaded_p99_ms: { low: 5, typical: 10, high: 40 } }
-    expect(typical(planOf({ p99Ms: 30 }, costs), 'a front may be busy')).toBeGreaterThan(0)
+    expect(typical(planOf({ p99Ms: 30 }, costs), 'utilisation of a front')).toBeGreaterThan(0)
     const refused = planCapacity(costs, { ...TARGET, p99Ms: 10 })
-    expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('have 10 ms') })
+    expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('have a p99 of 10 ms') })
   })
 
   it('counts account creations, the proxy, the pooler, masters of Redis and machines', () => {
@@ -182,7 +183,7 @@ describe('the capacity planner', () => {
 
   it('says what breaks first', () => {
     const { limits, advice } = planOf({})
-    expect(limits[0]?.part).toBe('processes, to keep the p99')
+    expect(limits[0]?.part).toBe('processes, within the p99')
     expect(limits.map(({ signInsPerS }) => signInsPerS)).toEqual(
       limits.map(({ signInsPerS }) => signInsPerS).sort((a, b) => a - b),
     )
