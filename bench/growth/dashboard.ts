@@ -15,11 +15,11 @@ import { USER_SORTS } from '../../src/storage/statistics.js'
 import { quantile } from '../shared/drive.js'
 import { fillDatabase } from './filled.js'
 
-const HELP = `How long the dashboard's lists and figures take over 30 days of one large organization.
+const HELP = `Time of the dashboard's lists and figures over 30 days of one large organization.
 
   npm run bench -- dashboard [--attempts 1000000] [--users 100000] [--rounds 20]
 
-An embedded PostgreSQL in a temporary folder is filled by a seeded generator; the attempts end now.
+Fills an embedded PostgreSQL in a temporary folder with a seeded generator; the latest attempts are from now.
 `
 const { values: options } = parseArgs({
   options: {
@@ -60,7 +60,7 @@ try {
   const statistics = postgresStatistics(database)
   const began = performance.now()
   while (await statistics.countAttempts()) {
-    // More hours are left.
+    // Repeats until all hours are counted.
   }
   say(`counted in ${((performance.now() - began) / 1000).toFixed(1)} s`)
 

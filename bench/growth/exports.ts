@@ -16,11 +16,11 @@ import { postgresOrganizations } from '../../src/storage/postgres/organization/o
 import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 
-const HELP = `Memory and time of one export of authentications, written and then read as a whole.
+const HELP = `Memory and time of one export of authentications: written, then read as a whole.
 
   npm run bench -- exports [--rows 1000000]
 
-An embedded PostgreSQL in a temporary folder; the memory is this process's, sampled every 10 ms.
+Uses an embedded PostgreSQL in a temporary folder. The memory is that of this process, sampled every 10 ms.
 `
 const { values: options } = parseArgs({
   options: { rows: { type: 'string', default: '1000000' }, help: { type: 'boolean' } },
@@ -34,7 +34,7 @@ const ARCHIVE = '01900000-0000-7000-8000-000000000002'
 const DAY_MS = 86_400_000
 const mb = (bytes: number) => Math.round(bytes / 1e6)
 
-/** The most resident bytes while `work` ran, how long it took, and the longest that the event loop stood still. */
+/** Prints the peak of resident memory during `work`, its time, and the longest block of the event loop. */
 async function measured<T>(name: string, work: () => Promise<T>): Promise<T> {
   let most = 0
   let stood = 0
@@ -50,7 +50,7 @@ async function measured<T>(name: string, work: () => Promise<T>): Promise<T> {
   clearInterval(timer)
   const tookS = ((performance.now() - begun) / 1000).toFixed(1)
   process.stdout.write(
-    `${name}: ${tookS} s, resident ${mb(most)} MB at the most (${mb(before)} before), event loop still for ${Math.round(stood)} ms at the most\n`,
+    `${name}: ${tookS} s, resident at most ${mb(most)} MB (${mb(before)} before), event loop blocked for at most ${Math.round(stood)} ms\n`,
   )
   return result
 }

@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
 
-/** What an attempt's facts take on disk, about: six indicators with their signals. */
+/** The facts take about the space of a real attempt's: six indicators with their signals. */
 const TAGS = [{ k: 'app', v: 'web' }]
 const FACTS = JSON.stringify({
   ip: '203.0.113.7',
@@ -22,19 +22,19 @@ const FACTS = JSON.stringify({
 })
 
 interface Filling {
-  /** First and last of the users and attempts to add. Attempts are dealt to users from 1 to the last. */
+  /** First and last of the users and attempts to add. Attempts are distributed over users 1 to the last. */
   readonly users: readonly [from: number, to: number]
   readonly attempts: readonly [from: number, to: number]
-  /** Each attempt leaves a replay mark, too. */
+  /** Adds a replay mark for each attempt. */
   readonly marks?: boolean
   readonly say: (line: string) => void
 }
 
 const STEP = 50_000
-/** From so many marks on their index is built anew rather than filled. No measurement behind it. */
+/** From this number of marks on, their index is rebuilt instead of filled. Not measured. */
 const MANY_MARKS = 500_000
 
-/** Adds made-up users and attempts of the last 30 days to an organization, from a seed, past every trigger. */
+/** Adds seeded synthetic users and attempts of the last 30 days to an organization, with triggers disabled. */
 export async function fillDatabase(url: string, organizationId: string, filling: Filling): Promise<void> {
   const { users, attempts, marks = false, say } = filling
   const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
@@ -84,7 +84,7 @@ export async function fillDatabase(url: string, organizationId: string, filling:
   await sql.end()
 }
 
-/** So that what is random is sorted once, instead of ever more of the index being read for each mark. */
+/** Drops the index and returns its rebuild: random keys are sorted once, instead of reading index pages for each mark. */
 async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
   const [index] = await sql<{ definition: string }[]>`
     select pg_get_indexdef('keystride.replay_mark_bands'::regclass) as definition`
@@ -96,7 +96,7 @@ async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
   }
 }
 
-/** Marks as random as those of real typing. */
+/** Marks with random bands, as real typing has. */
 const markAttempts = (sql: postgres.Sql, organizationId: string, users: number, from: number, to: number) => sql`
   insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at)
   select ${organizationId}, decode(md5('x' || i), 'hex'),

@@ -10,23 +10,23 @@ import { growthPage } from './page.js'
 import { measureStored, measureTypings, VERIFIERS } from './stored.js'
 import type { Grown } from './verifies.js'
 
-const HELP = `What a verify costs as a deployment grows: people enrolled, authentications kept, typings of one person, references, keys;
-and memory.
+const HELP = `Cost of a verify as a deployment grows: by enrolled people, stored authentications, typings of one person,
+references and keys; and memory.
 
   npm run bench -- growth [options]
 
-  --people N            people enrolled in the largest step (100000; before it a thousandth, a hundredth and a tenth of that)
-  --authentications N   authentications and replay marks kept in the largest step (300000; the same)
-  --typings N           typings of each of a hundred people in the last step (300; before it a thirtieth, a tenth and a third)
-  --remembered N        people who sign in while memory is watched (5000: more than a process remembers by default)
+  --people N            enrolled people in the largest step (100000; earlier steps: a thousandth, a hundredth, a tenth)
+  --authentications N   stored authentications and replay marks in the largest step (300000; the same earlier steps)
+  --typings N           typings of each of a hundred people in the last step (300; earlier steps: a thirtieth, a tenth, a third)
+  --remembered N        people who sign in while memory is measured (5000: more than a process caches by default)
   --rounds N            rounds of each step; medians are taken (5)
-  --calls N             verifies one after the other in a round (100)
+  --calls N             sequential verifies in a round (100)
   --json FILE           also write the figures to a file
-  --html FILE           and the plots, as SVG in one page that opens offline
+  --html FILE           also write the plots, as SVG in one page that opens offline
 
-People and authentications are added by a seeded generator, and verifies measured over HTTP on people who were enrolled
-through the service and whom it does not remember, so that every table is asked; those who type on it does. References (5, 10) and keys (15 to 500)
-cost nothing but scoring: they are measured there. The long form takes 25 minutes and 47 GB:
+A seeded generator adds people and authentications. Verifies are measured over HTTP, on people who were enrolled through
+the service and are not in its cache, so that every table is read; the people of --typings are in the cache. References
+(5, 10) and keys (15 to 500) affect scoring only, so scoring alone is measured. The long form takes 25 minutes and 47 GB:
   npm run bench -- growth --people 1000000 --authentications 10000000
 `
 
@@ -47,7 +47,7 @@ await runBench('growth', async () => {
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
-    // First, while the stores are small: filling them takes long.
+    // Measured first, while the stores are small: filling them takes long.
     const memory = await measureMemory(deployment, { people: options.remembered, first: VERIFIERS }, say)
     const typings = await measureTypings(deployment, { ...options, first: VERIFIERS + options.remembered }, say)
     const stored = { ...(await measureStored(deployment, options, say)), 'typings of one person': typings }

@@ -7,23 +7,23 @@ import { inTurn } from '../path/scan-over-parse.js'
 import { bodyOf } from '../ratio/people.js'
 import type { Spread } from '../shared/spread.js'
 
-/** What an attempt of some length costs a scoring thread. */
+/** Cost of an attempt on a scoring thread, by length. */
 interface KeysCost {
   readonly keys: number
   readonly references: number
   readonly body_bytes: number
   readonly scan_us: Spread
-  /** Scan, signs, marks, score against a kept template. */
+  /** Scan, signs, marks, and score against a cached template. */
   readonly attempt_us: Spread
 }
 
 const KEYS = [15, 30, 50, 100, 200, 500]
 const REFERENCES = [5, 10]
 const CALLS = 10
-/** Rounds before the first is measured: until then the code is not compiled as it will be. */
+/** Rounds before the measurement, until the code is fully compiled. */
 const WARM_UP = 50
 
-/** Patterns of 15 to 500 keys against 5 and 10 references of their own length. */
+/** Patterns of 15 to 500 keys against 5 and 10 references of the same length. */
 export function measureKeys(rounds: number): KeysCost[] {
   const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
   const replayKey = new Uint8Array(32).fill(5)

@@ -4,18 +4,18 @@ import type { Deployment } from '../shared/deployment.js'
 import { residentBytes } from '../shared/machine.js'
 import { verifyMany } from './verifies.js'
 
-/** Memory of a process at one number of people who sign in there. */
+/** Memory of a process after a number of people signed in. */
 export interface Resident {
   readonly people: number
-  /** Of the larger of two processes, right after the load; null on a system that does not say. */
+  /** Resident memory of the larger of two processes, right after the load; null on a system without /proc. */
   readonly rss_mib: number | null
 }
 
 const PROCESSES = 2
-/** Of each person, each on a connection of either process: a process meets three people of four. */
+/** Sessions of each person, each at a random one of two processes: a process sees three of four people. */
 const SESSIONS = 2
 
-/** Resident memory under verifies alone, as ever more people sign in. `first` is the first person's index. */
+/** Resident memory under verifies only, by number of people who signed in. `first` is the first person's index. */
 export async function measureMemory(
   deployment: Deployment,
   { people, first }: { readonly people: number; readonly first: number },

@@ -15,7 +15,7 @@ interface Report {
   readonly at: string
 }
 
-/** One page that opens offline. Sizes are drawn by their logarithm: what grows with it is a straight line. */
+/** One page that opens offline. The size axis is logarithmic, so logarithmic growth is a straight line. */
 export function growthPage({ keys, memory, people, authentications, typings, machine, at }: Report): string {
   const where = `${machine.cores} x ${machine.cpu}, Node ${machine.node}, ${at.slice(0, 10)}`
   const ofKeys = ([5, 10] as const).map(
@@ -65,7 +65,7 @@ ${plot({
 }
 
 function sized(title: string, steps: readonly Grown[]): string {
-  // The smallest a little to the right of the axis.
+  // The smallest size lies slightly right of the axis.
   const at = (size: number) => Math.log10(size / (steps[0]?.size ?? 1)) + 0.3
   return plot({
     title,

@@ -4,9 +4,9 @@ import type { Deployment } from '../shared/deployment.js'
 import { fillDatabase } from './filled.js'
 import { type Grown, measureVerifies, verifyMany } from './verifies.js'
 
-/** People who verify: more than a megabyte remembers, so that each is read anew. */
+/** People who verify: more than a cache of one megabyte holds, so that each is read from the stores. */
 export const VERIFIERS = 200
-/** People who type on and on. */
+/** People who type many times. */
 const TYPISTS = 100
 
 interface Rounds {
@@ -16,7 +16,7 @@ interface Rounds {
 
 type Say = (line: string) => void
 
-/** Verifies at each size: first people are added, then authentications. */
+/** Measures verifies at each size: first people are added, then authentications. */
 export async function measureStored(
   deployment: Deployment,
   { people, authentications, ...rounds }: Rounds & { readonly people: number; readonly authentications: number },
@@ -50,8 +50,8 @@ export async function measureStored(
 }
 
 /**
- * Verifies of people who have typed ever more often, each time anew: unlike marks of the generator, those of one person
- * share a band now and then. The process remembers them. `first` is the first person's index.
+ * Measures verifies of people by their number of earlier typings. Unlike the generator's marks, those of one person
+ * sometimes share a band. The people are in the process's cache. `first` is the first person's index.
  */
 export async function measureTypings(
   deployment: Deployment,

@@ -6,11 +6,11 @@ import { type Connection, openConnection, request } from '../shared/drive.js'
 import { processorS } from '../shared/machine.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
 
-/** What a verify costs at one size. */
+/** Cost of a verify at one size. */
 export interface Grown {
   readonly size: number
   readonly p50_ms: Spread
-  /** Processor of PostgreSQL for each. */
+  /** Processor time of PostgreSQL per verify. */
   readonly postgres_us: Spread
 }
 
@@ -19,11 +19,11 @@ type Units = ReturnType<typeof unitsFor>
 interface Needs {
   readonly deployment: Deployment
   readonly service: Running
-  /** Of those who verify. */
+  /** Sessions of the people who verify. */
   readonly units: Units
 }
 
-/** Verifies one after the other over HTTP, in so many rounds of so many. */
+/** Measures sequential verifies over HTTP, in rounds. */
 export async function measureVerifies(
   { deployment, service, units }: Needs,
   size: number,
@@ -54,9 +54,9 @@ export async function measureVerifies(
     const after = processorS(postgresPid)
     return { p50: median(times), postgres: (1e6 * ((after ?? Number.NaN) - (before ?? Number.NaN))) / calls }
   }
-  // Anew each time: one that rested while the stores were filled has been closed.
+  // A new connection each time: the service has closed one that was idle while the stores were filled.
   const connection = await openConnection(service.port)
-  // The first round finds pages that nobody has read since they were written.
+  // The first round is not measured: it reads pages that are not cached yet.
   await round(connection)
   const found: Awaited<ReturnType<typeof round>>[] = []
   for (let n = 0; n < rounds; n++) found.push(await round(connection))
@@ -69,11 +69,11 @@ export async function measureVerifies(
 }
 
 const CONNECTIONS = 64
-/** Bodies are made before they are sent: so many sessions' are 60 MB. */
+/** Bodies are created before they are sent: those of this many sessions take 60 MB. */
 const SESSIONS_AT_ONCE = 1500
 const WITHIN_S = 120
 
-/** As many sessions of verifies, as fast as they go. Rejects where more than one of a hundred is not answered 200. */
+/** Sends the verifies of many sessions, as fast as possible. Rejects if more than 1 % are not answered 200. */
 export async function verifyMany({ deployment, service, units }: Needs, sessions: number): Promise<void> {
   const { apikey, organizationId, stores } = deployment
   const mint = mintIn(stores.sessions, organizationId)

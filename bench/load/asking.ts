@@ -4,77 +4,77 @@ import { wallClock } from './loops.js'
 import { type Count, type Operation, oneMore, type Recorder } from './recorder.js'
 import type { Crowd, Typist } from './typists.js'
 
-/** Somebody with an account of this run. */
+/** A person with an account of this run. */
 export interface Member {
   readonly userRef: string
   readonly typist: Typist
   readonly ip: string
-  /** Null where this person signs in by typing alone. */
+  /** The security code; null if the person signs in by typing only. */
   code: string | null
   typed: number
   busy: boolean
-  /** Until when no sign-in is worth an attempt, epoch ms. */
+  /** End of the person's lock, epoch ms: earlier sign-ins are not tried. */
   lockedUntil: number
 }
 
-/** What every going through the service takes. */
+/** Dependencies and settings of sign-ins and enrollments. */
 export interface AskingNeeds {
   readonly client: Client
   readonly recorder: Recorder
   readonly crowd: Crowd
-  /** Share of members who set a security code when they enroll. */
+  /** Share of members that set a security code when they enroll. */
   readonly codes: number
-  /** From an answer to the next pattern or code, ms: as long as a person types. */
+  /** Pause from an answer to the next pattern or code, ms: the time a person types. */
   readonly thinkMs: number
   readonly seed: number
 }
 
-/** One going through the service, from its intended start on the clock of `performance.now`. */
-export interface Turn {
+/** One sign-in or enrollment, from its intended start on the clock of `performance.now`. */
+export interface Visit {
   readonly intended: number
-  /** False in the warm-up. */
+  /** False during the warm-up. */
   readonly counted: boolean
-  /** Whether a request that the service has no room for (503, 429) is asked again: people who must be there for a run. */
+  /** Whether a shed request (503, 429) is retried: for people that the run needs. */
   readonly insists?: boolean
 }
 
-/** Tries of a request that is insisted on, and the pause between two. */
+/** Tries of such a request, and the pause between two tries. */
 const [TRIES, PAUSE_MS] = [30, 1000]
 
-/** The words an answer suggests; none where it has none. */
+/** The suggested words of an answer; empty if none. */
 export const words = (json: Json): string[] =>
   Array.isArray(json.suggestedWords)
     ? json.suggestedWords.filter((word): word is string => typeof word === 'string')
     : []
 
-/** What `asking` gives. */
+/** The result of `asking`. */
 export type Asking = ReturnType<typeof asking>
 
-/** What every going shares: counting, checking answers, and the bootstrap that it begins with. */
+/** Shared by sign-ins and enrollments: counting, checks of answers, and the initial bootstrap. */
 export function asking({ client, recorder, seed }: AskingNeeds) {
   const random = randomFrom(seed)
-  const count = (turn: Turn, name: Count) => {
-    if (turn.counted) recorder.count(name)
+  const count = (visit: Visit, name: Count) => {
+    if (visit.counted) recorder.count(name)
   }
-  /** Counts what a sound answer has wrong; true where nothing is. */
-  const sound = (turn: Turn, operation: Operation, faults: Readonly<Record<string, boolean>>): boolean => {
+  /** Counts the faults of an answer with a wanted status; true if it has none. */
+  const sound = (visit: Visit, operation: Operation, faults: Readonly<Record<string, boolean>>): boolean => {
     const found = Object.keys(faults).filter((name) => faults[name])
-    if (turn.counted) for (const fault of found) oneMore(recorder.of(operation).wrong, fault)
+    if (visit.counted) for (const fault of found) oneMore(recorder.of(operation).wrong, fault)
     return found.length === 0
   }
-  async function ask({ insists = false, ...turn }: Turn, it: Omit<Ask, keyof Turn>): Promise<Answer> {
-    let answer = await client.ask({ ...turn, ...it })
+  async function ask({ insists = false, ...visit }: Visit, it: Omit<Ask, keyof Visit>): Promise<Answer> {
+    let answer = await client.ask({ ...visit, ...it })
     for (let tries = 1; insists && answer !== null && isFull(answer.status) && tries < TRIES; tries++) {
       await wallClock.sleep(PAUSE_MS)
-      answer = await client.ask({ ...turn, ...it, intended: performance.now() })
+      answer = await client.ask({ ...visit, ...it, intended: performance.now() })
     }
     return answer
   }
   const path = (member: Member) => `/users/${encodeURIComponent(member.userRef)}`
 
-  /** Null where it failed or was answered wrongly; the session given has to come back. */
-  async function bootstrap(member: Member, turn: Turn, session?: string): Promise<Answer> {
-    const answer = await ask(turn, {
+  /** Null if it failed or its answer is wrong. The answer must return a given session. */
+  async function bootstrap(member: Member, visit: Visit, session?: string): Promise<Answer> {
+    const answer = await ask(visit, {
       operation: 'bootstrap',
       method: 'GET',
       path: path(member),
@@ -87,7 +87,7 @@ export function asking({ client, recorder, seed }: AskingNeeds) {
       'session not echoed': session !== undefined && answer.session !== session,
       'another user': answer.json.userRef !== member.userRef,
     }
-    return sound(turn, 'bootstrap', faults) ? answer : null
+    return sound(visit, 'bootstrap', faults) ? answer : null
   }
 
   return { random, count, sound, ask, path, bootstrap }

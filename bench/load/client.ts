@@ -2,127 +2,149 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { type Operation, oneMore, type Recorder } from './recorder.js'
 
-/** One request, and how it is counted. */
+/** One request, and how to count it. */
 export interface Ask {
   readonly operation: Operation
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the core API's base. */
+  /** Path below the core API's base. */
   readonly path: string
   readonly session?: string
-  /** ASCII alone: its length is its bytes. */
+  /** ASCII only: its length is its number of bytes. */
   readonly body?: string
-  /** When this should have begun, on the clock of `performance.now`; latency counts from here. */
+  /** Intended start on the clock of `performance.now`; latency counts from here. */
   readonly intended: number
-  /** False in the warm-up: sent as any other, left out of the figures. */
+  /** False during the warm-up: sent, but left out of the figures. */
   readonly counted: boolean
-  /** Statuses that are no failure here. */
+  /** Statuses that are no failure. */
   readonly wanted: readonly number[]
 }
 
-/** Null: no answer came, and why is counted. `ok` where the status was wanted. */
+/** Null: no answer arrived, and its cause is counted. `ok`: the status was wanted. */
 export type Answer = {
   readonly ok: boolean
   readonly status: number
   readonly session: string
   readonly json: Json
 } | null
-/** An answer's body, its values not looked at yet. */
+/** An answer's body, not yet validated. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Requests over a bounded number of kept connections; what no connection is free for waits. */
+/** Sends requests over a bounded number of keep-alive connections; a request without a free connection waits. */
 export interface Client {
   ask(ask: Ask): Promise<Answer>
   close(): void
 }
 
-/** What a request that was given up is counted under. */
+/** Key under which an abandoned request is counted. */
 const TIMEOUT = 'timeout'
 /** Below the 10 s after which the service closes an idle connection, so that no request meets a closing one. */
 const IDLE_MS = 7000
 
-/** A pool of keep-alive connections to one service. A 401 is told to `onUnknownKey`: no later request would fare better. */
-export function client(needs: {
+interface ClientNeeds {
   readonly core: string
   readonly apikey: string
   readonly connections: number
   readonly timeoutMs: number
   readonly recorder: Recorder
   readonly onUnknownKey: () => void
-}): Client {
-  const base = new URL(needs.core)
+}
+
+/** A pool of keep-alive connections to one service. Calls `onUnknownKey` at a 401, because later requests would fail too. */
+export function client(needs: ClientNeeds): Client {
+  const { send, close } = connectionPool(needs)
+  return { ask: (it) => new Promise((resolve) => exchange(needs, it, send, resolve)), close }
+}
+
+type Send = (ask: Ask) => ClientRequest
+
+function connectionPool({ core, apikey, connections }: ClientNeeds): { readonly send: Send; close(): void } {
+  const base = new URL(core)
   const secure = base.protocol === 'https:'
-  const pool = { keepAlive: true, maxSockets: needs.connections, maxFreeSockets: needs.connections, timeout: IDLE_MS }
+  const pool = { keepAlive: true, maxSockets: connections, maxFreeSockets: connections, timeout: IDLE_MS }
   const agent = secure ? new SecureAgent(pool) : new PlainAgent(pool)
   const open = secure ? secureRequest : plainRequest
   const fixed = { hostname: base.hostname.replace(/^\[|\]$/g, ''), port: base.port, agent }
-
   const send = ({ method, path, session, body }: Ask): ClientRequest =>
     open({
       ...fixed,
       method,
       path: base.pathname.replace(/\/$/, '') + path,
       headers: {
-        apikey: needs.apikey,
+        apikey,
         ...(session === undefined ? {} : { 'x-service-session': session }),
         ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': body.length }),
       },
     })
+  return { send, close: () => agent.destroy() }
+}
 
-  const ask = (it: Ask): Promise<Answer> =>
-    new Promise((resolve) => {
-      let sentAt = it.intended
-      const seen = needs.recorder.of(it.operation)
-      const asked = performance.now()
-      const request = send(it)
-      const tooLate = () => {
-        failed(TIMEOUT)
-        request.destroy()
-      }
-      // From the intended start: whoever waits gives up, whether the request was under way or waited for a connection.
-      const limit = setTimeout(tooLate, Math.max(1, it.intended - asked + needs.timeoutMs))
-      let settled = false
-      const failed = (code: string) => {
-        if (settled) return
-        settled = true
-        clearTimeout(limit)
-        if (it.counted) {
-          oneMore(seen.transport, code)
-          // Whoever gave up waited at least as long: left out, a stall above the time-out would make a tail look short.
-          if (code === TIMEOUT) seen.latency.record(performance.now() - it.intended)
-        }
-        resolve(null)
-      }
-      request.once('socket', () => {
-        sentAt = performance.now()
-        if (it.counted) needs.recorder.waited.record(sentAt - asked)
-      })
-      request.once('error', (error: NodeJS.ErrnoException) => failed(error.code ?? error.message))
-      request.once('response', (response) => {
-        bodyOf(response).then(
-          (text) => {
-            if (settled) return
-            settled = true
-            clearTimeout(limit)
-            const status = response.statusCode ?? 0
-            const ok = it.wanted.includes(status)
-            if (status === 401) needs.onUnknownKey()
-            if (it.counted) {
-              oneMore(seen.statuses, String(status))
-              if (!ok) seen.unwanted++
-              else {
-                const now = performance.now()
-                seen.latency.record(now - it.intended)
-                seen.service.record(now - sentAt)
-              }
-            }
-            resolve({ ok, status, session: String(response.headers['x-service-session'] ?? ''), json: parsed(text) })
-          },
-          (error: NodeJS.ErrnoException) => failed(error.code ?? 'broken answer'),
-        )
-      })
-      request.end(it.body, 'latin1')
-    })
-  return { ask, close: () => agent.destroy() }
+/** Sends one request. Calls `done` once: with the answer, or with null after a counted failure. */
+function exchange(needs: ClientNeeds, it: Ask, send: Send, done: (answer: Answer) => void): void {
+  const { recorder, timeoutMs, onUnknownKey } = needs
+  let sentAt = it.intended
+  let settled = false
+  const asked = performance.now()
+  const request = send(it)
+  const settle = (): boolean => {
+    if (settled) return false
+    settled = true
+    clearTimeout(limit)
+    return true
+  }
+  const failed = (code: string) => {
+    if (!settle()) return
+    if (it.counted) countFailure(recorder, it, code)
+    done(null)
+  }
+  const tooLate = () => {
+    failed(TIMEOUT)
+    request.destroy()
+  }
+  // The time-out counts from the intended start, whether the request is in flight or waits for a connection.
+  const limit = setTimeout(tooLate, Math.max(1, it.intended - asked + timeoutMs))
+  const answered = (response: IncomingMessage, text: string) => {
+    if (!settle()) return
+    const status = response.statusCode ?? 0
+    if (status === 401) onUnknownKey()
+    const ok = it.wanted.includes(status)
+    if (it.counted) countAnswer(recorder, it, { status, ok, sentAt })
+    done({ ok, status, session: String(response.headers['x-service-session'] ?? ''), json: parsed(text) })
+  }
+  request.once('socket', () => {
+    sentAt = performance.now()
+    if (it.counted) recorder.waited.record(sentAt - asked)
+  })
+  request.once('error', (error: NodeJS.ErrnoException) => failed(error.code ?? error.message))
+  request.once('response', (response) => {
+    bodyOf(response).then(
+      (text) => answered(response, text),
+      (error: NodeJS.ErrnoException) => failed(error.code ?? 'broken answer'),
+    )
+  })
+  request.end(it.body, 'latin1')
+}
+
+function countFailure(recorder: Recorder, { operation, intended }: Ask, code: string): void {
+  const seen = recorder.of(operation)
+  oneMore(seen.transport, code)
+  // A timed-out request waited at least this long. Without it, a stall above the time-out would shorten the tail.
+  if (code === TIMEOUT) seen.latency.record(performance.now() - intended)
+}
+
+function countAnswer(
+  recorder: Recorder,
+  { operation, intended }: Ask,
+  { status, ok, sentAt }: { readonly status: number; readonly ok: boolean; readonly sentAt: number },
+): void {
+  const seen = recorder.of(operation)
+  oneMore(seen.statuses, String(status))
+  if (!ok) {
+    seen.unwanted++
+    return
+  }
+  const now = performance.now()
+  seen.latency.record(now - intended)
+  seen.service.record(now - sentAt)
 }
 
 function bodyOf(response: IncomingMessage): Promise<string> {
@@ -138,7 +160,7 @@ function bodyOf(response: IncomingMessage): Promise<string> {
   })
 }
 
-/** An answer that is no JSON object is empty here, and fails every check of its fields. */
+/** An answer that is no JSON object becomes an empty one, which fails every check of its fields. */
 function parsed(text: string): Json {
   try {
     const value: unknown = JSON.parse(text)

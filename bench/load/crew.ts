@@ -2,18 +2,18 @@ import { Worker } from 'node:worker_threads'
 import type { Crew as CrewSettings, FromWorker, Step, ToWorker } from './messages.js'
 import { CannotTest, unknownKey } from './target.js'
 
-/** The second of the step, and what was seen in it. */
+/** A second of a step and its figures. */
 export type SeenMessage = Extract<FromWorker, { kind: 'seen' }>
 
-/** The threads of the load generator as one. */
+/** All threads of the load generator. */
 export interface Crew {
-  /** People enrolled, which is fewer than asked for where enrolling failed. */
+  /** Returns the number of enrolled people: fewer than `people` if enrolling failed. */
   enroll(people: number, onSeen: (seen: SeenMessage) => void, onProgress: () => void): Promise<number>
-  /** The people there are after it: somebody may have joined. */
+  /** Returns the number of people after the step: some may have joined. */
   step(step: Step, onSeen: (seen: SeenMessage, worker: number) => void): Promise<number>
-  /** How many could not be removed. */
+  /** Returns the number of people that could not be removed. */
   remove(onProgress: () => void, onKept: (last: string) => void): Promise<number>
-  /** Begin nothing more, finish what is under way. */
+  /** Begins nothing more; requests in flight finish. */
   stop(): void
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ interface Hears {
   readonly onKept?: (last: string) => void
 }
 
-/** The threads of the load generator. A key that becomes unknown on the way ends the work with `CannotTest`. */
+/** Starts the threads of the load generator. If the key becomes unknown, the work ends with `CannotTest`. */
 export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
   const shareOf = (all: number, worker: number) => Math.floor((all + settings.workers - 1 - worker) / settings.workers)
   const threads = Array.from({ length: settings.workers }, (_, worker) => {
@@ -35,7 +35,7 @@ export function startCrew(settings: Omit<CrewSettings, 'worker'>): Crew {
     for (const thread of threads) thread.postMessage(message)
   }
 
-  /** One message to each thread, and what they say until all are done. */
+  /** Sends a message to each thread and passes on their messages until all are done. */
   const together = async (
     messageOf: (worker: number) => ToWorker,
     { onSeen, onProgress, onKept }: Hears,

@@ -1,17 +1,17 @@
-import { type Asking, type AskingNeeds, type Member, type Turn, words } from './asking.js'
+import { type Asking, type AskingNeeds, type Member, type Visit, words } from './asking.js'
 import { patternBody } from './pattern-body.js'
 
-/** People are now and then taken for machines or replays while they enroll, and type once more. */
+/** Most patterns of one enrollment: some are refused as a machine or a replay, and the person types again. */
 const TRIES = 40
 
-/** Accounts that come and go: the people enrolled before a run, and those who join in it. */
+/** Creates and deletes people: those enrolled before a run, and those that join during it. */
 export function enrolling(
   { client, crowd, codes }: AskingNeeds,
   { random, count, sound, ask, path, bootstrap }: Asking,
 ) {
   return {
-    /** Creates an account, enrolls its person and sets a code for some. Null where that failed. */
-    async enroll(index: number, userRef: string, turn: Turn): Promise<Member | null> {
+    /** Creates an account, enrolls its person and sets a code for some. Null if that failed. */
+    async enroll(index: number, userRef: string, visit: Visit): Promise<Member | null> {
       const ip = `203.0.113.${1 + (index % 254)}`
       const member: Member = {
         userRef,
@@ -22,14 +22,14 @@ export function enrolling(
         busy: false,
         lockedUntil: 0,
       }
-      const created = await ask(turn, {
+      const created = await ask(visit, {
         operation: 'create',
         method: 'POST',
         path: path(member),
         wanted: [200, 201],
       })
       if (created === null || !created.ok) return null
-      const now = () => ({ ...turn, intended: performance.now() })
+      const now = () => ({ ...visit, intended: performance.now() })
       const begun = await bootstrap(member, now())
       if (begun === null) return null
       const { session } = begun
@@ -47,26 +47,26 @@ export function enrolling(
         const answer = await ask(now(), { ...typing, wanted: [200, 422] })
         if (answer === null || !answer.ok) return null
         if (answer.status === 200) stored++
-        else if (answer.json.reason === 'detection-bot') count(turn, 'enrolling_called_bots')
-        else if (answer.json.reason === 'fraud-detected') count(turn, 'enrolling_called_replays')
-        else if (!sound(turn, 'enroll', { [`refused: ${answer.json.reason}`]: true })) return null
+        else if (answer.json.reason === 'detection-bot') count(visit, 'enrolling_called_bots')
+        else if (answer.json.reason === 'fraud-detected') count(visit, 'enrolling_called_replays')
+        else if (!sound(visit, 'enroll', { [`refused: ${answer.json.reason}`]: true })) return null
         if (words(answer.json).length > 0) typed = words(answer.json)
       }
-      count(turn, 'people_enrolled')
+      count(visit, 'people_enrolled')
       if (random() < codes) await setCode(member, now(), session, Number(begun.json.codeLength ?? 6))
       return member
     },
 
-    remove: (member: Member, turn: Turn) =>
-      client.ask({ ...turn, operation: 'remove', method: 'DELETE', path: path(member), wanted: [200, 404] }),
+    remove: (member: Member, visit: Visit) =>
+      client.ask({ ...visit, operation: 'remove', method: 'DELETE', path: path(member), wanted: [200, 404] }),
   }
 
-  /** Weak codes are refused with 422: then another one is drawn. */
-  async function setCode(member: Member, turn: Turn, session: string, length: number): Promise<void> {
+  /** A weak code is refused with 422; then another code is drawn. */
+  async function setCode(member: Member, visit: Visit, session: string, length: number): Promise<void> {
     for (let tries = 0; tries < TRIES && member.code === null; tries++) {
       const securityCode = Array.from({ length }, () => Math.floor(random() * 10)).join('')
       const setting = { operation: 'set-code', method: 'PUT', path: `${path(member)}/security-code`, session } as const
-      const now = { ...turn, intended: performance.now() }
+      const now = { ...visit, intended: performance.now() }
       const answer = await ask(now, { ...setting, body: JSON.stringify({ securityCode }), wanted: [200, 422] })
       if (answer === null || !answer.ok) return
       if (answer.status === 200) member.code = securityCode

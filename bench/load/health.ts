@@ -2,18 +2,21 @@ import { cpus } from 'node:os'
 import { shownMs } from './quantities.js'
 import type { StepReport } from './report-schema.js'
 
-/** The generator's own state in a step, as the report has it. */
+/** The generator's state in a step, as in the report. */
 export type Health = StepReport['health']
 
-/** Where the generator's own figures stop being the service's. No measurement behind these: they are where a figure of some ms is off by a tenth or more. */
+/**
+ * Limits above which the figures describe the generator, not the service. Not measured: at these values a figure of a few
+ * ms is off by a tenth or more.
+ */
 const BUSY_MAX = 0.85
 const LATE_MAX_MS = 10
 const LOOP_DELAY_MAX_MS = 20
 const MACHINE_BUSY_MAX = 0.95
-/** Waiting for a connection is the pool's doing where it is most of the latency. */
+/** Above this share of the latency, waiting for a connection is reported. */
 const WAITED_SHARE_MAX = 0.5
 
-/** What is read of the generator and its machine; `end` gives it for the time since. */
+/** Measures the generator and its machine; `end` returns the figures since the call. */
 export function watchMachine() {
   const before = { cpu: process.cpuUsage(), at: performance.now(), machine: machineTimes() }
   return {
@@ -39,8 +42,8 @@ function machineTimes(): { all: number; idle: number } {
 }
 
 /**
- * Whether a step measured the service or the load generator, and what speaks against it. `latencyP99Ms` is the verify's;
- * `together` where service and generator share a machine, and a busy one is no fault but belongs beside the figures.
+ * Whether a step measured the service rather than the load generator, with the reasons against it. `latencyP99Ms` is the
+ * verify's. `together`: service and generator share a machine; then a busy machine is no fault but is reported.
  */
 export function judgeHealth(
   read: Omit<Health, 'sound' | 'reasons'>,
@@ -51,16 +54,16 @@ export function judgeHealth(
   const percent = (value: number) => `${Math.round(100 * value)} %`
   if (read.busiest_worker > BUSY_MAX)
     against.push(
-      `a thread of the generator was busy ${percent(read.busiest_worker)} of the time: give it more --workers, or more machines`,
+      `a thread of the generator was busy ${percent(read.busiest_worker)} of the time: use more --workers, or more machines`,
     )
   if ((read.late_p99_ms ?? 0) > LATE_MAX_MS)
     against.push(
-      `sign-ins began late, by ${shownMs(read.late_p99_ms)} at the 99th percentile: the generator, or what else its machine did, did not let it keep its schedule`,
+      `sign-ins began late, by ${shownMs(read.late_p99_ms)} at the 99th percentile: the generator or its machine was too slow for the schedule`,
     )
   if (read.loop_delay_p99_ms > LOOP_DELAY_MAX_MS)
-    against.push(`the generator's event loop stood still for ${shownMs(read.loop_delay_p99_ms)} at the 99th percentile`)
+    against.push(`the generator's event loop was blocked for ${shownMs(read.loop_delay_p99_ms)} at the 99th percentile`)
   if (step.nobodyFree > 0)
-    against.push(`${step.nobodyFree} sign-ins did not begin because everybody was locked: give more --people`)
+    against.push(`${step.nobodyFree} sign-ins did not begin because all people were locked: use more --people`)
   const waited = read.waited_p99_ms ?? 0
   if (waited > 1 && waited > WAITED_SHARE_MAX * (step.latencyP99Ms ?? 0))
     beside.push(

@@ -1,9 +1,9 @@
 import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Int32Histogram } from 'hdr-histogram-js'
 
-/** Times in microseconds up to ten minutes, kept to three digits; what is longer counts as ten minutes. */
+/** Times in microseconds up to ten minutes, to three digits; longer times count as ten minutes. */
 const LONGEST_US = 600_000_000
 
-/** How often each time was seen, in pairs `time, count, time, count`: small to send, and lossless between histograms. */
+/** Count of each time, as `time, count, time, count`: small to send, and lossless between histograms. */
 export type Pairs = readonly number[]
 
 /** Times in ms; see `histogram`. */
@@ -11,18 +11,18 @@ export interface Histogram {
   record(ms: number): void
   add(pairs: Pairs): void
   count(): number
-  /** Milliseconds within which a share (0 to 1) of all times lies; null where there is none. */
+  /** The time within which a share (0 to 1) of all times lies, ms; null if empty. */
   quantileMs(share: number): number | null
   meanMs(): number | null
   pairs(): Pairs
   clear(): void
-  /** HdrHistogram V2, compressed, base64, in microseconds: what the tools of that family read. */
+  /** HdrHistogram V2, compressed, base64, in microseconds: the format of HdrHistogram tools. */
   encoded(): string
 }
 
-/** An HDR histogram: 86 kB whatever it counts, every quantile right to 0.1 %. */
+/** An HDR histogram: always 86 kB, every quantile accurate to 0.1 %. */
 export function histogram(): Histogram {
-  // Sound: a build of 32-bit buckets without WASM is an Int32Histogram; the library's types say only that it is one of its kinds.
+  // Sound: a build of 32-bit buckets without WASM is an Int32Histogram; the library's type is a union of its kinds.
   const hdr = build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: LONGEST_US,
@@ -54,13 +54,13 @@ export function histogram(): Histogram {
   }
 }
 
-/** The quantiles of every table, by the name that thresholds call them. */
+/** The quantiles of every table, by their names in thresholds. */
 export const QUANTILES = { p50: 0.5, p90: 0.9, p99: 0.99, 'p99.9': 0.999, max: 1 } as const
 export type QuantileName = keyof typeof QUANTILES
 
 /**
  * The curve of an encoded histogram: `[nines, ms]`, where 1 is the 90th percentile, 2 the 99th, 3 the 99.9th, as far as
- * its count bears it out.
+ * its count supports.
  */
 export function percentileCurve(encoded: string): [nines: number, ms: number][] {
   const hdr = decodeFromCompressedBase64(encoded, 32, false)
@@ -69,7 +69,7 @@ export function percentileCurve(encoded: string): [nines: number, ms: number][] 
   const steps = Math.max(1, Math.round(end * 24))
   return Array.from({ length: steps + 1 }, (_, i) => {
     const nines = (end * i) / steps
-    // The last point is the longest of all: one answer in a stall must not fall off the plot.
+    // The last point is the maximum, so that a single answer in a stall is on the plot.
     return [nines, hdr.getValueAtPercentile(i === steps ? 100 : 100 * (1 - 10 ** -nines)) / 1000]
   })
 }

@@ -14,7 +14,7 @@ import {
   stepRow,
 } from './text-report.js'
 
-/** One page that opens offline: its style and plots are in it, and its policy lets it load nothing. */
+/** One page that opens offline: style and plots are inline, and its policy allows no loads. */
 export function htmlReport(report: Report): string {
   const step = mainStep(report) ?? report.steps.at(-1)
   const knee = kneeLine(report)
@@ -69,8 +69,8 @@ const stepSection = (
 ${percentilePlot(step)}
 ${table(operationRows(step))}
 <ul>${[errorLine(step), ...accuracyLines(step), ...step.health.reasons].map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>
-<p class="note">Measured for ${step.seconds.toFixed(1)} s after ${step.warm_up_s} s of warm-up that is in no figure. Latency counts from the moment a
-request was meant to begin, so that a stall is felt by everybody who came during it; "p99 once sent" leaves that wait out.</p></section>`
+<p class="note">Measured for ${step.seconds.toFixed(1)} s after ${step.warm_up_s} s of warm-up, which is in no figure. Latency counts from the intended
+start of a request, so that a stall counts for every request due during it; "p99 once sent" excludes that wait.</p></section>`
 
 function conditions({ service, machine, people, options }: Report): string {
   const rows: [string, string][] = [
@@ -79,7 +79,7 @@ function conditions({ service, machine, people, options }: Report): string {
       `version ${service.version}${service.stores === null ? '' : `, ${service.stores}`}${service.own ? ', on the machine of the load generator' : ''}`,
     ],
     ['HTTP provider', service.http_provider ?? 'unknown'],
-    ['metrics of the service', service.metrics ?? 'not reached'],
+    ['metrics of the service', service.metrics ?? 'unreachable'],
     [
       'load generator',
       `${machine.cores} x ${machine.processor}, ${machine.memory_gib} GiB, Node ${machine.node}, ${machine.system}`,

@@ -11,7 +11,7 @@ import { CannotTest, lookAt } from './target.js'
 import { mainStep, strained, textReport } from './text-report.js'
 import { judged } from './thresholds.js'
 
-// `npm run bench -- load`: see load/help.ts, and docs/load-testing.md for what the figures mean.
+// `npm run bench -- load`: see load/help.ts; docs/load-testing.md explains the figures.
 
 const FAILED = 1
 const NOT_RUN = 2
@@ -33,10 +33,10 @@ async function main(args: readonly string[]): Promise<number> {
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(INTERRUPTED)
     interrupt.abort()
-    progress.say('stopping: what is under way is finished and reported; Ctrl-C again stops at once')
+    progress.say('stopping: requests in flight finish and are reported; Ctrl-C again stops at once')
   }
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  if (options.core === null) progress.say('starting a service of its own ...')
+  if (options.core === null) progress.say('starting a service ...')
   const own = options.core === null ? await startOwnService(process.env, options.name) : null
   try {
     const [core, apikey] = [own?.core ?? options.core ?? '', own?.apikey ?? options.apikey ?? '']
@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
     const cleanUp = !options.keep && own?.throwaway !== true
     const needs = { options, core, apikey, target, ownStores, cleanUp, progress, interrupt: interrupt.signal }
     const measured = await run(needs)
-    // What is written keeps to what is documented.
+    // The written report conforms to the documented schema.
     const report = Report.parse({ ...measured, thresholds: judged(options.failIf, mainStep(measured)) })
     process.stdout.write(textReport(report))
     if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)

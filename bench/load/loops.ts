@@ -4,32 +4,32 @@ export interface Clock {
   sleep(ms: number): Promise<void>
 }
 
-/** The time that goes by. */
+/** The real clock. */
 export const wallClock: Clock = {
   now: () => performance.now(),
   sleep: (ms) => new Promise((go) => setTimeout(go, ms)),
 }
 
-/** Between two looks at whether to stop. */
+/** Interval of the checks whether to stop. */
 const LOOK_EVERY_MS = 100
 
-/** What `openLoop` runs. */
+/** Inputs of `openLoop`. */
 interface OpenLoop {
   readonly clock: Clock
-  /** When something is to begin, in ms after `start`, ascending. */
+  /** Start times, in ms after `start`, ascending. */
   readonly times: Iterable<number>
   readonly start: number
-  /** What comes while this many are under way is dropped. */
+  /** An arrival while this many are in progress is dropped. */
   readonly underWayMax: number
   stopped(): boolean
-  /** One that is due; `at` is its time after `start`, `lateMs` how late this loop was for it. */
+  /** Begins one; `at` is its time after `start`, `lateMs` the delay of this loop. */
   begin(due: number, at: number, lateMs: number): Promise<void>
   dropped(at: number): void
 }
 
 /**
- * Begins each thing when it is due, whatever became of those before it: a service that stalls cannot thin out what it
- * is asked, and what came in the stall waits in the figures. Resolves when the last one is done.
+ * Begins each item when it is due, independent of earlier ones: a stalled service does not reduce the load, and the wait
+ * of requests during the stall is in the figures. Resolves when the last one is done.
  */
 export async function openLoop({ clock, times, start, underWayMax, stopped, begin, dropped }: OpenLoop): Promise<void> {
   const underWay = new Set<Promise<void>>()
@@ -51,17 +51,17 @@ export async function openLoop({ clock, times, start, underWayMax, stopped, begi
   await Promise.all(underWay)
 }
 
-/** What `closedLoop` runs. */
+/** Inputs of `closedLoop`. */
 interface ClosedLoop {
   readonly clock: Clock
-  /** How many are under way at any time. */
+  /** Number in progress at any time. */
   readonly lanes: number
   readonly end: number
   stopped(): boolean
   begin(now: number): Promise<void>
 }
 
-/** In each lane one thing after the other, the next when the last is done, until `end`. */
+/** Runs items one after the other in each lane, until `end`. */
 export async function closedLoop({ clock, lanes, end, stopped, begin }: ClosedLoop): Promise<void> {
   const lane = async () => {
     for (let now = clock.now(); now < end && !stopped(); now = clock.now()) await begin(now)

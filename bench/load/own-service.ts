@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A service of the load tester's own, until it is stopped. */
+/** A service started by the load tester. */
 interface OwnService {
   readonly core: string
   readonly apikey: string
-  /** What it keeps its data in. */
+  /** Names of its stores. */
   readonly stores: string
-  /** Whether those end with it: then nobody has to be deleted. */
+  /** Whether its stores are deleted with it: then people need not be deleted. */
   readonly throwaway: boolean
   stop(): Promise<void>
 }
@@ -20,8 +20,8 @@ interface OwnService {
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /**
- * Starts the service as `npm start` does, on a free port: on a PostgreSQL of its own in a temporary folder, or on
- * DATABASE_URL in an organization made for the run. Throws with what it printed where it does not come up.
+ * Starts the service as `npm start` does, on a free port: with a new PostgreSQL in a temporary folder, or on DATABASE_URL
+ * in an organization created for the run. Throws with the service's output if it does not start.
  */
 export async function startOwnService(env: NodeJS.ProcessEnv, name: string): Promise<OwnService> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-load-'))
@@ -33,7 +33,7 @@ export async function startOwnService(env: NodeJS.ProcessEnv, name: string): Pro
     PORT: '0',
     KEYSTRIDE_DATA: folder,
   }
-  // In a group of its own: the Ctrl-C that ends a run must not take the service away before the last answers.
+  // In its own process group: the Ctrl-C that ends a run must not stop the service before the last answers.
   const child = spawn(process.execPath, [join(root, 'bin/start.mjs')], {
     cwd: root,
     env: settings,
@@ -50,7 +50,7 @@ export async function startOwnService(env: NodeJS.ProcessEnv, name: string): Pro
   try {
     const port = await servingOn(child)
     const apikey = ownDatabase ? demoKey(folder) : issuedKey(settings, name)
-    const stores = `${ownDatabase ? 'PostgreSQL of its own' : 'PostgreSQL at DATABASE_URL'}${env.REDIS_URL ? ', Redis' : ''}`
+    const stores = `${ownDatabase ? 'a PostgreSQL started for it' : 'PostgreSQL at DATABASE_URL'}${env.REDIS_URL ? ', Redis' : ''}`
     return { core: `http://127.0.0.1:${port}/core`, apikey, stores, throwaway: ownDatabase, stop }
   } catch (error) {
     await stop()
@@ -58,7 +58,7 @@ export async function startOwnService(env: NodeJS.ProcessEnv, name: string): Pro
   }
 }
 
-/** The port it says that it serves on, once it has said all that it says at a start. */
+/** The port that the service prints, once its start-up output is complete. */
 function servingOn(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let output = ''
@@ -74,7 +74,7 @@ function servingOn(child: ChildProcess): Promise<number> {
 const demoKey = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as { apikey: string }).apikey
 
-/** A key of an organization made for the run, by the administration command. */
+/** A key of an organization created for the run, with the administration command. */
 function issuedKey(env: NodeJS.ProcessEnv, name: string): string {
   const keystride = (...args: string[]): string => {
     const { stdout, stderr, status } = spawnSync(process.execPath, [join(root, 'bin/keystride.mjs'), ...args], {

@@ -3,35 +3,35 @@ import { shownNumber } from './quantities.js'
 /** A line of a plot. */
 export interface Line {
   readonly name: string
-  /** Which of the page's colours: `a`, `b`, `c`, `bad`, or `faint`. */
+  /** A colour of the page's style. */
   readonly colour: 'a' | 'b' | 'c' | 'bad' | 'faint'
   readonly points: readonly (readonly [x: number, y: number])[]
-  /** Drawn as dots too, each with what it says when pointed at. */
+  /** Also draws a dot for each point, with a tooltip. */
   readonly dots?: boolean
 }
 
-/** What `plot` draws. */
+/** Inputs of `plot`. */
 interface Plot {
   readonly title: string
   readonly xLabel: string
   readonly yLabel: string
   readonly lines: readonly Line[]
-  /** Where given, in place of round numbers: percentiles, for one. */
+  /** Ticks in place of round numbers, such as percentiles. */
   readonly xTicks?: readonly (readonly [at: number, label: string])[]
-  /** Upright lines with a word. */
+  /** Vertical lines with a label. */
   readonly marks?: readonly { readonly at: number; readonly label: string }[]
-  /** A level line with a word. */
+  /** A horizontal line with a label. */
   readonly bound?: { readonly at: number; readonly label: string }
-  /** Points above are drawn at the top, as triangles. */
+  /** Top of the scale; higher points are triangles at the top. */
   readonly most?: number
 }
 
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 300, 64, 16, 16, 44]
 
-/** Text for HTML and SVG, in attributes too. */
+/** Escapes text for HTML and SVG, attributes included. */
 export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
-/** Round numbers over 0 to `most`, four to eight of them, the last at or above `most`. */
+/** Four to eight round numbers from 0; the last is at least `most`. */
 function ticks(most: number): number[] {
   const rough = Math.max(most, 1e-9) / 5
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -39,7 +39,7 @@ function ticks(most: number): number[] {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step)
 }
 
-/** An inline SVG with axes from 0, and its legend above it. It refers to nothing outside itself. */
+/** An inline SVG with axes from 0 and a legend. It has no external references. */
 export function plot({
   title,
   xLabel,
@@ -51,7 +51,7 @@ export function plot({
   most = Number.POSITIVE_INFINITY,
 }: Plot): string {
   const points = lines.flatMap((line) => line.points)
-  if (points.length === 0) return `<figure><h3>${escaped(title)}</h3><p class="none">nothing was measured</p></figure>`
+  if (points.length === 0) return `<figure><h3>${escaped(title)}</h3><p class="none">no data</p></figure>`
   const yAt = ticks(Math.max(...points.map(([, y]) => Math.min(y, most)), bound?.at ?? 0, 1e-9))
   const xMost = Math.max(...points.map(([x]) => x), ...marks.map(({ at }) => at), 1e-9)
   const yMost = yAt.at(-1) ?? 1

@@ -14,7 +14,7 @@ const NINES = [
   [5, '99.999 %'],
 ] as const
 
-/** Latency against percentile, nines evenly apart, so that the tail has room. */
+/** Latency by percentile; the axis is linear in nines, so that the tail is readable. */
 export function percentilePlot(step: StepReport): string {
   const line = (name: string, operation: 'signin' | 'verify' | 'bootstrap', colour: Line['colour']): Line => ({
     name,
@@ -23,7 +23,7 @@ export function percentilePlot(step: StepReport): string {
   })
   return plot({
     title: `Latency by percentile, ${loopOf(step)}`,
-    xLabel: 'share of requests answered within',
+    xLabel: 'share of requests',
     yLabel: 'ms',
     xTicks: NINES,
     lines: [
@@ -34,7 +34,7 @@ export function percentilePlot(step: StepReport): string {
   })
 }
 
-/** Seconds of all steps one after the other, each step's from its own start. */
+/** Seconds of all steps in sequence; each step's seconds count from its start. */
 function overTime(steps: readonly StepReport[]) {
   let start = 0
   const marks: { at: number; label: string }[] = []
@@ -43,7 +43,7 @@ function overTime(steps: readonly StepReport[]) {
     const from = start
     start += Math.ceil(step.seconds)
     if (steps.length > 1) marks.push({ at: from, label: loopOf(step) })
-    // Answers that come after the last whole second are of requests begun before it: nothing is asked there.
+    // Answers after the last whole second belong to requests begun before it; no request begins there.
     const whole = Math.max(1, Math.floor(step.seconds))
     serviceSeconds.push(...step.service_series.map((second) => ({ ...second, at: from + second.second + 0.5 })))
     return step.series
@@ -53,7 +53,7 @@ function overTime(steps: readonly StepReport[]) {
   return { seconds, serviceSeconds, marks }
 }
 
-/** Latency and sign-ins second by second, all steps in a row. */
+/** Latency and sign-ins per second, all steps in sequence. */
 export function timePlots(steps: readonly StepReport[]): string {
   const { seconds, serviceSeconds, marks } = overTime(steps)
   const measured = (of: (second: (typeof seconds)[number]) => number | null) => curve(seconds, of)
@@ -106,13 +106,13 @@ export function timePlots(steps: readonly StepReport[]): string {
           lines: [
             { name: 'in flight', colour: 'a', points: byService(({ in_flight }) => in_flight) },
             { name: 'waiting', colour: 'c', points: byService(({ waiting }) => waiting) },
-            { name: 'sent away in the second', colour: 'bad', points: byService(({ shed }) => shed) },
+            { name: 'shed in the second', colour: 'bad', points: byService(({ shed }) => shed) },
           ],
         }))
   )
 }
 
-/** A line over the seconds that have a value. */
+/** Points of the seconds that have a value. */
 const curve = <Second extends { readonly at: number }>(
   seconds: readonly Second[],
   of: (second: Second) => number | null,
@@ -122,7 +122,7 @@ const curve = <Second extends { readonly at: number }>(
     return value === null ? [] : [[second.at, value]]
   })
 
-/** Latency and goodput against the rate that was asked for, with the knee. */
+/** Latency and goodput by intended rate, with the knee. */
 export function rampPlots({ steps, knee, options }: Report): string {
   const p99 = Number(options.p99Ms)
   const marks = knee?.rate == null ? [] : [{ at: knee.rate, label: `knee: ${shownNumber(knee.rate)}/s` }]
@@ -131,7 +131,7 @@ export function rampPlots({ steps, knee, options }: Report): string {
       const value = of(step)
       return step.rate === null || value == null ? [] : [[step.rate, value]]
     })
-  const xLabel = 'sign-ins that were to begin each second'
+  const xLabel = 'intended sign-ins a second'
   const latency = (operation: 'verify' | 'bootstrap', name: 'p50' | 'p99', colour: Line['colour']): Line => ({
     name: `${operation} ${name}`,
     colour,
@@ -140,8 +140,8 @@ export function rampPlots({ steps, knee, options }: Report): string {
   })
   return (
     plot({
-      title: `Latency against rate (cut off at ${shownMs(4 * p99)}: a triangle stands for more)`,
-      // Far above the bound only the fact matters: the scale is kept for what lies near it.
+      title: `Latency against rate (cut off at ${shownMs(4 * p99)}: a triangle means more)`,
+      // Values far above the bound are cut off, so that the scale suits values near it.
       most: 4 * p99,
       xLabel,
       yLabel: 'ms',

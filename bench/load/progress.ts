@@ -1,20 +1,20 @@
 import { shownMs, shownNumber } from './quantities.js'
 
-/** What is shown to whoever waits. */
+/** Progress output for the user. */
 export interface Progress {
-  /** A line that stays. */
+  /** Prints a permanent line. */
   say(text: string): void
-  /** How far something is: a bar that is drawn over on a terminal, now and then a line elsewhere. `done` of `all`. */
+  /** Shows progress, `done` of `all`: a bar that is redrawn on a terminal, an occasional line elsewhere. */
   bar(label: string, done: number, all: number, figures?: string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
 const WIDTH = 24
-/** Where there is no terminal, lines come no closer than this. */
+/** Least time between two progress lines without a terminal. */
 const LINE_EVERY_MS = 5000
 
-/** Progress on standard error, so that standard output holds the report alone. */
+/** Writes progress to a stream: standard error, so that standard output holds only the report. */
 export function progressOn(stream: NodeJS.WriteStream): Progress {
   let drawn = false
   let label = ''
@@ -46,7 +46,7 @@ export function progressOn(stream: NodeJS.WriteStream): Progress {
   }
 }
 
-/** What is shown while a step runs. */
+/** Figures shown during a step. */
 export const liveFigures = (live: {
   perS: number
   p50Ms: number | null

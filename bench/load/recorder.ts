@@ -1,10 +1,10 @@
 import { type Histogram, histogram, type Pairs } from './histogram.js'
 
-/** What is asked of the service, by name; `signin` is the whole of a sign-in, from its arrival to its verdict. */
+/** Kinds of request; `signin` is a whole sign-in, from its arrival to its verdict. */
 export const OPERATIONS = ['signin', 'verify', 'bootstrap', 'code', 'create', 'enroll', 'set-code', 'remove'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
-/** What else is counted; the names are those of the JSON report. */
+/** Further counters, by their names in the JSON report. */
 export const COUNTS = [
   'arrivals',
   'signins_begun',
@@ -34,23 +34,23 @@ export type Count = (typeof COUNTS)[number]
 interface OperationSeen {
   readonly latency: Histogram
   readonly service: Histogram
-  /** Answers by status, those included that were not wanted. */
+  /** Answers by status, including unwanted ones. */
   readonly statuses: Map<string, number>
   /** Requests without an answer, by the error's code. */
   readonly transport: Map<string, number>
-  /** Sound by its status and wrong by its body, by what is wrong. */
+  /** Answers with a wanted status and a wrong body, by fault. */
   readonly wrong: Map<string, number>
-  /** Answers with a status that this request may not get. */
+  /** Answers with an unwanted status. */
   unwanted: number
 }
 
-/** What was seen since the last snapshot, as plain values that cross a thread. */
+/** Figures since the last snapshot, as plain values that can be sent between threads. */
 export interface Seen {
   readonly operations: Partial<Record<Operation, OperationPlain>>
   readonly counts: Partial<Record<Count, number>>
-  /** How late the load generator began things, ms: its own failing, not the service's. */
+  /** Delays of the load generator at the start of sign-ins, ms: not caused by the service. */
   readonly late: Pairs
-  /** How long requests waited for a connection of the pool, ms. */
+  /** Waits of requests for a connection of the pool, ms. */
   readonly waited: Pairs
 }
 /** One kind of request in `Seen`. */
@@ -63,7 +63,7 @@ interface OperationPlain {
   readonly unwanted: number
 }
 
-/** Counts and histograms that are filled, taken and added up. */
+/** Counters and histograms that can be filled, taken and added. */
 export interface Recorder {
   readonly late: Histogram
   readonly waited: Histogram
@@ -71,16 +71,16 @@ export interface Recorder {
   count(name: Count, more?: number): void
   counted(name: Count): number
   add(seen: Seen): void
-  /** All that was seen since the last time, forgotten here. */
+  /** Returns the figures since the last call, and resets them. */
   take(): Seen
 }
 
 const bump = (map: Map<string, number>, name: string, more = 1) => map.set(name, (map.get(name) ?? 0) + more)
 const plain = (map: ReadonlyMap<string, number>): Record<string, number> => Object.fromEntries(map)
-/** Counts one more of a status, an error's code or a fault. */
+/** Increments the count of a status, an error code or a fault. */
 export const oneMore = (map: Map<string, number>, name: string) => void bump(map, name)
 
-/** Histograms and counters of one thread, one second or one step: they add up without loss. */
+/** Histograms and counters of one thread, second or step; they add up without loss. */
 export function recorder(): Recorder {
   const operations = new Map<Operation, OperationSeen>()
   const counts = new Map<string, number>()
@@ -154,24 +154,24 @@ function empty(seen: OperationSeen): void {
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0)
 
-/** How many went wrong, by kind; each request is in one kind at the most. */
+/** Errors by kind; a request counts in at most one kind. */
 interface Errors {
   /** No answer: refused or broken connections, time-outs. */
   readonly transport: number
-  /** The service said that it is not up to it now: 503 and 429. */
+  /** Requests shed by the service: 503 and 429. */
   readonly overloaded: number
-  /** Another status than this request may get. */
+  /** Answers with another unwanted status. */
   readonly unwanted: number
-  /** The right status with a body that contradicts itself or the request. */
+  /** Answers with a wanted status whose body contradicts itself or the request. */
   readonly wrong: number
-  /** Never sent, since too much waited already. */
+  /** Never sent, because too many requests were waiting. */
   readonly dropped: number
   readonly all: number
-  /** Requests sent, and those dropped: what errors are a share of. */
+  /** Requests sent or dropped: the denominator of `share`. */
   readonly of: number
 }
 
-/** Everything that did not go as it should, with what it is a share of. */
+/** All errors of a recorder, with their share. */
 export function errorsOf(seen: Recorder): Errors {
   const all = OPERATIONS.filter((name) => name !== 'signin').map((name) => seen.of(name))
   const transport = sum(all.flatMap((it) => [...it.transport.values()]))

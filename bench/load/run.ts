@@ -11,27 +11,27 @@ import { type ServiceSecond, watchService } from './service-metrics.js'
 import { kneeOf, latencyOf, type StepSeen, stepReport, stepSeen } from './step-report.js'
 import { CannotTest, type Target } from './target.js'
 
-/** What a run takes: options, a service that answers, and somebody to tell. */
+/** Inputs of a run: options, a service, and progress output. */
 interface RunNeeds {
   readonly options: Options
   readonly core: string
   readonly apikey: string
   readonly target: Target
-  /** What a service of our own keeps its data in; null for somebody else's. */
+  /** Stores of a service that the load tester started; null for another service. */
   readonly ownStores: string | null
   /** Whether the people of the run are deleted when it ends. */
   readonly cleanUp: boolean
   readonly progress: Progress
-  /** Aborted by Ctrl-C: begin nothing more, and report. */
+  /** Aborted by Ctrl-C: begins nothing more, and reports. */
   readonly interrupt: AbortSignal
 }
 
-/** From the message to the threads until all begin at the same moment. */
+/** Time from the message to the threads until their common start. */
 const LEAD_MS = 150
-/** A ramp ends where this many steps in a row broke their bounds: one alone may be a hiccup. */
+/** A ramp ends if this many steps in a row break their bounds: a single one may be a disturbance. */
 const BROKEN_STEPS = 2
 
-/** Enrolls, loads, and takes the people away again. The report without its thresholds; throws `CannotTest`. */
+/** Enrolls people, generates load, and deletes the people. Returns the report without thresholds; throws `CannotTest`. */
 export async function run(needs: RunNeeds): Promise<Report> {
   const { options, progress, interrupt, target } = needs
   const startedAt = new Date().toISOString()
@@ -109,7 +109,7 @@ async function enrolled({ options, progress, interrupt }: RunNeeds, crew: Crew):
   )
   progress.end()
   if (total < options.people && !interrupt.aborted) {
-    throw new CannotTest(`${total} of ${options.people} people could be enrolled: ${failures(all)}`)
+    throw new CannotTest(`only ${total} of ${options.people} people could be enrolled: ${failures(all)}`)
   }
   const seconds = (performance.now() - begun) / 1000
   return {
@@ -121,7 +121,7 @@ async function enrolled({ options, progress, interrupt }: RunNeeds, crew: Crew):
   }
 }
 
-/** What went wrong while enrolling, by request. */
+/** The failures of enrollment, by request. */
 const failures = (all: Recorder): string =>
   (['create', 'bootstrap', 'enroll', 'set-code'] as const)
     .flatMap((name) => {
@@ -130,9 +130,9 @@ const failures = (all: Recorder): string =>
         .filter(([what]) => !/^20[01]$/.test(what))
         .map(([what, count]) => `${name} ${what} ${count} times`)
     })
-    .join(', ') || 'people were taken for machines again and again'
+    .join(', ') || 'people were classified as machines on every try'
 
-/** One rate or one closed loop, and how many people there are after it. */
+/** Measures one rate or one closed loop; also returns the number of people after it. */
 async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
   const { options, interrupt, ownStores } = needs
   const seen = stepSeen()
@@ -171,7 +171,7 @@ async function oneStep(needs: RunNeeds, crew: Crew, rate: number | null) {
     clearInterval(live)
     interrupt.removeEventListener('abort', onStop)
     needs.progress.end()
-    // The assertion: the compiler takes an assignment in a callback for none.
+    // Sound: `service` is assigned in a callback, which the compiler does not see.
     serviceSeconds = (await (service as ReturnType<typeof watchService> | null)?.end()) ?? []
   }
   const seconds = Math.max(0.001, Math.min(options.seconds, (stoppedAt - measuredFrom) / 1000))
@@ -194,7 +194,7 @@ function showLive({ options, progress }: RunNeeds, seen: StepSeen, rate: number 
   return setInterval(() => {
     const measured = (performance.now() - measuredFrom) / 1000
     if (measured < 0) return progress.bar(`${label}, warming up`, measured + options.warmUpS, options.warmUpS)
-    // Of several workers the newest second may not have come from all.
+    // With several workers the newest second may be incomplete.
     const last = seen.seconds.get(Math.max(...seen.seconds.keys()) - (options.workers > 1 ? 1 : 0))
     const latency = last?.of('verify').latency
     const figures = {
@@ -217,5 +217,5 @@ async function removed({ progress, options }: RunNeeds, crew: Crew, all: number)
   const left = await crew.remove(onProgress, onKept).catch(() => 'some')
   progress.end()
   if (left !== 0)
-    progress.say(`${left} people could not be deleted${why}: they are called load-${options.name}-<number>`)
+    progress.say(`${left} people could not be deleted${why}: their userRefs are load-${options.name}-<number>`)
 }

@@ -1,4 +1,4 @@
-/** What the metrics of a service said at one moment; counters since its start. */
+/** The metrics of a service at one moment; counters since its start. */
 interface Reading {
   /** Seconds of the local monotonic clock. */
   readonly at: number
@@ -6,11 +6,11 @@ interface Reading {
   readonly shed: number
   readonly inFlight: number
   readonly waiting: number
-  /** Verifies up to each bound in seconds, the last without one. */
+  /** Cumulative count of verifies by upper bound in seconds; the last bound is infinite. */
   readonly verifies: ReadonlyMap<number, number>
 }
 
-/** One second of the service as its own metrics tell it. Null: no verify was answered in it. */
+/** One second of the service from its metrics. `verify_p99_ms` is null if no verify was answered. */
 export interface ServiceSecond {
   readonly second: number
   readonly cpu_cores: number
@@ -24,7 +24,7 @@ export interface ServiceSecond {
 const PATIENCE_MS = 2000
 const VERIFY_ROUTE = '/users/{userRef}/verify'
 
-/** Prometheus text form at a URL; null where it does not answer with 200 within 2 s. */
+/** Fetches Prometheus text; null if the URL does not answer 200 within 2 s. */
 export async function metricsText(url: string): Promise<string | null> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
@@ -34,7 +34,7 @@ export async function metricsText(url: string): Promise<string | null> {
   }
 }
 
-/** The reading of a text, or null where it is not that of a Keystride. */
+/** Parses metrics text; null if it is not that of a Keystride. */
 export function readingOf(text: string, at: number): Reading | null {
   const verifies = new Map<number, number>()
   const sums = new Map<string, number>()
@@ -55,7 +55,7 @@ export function readingOf(text: string, at: number): Reading | null {
 const label = (labels: string, name: string): string | undefined =>
   new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1]
 
-/** What happened between two readings. */
+/** The second between two readings. */
 export function secondBetween(second: number, before: Reading, after: Reading): ServiceSecond {
   const perS = (read: (of: Reading) => number) => (read(after) - read(before)) / (after.at - before.at)
   const bounds = [...after.verifies]
@@ -72,7 +72,7 @@ export function secondBetween(second: number, before: Reading, after: Reading): 
   }
 }
 
-/** A quantile of cumulative buckets, linear within its bucket as Prometheus has it; of the last, its lower bound. */
+/** A quantile of cumulative buckets, linear within a bucket as in Prometheus; the lower bound for the last bucket. */
 function quantileMs(bounds: readonly [bound: number, count: number][], quantile: number): number | null {
   const wanted = quantile * (bounds.at(-1)?.[1] ?? 0)
   const at = bounds.findIndex(([, count]) => count >= wanted)
@@ -82,7 +82,7 @@ function quantileMs(bounds: readonly [bound: number, count: number][], quantile:
   return 1000 * (bound === Number.POSITIVE_INFINITY ? low : low + ((bound - low) * (wanted - below)) / (count - below))
 }
 
-/** Reads the metrics at `url` once a second from now on; `end` gives the seconds of which both ends were read. */
+/** Reads the metrics at `url` once a second; `end` returns the seconds with both ends read. */
 export function watchService(url: string) {
   const seconds: ServiceSecond[] = []
   let last: Reading | null = null

@@ -4,17 +4,17 @@ import { type Histogram, QUANTILES } from './histogram.js'
 import { COUNTS, type Count, errorsOf, OPERATIONS, type Operation, type Recorder, recorder } from './recorder.js'
 import type { StepReport } from './report-schema.js'
 
-/** Everything that the threads saw of a step: altogether, and second by second. */
+/** The figures of all threads for a step: in total, and per second. */
 export interface StepSeen {
   readonly all: Recorder
   readonly seconds: Map<number, Recorder>
-  /** Share of time at work, by thread, second after second. */
+  /** Busy share of each thread, per second. */
   readonly busy: number[][]
   loopDelayMs: number[]
   add(message: SeenMessage, worker: number): void
 }
 
-/** Nothing seen yet. */
+/** Empty figures. */
 export function stepSeen(): StepSeen {
   const seen: StepSeen = {
     all: recorder(),
@@ -35,7 +35,7 @@ export function stepSeen(): StepSeen {
   return seen
 }
 
-/** The quantiles of the report, ms; null where nothing was recorded. */
+/** The quantiles of the report, ms; null if nothing was recorded. */
 export const latencyOf = (histogram: Histogram) => ({
   p50: histogram.quantileMs(QUANTILES.p50),
   p90: histogram.quantileMs(QUANTILES.p90),
@@ -45,10 +45,10 @@ export const latencyOf = (histogram: Histogram) => ({
   mean: histogram.meanMs(),
 })
 
-/** What the threads cannot know of a step. */
+/** Facts of a step that the threads do not know. */
 interface StepFacts {
   readonly rate: number | null
-  /** Measured time as planned, or until it was stopped. */
+  /** Measured time as planned, or until the stop. */
   readonly seconds: number
   readonly warmUpS: number
   /** From the end of the warm-up to the last answer. */
@@ -63,7 +63,7 @@ interface StepFacts {
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 const part = (some: number, all: number) => (all === 0 ? null : some / all)
 
-/** The figures of one step. Its bounds, where it has any, hold for the p99 of bootstrap and verify and for errors of all requests. */
+/** The report of one step. Its bounds, if any, apply to the p99 of bootstrap and verify and to the errors of all requests. */
 export function stepReport(seen: StepSeen, facts: StepFacts): StepReport {
   const { all } = seen
   const { all: failed, of, ...errors } = errorsOf(all)
@@ -104,7 +104,7 @@ export function stepReport(seen: StepSeen, facts: StepFacts): StepReport {
   }
 }
 
-/** A stall that meets arrivals is in their bootstraps, so these are held to the same bound as the verifies. */
+/** A stall delays the bootstraps of its arrivals, so bootstraps have the same bound as verifies. */
 const holds = (bounds: { readonly p99Ms: number; readonly errors: number }, all: Recorder, errorShare: number) =>
   errorShare <= bounds.errors &&
   (['bootstrap', 'verify'] as const).every((name) => {
@@ -145,19 +145,22 @@ const series = (seen: StepSeen): StepReport['series'] =>
     }))
 
 /**
- * The knee of a ramp that ends at two broken steps in a row: the last rate that held its bounds, and what ended it. One
- * broken step with one that held above it was a hiccup. Null where nothing was ramped. Where the generator was strained,
- * that is said in place of blaming the service.
+ * The knee of a ramp that ends at two broken steps in a row: the last rate that kept its bounds, and what ended the ramp.
+ * A single broken step below one that kept them is a disturbance. Null without a ramp. If the generator was overloaded,
+ * `limit` says so instead of naming the service.
  */
 export function kneeOf(steps: readonly StepReport[]): { rate: number | null; limit: string } | null {
   if (steps.length === 0) return null
   const held = steps.findLastIndex(({ passed }) => passed === true)
   const rate = steps[held]?.rate ?? null
   const broke = steps[held + 1]
-  if (broke === undefined) return { rate, limit: 'the ramp ended before the service did: ramp further' }
+  if (broke === undefined) return { rate, limit: 'the ramp ended before the service reached its limit: ramp further' }
   if (!broke.health.sound) {
     const [reason] = broke.health.reasons
-    return { rate, limit: `the service or the load generator at ${broke.rate}/s, not to be told apart: ${reason}` }
+    return {
+      rate,
+      limit: `the service or the load generator at ${broke.rate}/s, which cannot be distinguished: ${reason}`,
+    }
   }
   return { rate, limit: `the service at ${broke.rate}/s` }
 }

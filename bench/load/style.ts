@@ -1,4 +1,4 @@
-/** The style of the HTML report, by day and by night. Colours of lines are told apart by the colour-blind too. */
+/** The style of the HTML report, light and dark. Line colours are distinguishable for colour-blind readers. */
 export const STYLE = `
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9; --panel: #f5f7fa;
   --a: #1f6fd0; --b: #d9730d; --c: #12876f; --bad: #c92a3b; --faint: #9aa5b4; --good: #1a7f4b; }

@@ -1,21 +1,24 @@
 import { metricsText, readingOf } from './service-metrics.js'
 
-/** What a service says of itself before the test. */
+/** The state of a service before the test. */
 export interface Target {
   readonly version: string
   readonly httpProvider: string | null
-  /** Where its metrics can be read; null where they cannot, as behind most proxies. */
+  /** URL of its metrics; null if unreadable, as behind most proxies. */
   readonly metrics: string | null
 }
 
-/** The test cannot be run, and why: a sentence for whoever started it. */
+/** The test cannot be run; the message tells the user why. */
 export class CannotTest extends Error {
   override readonly name = 'CannotTest'
 }
 
 const PATIENCE_MS = 10_000
 
-/** Looks whether the service is there and takes the key, so that a mistake is said at once. `metrics` is where its metrics are, null for /metrics beside the API. Throws `CannotTest`. */
+/**
+ * Checks that the service answers and accepts the key, so that a mistake is reported at once. `metrics` is the URL of its
+ * metrics; null: /metrics of the same host. Throws `CannotTest`.
+ */
 export async function lookAt(core: string, apikey: string, metrics: string | null): Promise<Target> {
   const status = await answered(core, '/status', apikey)
   const json = await status.json().catch(() => null)
@@ -23,19 +26,20 @@ export async function lookAt(core: string, apikey: string, metrics: string | nul
   if (status.status !== 200 || typeof version !== 'string') {
     throw new CannotTest(`${core}/status answered ${status.status} and no status: is this the base of a core API?`)
   }
-  if (state !== 'OK') throw new CannotTest(`${core} says that it is degraded (status ${state}): nothing to measure yet`)
+  if (state !== 'OK')
+    throw new CannotTest(`${core} reports that it is degraded (status ${state}): nothing to measure yet`)
   const organization = await answered(core, '/organization', apikey)
   if (organization.status === 401) throw new CannotTest(unknownKey(core))
   if (organization.status === 403)
-    throw new CannotTest(`the key given does not open the core API of ${core}: issue one with the scope "core"`)
+    throw new CannotTest(`the key has no access to the core API of ${core}: issue one with the scope "core"`)
   if (organization.status !== 200)
-    throw new CannotTest(`GET ${core}/organization answered ${organization.status}, wanted 200`)
+    throw new CannotTest(`GET ${core}/organization answered ${organization.status}, expected 200`)
   return { version, ...(await metricsOf(core, metrics)) }
 }
 
-/** What is said where the service answers 401. */
+/** Message for a 401. */
 export const unknownKey = (core: string) =>
-  `${core} does not know the key given (401): see --apikey-file, KEYSTRIDE_APIKEY, and "keystride key list"`
+  `${core} does not know the key (401): see --apikey-file, KEYSTRIDE_APIKEY, and "keystride key list"`
 
 async function answered(core: string, path: string, apikey: string): Promise<Response> {
   try {
@@ -46,7 +50,7 @@ async function answered(core: string, path: string, apikey: string): Promise<Res
   }
 }
 
-/** Where the metrics can be read, and what they say of what serves HTTP. Throws `CannotTest` where the URL given has none. */
+/** The URL of the metrics, and the HTTP implementation they report. Throws `CannotTest` if the given URL has no metrics. */
 async function metricsOf(core: string, given: string | null): Promise<Pick<Target, 'httpProvider' | 'metrics'>> {
   const url = given ?? new URL('/metrics', core).href
   const text = await metricsText(url)

@@ -3,7 +3,7 @@ import { milliseconds, share, shownMs, shownNumber, shownShare } from './quantit
 import { OPERATIONS, type Operation } from './recorder.js'
 import type { StepReport } from './report-schema.js'
 
-/** One condition that fails a run. `bound` in ms, as a share, or a second. */
+/** One condition that fails a run. `bound` is in ms, a share, or a rate per second. */
 export interface Threshold {
   readonly text: string
   readonly read: (step: StepReport) => number | null
@@ -19,9 +19,9 @@ const SHARES = {
 } as const
 
 const WANTED =
-  'wanted conditions such as "p99>50ms,signin.p99.9>1s,errors>0.1%,false-rejects>5%,goodput<100", separated by commas'
+  'expected conditions such as "p99>50ms,signin.p99.9>1s,errors>0.1%,false-rejects>5%,goodput<100", separated by commas'
 
-/** The conditions of `--fail-if`; a sentence about the one that cannot be read. */
+/** The conditions of `--fail-if`; a sentence about the first invalid one instead. */
 export function thresholds(text: string): readonly Threshold[] | string {
   const read = text.split(',').map((part) => one(part.trim()))
   const wrong = read.indexOf(null)
@@ -34,7 +34,7 @@ function one(text: string): Threshold | null {
   const above = comparison === '>'
   if (name in SHARES) {
     const bound = share(value)
-    // Sound: the name is one of them.
+    // Sound: the name is a key of SHARES.
     return bound === null ? null : { text, above, bound, read: SHARES[name as keyof typeof SHARES], shown: shownShare }
   }
   if (name === 'goodput') {
@@ -51,14 +51,14 @@ function one(text: string): Threshold | null {
   return { text, above, bound, read: (step) => step.operations[kind]?.latency_ms[part] ?? null, shown: shownMs }
 }
 
-/** A condition of a run with what was measured, as the report shows it. */
+/** A condition with the measured value, as in the report. */
 interface Judged {
   readonly text: string
   readonly measured: string
   readonly passed: boolean
 }
 
-/** Whether each condition holds. A figure that could not be measured passes nothing: the run has not shown what was asked. */
+/** Whether each condition holds. A condition without a measured value fails. */
 export const judged = (conditions: readonly Threshold[], step: StepReport | null): Judged[] =>
   conditions.map(({ text, read, above, bound, shown }) => {
     const value = step === null ? null : read(step)

@@ -4,27 +4,27 @@ import { suggestWords } from '../../src/domain/typing-words.js'
 import { person, type TypedKey } from '../../src/typist/made-up-person.js'
 import { glued, takeWords, type WordPiece, wordPieces } from '../accuracy/word-pieces.js'
 
-/** Somebody who types. `n` counts what this person has typed in the run: no two patterns are ever the same typing. */
+/** A person that types. `n` counts the person's patterns in the run: no two patterns are the same typing. */
 export interface Typist {
   enrolls(words: readonly string[], n: number): readonly TypedKey[]
   signsIn(words: readonly string[], n: number): readonly TypedKey[]
 }
 
-/** People by number; a data set begins anew where it has no more. */
+/** People by number; a data set starts again from its first person when used up. */
 export interface Crowd {
   typist(index: number): Typist
 }
 
 const PRESSES_MIN = 40
 
-/** Words as suggested, a to z alone; more of them where they are too few for a pattern. */
+/** The suggested words, a to z only; with further words if they are too few for a pattern. */
 function textOf(words: readonly string[], n: number): string {
   const plain = words.map((word) => word.toLowerCase().replace(/[^a-z]/g, '')).filter((word) => word !== '')
   const text = plain.join(' ')
   return text.length >= PRESSES_MIN ? text : `${text} ${suggestWords('en', n).join(' ')}`.trim()
 }
 
-/** People out of a seed: the same seed and run, the same typing. The run keeps typing of one run from replaying another's. */
+/** Synthetic people: the same seed and run give the same typing. `run` prevents replays of another run's typing. */
 export const madeUpCrowd = (seed: number, run: number): Crowd => ({
   typist(index) {
     const who = person((seed % 40) * 100_000 + index)
@@ -33,14 +33,14 @@ export const madeUpCrowd = (seed: number, run: number): Crowd => ({
   },
 })
 
-/** Sessions of a person that references are taken from, and those that sign-ins are. */
+/** A person's sessions for references, and those for sign-ins. */
 const ENROLLED_FROM = [0, 10] as const
 const SIGNS_IN_FROM = [10, 15] as const
 
 /**
- * People of the open data set in a folder. A recorded session can be sent once only, since the service knows a replay, so
- * each pattern is put together from whole words that the person typed, with their timings, in an order drawn anew:
- * references from the first ten sessions, sign-ins from the last five. Suggested words are passed over: nobody recorded them.
+ * People of the open data set in a folder. The service refuses a replay, so a recorded session can be sent only once.
+ * Therefore each pattern combines whole words that the person typed, with their timings, in a new random order: references
+ * from the first ten sessions, sign-ins from the last five. Suggested words are ignored, because no recording has them.
  */
 export function dataCrowd(folder: string, seed: number, run: number): Crowd {
   const people = loadPeople(folder, 'aalto')
@@ -50,7 +50,7 @@ export function dataCrowd(folder: string, seed: number, run: number): Crowd {
   return {
     typist(index) {
       const who = order[index % order.length]
-      if (who === undefined) throw new Error(`the data set in ${folder} has nobody with enough words`)
+      if (who === undefined) throw new Error(`the data set in ${folder} has no person with enough words`)
       const drawn = (pieces: readonly WordPiece[], n: number) =>
         typedKeys(takeWords(shuffled(pieces, seededRandom(run * 31 + index * 100_003 + n)), PRESSES_MIN))
       return { enrolls: (_, n) => drawn(who.enroll, n), signsIn: (_, n) => drawn(who.signIn, n) }

@@ -2,13 +2,13 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomFrom } from '../../src/typist/made-up-person.js'
 import { arrivalTimes } from './arrivals.js'
-import { asking, type Member, type Turn } from './asking.js'
+import { asking, type Member, type Visit } from './asking.js'
 import { client } from './client.js'
 import { enrolling } from './enrolling.js'
 import { closedLoop, openLoop, wallClock } from './loops.js'
 import type { Crew, FromWorker, Step, ToWorker } from './messages.js'
 import { recorder } from './recorder.js'
-import { signIns } from './sign-in.js'
+import { SignIns } from './sign-in.js'
 import { dataCrowd, madeUpCrowd } from './typists.js'
 
 // One thread of the load generator: its share of the people, of the connections and of the arrivals.
@@ -32,22 +32,22 @@ const crowd = crew.data === null ? madeUpCrowd(crew.seed, crew.run) : dataCrowd(
 const needs = { ...crew, client: connection, recorder: seen, crowd, seed: crew.seed * 64 + crew.worker }
 const asks = asking(needs)
 const { enroll, remove } = enrolling(needs, asks)
-const { signIn } = signIns(needs, asks)
+const signIns = new SignIns(needs, asks)
 const random = randomFrom(needs.seed + 7)
 const members: Member[] = []
-/** This worker's people are every `workers`-th, so that no two workers enroll the same. */
+/** This worker enrolls every `workers`-th person, so that no two workers enroll the same one. */
 let nextIndex = crew.worker
 let stopping = false
 
-async function join(turn: Turn): Promise<Member | null> {
+async function join(visit: Visit): Promise<Member | null> {
   const index = nextIndex
   nextIndex += crew.workers
-  const member = await enroll(index, `load-${crew.name}-${index}`, turn)
+  const member = await enroll(index, `load-${crew.name}-${index}`, visit)
   if (member !== null) members.push(member)
   return member
 }
 
-/** Does `work` until it says that there is no more, `lanes` of it at once. */
+/** Repeats `work` in `lanes` concurrent lanes until it returns false. */
 const inLanes = (lanes: number, work: () => Promise<boolean>) =>
   Promise.all(
     Array.from({ length: lanes }, async () => {
@@ -66,7 +66,7 @@ async function enrollAll(people: number): Promise<void> {
   say({ kind: 'seen', second: 0, seen: seen.take(), busy: 0, loopDelayMs: 0 })
 }
 
-/** Who could not be removed stays in `members`. */
+/** People that could not be removed stay in `members`. */
 async function removeAll(): Promise<void> {
   stopping = false
   const kept: Member[] = []
@@ -84,7 +84,7 @@ async function removeAll(): Promise<void> {
   members.push(...kept)
 }
 
-/** Null where the person is gone, else what the last try met. A service that is still busy with the load is asked again. */
+/** Null if the person was removed, else the failure of the last try. Retries while the service is still overloaded. */
 async function removeOne(member: Member): Promise<string | null> {
   for (let tries = 1; ; tries++) {
     const answer = await remove(member, { counted: false, intended: performance.now() })
@@ -94,7 +94,7 @@ async function removeOne(member: Member): Promise<string | null> {
   }
 }
 
-/** Somebody who may sign in now, one who is not at it already where there is one; null where everybody is locked. */
+/** A person that is not locked, preferably one without a sign-in in progress; null if all are locked. */
 function somebody(): Member | null {
   let busy: Member | null = null
   const now = Date.now()
@@ -121,7 +121,7 @@ async function begin(step: Step, intended: number, counted: boolean): Promise<vo
   const thief = random() < step.impostors && other !== undefined && other !== member ? other : null
   const givesCode = random() < step.byCode
   member.busy = true
-  await signIn(member, { intended, counted }, { thief, givesCode })
+  await signIns.signIn(member, { intended, counted }, { thief, givesCode })
   member.busy = false
 }
 
@@ -144,7 +144,7 @@ function atRate(step: Step, rate: number, start: number): Promise<void> {
   })
 }
 
-/** As many at once as there are connections. */
+/** The closed loop: one lane per connection. */
 async function atOnce(step: Step, start: number): Promise<void> {
   const measured = start + step.warmUpS * 1000
   await wallClock.sleep(start - performance.now())
@@ -156,7 +156,7 @@ async function atOnce(step: Step, start: number): Promise<void> {
   })
 }
 
-/** Below this what was seen after the last whole second counts to that second: an end that short would look like a dip. */
+/** A rest shorter than this after the last whole second is added to that second; on its own it would look like a dip. */
 const SHORT_END_MS = 500
 
 async function runStep(step: Step): Promise<void> {
@@ -168,7 +168,7 @@ async function runStep(step: Step): Promise<void> {
     const now = performance.eventLoopUtilization()
     const busy = performance.eventLoopUtilization(now, before).utilization
     before = now
-    // The monitor's own pause is part of what it reads.
+    // The monitor's own interval (5 ms) is part of its reading.
     const loopDelayMs = Math.max(0, delay.percentile(99) / 1e6 - 5)
     delay.reset()
     say({ kind: 'seen', second, seen: seen.take(), busy, loopDelayMs })

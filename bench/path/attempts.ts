@@ -5,7 +5,7 @@ import type { AttemptRecord, Authentication } from '../../src/storage/authentica
 import type { Stores } from '../../src/wiring/open-stores.js'
 import { userRef } from '../ratio/people.js'
 
-/** An attempt like one that was recorded, to record now: a new id, a mark never seen, on the member as it is. */
+/** A copy of a recorded attempt, ready to record: with a new id and a new mark, for the current state of the member. */
 export async function attemptLike(
   stores: Stores,
   organizationId: string,
@@ -14,7 +14,7 @@ export async function attemptLike(
 ): Promise<AttemptRecord> {
   const found = await stores.accounts.find(organizationId, userRef(index), null)
   const member = found?.member
-  if (found === null || !member) throw new Error(`nobody is enrolled as ${userRef(index)}`)
+  if (found === null || !member) throw new Error(`${userRef(index)} is not enrolled`)
   const bands = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
   return {
     ...like,
@@ -34,9 +34,9 @@ export async function attemptLike(
   }
 }
 
-/** The newest attempt of somebody. */
+/** The newest attempt of a person. */
 export async function recorded(stores: Stores, organizationId: string, index: number): Promise<Authentication> {
   const [found] = await stores.authentications.list(organizationId, userRef(index), 1)
-  if (found === undefined) throw new Error(`nothing is recorded of ${userRef(index)}`)
+  if (found === undefined) throw new Error(`${userRef(index)} has no recorded attempt`)
   return found
 }

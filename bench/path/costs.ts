@@ -12,7 +12,7 @@ import type { PathMeasured } from './steps.js'
 
 interface Needs {
   readonly deployment: Deployment
-  /** One that remembers everybody, and one that remembers hardly anybody, of as many fronts each. */
+  /** `service` caches all people, `forgetful` nearly none; both have the same number of fronts. */
   readonly service: Running
   readonly forgetful: Running
   readonly fronts: number
@@ -28,14 +28,14 @@ interface Needs {
 
 /** Connections of the closed loops for each front: enough to keep it busy and to let attempts share commits. */
 const CONNECTIONS = 16
-/** Verifies made for a second of a loop. What is left over is thrown away. */
+/** Verifies created per second of a loop; the rest is discarded. */
 const A_SECOND = 3000
 const CODES = 20
 const CREATED = 2000
 const AT_ONCE = 16
 const MINTED = 2000
 
-/** What a counted number of requests used of each part. */
+/** Resources per request. */
 interface Used {
   readonly front_us: number
   readonly postgres_us: number
@@ -44,11 +44,11 @@ interface Used {
 }
 
 /**
- * Enrolls the people, and measures what each request of a sign-in costs each part. With as many fronts as cores all of these
- * are busy, as where a plan is needed: a core whose neighbour rests does the same work for less.
+ * Enrolls the people, and measures the cost of each request of a sign-in in each part. With as many fronts as cores, all
+ * cores are busy, as in a deployment that needs a plan: a core is faster while its neighbour is idle.
  */
 export async function measureCosts(needs: Needs) {
-  const { deployment, service, forgetful, fronts, options, say } = needs
+  const { deployment, service, options, say } = needs
   const { redisUrl, databaseUrl, apikey, stores, organizationId, redisPid } = deployment
   if (redisUrl === null || redisPid === null)
     throw new Error('costs need a Redis of their own: unset REDIS_URL and put redis-server on the PATH')
@@ -66,43 +66,9 @@ export async function measureCosts(needs: Needs) {
     })
     const filled = await sizes()
     const created = await meter([service.pid], () => createAccounts(service.port, apikey))
-    const kinds = { bootstrap: [] as Used[], verify_first: [] as Used[], verify: [] as Used[], code: [] as Used[] }
     const units = unitsFor(options.people)
     const minted = mintIn(stores.sessions, organizationId)
-    const loop = async (running: Running, method: 'GET' | 'POST', path: string, presses: number | null) => {
-      const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
-      const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]
-      await needs.generators.prepare({ units: made, apikey, method, path, presses, reuse })
-      const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS * fronts, rate: null, warmUpS: 0 }
-      return meter([running.pid], async () => {
-        const { answers, statuses } = await needs.generators.go({ ...how, seconds: options.seconds })
-        if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
-          throw new Error(`${method} ${path}: answers were not 200 but ${JSON.stringify(statuses)}`)
-        return answers
-      })
-    }
-    const VERIFY = '/core/users/{userRef}/verify'
-    let verified = 0
-    let wal = 0
-    await setCodes(service.port, apikey)
-    for (let round = -1; round < options.rounds; round++) {
-      const before = await sizes()
-      const found = {
-        bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
-        verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
-        verify: await loop(service, 'POST', VERIFY, options.presses),
-        code: await meter([service.pid], () => verifyCodes(service.port, apikey)),
-      }
-      const after = await sizes()
-      // The first round compiles, and has everybody remembered.
-      if (round < 0) continue
-      for (const kind of ['bootstrap', 'verify_first', 'verify', 'code'] as const) kinds[kind].push(found[kind].used)
-      verified += found.verify_first.count + found.verify.count
-      wal += after.wal - before.wal
-      say(
-        `round ${round + 1} of ${options.rounds}: a verify uses ${Math.round(found.verify.used.front_us)} µs of a front`,
-      )
-    }
+    const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, units, minted })
     const done = await sizes()
     const memory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
     const memoryBefore = await memory()
@@ -120,7 +86,7 @@ export async function measureCosts(needs: Needs) {
         attempt: Math.round((done.attempts - filled.attempts) / done.countSince(filled)),
         replay_mark: Math.round((done.marks - filled.marks) / done.countSince(filled)),
         person: Math.round((filled.people - bare.people) / options.people),
-        wal: Math.round(wal / verified),
+        wal: Math.round(walBytes),
         session: Math.round(((await memory()) - memoryBefore) / MINTED),
         process: process_bytes,
       },
@@ -131,7 +97,61 @@ export async function measureCosts(needs: Needs) {
   }
 }
 
-/** Processor of each part for each of the requests that `work` counts. */
+interface Measuring {
+  readonly meter: ReturnType<typeof meterOf>
+  readonly sizes: () => ReturnType<typeof sizesOf>
+  readonly units: ReturnType<typeof unitsFor>
+  readonly minted: ReturnType<typeof mintIn>
+}
+
+/** Measures the repeated requests in rounds; `walBytes` is the write-ahead log per verify. */
+async function measureRounds(needs: Needs, measuring: Measuring) {
+  const { service, forgetful, options, say, deployment } = needs
+  const { meter, sizes } = measuring
+  const loop = looping(needs, measuring)
+  const kinds = { bootstrap: [] as Used[], verify_first: [] as Used[], verify: [] as Used[], code: [] as Used[] }
+  const VERIFY = '/core/users/{userRef}/verify'
+  let verified = 0
+  let wal = 0
+  await setCodes(service.port, deployment.apikey)
+  for (let round = -1; round < options.rounds; round++) {
+    const before = await sizes()
+    const found = {
+      bootstrap: await loop(service, 'GET', '/core/users/{userRef}', null),
+      verify_first: await loop(forgetful, 'POST', VERIFY, options.presses),
+      verify: await loop(service, 'POST', VERIFY, options.presses),
+      code: await meter([service.pid], () => verifyCodes(service.port, deployment.apikey)),
+    }
+    const after = await sizes()
+    // The first round compiles code and fills the cache; it is not counted.
+    if (round < 0) continue
+    for (const kind of ['bootstrap', 'verify_first', 'verify', 'code'] as const) kinds[kind].push(found[kind].used)
+    verified += found.verify_first.count + found.verify.count
+    wal += after.wal - before.wal
+    say(
+      `round ${round + 1} of ${options.rounds}: a verify uses ${Math.round(found.verify.used.front_us)} µs of a front`,
+    )
+  }
+  return { kinds, walBytes: wal / verified }
+}
+
+/** Runs a closed loop of one kind of request and measures it. Throws if more than 1 % are not answered 200. */
+function looping({ deployment, fronts, generators, options }: Needs, { meter, units, minted }: Measuring) {
+  return async (running: Running, method: 'GET' | 'POST', path: string, presses: number | null) => {
+    const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
+    const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]
+    await generators.prepare({ units: made, apikey: deployment.apikey, method, path, presses, reuse })
+    const how = { port: running.port, pids: [running.pid], connections: CONNECTIONS * fronts, rate: null, warmUpS: 0 }
+    return meter([running.pid], async () => {
+      const { answers, statuses } = await generators.go({ ...how, seconds: options.seconds })
+      if ((statuses[200] ?? 0) < 0.99 * answers || answers === 0)
+        throw new Error(`${method} ${path}: answers were not 200 but ${JSON.stringify(statuses)}`)
+      return answers
+    })
+  }
+}
+
+/** Measures the resources per request of `work`, which returns its number of requests. */
 function meterOf({ postgresPid, redisPid }: Deployment, redis: Redis) {
   const commands = async () => Number(/total_commands_processed:(\d+)/.exec(await redis.info('stats'))?.[1] ?? 0)
   const now = async (fronts: readonly number[]) => ({
@@ -157,7 +177,7 @@ function meterOf({ postgresPid, redisPid }: Deployment, redis: Redis) {
   }
 }
 
-/** What PostgreSQL keeps, bytes, indexes in it. */
+/** Sizes of the tables with their indexes, bytes. */
 async function sizesOf(sql: postgres.Sql) {
   const of = async (pattern: string): Promise<number> => {
     const [row] = await sql<{ bytes: string }[]>`
@@ -196,7 +216,7 @@ async function call(port: number, apikey: string, method: string, path: string, 
   return answer.headers.get('x-service-session') ?? ''
 }
 
-/** Accounts that nobody enrolls in. */
+/** Creates accounts without enrollment. */
 async function createAccounts(port: number, apikey: string): Promise<number> {
   for (let i = 0; i < CREATED; i += AT_ONCE)
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => call(port, apikey, 'POST', `created-${i + n}`)))
@@ -210,7 +230,7 @@ async function setCodes(port: number, apikey: string): Promise<void> {
   }
 }
 
-/** A session each and its code; the bootstrap, about a hundredth of a hash, is in the figure. */
+/** Verifies one code in each of several sessions; the figure includes the bootstrap, about a hundredth of the hash. */
 async function verifyCodes(port: number, apikey: string): Promise<number> {
   for (let i = 0; i < CODES; i++) {
     const session = await call(port, apikey, 'GET', userRef(i))
@@ -236,7 +256,7 @@ function costOf(used: readonly Used[]): RequestCost {
   }
 }
 
-/** The table that `keystride plan` takes. */
+/** The table of costs for `keystride plan`. */
 export function costTable(
   { requests, bytes }: Awaited<ReturnType<typeof measureCosts>>,
   path: PathMeasured,

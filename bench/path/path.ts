@@ -8,18 +8,18 @@ import { benchOptions, runBench } from '../shared/options.js'
 import { costTable, measureCosts } from './costs.js'
 import { measurePath, STEPS } from './steps.js'
 
-const HELP = `Each step of a verify alone, their sum beside the whole, and what each request of a sign-in costs each part.
+const HELP = `Time of each step of a verify, their sum compared with the whole, and the cost of each request of a sign-in.
 
   npm run bench -- path [options]
 
   --rounds N        rounds in which all take turns; medians are taken (5)
   --calls N         calls of each step in a round (40)
-  --seconds N       seconds of each loop that costs are measured in (2)
+  --seconds N       seconds of each loop of the cost measurement (2)
   --people N        enrolled people (256)
-  --presses N       key presses of the patterns (44: what words suggested for a sign-in give)
+  --presses N       key presses of the patterns (44: as many as words suggested for a sign-in give)
   --json FILE       also write the report to a file
-  --fronts N        processes that serve (the cores)
-  --costs FILE      write the table of costs that \`keystride plan --costs FILE\` takes
+  --fronts N        serving processes (the cores)
+  --costs FILE      write the table of costs for \`keystride plan --costs FILE\`
 
 Starts PostgreSQL, Redis and the service, whose fronts score inline. Needs redis-server on the PATH.
 `
@@ -35,7 +35,7 @@ await runBench('path', async () => {
   try {
     const start = (env: Record<string, string>) =>
       deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
-    // A megabyte remembers some 130 people: by the time one comes again they are forgotten.
+    // A cache of one megabyte holds about 130 people, so a person is evicted before the next sign-in.
     const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('ratio/read-only-server.js')
     const generators = startGenerators(fronts)
@@ -52,7 +52,7 @@ await runBench('path', async () => {
           ...rows,
           ['sum of the steps', sum_ms.toFixed(3), '', ''],
           ['the whole over HTTP', ...shown(whole_ms)],
-          ['what no step is: routing, verdict, answer, waits', rest_ms.toFixed(3), '', ''],
+          ['the rest: routing, verdict, answer, waits', rest_ms.toFixed(3), '', ''],
         ],
       )}\n\n`,
     )

@@ -23,30 +23,87 @@ type Step = (typeof STEPS)[number]
 export interface PathMeasured {
   readonly steps_ms: Readonly<Record<Step, Spread>>
   readonly sum_ms: number
-  /** The whole over HTTP, one at a time. */
+  /** The whole verify over HTTP, one at a time. */
   readonly whole_ms: Spread
   readonly whole_p99_ms: Spread
-  /** What no step above is: routing, context, verdict, the answer, waits between. */
+  /** The rest: routing, context, verdict, the answer, waits in between. */
   readonly rest_ms: number
   readonly template_bytes: number
 }
 
 interface Options {
   readonly rounds: number
-  /** Of each step, in a round. */
+  /** Calls of each step in a round. */
   readonly calls: number
   readonly people: number
   readonly presses: number
 }
 
-/** Each step of a verify alone, one call at a time, and the whole over HTTP; all take turns. People must be enrolled. */
+/** Measures each step of a verify alone, one call at a time, and the whole over HTTP, in turns. People must be enrolled. */
 export async function measurePath(
-  { stores, organizationId, apikey }: Deployment,
+  deployment: Deployment,
   { service, reader }: { readonly service: Running; readonly reader: Running },
-  { rounds, calls, people, presses }: Options,
+  options: Options,
 ): Promise<PathMeasured> {
+  const { rounds, calls, people } = options
+  const [toService, toReader] = [await openConnection(service.port), await openConnection(reader.port)]
+  const whole = wholeVerifies(deployment, toService, options)
+  // The first verify of each person fills the cache.
+  for (let n = 0; n < people; n += calls) await whole()
+  const { steps, templateBytes } = await stepsOf(deployment, toReader, options)
+  const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
+  const [wholes, wholeP99s]: [number[], number[]] = [[], []]
+  for (let round = -1; round < rounds; round++) {
+    for (const step of STEPS) {
+      const found = median(await steps[step]())
+      // The first round compiles.
+      if (round >= 0) times[step].push(found)
+    }
+    const found = await whole()
+    if (round < 0) continue
+    wholes.push(median(found))
+    wholeP99s.push(found.sort((a, b) => a - b)[Math.ceil(0.99 * found.length) - 1] ?? Number.NaN)
+  }
+  toService.close()
+  toReader.close()
+  const steps_ms = Object.fromEntries(STEPS.map((step) => [step, spreadOf(times[step])])) as Record<Step, Spread>
+  const sum_ms = STEPS.reduce((total, step) => total + steps_ms[step].median, 0)
+  const whole_ms = spreadOf(wholes)
+  return {
+    steps_ms,
+    sum_ms,
+    whole_ms,
+    whole_p99_ms: spreadOf(wholeP99s),
+    rest_ms: whole_ms.median - sum_ms,
+    template_bytes: templateBytes,
+  }
+}
+
+/** Sends `calls` verifies over HTTP at each call, and returns their times, ms. */
+function wholeVerifies(
+  { stores, organizationId, apikey }: Deployment,
+  toService: Connection,
+  { calls, people, presses }: Options,
+): () => Promise<number[]> {
   const units = unitsFor(people)
   const mint = mintIn(stores.sessions, organizationId)
+  return async () => {
+    const made = await units(calls, mint, 1)
+    const requests = made.map(({ person, session, ordinals }) => {
+      const headers = { apikey, 'content-type': 'application/json', 'x-service-session': session }
+      return request(
+        'POST',
+        `/core/users/${userRef(person)}/verify`,
+        headers,
+        bodyOf(person, ordinals[0] ?? 0, presses),
+      )
+    })
+    return each(requests, (bytes) => answered(toService, bytes))
+  }
+}
+
+/** A kernel with a template of five references, as a scoring thread has it. */
+function scoringOf(presses: number) {
   const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
   const replayKey = new Uint8Array(randomBytes(32))
   const sampleOf = (ordinal: number): Uint8Array => {
@@ -56,24 +113,23 @@ export async function measurePath(
   }
   const references = [1, 2, 3, 4, 5].map(sampleOf)
   kernel.score(references[0] ?? new Uint8Array(), references)
-  const template = { bytes: kernel.keep(references.length), n: references.length }
-  const [toService, toReader] = [await openConnection(service.port), await openConnection(reader.port)]
+  return { kernel, replayKey, template: { bytes: kernel.keep(references.length), n: references.length }, sampleOf }
+}
+
+/** The steps; each call of one runs it `calls` times and returns the times, ms. */
+async function stepsOf(
+  { stores, organizationId, apikey }: Deployment,
+  toReader: Connection,
+  { calls, people, presses }: Options,
+): Promise<{ readonly steps: Record<Step, () => Promise<number[]>>; readonly templateBytes: number }> {
+  const units = unitsFor(people)
+  const mint = mintIn(stores.sessions, organizationId)
+  const { kernel, replayKey, template, sampleOf } = scoringOf(presses)
   const headers = { apikey, 'content-type': 'application/json' }
-  const whole = async (): Promise<number[]> => {
-    const made = await units(calls, mint, 1)
-    const requests = made.map(({ person, session, ordinals }) => {
-      const own = { ...headers, 'x-service-session': session }
-      return request('POST', `/core/users/${userRef(person)}/verify`, own, bodyOf(person, ordinals[0] ?? 0, presses))
-    })
-    return each(requests, (bytes) => answered(toService, bytes))
-  }
-  // Whoever is verified once is remembered from then on.
-  for (let n = 0; n < people; n += calls) await whole()
   const like = await recorded(stores, organizationId, 0)
   const sample = sampleOf(6)
   let next = 0
   const person = () => next++ % people
-
   const steps: Record<Step, () => Promise<number[]>> = {
     'http: read the body, check the key, answer': () =>
       each(
@@ -100,32 +156,7 @@ export async function measurePath(
         (attempt) => stores.authentications.record(organizationId, attempt),
       ),
   }
-  const times = Object.fromEntries(STEPS.map((step): [Step, number[]] => [step, []])) as Record<Step, number[]>
-  const [wholes, wholeP99s]: [number[], number[]] = [[], []]
-  for (let round = -1; round < rounds; round++) {
-    for (const step of STEPS) {
-      const found = median(await steps[step]())
-      // The first round compiles.
-      if (round >= 0) times[step].push(found)
-    }
-    const found = await whole()
-    if (round < 0) continue
-    wholes.push(median(found))
-    wholeP99s.push(found.sort((a, b) => a - b)[Math.ceil(0.99 * found.length) - 1] ?? Number.NaN)
-  }
-  toService.close()
-  toReader.close()
-  const steps_ms = Object.fromEntries(STEPS.map((step) => [step, spreadOf(times[step])])) as Record<Step, Spread>
-  const sum = STEPS.reduce((total, step) => total + steps_ms[step].median, 0)
-  const whole_ms = spreadOf(wholes)
-  return {
-    steps_ms,
-    sum_ms: sum,
-    whole_ms,
-    whole_p99_ms: spreadOf(wholeP99s),
-    rest_ms: whole_ms.median - sum,
-    template_bytes: template.bytes.length,
-  }
+  return { steps, templateBytes: template.bytes.length }
 }
 
 /** Milliseconds of each call, one at a time. */

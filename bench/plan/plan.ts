@@ -10,29 +10,29 @@ import { costTable, measureCosts } from '../path/costs.js'
 import { measurePath } from '../path/steps.js'
 import { startGenerators } from '../ratio/generators.js'
 import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
-import { machine } from '../shared/machine.js'
+import { type Machine, machine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { median } from '../shared/spread.js'
 
-const HELP = `Whether the planner's arithmetic holds: the highest rate it predicts from measured costs, and the load tester's, in one run.
+const HELP = `Compares the highest rate that the planner predicts from measured costs with the rate that the load tester measures.
 
   npm run bench -- plan [options]
 
   --rounds N        rounds of the costs, and of the load test (3)
   --seconds N       seconds of each of their loops (5)
   --people N        people who sign in (200)
-  --fronts N        processes that serve (the cores)
+  --fronts N        serving processes (the cores)
   --json FILE       also write the figures to a file
 
-Costs are measured request by request, as the bench path does; what the load tester itself uses, by a run of it. From these
-follows the rate at which every core of this machine is busy. Then the load tester signs people in over 64 connections as
-fast as answers come. Exit status 1 where both are more than 20 % apart.
+Measures the cost of each request, as the bench path does, and the load tester's own cost, by a run of it. The planner
+computes the rate at which every core of this machine is busy. Then the load tester signs people in over 64 connections as
+fast as answers arrive. Exit status 1 if the rates differ by more than 20 %.
 `
 const OFF_MAX = 0.2
-/** Exit status of the load tester where its generator was strained; the report is written all the same. */
+/** Exit status of the load tester if its generator was overloaded; it still writes the report. */
 const INCONCLUSIVE = 3
 const TRIES = 3
-/** Bootstraps and verifies alone: codes are a hash of 50 ms that would hide everything else. */
+/** Bootstraps and verifies only: the 50 ms hash of a code would dominate all other costs. */
 const MIX = ['--codes', '0', '--by-code', '0', '--enroll', '0', '--impostors', '0']
 
 await runBench('plan', async () => {
@@ -43,42 +43,10 @@ await runBench('plan', async () => {
   const deployment = await deploy('Bench')
   closeOnSignal(deployment)
   try {
-    const { fronts } = options
-    const start = (env: Record<string, string>) =>
-      deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
-    const [remembering, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
-    const reader = await deployment.program('ratio/read-only-server.js')
-    const presses = 44
-    const generators = startGenerators(fronts)
-    const measured = { ...options, presses }
-    const found = await measureCosts({
-      deployment,
-      service: remembering,
-      forgetful,
-      fronts,
-      generators,
-      options: measured,
-      say,
-    })
-    const path = await measurePath(deployment, { service: remembering, reader }, { ...measured, calls: 20 })
-    await generators.close()
-    const costs = costTable(found, path, facts, presses)
-    for (const running of [remembering, forgetful, reader]) await running.stop()
-
-    const service = await deployment.service({ processes: fronts, scoring: 'inline', redis: true })
-    say('what the load tester itself uses ...')
-    const own = stepOf(await load(deployment, service, 64, options))
-    const signIns = own.operations.signin?.answers ?? 0
-    const each = (name: 'bootstrap' | 'verify') => (own.operations[name]?.answers ?? 0) / signIns
-    const requests = {
-      bootstrap: each('bootstrap'),
-      create: 0,
-      verify_first: 0,
-      verify: each('verify'),
-      code: 0,
-      enroll: 0,
-    }
-    const generatorUs = (1e6 * own.health.generator_cores) / own.goodput_per_s
+    const costs = await costsOf(deployment, options, facts, say)
+    const service = await deployment.service({ processes: options.fronts, scoring: 'inline', redis: true })
+    say('measuring the cost of the load tester ...')
+    const { requests, generatorUs } = usageOf(stepOf(await load(deployment, service, 64, options)))
     const predicted = sharedMachineRate(costs, requests, facts.cores, generatorUs)
     say(`predicted: ${Math.round(predicted.typical)} sign-ins a second`)
     const runs: number[] = []
@@ -108,6 +76,45 @@ await runBench('plan', async () => {
     await deployment.close()
   }
 })
+
+interface PlanOptions {
+  readonly rounds: number
+  readonly seconds: number
+  readonly people: number
+  readonly fronts: number
+}
+
+/** Measures the table of costs on services that are stopped afterwards. */
+async function costsOf(deployment: Deployment, options: PlanOptions, facts: Machine, say: (line: string) => void) {
+  const { fronts } = options
+  const start = (env: Record<string, string>) =>
+    deployment.service({ processes: fronts, scoring: 'inline', redis: true, env })
+  const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
+  const reader = await deployment.program('ratio/read-only-server.js')
+  const presses = 44
+  const measured = { ...options, presses }
+  const generators = startGenerators(fronts)
+  const found = await measureCosts({ deployment, service, forgetful, fronts, generators, options: measured, say })
+  const path = await measurePath(deployment, { service, reader }, { ...measured, calls: 20 })
+  await generators.close()
+  for (const running of [service, forgetful, reader]) await running.stop()
+  return costTable(found, path, facts, presses)
+}
+
+/** Requests per sign-in of the load tester, and its own processor time per sign-in, µs. */
+function usageOf({ operations, health, goodput_per_s }: Report['steps'][number]) {
+  const signIns = operations.signin?.answers ?? 0
+  const each = (name: 'bootstrap' | 'verify') => (operations[name]?.answers ?? 0) / signIns
+  const requests = {
+    bootstrap: each('bootstrap'),
+    create: 0,
+    verify_first: 0,
+    verify: each('verify'),
+    code: 0,
+    enroll: 0,
+  }
+  return { requests, generatorUs: (1e6 * health.generator_cores) / goodput_per_s }
+}
 
 function stepOf({ steps }: Report): Report['steps'][number] {
   const [step] = steps
@@ -140,13 +147,13 @@ async function load(
       [join(packageRoot(), 'build/bench/load/load.js'), ...flags, ...times, ...MIX],
       { env: { ...process.env, KEYSTRIDE_APIKEY: deployment.apikey } },
     ).catch((error: { code?: unknown }) => {
-      // A closed loop takes all that a shared machine has: that the generator is strained is what is measured here.
+      // A closed loop uses all of a shared machine, so an overloaded generator is expected.
       if (error.code !== INCONCLUSIVE) throw error
     })
-    // Sound: the load tester writes nothing that does not fit its schema.
+    // Sound: the load tester writes only what fits its schema.
     return JSON.parse(readFileSync(json, 'utf8')) as Report
   } catch (error) {
-    // A crowded machine has the service say 503 now and then while people are enrolled: another run has others.
+    // On a busy machine an enrollment may fail with 503; another run enrolls other people.
     if (tries === TRIES) throw error
     return await load(deployment, running, connections, options, tries + 1)
   } finally {

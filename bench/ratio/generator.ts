@@ -2,22 +2,22 @@ import { parentPort } from 'node:worker_threads'
 import { type Connection, openConnection, request } from '../shared/drive.js'
 import { bodyOf, userRef } from './people.js'
 
-/** Requests that one connection sends in turn: those of a session. */
+/** The requests of one session, sent in sequence by one connection. */
 export interface Unit {
   readonly person: number
   readonly session: string
-  /** Of the typing, one a request. */
+  /** Ordinals of the typing, one per request. */
   readonly ordinals: readonly number[]
 }
 
 export type ToGenerator =
-  /** Requests are made before they are sent; `reuse` begins anew where they are used up. */
+  /** Creates requests before they are sent; `reuse` starts again when they are used up. */
   | {
       readonly kind: 'prepare'
       readonly units: readonly Unit[]
       readonly apikey: string
       readonly method: 'GET' | 'POST'
-      /** `{userRef}` stands for the person. */
+      /** Path; `{userRef}` is replaced by the person's. */
       readonly path: string
       /** Key presses of a pattern; null sends no body and no session. */
       readonly presses: number | null
@@ -29,20 +29,20 @@ export type ToGenerator =
       readonly connections: number
       readonly warmUpS: number
       readonly seconds: number
-      /** Requests a second at even distances, whatever became of those before; null is a closed loop. */
+      /** Requests a second at even intervals, independent of earlier answers; null: a closed loop. */
       readonly rate: number | null
     }
 
-/** What one thread saw after the warm-up. */
+/** The figures of one thread after the warm-up. */
 export interface Seen {
   readonly answers: number
   readonly seconds: number
-  /** In an open loop from when the request was due. */
+  /** In an open loop from the due time of the request. */
   readonly latenciesMs: Float64Array
   readonly statuses: ReadonlyMap<number, number>
-  /** What verifies came to; other answers have none. */
+  /** Number of verifies by `action`; other answers have none. */
   readonly actions: ReadonlyMap<string, number>
-  /** There was nothing left to send: `seconds` ends there. */
+  /** The requests were used up: `seconds` ends there. */
   readonly ranDry: boolean
 }
 export type FromGenerator =
@@ -54,7 +54,7 @@ export type FromGenerator =
 let units: Buffer[][] = []
 let reuse = false
 
-/** What is asked of: the next unit, begun anew or none. */
+/** Returns the next unit, again from the first with `reuse`; undefined if used up. */
 function supply(): () => Buffer[] | undefined {
   let next = 0
   return () => {
@@ -102,15 +102,15 @@ async function run({ port, connections, warmUpS, seconds, rate }: Extract<ToGene
 
 interface Looping {
   readonly open: readonly Connection[]
-  /** Nothing is begun afterwards. */
+  /** No request begins afterwards. */
   readonly until: number
   next(): Buffer[] | undefined
   note(dueAt: number, status: number, body: Buffer): void
-  /** There is nothing left to send. */
+  /** Called when the requests are used up. */
   dry(): void
 }
 
-/** Each connection sends the next request when the last is answered, all of one session before the next. */
+/** Each connection sends the next request after an answer, all of a session before the next session. */
 async function closedLoop({ open, until, next, note, dry }: Looping): Promise<void> {
   await Promise.all(
     open.map(
@@ -141,7 +141,7 @@ async function closedLoop({ open, until, next, note, dry }: Looping): Promise<vo
   )
 }
 
-/** Requests fall due at even distances; each takes the first connection that is free. One request a unit. */
+/** Requests are due at even intervals; each uses the first free connection. One request per unit. */
 const openLoop =
   (rate: number) =>
   ({ open, until, next, note, dry }: Looping): Promise<void> =>

@@ -3,7 +3,7 @@ import { quantile } from '../shared/drive.js'
 import { processorS } from '../shared/machine.js'
 import type { FromGenerator, Seen, ToGenerator, Unit } from './generator.js'
 
-/** What one run of load came to. */
+/** Result of one run of load. */
 export interface Measured {
   readonly per_s: number
   readonly p50_ms: number
@@ -11,16 +11,16 @@ export interface Measured {
   readonly answers: number
   readonly statuses: Readonly<Record<string, number>>
   readonly actions: Readonly<Record<string, number>>
-  /** Processor that an answer cost the processes under test, µs; null where the system does not say. */
+  /** Processor time per answer of the processes under test, µs; null on a system without /proc. */
   readonly server_cpu_us: number | null
-  /** And this one, which makes the load. */
+  /** The same for this process, which generates the load. */
   readonly generator_cpu_us: number | null
 }
 
-/** Threads that make load together. */
+/** The threads that generate load. */
 export interface Generators {
   prepare(what: Omit<Extract<ToGenerator, { kind: 'prepare' }>, 'kind'>): Promise<void>
-  /** `pids` of what is under test, for its processor time. */
+  /** `pids`: the processes under test, for their processor time. */
   go(how: Omit<Extract<ToGenerator, { kind: 'go' }>, 'kind'> & { readonly pids: readonly number[] }): Promise<Measured>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function startGenerators(threads: number): Generators {
   const workers = Array.from({ length: threads }, () => new Worker(new URL('./generator.js', import.meta.url)))
   const shareOf = (all: number, i: number) => Math.floor((all + i) / threads)
 
-  /** One message to each, until each has answered with `kind`. */
+  /** Sends a message to each thread and waits until each has answered with `kind`. */
   const together = <K extends FromGenerator['kind']>(
     kind: K,
     messageOf: (i: number) => ToGenerator,
@@ -42,7 +42,7 @@ export function startGenerators(threads: number): Generators {
             const hear = (message: FromGenerator) => {
               if (message.kind === 'measuring') return onMeasuring()
               worker.off('message', hear).off('error', reject)
-              // Sound: a message of this kind is what is looked for.
+              // Sound: the message has this kind.
               if (message.kind === kind) resolve(message as Extract<FromGenerator, { kind: K }>)
               else reject(new Error(message.kind === 'failed' ? message.message : `a generator said ${message.kind}`))
             }
@@ -96,7 +96,7 @@ const difference = (after: number | null, before: number | null): number | null 
 
 const digits = (value: number, places: number): number => Number(value.toFixed(places))
 
-/** The rates of the threads add up; their latencies are one lot. */
+/** Sums the rates of the threads and pools their latencies. */
 function measured(seen: readonly Seen[], [serverS = null, generatorS = null]: readonly (number | null)[]): Measured {
   const latencies = Float64Array.from(seen.flatMap(({ latenciesMs }) => [...latenciesMs])).sort()
   const counted = (of: (one: Seen) => ReadonlyMap<string | number, number>) => {

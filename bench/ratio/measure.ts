@@ -18,7 +18,7 @@ export interface RatioOptions {
   readonly fronts: number
 }
 
-/** What takes turns. Connections stand at the end of a name. */
+/** The compared loads, which take turns. A name ends with the number of connections. */
 export const TURNS = [
   'read_only_64',
   'verify_64',
@@ -34,9 +34,9 @@ export type Turn = (typeof TURNS)[number]
 
 export interface RatiosMeasured {
   readonly turns: Readonly<Record<Turn, readonly Measured[]>>
-  /** Of all processes of the service, in percent of one core, while nothing is asked of it; null off Linux. */
+  /** Processor use of all processes of the idle service, in percent of one core; null except on Linux. */
   readonly idleCpuPercent: number | null
-  /** Of the service's processes after all rounds. */
+  /** Resident memory of the service's processes after all rounds. */
   readonly resident: { readonly all: number; readonly largest: number } | null
   readonly body_bytes: number
 }
@@ -44,15 +44,15 @@ export interface RatiosMeasured {
 const WARM_UP_SHARE = 0.25
 const IDLE_S = 10
 const [FEW, MANY] = [64, 256]
-/** A turn gets requests for this many times the best rate seen so far: it must not run dry. */
+/** A turn gets requests for this multiple of the best rate so far, so that it does not use them up. */
 const SPARE = 1.6
-/** A first round is longer and not counted: some thousands of verifies until code is compiled, caches fill, rates get known. */
+/** The first round is longer and not counted: it compiles code, fills caches and finds the rates with thousands of verifies. */
 const FIRST = { rate: 800, seconds: 8 }
-/** Read, and answered by the spared peer, again and again: it knows no replay. */
+/** Requests reused for the reader and the spared peer, which detect no replay. */
 const REUSED = 1500
-/** Above this share of other answers than 200 there is something else to measure; a few in a short turn are a hiccup. */
+/** Above this share of answers other than 200 a turn is invalid, unless they are only a few in a short turn. */
 const [ERRORS_MAX, HICCUP] = [0.01, 3]
-/** Of judged attempts, at the least: one that is refused is not scored and would be cheap. */
+/** Least share of scored attempts: a refused one is not scored, so it would be cheap. */
 const JUDGED_MIN = 0.95
 
 interface Needs {
@@ -63,7 +63,7 @@ interface Needs {
   readonly say: (line: string) => void
 }
 
-/** Starts all that is compared, and lets it take turns. Throws where there is no Redis, or where answers are not verdicts. */
+/** Starts all compared services and measures them in turns. Throws without Redis, or if answers are not verdicts. */
 export async function measureRatios(
   deployment: Deployment,
   options: RatioOptions,
@@ -75,7 +75,7 @@ export async function measureRatios(
   say(`starting the service three times, ${fronts} readers, the peers ...`)
   const service = (processes: number, redis: boolean) => deployment.service({ processes, scoring: 'inline', redis })
   const [two, one, plain] = [await service(fronts, true), await service(1, true), await service(fronts, false)]
-  // A port that the system chose cannot be shared.
+  // The readers share a port, which is not possible with a port that the system chooses on listen.
   const PORT = String(await freePort())
   const readers: Running[] = []
   for (let i = 0; i < fronts; i++) readers.push(await deployment.program('ratio/read-only-server.js', { PORT }))
@@ -90,7 +90,7 @@ export async function measureRatios(
   const peerStores = await openPeerStores(databaseUrl, redisUrl)
   const generators = startGenerators(fronts)
   const needs = { deployment, options, generators, peerStores, say }
-  // Those of the service and those of the peer: neither finds a person moved on by the other.
+  // Separate people for the service and the peer, so that neither changes the state of the other's.
   say(`enrolling ${2 * people} people ...`)
   const bodies = new Map<number, string[]>()
   await enroll({
@@ -190,7 +190,7 @@ async function rounds(
     read_only_256: () => start('read', readers, MANY, null, reused),
     verify_256: () => verify(two, MANY, sessions, null, best('verify_256')),
     verify_at_peer_rate: () => {
-      // Where the peer is at its best, in the same round: its highest rate is what its closed loop came to.
+      // The peer's highest rate: that of its closed loop in the same round.
       const rate = (done.peer_64.at(-1) ?? first.peer_64[0])?.per_s ?? 1
       return verify(two, FEW, sessions, rate, rate)
     },
@@ -208,7 +208,7 @@ async function rounds(
   return done
 }
 
-/** Gives the generators their requests, and lets them go. */
+/** Prepares the generators' requests and runs one turn. */
 function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: () => boolean) {
   const PATHS = {
     read: '/core/read',
@@ -241,7 +241,7 @@ function taker({ generators, options, deployment: { apikey } }: Needs, isFirst: 
       throw new Error(`${kind}: answers were not 200 but ${JSON.stringify(found.statuses)}`)
     const judged = (found.actions.verified ?? 0) + (found.actions.rejected ?? 0)
     if (kind !== 'read' && judged < JUDGED_MIN * found.answers)
-      throw new Error(`${kind}: too few attempts were judged: ${JSON.stringify(found.actions)}`)
+      throw new Error(`${kind}: too few attempts were scored: ${JSON.stringify(found.actions)}`)
     return found
   }
 }

@@ -3,11 +3,11 @@ import { suggestWords } from '../../src/domain/typing-words.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { patternBody } from '../load/pattern-body.js'
 
-/** Key presses of a pattern that is verified: 14 kB, what design and bars speak of. */
+/** Key presses of a verified pattern: 14 kB, the size assumed by the design and the bars. */
 export const PRESSES = 31
 export const userRef = (index: number): string => `bench-${index}`
 
-/** A pattern of a made-up person as the recorder sends it; no two ordinals give the same typing. */
+/** A pattern of a synthetic person as the recorder sends it; no two ordinals give the same typing. */
 export function bodyOf(index: number, ordinal: number, presses = PRESSES): string {
   let text = ''
   for (let seed = ordinal; text.length < presses; seed += 7919)
@@ -21,26 +21,26 @@ export function bodyOf(index: number, ordinal: number, presses = PRESSES): strin
 
 const ENROLLED_PRESSES = 44
 const AT_ONCE = 8
-/** A busy machine has the service say 503 now and then. Nothing is measured here. */
+/** Tries of a request: on a busy machine the service may answer 503. Nothing is measured here. */
 const TRIES = 40
 const RETRY_MS = 250
-/** Verified patterns are numbered from here: none is a reference again. */
+/** First ordinal of verified patterns, so that none repeats a reference. */
 export const VERIFIED_FROM = 1000
 
 interface Enrolling {
   readonly port: number
   readonly apikey: string
   readonly people: number
-  /** The first of them; 0 unless given. */
+  /** Index of the first person; default 0. */
   readonly first?: number
   readonly references?: number
-  /** Of a reference; what words suggested for an enrollment give unless given. */
+  /** Key presses of a reference; by default those of words suggested for an enrollment. */
   readonly presses?: number
-  /** What each person enrolled with, in order. */
+  /** Called for each stored reference, in order. */
   readonly onStored?: (index: number, body: string) => void
 }
 
-/** Creates and enrolls people through the service's own interface. */
+/** Creates and enrolls people through the core API. */
 export async function enroll({
   port,
   apikey,
@@ -73,11 +73,11 @@ export async function enroll({
       const body = bodyOf(index, n, presses)
       const answer = await call('POST', `/users/${userRef(index)}/typing-patterns`, session, body)
       const text = await answer.text()
-      // Seen before: by the try that was answered 503, which had stored it all the same.
+      // "seen before": an earlier try was answered 503 but had stored the pattern.
       if (answer.ok || text.includes('seen before')) {
         stored++
         onStored(index, body)
-        // Made-up people are now and then taken for machines: then they type once more.
+        // Synthetic people are sometimes classified as machines; then they type again.
       } else if (!text.includes('detection-bot')) throw new Error(`enrolling a person: ${answer.status} ${text}`)
     }
   }

@@ -7,19 +7,19 @@ import { benchOptions, runBench } from '../shared/options.js'
 import { measureRatios } from './measure.js'
 import { ratioReport } from './report.js'
 
-const HELP = `What the verify path is worth: ratios within one run on one machine, so that they travel.
+const HELP = `Performance of the verify path as ratios within one run on one machine, which are comparable across machines.
 
   npm run bench -- ratio [options]
 
   --rounds N        rounds in which all take turns; medians are taken (5)
-  --seconds N       measured seconds of each turn, after a quarter of that warms up (3)
-  --people N        enrolled people (512; more than connections, so that nobody signs in twice at once)
-  --fronts N        processes that serve, of each kind (the cores, two at the most)
+  --seconds N       measured seconds of each turn, after a warm-up of a quarter of that (3)
+  --people N        enrolled people (512; more than connections, so that no person has two concurrent sign-ins)
+  --fronts N        serving processes of each kind (the cores, at most two)
   --json FILE       also write the report to a file
 
 Starts PostgreSQL, Redis, the service (two fronts, one front, two without Redis, all scoring inline), the body-read-only
-bound and two conventional peers, enrolls people, and makes the load on the same machine. What each figure means, and what
-it does not: docs/benchmarks.md. Needs redis-server on the PATH, or REDIS_URL.
+bound and two conventional peers, enrolls people, and generates the load on the same machine. docs/benchmarks.md explains
+the meaning and limits of each figure. Needs redis-server on the PATH, or REDIS_URL.
 `
 
 await runBench('ratio', async () => {

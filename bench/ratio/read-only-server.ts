@@ -5,8 +5,8 @@ import { serve } from '../../src/http/server.js'
 import { jsonLog } from '../../src/process/log.js'
 
 /**
- * The shipped http floor with one route that reads its body and does nothing: the most that any verify could reach.
- * Prints its port; runs as a process of its own beside a bench. Several with one PORT share it, as fronts do.
+ * The shipped HTTP server with one route that reads its body and does nothing: the upper bound of any verify. Runs as its
+ * own process and prints its port. Several processes with the same PORT share it, as fronts do.
  */
 const read = routesFor<null>()({
   method: 'post',

@@ -4,13 +4,13 @@ import { median, type Spread, spreadOf } from '../shared/spread.js'
 import type { Measured } from './generators.js'
 import { type RatioOptions, type RatiosMeasured, TURNS, type Turn } from './measure.js'
 
-/** Ratio of two turns, taken in each round and then in the middle: what slows a machine for a while slows both. */
+/** Median of the ratio of two turns in each round: a temporary slowdown of the machine affects both. */
 const over = (above: readonly Measured[], below: readonly Measured[], of: (one: Measured) => number): Spread =>
   spreadOf(above.map((one, round) => of(one) / (below[round] === undefined ? Number.NaN : of(below[round]))))
 
 const perSecond = ({ per_s }: Measured) => per_s
 
-/** The report of `bench -- ratio`: ratios first, then what they were made of. */
+/** The report of `bench -- ratio`: ratios first, then their inputs. */
 export function ratioReport(
   measured: RatiosMeasured,
   scan: ReturnType<typeof scanOverParse>,
@@ -56,7 +56,7 @@ export function ratioReport(
   }
 }
 
-/** What each ratio ought to be; where `most` is given it must not be above. */
+/** Bounds of each ratio: at least `least`, at most `most`. */
 const BARS: Readonly<Record<string, { readonly least?: number; readonly most?: number }>> = {
   verify_over_read_only_64: { least: 0.13 },
   verify_over_read_only_256: { least: 0.19 },
@@ -79,8 +79,8 @@ const barsOf = (found: Readonly<Record<string, number>>) =>
   )
 
 /**
- * Processor time that the fronts spend on an answer: without the load generator, PostgreSQL and Redis, which share the
- * machine. A generator that is slower than the server under test raises the ratios of requests a second, not these.
+ * Ratios of the fronts' processor time per answer, without the load generator, PostgreSQL and Redis, which share the
+ * machine. A generator slower than the server under test raises the ratios of requests a second, but not these.
  */
 function byProcessorTime(turns: RatiosMeasured['turns']) {
   const cost = (turn: Turn) => median(turns[turn].flatMap(({ server_cpu_us }) => server_cpu_us ?? []))

@@ -6,17 +6,17 @@ import type { SessionStore } from '../../src/storage/session.js'
 import type { Unit } from './generator.js'
 import { userRef, VERIFIED_FROM } from './people.js'
 
-/** Verifies that a session is good for. */
+/** Verifies that a session allows. */
 export const A_SESSION = 3
 const SESSION_MS = 3_600_000
 const AT_ONCE = 32
-/** A store on a busy machine may be out of reach for a moment. Nothing is measured here. */
+/** Tries: on a busy machine a store may be unreachable for a moment. Nothing is measured here. */
 const TRIES = 40
 const RETRY_MS = 250
 
 type Mint = (session: string, userRef: string) => Promise<void>
 
-/** Mints sessions straight in a store. */
+/** Mints sessions directly in a store. */
 export function mintIn(store: Pick<SessionStore, 'mint'>, organizationId: string): Mint {
   const mint = async (session: string, who: string, tries = 0): Promise<void> => {
     const minted = { sha256: sha256Hex(session), userRef: who, memberRef: who, lifetimeMs: SESSION_MS }
@@ -31,7 +31,7 @@ export function mintIn(store: Pick<SessionStore, 'mint'>, organizationId: string
   return mint
 }
 
-/** Sessions and typing that was never sent: ordinals are given out once. Neighbours are different people, `first` and up. */
+/** Creates units with unused typing: each ordinal is used once. Adjacent units have different people, from `first` on. */
 export function unitsFor(people: number, first = 0) {
   const typed = new Array<number>(people).fill(VERIFIED_FROM)
   let person = 0

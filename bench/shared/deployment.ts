@@ -11,23 +11,23 @@ import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { administration, openStores, type Stores } from '../../src/wiring/open-stores.js'
 
-/** Stores that a bench's processes share, and an organization with a key in them. */
+/** The stores of a bench's processes, and an organization with a key. */
 export interface Deployment {
   readonly databaseUrl: string
-  /** Null where there is none: then sessions are in PostgreSQL. */
+  /** Null without Redis: then sessions are in PostgreSQL. */
   readonly redisUrl: string | null
-  /** Of the servers themselves, for their processor time; null where Redis was there before. */
+  /** Process ids of the servers, for their processor time; null for a Redis that was not started here. */
   readonly postgresPid: number
   readonly redisPid: number | null
   readonly organizationId: string
   readonly apikey: string
-  /** Opened in this process too; sessions in Redis where there is one. */
+  /** The stores, opened in this process; sessions are in Redis if available. */
   readonly stores: Stores
   /** The same with sessions in PostgreSQL. */
   readonly withoutRedis: Stores
   /** Starts the service as `npm start` does. */
   service(settings: ServiceSettings): Promise<Running>
-  /** Starts a program of bench/ that prints its port first, with the settings of the service but for Redis. */
+  /** Starts a program of bench/ that prints its port first, with the service's settings except Redis. */
   program(file: string, env?: Readonly<Record<string, string>>): Promise<Running>
   close(): Promise<void>
 }
@@ -45,21 +45,21 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Of a server that several services and a peer share, and what each process of theirs takes of it at most. */
+/** Connections of a server that several services and a peer share, and the most of each of their processes. */
 const CONNECTIONS = 200
 const POOL = '10'
 
-/** What is closed at the end, latest first, however the bench ends. */
+/** Clean-up steps, run in reverse order however the bench ends. */
 type Closing = (() => Promise<void>)[]
 
 /**
- * A PostgreSQL of its own and a Redis (`REDIS_URL`, else one started here, with an append-only file synced each second as
- * docker-compose.yml has it), both in a temporary folder. Without redis-server on the PATH `redisUrl` is null.
+ * Starts a PostgreSQL, and a Redis unless `REDIS_URL` is set, in a temporary folder. Redis syncs its append-only file each
+ * second, as in docker-compose.yml. Without redis-server on the PATH `redisUrl` is null.
  */
 export async function deploy(name: string): Promise<Deployment> {
   const closing: Closing = []
   let closed: Promise<void> | undefined
-  // Whoever asks second, after a signal say, waits for the same end.
+  // A second call, such as after a signal, waits for the same end.
   const close = () => {
     closed ??= (async () => {
       for (const step of closing.splice(0).reverse()) await step().catch(() => {})
@@ -78,7 +78,7 @@ export async function deploy(name: string): Promise<Deployment> {
       KEYSTRIDE_DATA: folder,
       LOG_LEVEL: 'warn',
       DATABASE_POOL: POOL,
-      // What it can do is measured, not whom it sends away.
+      // The bench measures capacity, so nothing is shed.
       QUEUE_MS: '60000',
     }
     const opened = async (more: Record<string, string>) => {
@@ -138,7 +138,7 @@ async function redisFor(
   return { redisUrl: `redis://127.0.0.1:${port}`, redisPid: child.pid ?? null }
 }
 
-/** A process in a group of its own: a Ctrl-C is the bench's, which then stops it. */
+/** Starts a process in its own process group: Ctrl-C reaches the bench only, which then stops the process. */
 async function launch(
   closing: Closing,
   file: string,
@@ -171,7 +171,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** The signal that ends a bench early closes the deployment first. */
+/** Closes the deployment before a signal ends the bench. */
 export function closeOnSignal(deployment: Deployment): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void deployment.close().then(() => process.exit(130)))

@@ -4,7 +4,7 @@ interface Outcome {
   readonly answers: number
   readonly seconds: number
   readonly latenciesMs: Float64Array
-  /** Status -> how often. */
+  /** Number of answers by status. */
   readonly statuses: ReadonlyMap<number, number>
 }
 
@@ -17,8 +17,8 @@ export function request(method: string, path: string, headers: Readonly<Record<s
 }
 
 /**
- * Sends each list over a connection of its own, the next request when the last is answered (a closed loop), all
- * connections at once. `onAnswer` sees every body. A thin client: the less it costs, the more the server gets to show.
+ * Sends each list over its own connection, all connections concurrently; each sends the next request after an answer (a
+ * closed loop). `onAnswer` gets every body. The client is minimal: its cost would reduce the measured rate.
  */
 export async function drive(
   port: number,
@@ -54,33 +54,33 @@ export async function drive(
   return { answers: latencies.length, seconds, latenciesMs: Float64Array.from(latencies).sort(), statuses }
 }
 
-/** The value below which a share of sorted values lies. */
+/** The quantile of sorted values at a share, 0 to 1. */
 export const quantile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 
-/** `body` is valid during the call only. */
+/** `body` is valid only during the call. */
 type OnAnswer = (status: number, body: Buffer) => void
 
-/** A keep-alive connection with one request under way at a time. */
+/** A keep-alive connection with one request in flight. */
 export interface Connection {
   ask(bytes: Buffer, done: OnAnswer): void
-  /** Called where the server closes it, or it breaks, before `close`. */
+  /** Called if the server closes the connection, or it breaks, before `close`. */
   onLost(lost: (error: Error) => void): void
   close(): void
 }
 
-/** Answers are a few hundred bytes; longer ones are put together. */
+/** Answers have a few hundred bytes; longer ones arrive in several reads. */
 const READ_BYTES = 64 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** Connects to a port of this machine. Every connection reads into one buffer of its own: nothing is allocated an answer. */
+/** Connects to a port of this machine. A connection reads into one buffer, so an answer allocates nothing. */
 export function openConnection(port: number): Promise<Connection> {
   let done: OnAnswer = () => {}
   let lost: (error: Error) => void = () => {}
   let held: Buffer | null = null
   let closing = false
 
-  /** Hands over the answer where `bytes` hold all of it. */
+  /** Passes on the answer if `bytes` contain all of it; false otherwise. */
   function answered(bytes: Buffer): boolean {
     const headEnd = bytes.indexOf(HEAD_END)
     if (headEnd < 0) return false

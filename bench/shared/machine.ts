@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { loadProvider } from '../../src/http/provider.js'
 
-/** What every report of a bench says of where it ran. */
+/** The machine of a bench, in every report. */
 export interface Machine {
   readonly cpu: string
   readonly cores: number
@@ -11,10 +11,10 @@ export interface Machine {
   readonly uws: string
 }
 
-/** Throws where no native uWebSockets.js loads: what a fall-back does would be measured in its place. */
+/** Throws if the native uWebSockets.js does not load: the bench would measure the fallback instead. */
 export function machine(): Machine {
   const { name, version, native } = loadProvider({ named: process.env.UWS_PROVIDER })
-  if (!native) throw new Error('a bench measures nothing on a fall-back of uWebSockets.js')
+  if (!native) throw new Error('a bench needs the native uWebSockets.js, not the fallback')
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
@@ -24,10 +24,10 @@ export function machine(): Machine {
   }
 }
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel's own tick (`man 5 proc`, USER_HZ). */
+/** Linux reports processor time in hundredths of a second, independent of the kernel's tick (`man 5 proc`, USER_HZ). */
 const TICKS_A_SECOND = 100
 
-/** A process, those that it started and theirs. */
+/** A process and its descendants. */
 function family(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -37,7 +37,7 @@ function family(pid: number): number[] {
   return found
 }
 
-/** Fields of /proc/PID/stat from the state on: the name before them may hold anything. */
+/** Fields of /proc/PID/stat from the state on: the name before it may contain any character. */
 function statOf(pid: number): string[] | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? null
@@ -46,15 +46,15 @@ function statOf(pid: number): string[] | null {
   }
 }
 
-/** Seconds of processor that a process and its descendants have used; null on a system without /proc. */
+/** Processor time of a process and its descendants, seconds; null on a system without /proc. */
 export function processorS(pid: number): number | null {
   if (process.platform !== 'linux') return null
-  // User, system, and both of the children that were waited for.
+  // User and system time, also of the ended children.
   const ticks = family(pid).flatMap((each) => statOf(each)?.slice(11, 15).map(Number) ?? [])
   return ticks.reduce((sum, tick) => sum + tick, 0) / TICKS_A_SECOND
 }
 
-/** Resident memory of a process and its descendants, each counted whole; null on a system without /proc. */
+/** Resident memory of a process and its descendants, shared pages counted in each; null on a system without /proc. */
 export function residentBytes(pid: number): { readonly all: number; readonly largest: number } | null {
   if (process.platform !== 'linux') return null
   const each = family(pid).map((one) => {

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 
-/** Numbers that a bench takes, by name, with their defaults, and `--json FILE`. */
+/** A bench's numeric options by name, with their values, and `--json FILE`. */
 interface BenchOptions<N extends string> {
   readonly numbers: Readonly<Record<N, number>>
   readonly files: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * The options of a bench: numbers above 0, files by name. Prints `help` and ends the process where that is asked for, and
- * with status 2 and a sentence where something else came than wanted.
+ * Reads the options of a bench: numbers above 0, files by name. `--help` prints `help` and ends the process. An invalid
+ * option prints a sentence and ends the process with status 2.
  */
 export function benchOptions<N extends string>(
   name: string,
@@ -36,8 +36,8 @@ export function benchOptions<N extends string>(
   const numbers = names.map((option): [N, number] => {
     const value = Number(given[option] ?? defaults[option])
     if (!(value > 0) || !Number.isFinite(value))
-      fail(`--${option}: ${JSON.stringify(given[option])} came, a number above 0 was wanted`)
-    if (option !== 'seconds' && !Number.isInteger(value)) fail(`--${option}: a whole number was wanted`)
+      fail(`--${option}: expected a number above 0, got ${JSON.stringify(given[option])}`)
+    if (option !== 'seconds' && !Number.isInteger(value)) fail(`--${option}: expected a whole number`)
     return [option, value]
   })
   return {
@@ -46,7 +46,7 @@ export function benchOptions<N extends string>(
   }
 }
 
-/** Runs a bench; what goes wrong is one line and status 2. Threads and connections of a failed run do not keep the process. */
+/** Runs a bench. A failure prints one line and ends the process with status 2, even with open threads and connections. */
 export async function runBench(name: string, work: () => Promise<void> | void): Promise<void> {
   try {
     await work()

@@ -1,13 +1,13 @@
-/** Repeated measurements of one thing. */
+/** Repeated measurements of one quantity. */
 export interface Spread {
   readonly median: number
   readonly min: number
   readonly max: number
-  /** In the order in which they were made. */
+  /** In order of measurement. */
   readonly runs: readonly number[]
 }
 
-/** The middle one of sorted values, the mean of two; NaN of none. */
+/** The median; the mean of the two middle values of an even number; NaN if empty. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const upper = sorted[sorted.length >> 1] ?? Number.NaN
@@ -17,7 +17,7 @@ export function median(values: readonly number[]): number {
 const DIGITS = 5
 const rounded = (value: number) => Number(value.toPrecision(DIGITS))
 
-/** Rounded to five digits. */
+/** Median, lowest and highest, rounded to five digits. */
 export const spreadOf = (runs: readonly number[]): Spread => ({
   median: rounded(median(runs)),
   min: rounded(Math.min(...runs)),

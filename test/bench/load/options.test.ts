@@ -5,7 +5,7 @@ import { OPTION_NAMES, readOptions } from '../../../bench/load/options.js'
 const read = (...args: string[]) => readOptions(args, { KEYSTRIDE_APIKEY: 'ks_key' }, 1_790_000_000_000)
 
 describe('the options', () => {
-  it('are a closed loop on a service of its own where nothing is given', () => {
+  it('default to a closed loop on a service that the load tester starts', () => {
     expect(read()).toMatchObject({ core: null, apikey: null, rates: null, connections: 64, seconds: 30, failIf: [] })
   })
 
@@ -20,8 +20,8 @@ describe('the options', () => {
   })
 
   it.each([
-    [['--rate', '10', '--ramp', '1:2:1'], /one of them/],
-    [['--rate', '0'], /--rate: "0" came, sign-ins a second, above 0, was wanted/],
+    [['--rate', '10', '--ramp', '1:2:1'], /cannot be combined/],
+    [['--rate', '0'], /--rate: expected sign-ins a second, above 0, got "0"/],
     [['--ramp', '5:1:1'], /from:to:step/],
     [['--duration', '10'], /a time such as/],
     [['--errors', '3'], /a share such as/],
@@ -29,15 +29,15 @@ describe('the options', () => {
     [['--workers', '9', '--connections', '8'], /no more than the 8 connections/],
     [['--name', 'A b'], /a-z/],
     [['--fail-if', 'slow'], /cannot be read/],
-    [['--apikey', 'ks_x'], /every process list shows it/],
-    [['--apikey-file', '/nowhere', '--url', 'http://h'], /no file/],
+    [['--apikey', 'ks_x'], /visible in every process list/],
+    [['--apikey-file', '/nowhere', '--url', 'http://h'], /no such file/],
     [['--data', '/nowhere'], /a folder with aalto_desktop/],
     [['--speed', '1'], /--help lists/],
-  ])('that cannot be used are said with what was wanted: %j', (args, sentence) => {
+  ])('are refused with the expected value: %j', (args, sentence) => {
     expect(() => read(...args)).toThrow(sentence)
   })
 
-  it('are the ones of the help', () => {
+  it('are those of the help', () => {
     const listed = [...HELP.matchAll(/^ {2}--([a-z0-9-]+)/gm)].map((match) => match[1])
     expect(listed.toSorted()).toEqual([...OPTION_NAMES, 'help'].toSorted())
     expect(HELP.split('\n').filter((line) => line.length > 125)).toEqual([])

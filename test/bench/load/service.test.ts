@@ -151,7 +151,7 @@ describe('a load test', () => {
       },
     )
     expect(status).toBe(130)
-    expect(stderr).toContain('stopping: what is under way is finished and reported')
+    expect(stderr).toContain('stopping: requests in flight finish and are reported')
     expect(report).toMatchObject({ ended: 'interrupted', steps: [{ errors: { share: 0 } }] })
   })
 
@@ -160,7 +160,7 @@ describe('a load test', () => {
     async () => {
       const unknown = await benchLoad({ KEYSTRIDE_APIKEY: 'ks_unknown' }, ['--url', service.core])
       expect(unknown).toMatchObject({ status: 2, report: null, html: '' })
-      expect(unknown.stderr).toMatch(/does not know the key given \(401\)/)
+      expect(unknown.stderr).toMatch(/does not know the key \(401\)/)
       const nobody = await benchLoad(env(), ['--url', `http://127.0.0.1:${await freePort()}`])
       expect(nobody.status).toBe(2)
       expect(nobody.stderr).toMatch(/cannot be reached: ECONNREFUSED/)

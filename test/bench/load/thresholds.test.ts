@@ -64,8 +64,8 @@ describe('a threshold', () => {
   })
 
   it.each(['p99', 'p99>50', 'p98>1ms', 'p99=1ms', 'sleep.p99>1ms', 'errors>2', 'goodput<x', 'p99>1ms,'])(
-    'that cannot be read is said so: %s',
-    (text) => expect(thresholds(text)).toMatch(/cannot be read: wanted conditions such as/),
+    'refuse an unreadable condition: %s',
+    (text) => expect(thresholds(text)).toMatch(/cannot be read: expected conditions such as/),
   )
 })
 
@@ -91,7 +91,7 @@ describe('the knee of a ramp', () => {
     const late = step({ rate: 30, verifyMs: 80, lateMs: 40 })
     expect(late.health.sound).toBe(false)
     expect(kneeOf([held(20), late, late])?.limit).toMatch(
-      /^the service or the load generator at 30\/s, not to be told apart: sign-ins began late/,
+      /^the service or the load generator at 30\/s, which cannot be distinguished: sign-ins began late/,
     )
   })
 })
