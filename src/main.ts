@@ -10,6 +10,7 @@ import { commandAt, greeting } from './process/greeting.js'
 import { boundHeapGrowth } from './process/heap.js'
 import { type Logger, processLog } from './process/log.js'
 import { superviseFronts } from './process/supervise.js'
+import { unknownVariables } from './process/unknown-variables.js'
 import { version } from './process/version.js'
 import { probes } from './wiring/endpoints.js'
 import { firstOrganization } from './wiring/first-organization.js'
@@ -27,6 +28,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfigOrExit(env)
   const log = processLog(config.logLevel, config.logFormat, env)
   const front = asFront(env)
+  if (front === null) for (const line of unknownVariables(env)) log.warn(line)
   const supervises = config.processes > 1 && front === null
   // Whoever watches over others stops with them, after their lead.
   const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
@@ -124,6 +126,7 @@ function readConfigOrExit(env: NodeJS.ProcessEnv): Config {
     return readConfig(env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
+    for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
     process.stderr.write(`keystride: ${error.message}\n`)
     process.exit(1)
   }

@@ -7,5 +7,5 @@ export function uuid(text: string): string {
   return text
 }
 
-/** The option of every command that lists something. */
-export const JSON_OPTION = ['--json', 'print the list as JSON'] as const
+/** The option of every command that shows something. */
+export const JSON_OPTION = ['--json', 'print it as JSON'] as const

@@ -15,7 +15,12 @@ export function configCommand(env: NodeJS.ProcessEnv): Command {
 }
 
 async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true; json?: true }): Promise<void> {
-  const { configTable, readConfig } = await import('../process/config.js')
+  const [{ configTable, readConfig }, { unknownVariables }] = await Promise.all([
+    import('../process/config.js'),
+    import('../process/unknown-variables.js'),
+  ])
+  // First: a misspelt name may be the reason why the others cannot be used.
+  for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
   const config = readConfig(env)
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
   const states = configTable().map(({ name, fallback, meaning }) => {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { createEncryptionKeyFlows, type KeyUse, type Rotation } from '../flows/organization/encryption-keys.js'
 import type { Stores } from '../wiring/open-stores.js'
 import { type Administer, print } from './administer.js'
+import { JSON_OPTION } from './arguments.js'
 import { table } from './table.js'
 
 const MEANING: Record<KeyUse['state'], string> = {
@@ -15,9 +16,14 @@ export const statusCommand = (administer: Administer): Command =>
   new Command('status')
     .description('say how many organizations each encryption key is used for, and which may go')
     .addHelpText('after', '\nKeys are named by an id that is made from the key and tells nothing about it.')
-    .action(() =>
+    .option(...JSON_OPTION)
+    .action(({ json }: { json?: true }) =>
       administer(async ({ stores }) => {
         const uses = await createEncryptionKeyFlows(stores).status()
+        if (json === true) {
+          print(JSON.stringify(uses, null, 2))
+          return
+        }
         const rows = uses.map(({ id, organizations, state }) => [id, String(organizations), MEANING[state]])
         print(table(['key', 'organizations', 'here'], rows))
         print(advice(uses, stores))

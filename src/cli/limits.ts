@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
 import { type Administer, print, WrongUse } from './administer.js'
-import { uuid } from './arguments.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 
 interface Options {
   readonly rate?: number | 'default'
   readonly burst?: number
+  readonly json?: true
 }
 
 const MOST = 1_000_000
@@ -17,13 +18,15 @@ export function limitsCommand(administer: Administer): Command {
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is what KEY_RATE says', rate)
     .option('--burst <n>', 'so many may come at once; unless given, what may come in two seconds', burst)
+    .option(...JSON_OPTION)
     .action((organizationId: string, options: Options) =>
       administer(async ({ flows }) => {
         const changed = rateOf(options)
         if (changed !== undefined) await flows.setKeyRate(organizationId, changed)
         const organization = (await flows.list()).find(({ id }) => id === organizationId)
         if (organization === undefined) throw new Error('there is no organization of that id')
-        print(told(organization.keyRate))
+        const { keyRate } = organization
+        print(options.json === true ? JSON.stringify(keyRate, null, 2) : told(keyRate))
       }),
     )
 }

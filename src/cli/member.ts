@@ -9,7 +9,7 @@ import { createUnlock } from '../flows/account/unlock.js'
 import type { Designation } from '../flows/session/person.js'
 import type { Stores } from '../wiring/open-stores.js'
 import { type Administer, iso, known, print } from './administer.js'
-import { uuid } from './arguments.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 import { table } from './table.js'
 
 /** `keystride member`: what an operator may see of a person, and do for one who is locked out. */
@@ -22,13 +22,19 @@ export function memberCommand(administer: Administer): Command {
       .argument('<organization-id>', 'id as "organization list" prints it', uuid)
       .argument('<userRef>', "the account's reference", userRef)
       .option('--member-ref <ref>', 'which member, on a shared account', userRef)
-      .action((organizationId: string, ref: string, options: { memberRef?: string }) =>
+      .action((organizationId: string, ref: string, options: { memberRef?: string; json?: true }) =>
         administer(async ({ stores, config: { targets }, flows }) => {
           await known(flows, organizationId)
-          await work(stores, { organizationId, userRef: ref, memberRef: options.memberRef ?? null }, targets)
+          await work(
+            stores,
+            { organizationId, userRef: ref, memberRef: options.memberRef ?? null },
+            { targets, json: options.json === true },
+          )
         }),
       )
-  about('show', 'print profile, security code, locks and failures of a member; no secret is shown', show)
+  about('show', 'print profile, security code, locks and failures of a member; no secret is shown', show).option(
+    ...JSON_OPTION,
+  )
   about('unlock', 'end all locks of a member, forget the failures, revive a dead security code', unlock).addHelpText(
     'after',
     '\nA sign-in that used up its own attempts stays used up: the person begins a new one.',
@@ -36,11 +42,13 @@ export function memberCommand(administer: Administer): Command {
   return member
 }
 
-type Work = (stores: Stores, who: Designation, targets: ProfileTargets) => Promise<void>
+type Work = (stores: Stores, who: Designation, how: { targets: ProfileTargets; json: boolean }) => Promise<void>
 
-const show: Work = async (stores, who, targets) => {
+const show: Work = async (stores, who, { targets, json }) => {
   const { account, member } = await createUnlock(stores).show(who)
-  print(table(['', ''], stateRows(account, member, targets, stores.clock.now())).trimStart())
+  const now = stores.clock.now()
+  if (json) print(JSON.stringify(stateOf(account, member, targets, now), null, 2))
+  else print(table(['', ''], stateRows(account, member, targets, now)).trimStart())
 }
 
 const unlock: Work = async (stores, who) => {
@@ -71,6 +79,26 @@ function stateRows(account: Account, member: Member, targets: ProfileTargets, no
     ['code', codeText(member, now)],
     ...KINDS.map((kind) => [`${NAMES[kind]} attempts`, lockText(member.attempts[kind], kind, now)]),
   ]
+}
+
+function stateOf({ userRef, type, createdAt }: Account, member: Member, targets: ProfileTargets, now: number) {
+  const { memberRef, generation, code, completedAt, lastSuccessAt } = member
+  const at = (ms: number | null) => (ms === null ? null : iso(ms))
+  return {
+    ...{ userRef, type, createdAt: iso(createdAt), memberRef, generation, ...profileView(member, targets, now) },
+    ...{ completedAt: at(completedAt), lastSuccessAt: at(lastSuccessAt) },
+    queued: livePending(member.pending, now)?.action ?? null,
+    securityCode: { set: code.set, temporary: code.expiresAt !== null, usable: code.set && codeUsable(code, now) },
+    attempts: Object.fromEntries(
+      KINDS.map((kind) => {
+        const { off, closedUntil, streak, recentFailures } = member.attempts[kind]
+        const forever = off || closedUntil >= UNTIL_UNLOCKED
+        const failuresInDay = recentFailures.filter((one) => one > now - DAY_MS).length
+        const locked = forever || closedUntil > now
+        return [kind, { locked, lockedUntil: locked && !forever ? iso(closedUntil) : null, streak, failuresInDay }]
+      }),
+    ),
+  }
 }
 
 function codeText({ code }: Member, now: number): string {

@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { overQuota, type Quotas } from '../domain/organization.js'
 import type { License } from '../storage/organization.js'
-import type { Administer } from './administer.js'
-import { uuid } from './arguments.js'
+import { type Administer, print } from './administer.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 import { table } from './table.js'
 
 /** `keystride organization quotas`: shows what an organization is licensed for and, with options, changes it. */
@@ -19,12 +19,13 @@ export function quotasCommand(administer: Administer): Command {
     .option('--accounts <n>', 'accounts of both kinds; 0 is unlimited', count)
     .option('--shared-accounts <n>', 'shared accounts; 0 is unlimited', count)
     .option('--members-per-shared-account <n>', 'members of one shared account; 0 is unlimited', count)
-    .action((organizationId: string, options: Partial<Quotas>) =>
+    .option(...JSON_OPTION)
+    .action((organizationId: string, { json, ...options }: Partial<Quotas> & { json?: true }) =>
       administer(async ({ flows }) => {
         const changed = Object.keys(options).length > 0
         const license = await (changed ? flows.setQuotas(organizationId, options) : flows.license(organizationId))
         if (license === null) throw new Error('there is no organization of that id')
-        process.stdout.write(`${report(license)}\n`)
+        print(json === true ? JSON.stringify(license, null, 2) : report(license))
       }),
     )
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { redirectOrigin } from '../domain/redirect-uri.js'
 import { type Administer, print, WrongUse } from './administer.js'
-import { uuid } from './arguments.js'
+import { JSON_OPTION, uuid } from './arguments.js'
 
 /** `keystride organization redirects`: where browsers may be sent at the end of an organization's profile links. */
 export function redirectsCommand(administer: Administer): Command {
@@ -10,18 +10,21 @@ export function redirectsCommand(administer: Administer): Command {
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .argument('[origin...]', 'such as https://app.example.com', origins)
     .option('--any', 'keep no list: links may lead to any https address')
-    .action((organizationId: string, given: readonly string[] | undefined, { any }: { any?: true }) =>
-      administer(async ({ flows }) => {
-        const wanted = any === true ? [] : given
-        if (any === true && given !== undefined && given.length > 0)
-          throw new WrongUse('origins came with --any: wanted one of them')
-        if (wanted !== undefined && (any === true || wanted.length > 0))
-          await flows.setRedirectOrigins(organizationId, wanted)
-        const organization = (await flows.list()).find(({ id }) => id === organizationId)
-        if (organization === undefined) throw new Error('there is no organization of that id')
-        const { redirectOrigins } = organization
-        print(redirectOrigins.length === 0 ? 'any https address' : redirectOrigins.join('\n'))
-      }),
+    .option(...JSON_OPTION)
+    .action(
+      (organizationId: string, given: readonly string[] | undefined, { any, json }: { any?: true; json?: true }) =>
+        administer(async ({ flows }) => {
+          const wanted = any === true ? [] : given
+          if (any === true && given !== undefined && given.length > 0)
+            throw new WrongUse('origins came with --any: wanted one of them')
+          if (wanted !== undefined && (any === true || wanted.length > 0))
+            await flows.setRedirectOrigins(organizationId, wanted)
+          const organization = (await flows.list()).find(({ id }) => id === organizationId)
+          if (organization === undefined) throw new Error('there is no organization of that id')
+          const { redirectOrigins } = organization
+          if (json === true) print(JSON.stringify(redirectOrigins, null, 2))
+          else print(redirectOrigins.length === 0 ? 'any https address' : redirectOrigins.join('\n'))
+        }),
     )
 }
 

@@ -299,7 +299,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /** Variables that a file may hold, since an environment is easier to read for others than a file. */
-const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
+export const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
 
 /** Puts what the files hold beside what was given, which goes before it; gives what could not be read. */
 function readSecretFiles(given: Record<string, string | undefined>): string[] {

@@ -1,5 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { startProcess } from '../faults/service-process.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Keystride, keystrideWith } from './command.js'
 
@@ -104,6 +108,17 @@ describe('keystride', () => {
     await keystride('key', 'issue', id, '--scopes', 'core,links')
     const [key] = JSON.parse((await keystride('key', 'list', id, '--json')).stdout)
     expect(key).toMatchObject({ label: 'unnamed', scopes: ['core', 'links'], state: 'live' })
+    const json = async (...args: string[]) => JSON.parse((await keystride(...args, '--json')).stdout)
+    expect(await json('organization', 'quotas', id, '--accounts', '7')).toMatchObject({
+      quotas: { mode: 'soft', accounts: 7 },
+      headcount: { nAccounts: 0 },
+    })
+    expect(await json('organization', 'limits', id)).toBeNull()
+    expect(await json('organization', 'limits', id, '--rate', '5')).toEqual({ perSecond: 5, burst: 10 })
+    expect(await json('organization', 'redirects', id, 'https://app.example')).toEqual(['https://app.example'])
+    expect(await json('key', 'status')).toEqual([
+      { id: expect.any(String), organizations: expect.any(Number), state: 'present' },
+    ])
     const variables = JSON.parse((await keystride('config', 'check', '--json')).stdout)
     expect(variables[0]).toMatchObject({ variable: 'PORT', state: 'default 8080' })
   })
@@ -119,6 +134,57 @@ describe('keystride', () => {
     expect(completed('keystride organization li')).toBe('list limits')
     expect(completed('keystride key issue --sc')).toBe('--scopes')
     expect(completed('keystride completion ')).toBe('bash zsh fish --help')
+  })
+
+  const missing = ['zsh', 'fish'].filter((shell) => spawnSync(shell, ['--version']).status !== 0)
+  for (const shell of missing) console.warn(`\n*** NO ${shell}: its completion is not tested ***\n`)
+
+  it.skipIf(missing.includes('zsh'))('completes commands, options and choices in zsh', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-zsh-'))
+    writeFileSync(join(folder, 'keystride.zsh'), (await keystride('completion', 'zsh')).stdout)
+    // Types the line, the tab key and return into an interactive shell; `keystride` there prints its arguments.
+    writeFileSync(
+      join(folder, 'type.zsh'),
+      `zmodload zsh/zpty
+zpty shell "zsh -f -i"
+zpty -w shell 'PS1=; autoload -Uz compinit; compinit -D -u; keystride() { print -r -- "ran"": $* ." }
+  source ${folder}/keystride.zsh; print re""ady'
+zpty -r -m shell out '*ready*'
+zpty -w -n shell "$1"$'\t\n'
+zpty -r -m shell out '*ran: * .*'
+print -r -- "\${\${out##*ran: }%% .*}"
+zpty -d shell
+`,
+    )
+    const completed = (line: string) =>
+      execFileSync('zsh', ['-f', join(folder, 'type.zsh'), line], { encoding: 'utf8', cwd: folder, timeout: 20_000 })
+    expect(completed('keystride org')).toBe('organization\n')
+    expect(completed('keystride organization lis')).toBe('organization list\n')
+    expect(completed('keystride key issue --sc')).toBe('key issue --scopes\n')
+    expect(completed('keystride completion f')).toBe('completion fish\n')
+    expect(completed('keystride backup verify key')).toBe('backup verify keystride.zsh\n')
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it.skipIf(missing.includes('fish'))('completes commands, options and choices in fish', async () => {
+    const { stdout } = await keystride('completion', 'fish')
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-fish-'))
+    writeFileSync(join(folder, 'backup.dump'), '')
+    const completed = (line: string) =>
+      execFileSync('fish', ['-N', '-c', `${stdout}\ncomplete -C '${line}'`], {
+        encoding: 'utf8',
+        cwd: folder,
+        env: { ...process.env, HOME: folder },
+      })
+        .trim()
+        .split('\n')
+        .sort()
+    expect(completed('keystride org')).toEqual(['organization'])
+    expect(completed('keystride organization li')).toEqual(['limits', 'list'])
+    expect(completed('keystride key issue --sc')).toEqual(['--scopes'])
+    expect(completed('keystride completion ')).toEqual(['--help', 'backup.dump', 'bash', 'fish', 'zsh'])
+    expect(completed('keystride backup verify back')).toEqual(['backup.dump'])
+    rmSync(folder, { recursive: true, force: true })
   })
 
   it.each(['--help', 'organization --help', 'key issue nonsense'])(
@@ -140,6 +206,23 @@ describe('keystride', () => {
     expect(stdout).toMatch(/DATABASE_URL +set/)
     expect(stdout).toContain('PostgreSQL answers')
     expect(stdout).not.toContain(env.DATABASE_URL)
+  })
+
+  it('warns of variables that are no settings, also where the configuration cannot be used', async () => {
+    const warning = 'keystride: warning: METRIC_PORT is no setting of Keystride: is METRICS_PORT meant?\n'
+    const misspelt = keystrideWith({ ...env, METRIC_PORT: '9100' })
+    for (const args of [[], ['--json']]) {
+      const { status, stderr } = await misspelt('config', 'check', ...args)
+      expect([args, status, stderr.startsWith(warning)]).toEqual([args, 0, true])
+    }
+    const unusable = keystrideWith({ ...env, METRIC_PORT: '9100', PORT: 'many' })
+    for (const args of [['config', 'check'], ['serve']]) {
+      const { status, stderr } = await unusable(...args)
+      expect([args, status, stderr.startsWith(warning)]).toEqual([args, 1, true])
+    }
+    const service = await startProcess({ ...env, METRIC_PORT: '9100', PROCESSES: '2' })
+    expect((await service.stop()).status).toBe(0)
+    expect(service.output().match(/METRIC_PORT is no setting of Keystride: is METRICS_PORT meant/g)).toHaveLength(1)
   })
 
   it('makes up a person whose patterns repeat for the same numbers', async () => {

@@ -52,6 +52,18 @@ describe('keystride member', { timeout: 120_000 }, () => {
     expect(before.stdout).toMatch(/^security code attempts +closed until a new code is set; failures: 10 since/m)
     expect(before.stdout).not.toContain('argon2')
 
+    const state = JSON.parse((await keystride('member', 'show', org, 'ada', '--json')).stdout)
+    expect(state).toMatchObject({
+      userRef: 'ada',
+      biometricStatus: 'not-ready',
+      securityCode: { set: true, temporary: false },
+      attempts: {
+        biometric: { locked: true, lockedUntil: until, streak: 15 },
+        security_code: { locked: true, lockedUntil: null, streak: 10 },
+      },
+    })
+    expect(JSON.stringify(state)).not.toContain('argon2')
+
     const unlocked = await keystride('member', 'unlock', org, 'ada', '--member-ref', 'ada')
     expect(unlocked.stdout.split('\n')).toEqual([
       expect.stringContaining(`typing was locked until ${until}; failures: 15 since the last success`),

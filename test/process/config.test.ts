@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ADAPTIVE_MAX } from '../../src/domain/adaptation.js'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { ConfigError, configTable, readConfig } from '../../src/process/config.js'
+import { unknownVariables } from '../../src/process/unknown-variables.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 
@@ -119,6 +120,31 @@ describe('the configuration', () => {
     expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')
     expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT: must be another port than PORT'])
     expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: must come with METRICS_PORT'])
+  })
+
+  it('names variables that look like its settings and are none', () => {
+    const names = [
+      'DATABSE_URL',
+      'METRIC_PORT',
+      'redis_url',
+      'ENCRYPTION_KEY_FILES',
+      'KEYSTRIDE_FOO',
+      'KEYSTRIDE_DATAA',
+    ]
+    const env = Object.fromEntries(names.map((name) => [name, 'secret']))
+    expect(unknownVariables(env)).toEqual([
+      'DATABSE_URL is no setting of Keystride: is DATABASE_URL meant?',
+      'ENCRYPTION_KEY_FILES is no setting of Keystride: is ENCRYPTION_KEY_FILE meant?',
+      'KEYSTRIDE_DATAA is no setting of Keystride: is KEYSTRIDE_DATA meant?',
+      'KEYSTRIDE_FOO is no setting of Keystride',
+      'METRIC_PORT is no setting of Keystride: is METRICS_PORT meant?',
+      'redis_url is no setting of Keystride: is REDIS_URL meant?',
+    ])
+    const known = [...configTable().map(({ name }) => name), 'DATABASE_URL_FILE', 'ENCRYPTION_KEY_FILE']
+    const others = 'HOME PATH HOSTNAME SHELL LANG USER TERM PWD NODE_ENV REDIS_PORT DATABASE_HOST PGHOST NODE_OPTIONS'
+    const kubernetes = 'KEYSTRIDE_SERVICE_HOST KEYSTRIDE_SERVICE_PORT_HTTP KEYSTRIDE_PORT KEYSTRIDE_PORT_8080_TCP_ADDR'
+    const unnamed = [...known, ...others.split(' '), ...kubernetes.split(' ')]
+    expect(unknownVariables(Object.fromEntries(unnamed.map((name) => [name, '1'])))).toEqual([])
   })
 
   it('builds links from PUBLIC_URL, without a slash at its end', () => {
