@@ -16,7 +16,7 @@ import { attackFigures } from './attacks.js'
 import { detCurve } from './det-curve.js'
 import { movesFigures } from './moves.js'
 
-const HELP = `Measures how well the shipped kernel and model tell people apart on open data.
+const HELP = `Measures on open data how well the shipped kernel and model distinguish people.
 
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
        [--timer MS] [--attacks] [--moves]
@@ -24,25 +24,25 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
   --json    write the figures with their intervals, as fractions, to FILE
   --svg     write the DET curves to FILE
-  --people  whom P1 and P2 report: untouched (default), the 329 people that no model was fitted on, or all
+  --people  people of P1 and P2: untouched (default), the 329 people that no model was fitted on, or all
   --model   another model file than the shipped one
-  --timer   as if the browser's clock had ticked every so many ms, in references and probes alike
-  --attacks also report bots and replays: how many get through, how many sincere patterns are taken for one
-  --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar wants 10000
-  --moves   also report how accuracy moves with text length, references and shared text, and how errors fall on people
+  --timer   simulate a browser clock with this tick, ms, in references and probes
+  --attacks also report bots and replays: how many pass, and how many sincere patterns count as one
+  --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000
+  --moves   also report how accuracy changes with text length, references and shared text, and the errors by person
 
 P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two hands and one   P4 other days' free text
 Figures: equal error rate with one threshold for all (global) and mean over people (per user), false non-match rate at
 1 % and 0.1 % false matches, each with a 95 % bootstrap interval over people. No timer-grid feature is in the model.
-The shipped model was fitted on the people of P3 and P4 as published: on those files it flatters itself, and the figures
-to believe are those out of fold (model/keystride-2.md), or this bench on people of your own.`
+The shipped model was fitted on the people of P3 and P4 as published, so its figures on those files are too good. Reliable
+figures are those out of fold (model/keystride-2.md), or this bench on people of your own.`
 
-/** Share of genuine attempts at which the shipped model's confidence is a probability (its card). */
+/** Share of genuine attempts at which the shipped model's confidence is a calibrated probability (its card). */
 const MODEL_PRIOR = 0.065
 const BOOTSTRAP_DRAWS = 200
 const SEED = 20_240_601
 
-/** What the protocols ask of a person, by name, in the order of the report. */
+/** The participants of each protocol by name, in the order of the report. */
 function protocols(data: string, whom: string): Record<string, readonly Participant[]> {
   const aalto = loadPeople(data, 'aalto')
   return protocolsOf({
@@ -52,7 +52,7 @@ function protocols(data: string, whom: string): Record<string, readonly Particip
   })
 }
 
-/** A participant as a clock of that tick tells: times rounded down, and presses that it gives no length left out. */
+/** A participant with the times of a clock with that tick: rounded down, without the presses that get no length. */
 function coarsened({ references, probes, impostor }: Participant, tickMs: number): Participant {
   const onTick = (ms: number) => Math.floor(ms / tickMs) * tickMs
   const coarse = (session: Session): Session =>
@@ -71,7 +71,7 @@ function tableRow(name: string, figures: Figures, intervals: Intervals): string 
   return `${name.padEnd(12)}${keys.map((key) => withInterval(figures[key], intervals[key])).join('')}${figures.people}`
 }
 
-/** Where the confidence of 0.5 lies, and how far it is from a probability at the share of genuine attempts it assumes. */
+/** Error rates at a confidence of 0.5, and the calibration error at several shares of genuine attempts. */
 function calibrationLine(name: string, people: readonly PersonScores[]): string {
   const genuine = people.flatMap((person) => person.genuine)
   const impostor = people.flatMap((person) => person.impostor)
@@ -102,7 +102,7 @@ function main(): void {
     console.log(HELP)
     return
   }
-  if (values.data === undefined) throw new Error('--data <folder> is required; --help tells more')
+  if (values.data === undefined) throw new Error('--data <folder> is required; see --help')
   if (values.people !== 'all' && values.people !== 'untouched') throw new Error('--people is all or untouched')
   const tickMs = values.timer === undefined ? 0 : Number(values.timer)
   if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
@@ -116,7 +116,7 @@ function main(): void {
   for (const [name, exact] of Object.entries(protocols(values.data, values.people))) {
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
-    // Confidence is a monotone map of the fused score that runs out of digits near 0 and 1, so ranks take the latter.
+    // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
     const { fused: people, confidence } = runProtocol(kernel, participants)
     const measured = figuresOf(people)
     const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)

@@ -16,12 +16,12 @@ import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 
-const HELP = `What adaptation does to sincere people and to impostors, on open data, with the shipped kernel, model and rules.
+const HELP = `Effect of adaptation on sincere people and on impostors, on open data, with the shipped kernel, model and rules.
 
 usage: npm run bench -- adaptation --data <folder> [--steps N] [--attackers N]
 
   --data       folder with aalto_desktop.tsv.gz and monaco_free_text.tsv.gz
-  --steps      accepted-when-possible steps of an impostor who blends from the victim's typing to their own (200)
+  --steps      steps of an impostor who blends from the victim's typing to their own, accepted if possible (200)
   --attackers  impostors for each of the 329 victims (3)`
 
 const SEED = 20_240_609
@@ -36,7 +36,7 @@ const { values } = parseArgs({
 })
 const kernel = createKernel(new Uint8Array(readFileSync(wasmFile())), new Uint8Array(readFileSync(modelFile())))
 
-/** Shares that are counted up and told in percent, with the number of trials. */
+/** Counts passes; reports their share in percent with the number of trials. */
 function tally() {
   let [passed, tried] = [0, 0]
   return {
@@ -72,8 +72,8 @@ function updateThreshold(people: readonly Person[]): void {
   }
 }
 
-/** Five sessions enrolled, five lived through, then judged: the person's own next five and everybody's tenth. */
-function livedThrough(people: readonly Person[]): void {
+/** Five sessions enrolled, five used to adapt; then tests the person's own next five and everybody's tenth. */
+function adapted(people: readonly Person[]): void {
   const shipped = learner(kernel, 'shipped')
   const [own, ownLearned, others, othersLearned] = [tally(), tally(), tally(), tally()]
   for (const person of people) {
@@ -90,11 +90,11 @@ function livedThrough(people: readonly Person[]): void {
       }
     }
   }
-  console.log(`lived through, Aalto: owners pass ${own.text()}, ${ownLearned.text()} after learning`)
-  console.log(`lived through, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
+  console.log(`adapted, Aalto: owners pass ${own.text()}, ${ownLearned.text()} after learning`)
+  console.log(`adapted, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
 }
 
-/** P4 in the order of its days: one chance to learn a session, everything of the later sessions judged. */
+/** P4 in the order of its days: each session may be learned once, and all patterns of later sessions are tested. */
 function otherDays(people: readonly Person[]): void {
   const shipped = learner(kernel, 'shipped')
   const [plain, learned, others, othersLearned] = [tally(), tally(), tally(), tally()]
@@ -127,7 +127,7 @@ function otherDays(people: readonly Person[]): void {
   console.log(`other days, Monaco: impostors pass ${others.text()} without, ${othersLearned.text()} with learning`)
 }
 
-/** Impostors put both typists together from their sessions 0 to 9; what is judged before and after was never used. */
+/** Impostors synthesize both typists from their sessions 0 to 9; the sessions tested before and after are unused. */
 function poisoning(people: readonly Person[], rule: LearningRule, steps: number, attackers: number): void {
   const rules = learner(kernel, rule)
   const random = seededRandom(SEED)
@@ -161,7 +161,7 @@ function poisoning(people: readonly Person[], rule: LearningRule, steps: number,
 function main(data: string): void {
   const people = splitPeople(loadPeople(data, 'aalto')).untouched.filter((person) => some(person, 0, 10).length === 10)
   updateThreshold(people)
-  livedThrough(people)
+  adapted(people)
   otherDays(loadPeople(data, 'monacoFree'))
   for (const rule of ['shipped', 'replacing'] as const)
     poisoning(people, rule, Number(values.steps), Number(values.attackers))
@@ -169,6 +169,6 @@ function main(data: string): void {
 
 if (values.help) console.log(HELP)
 else if (values.data === undefined) {
-  console.error('--data <folder> is required; --help tells more')
+  console.error('--data <folder> is required; see --help')
   process.exitCode = 1
 } else main(values.data)

@@ -31,7 +31,7 @@ export const FORGERY_BARS: Readonly<Record<AttackModel, number>> = {
   S6pairGaussianOther: 15,
   S6spliceOther: 15,
 }
-/** Percent of sincere patterns that may be called a bot, and of sincere pairs a replay. */
+/** Percent of sincere patterns that may count as a bot, and of sincere pairs that may count as a replay. */
 export const SINCERE_BAR = 0.5
 export const PAIRS_BAR = 0.1
 const PAIRS = 30_000
@@ -56,8 +56,9 @@ export const withinBounds = (sessions: Patterns): Patterns => sessions.filter((s
 const judged = (count: number, of: number, bar: number): string => ((100 * count) / of <= bar ? '' : 'missed')
 
 /**
- * One table, in percent with the upper ends of 95 % intervals: sincere patterns called a bot and pairs a replay, `samples`
- * forgeries of each attack model on the untouched people, and as many replays. `onProgress` is told what is measured.
+ * One table, in percent with the upper ends of 95 % intervals: sincere patterns called a bot and pairs called a replay,
+ * `samples` forgeries of each attack model on the untouched people, and as many replays. `onProgress` gets each measurement's
+ * name.
  */
 export function attackFigures(
   kernel: Kernel,

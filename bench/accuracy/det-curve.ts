@@ -5,7 +5,7 @@ const HEIGHT = 600
 const LEFT = 70
 const TOP = 30
 const SIDE = 500
-/** Points nearer than this, in units of the picture, are one to the eye. */
+/** Points nearer than this, in units of the picture, look like one. */
 const STEP = 1.5
 /** Ticks of both axes, shares; the axes run from the first to the last. */
 const TICKS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
@@ -73,7 +73,7 @@ ${lines.join('\n')}
 `
 }
 
-/** The curve within the axes, thinned to steps that can be seen. */
+/** The curve within the axes, reduced to visible steps. */
 function pathOf(people: readonly PersonScores[]): string {
   const { fmr, fnmr } = errorCurve(
     people.flatMap((person) => person.genuine),

@@ -16,14 +16,14 @@ const SEED = 7
 export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
 export const within = (session: Session): boolean => session.length > 0 && boundsProblem(session) === null
 
-/** Of `samples` forgeries: not called a bot (APCER), and neither that nor a replay and authenticated too (IAPAR). */
+/** Counts over `samples` forgeries: not called a bot (APCER), and neither a bot nor a replay but authenticated (IAPAR). */
 interface ForgeryCount {
   readonly samples: number
   readonly notCalled: number
   readonly accepted: number
 }
 
-/** A person under attack: what is enrolled, what a forger may hold, and which texts are to be typed. */
+/** A person under attack: references, the texts to type, and the forger's captures. */
 interface Victim {
   readonly references: readonly Uint8Array[]
   readonly texts: readonly Session[]
@@ -31,8 +31,8 @@ interface Victim {
 }
 
 /**
- * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 overheard by some, the texts of 10 to 14 asked
- * for, so that no text is in two of them; the first `pressesMax` presses of each.
+ * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 are captured by some forgers, and 10 to 14 are the
+ * texts to type, so no text occurs in two of these sets. Uses the first `pressesMax` presses of each.
  */
 export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] {
   return people.flatMap(({ sessions }) => {
@@ -44,7 +44,7 @@ export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] 
   })
 }
 
-/** One session each of people who are no victims: how people type, as a forger reads it in public data. */
+/** One session each of people who are not victims: the typing of the population, as a forger finds it in public data. */
 export const populationOf = (people: readonly Person[]): Captured =>
   capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
 
@@ -75,7 +75,7 @@ export function countForgeries(
   return { samples: made, notCalled, accepted }
 }
 
-/** Texts and draws tried before a forgery that leaves the bounds of a pattern is taken as it is. */
+/** Texts and draws to try before a forgery outside the bounds of a pattern is used. */
 const DRAWS_MAX = 50
 
 /** A forgery within a pattern's bounds. */

@@ -11,8 +11,8 @@ const range = (from: number, count: number): number[] => Array.from({ length: co
 const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
 
 /**
- * Lines of a report on people never fitted: how errors are spread over people, how often three tries in a row fail, and
- * how accuracy moves with text length, number of references and shared text.
+ * Lines of a report on people outside the fit: the distribution of errors over people, how often three tries in a row fail, and
+ * how accuracy changes with text length, number of references and shared text.
  */
 export function movesFigures(kernel: Kernel, people: readonly Person[]): string[] {
   return [
@@ -23,7 +23,7 @@ export function movesFigures(kernel: Kernel, people: readonly Person[]): string[
   ]
 }
 
-/** Texts of more than 50 presses are two sessions typed on, half a second between them. */
+/** Texts of more than 50 presses are two sessions in sequence, half a second apart. */
 function participants(people: readonly Person[], references: number, presses: number): Participant[] {
   return people.flatMap(({ sessions }) => {
     const all = range(0, 15).map((i) => sessions.get(String(i)) ?? [])
@@ -59,7 +59,7 @@ function row(kernel: Kernel, name: string, asked: readonly Participant[]): strin
   return `| ${name} | ${cells.join(' | ')} |`
 }
 
-/** Of five honest attempts, how many fail at 0.5, by person; and how often three in a row do. */
+/** Distribution over people of how many of five honest attempts fail at 0.5; and how often three in a row fail. */
 function spreadOver(people: readonly PersonScores[]): string[] {
   const failed = people.map(({ genuine }) => genuine.map((score) => score < 0.5))
   const counts = range(0, 6).map((n) => failed.filter((tries) => tries.filter(Boolean).length === n).length)
@@ -67,14 +67,14 @@ function spreadOver(people: readonly PersonScores[]): string[] {
     range(0, Math.max(0, tries.length - 2)).map((i) => tries.slice(i, i + 3).every(Boolean)),
   )
   return [
-    `people by how many of five honest attempts fail at 0.5: ${counts.map((n, i) => `${i}: ${percent(n / people.length)}`).join(', ')}`,
+    `people by failures at 0.5 in five honest attempts: ${counts.map((n, i) => `${i}: ${percent(n / people.length)}`).join(', ')}`,
     `honest runs of three attempts that all fail: ${percent(runs.filter(Boolean).length / runs.length)} of ${runs.length}`,
   ]
 }
 
 const SHARED = [0, 0.3, 0.4, 0.5, 1]
 
-/** Comparisons sorted by the share of the probe's key pairs that the references hold. */
+/** Comparisons grouped by the share of the probe's key pairs that the references have. */
 function bySharedText(kernel: Kernel, asked: readonly Participant[]): string[] {
   const classes = SHARED.slice(1).map(() => ({ genuine: [] as number[], impostor: [] as number[] }))
   asked.forEach(({ references, probes }, own) => {

@@ -9,21 +9,21 @@ import { sampleOf, within } from './forgeries.js'
 const SEED = 11
 const KEY = new Uint8Array(32).fill(1)
 
-/** Of `samples` replays: not stopped where the original is the member's reference, and where it is anything else seen. */
+/** Counts of `samples` replays that are not stopped: the original is a reference of the member, or any other seen pattern. */
 interface ReplayCount {
   readonly samples: number
   readonly ofReference: number
   readonly ofAnything: number
 }
 
-/** How a captured pattern is given again; `shiftMs` to each time, then `scale`, then a jitter of up to `jitterMs`. */
+/** How a captured pattern is replayed: `shiftMs` added to each time, then `scale`, then a jitter of up to `jitterMs`. */
 interface Replaying {
   readonly shiftMs: number
   readonly scale: readonly [number, number]
   readonly jitterMs: number
 }
 
-/** Replays with the bar, in percent not stopped (T05 in docs/trust.md). */
+/** Replays with their bars, in percent not stopped (T05 in docs/trust.md). */
 export const REPLAYS: Readonly<Record<string, Replaying & { readonly bar: number }>> = {
   exact: { shiftMs: 0, scale: [1, 1], jitterMs: 0, bar: 0 },
   'constant shift': { shiftMs: 1_700_000_000_123.4, scale: [1, 1], jitterMs: 0, bar: 1 },
@@ -39,14 +39,14 @@ export const patternsOf = (people: readonly Person[], pressesMax: number): Sessi
   )
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i])
-/** As the index has it: enough bands are shared. */
+/** Like the index: enough bands are equal. */
 const resemble = (a: ReplayMark, b: ReplayMark): boolean =>
   a.bands.filter((band, i) => band === b.bands[i]).length >= REPLAY_BANDS_SHARED
-/** As a verify decides: the very same times, or those that resemble each other and are near. */
+/** Like the decision of a verify: the same times exactly, or resembling marks and a small distance. */
 const known = (a: ReplayMark, b: ReplayMark, distanceMs: number): boolean =>
   same(a.exact, b.exact) || (resemble(a, b) && (distanceMs < REPLAY_NEAR_MS || !Number.isFinite(distanceMs)))
 
-/** `samples` replays of the patterns, each in turn. */
+/** `samples` replays of the patterns in rotation. */
 export function countReplays(kernel: Kernel, all: readonly Session[], how: Replaying, samples: number): ReplayCount {
   const random = seededRandom(SEED)
   const { shiftMs, scale, jitterMs } = how
@@ -70,7 +70,7 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
   return { samples, ofReference, ofAnything }
 }
 
-/** Pairs of one person's sincere patterns; how many resemble each other by their marks, and how many are taken for each other. */
+/** Pairs of one person's sincere patterns: how many have resembling marks, and how many count as a replay. */
 export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
   let [pairs, resembling, called] = [0, 0, 0]
   for (const sessions of people) {

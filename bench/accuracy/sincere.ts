@@ -2,17 +2,17 @@ import type { Person, Session } from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { sampleOf, within } from './forgeries.js'
 
-/** Of `patterns` sincere ones: called a bot against five of the same person's, and with no reference at all. */
+/** Counts of sincere patterns that are called a bot, against five of the same person's patterns and without a reference. */
 export interface SincereCount {
   readonly patterns: number
   readonly called: number
   readonly calledUnknown: number
 }
 
-/** A person's patterns of one way of typing: any five may be the references of another. */
+/** A person's patterns of one way of typing: any five can be the references of another. */
 export type Patterns = readonly Session[]
 
-/** Every session's first `pressesMax` presses. */
+/** The first `pressesMax` presses of every session. */
 export const sentences = (people: readonly Person[], pressesMax: number): Patterns[] =>
   people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, pressesMax)))
 
@@ -41,7 +41,7 @@ export function passphrases(people: readonly Person[], hands: 'h1' | 'h2'): Patt
   })
 }
 
-/** Each pattern once, against the first five of the others. Patterns out of bounds are left out. */
+/** Scores each pattern once against the first five of the others. Patterns out of bounds are skipped. */
 export function countSincere(kernel: Kernel, people: readonly Patterns[]): SincereCount {
   let [patterns, called, calledUnknown] = [0, 0, 0]
   for (const all of people) {

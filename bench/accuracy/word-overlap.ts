@@ -6,11 +6,11 @@ const PATTERNS = 5
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-/** Lines of a table, a language a row: how the suggestions of made-up owners overlap with five earlier ones, and what they tell. */
+/** A table with a row a language: overlap of generated owners' suggestions with five earlier ones, and their information. */
 export function overlapLines(): string[] {
-  const tells = pairWorth('', 0)
-  const row = (suggest: (owner: string, seed: number) => string[]): [overlap: number, tells: number, words: number] => {
-    let [shared, told, count] = [0, 0, 0]
+  const nats = pairWorth('', 0)
+  const row = (suggest: (owner: string, seed: number) => string[]): [overlap: number, nats: number, words: number] => {
+    let [shared, sum, count] = [0, 0, 0]
     const used = new Set<string>()
     for (let owner = 0; owner < OWNERS; owner++) {
       const suggestion = (i: number) => suggest(`owner ${owner}`, 1000 * owner + i)
@@ -20,13 +20,13 @@ export function overlapLines(): string[] {
       for (const pair of suggestion(PATTERNS).flatMap(pairsOf)) {
         count += 1
         if (held.has(pair)) shared += 1
-        told += (tells[pair] ?? 0) / 14
+        sum += (nats[pair] ?? 0) / 14
       }
     }
-    return [shared / count, told / count, used.size]
+    return [shared / count, sum / count, used.size]
   }
   return [
-    '| language | pairs that five earlier suggestions hold: random, chosen | nats a pair: random, chosen | words seen by 100 owners |',
+    '| language | pairs in five earlier suggestions: random, chosen | nats a pair: random, chosen | words seen by 100 owners |',
     '|---|---|---|---|',
     ...LANGUAGES.map((language) => {
       const words = coreWords(language)

@@ -1,17 +1,17 @@
 import type { Person, Session } from '../../src/calibration/dataset.js'
 
-/** A word as somebody typed it once, the Space after it included. */
+/** One typing of a word by a person, with the Space after it. */
 export interface WordPiece {
   readonly word: string
   readonly presses: Session
-  /** From the press of the Space before it to its first press. */
+  /** From the press of the previous Space to its first press. */
   readonly leadMs: number
 }
 
 const SPACE = 37
 const LETTERS_MIN = 2
 
-/** The words of two letters or more that a person typed between two Spaces, nothing but letters, in these sessions. */
+/** The words of at least two letters, and only letters, that a person typed between two Spaces in these sessions. */
 export function wordPieces({ sessions }: Person, from: number, until: number): WordPiece[] {
   return Array.from({ length: until - from }, (_, i) => sessions.get(String(from + i)) ?? []).flatMap(piecesOf)
 }
@@ -28,7 +28,7 @@ function piecesOf(session: Session): WordPiece[] {
   })
 }
 
-/** The words typed one after the other: each follows the Space of the last one as it followed its own. */
+/** Joins words: each follows the Space of the previous one with its recorded delay. */
 export function glued(pieces: readonly WordPiece[]): Session {
   const out: { key: number; pressMs: number; releaseMs: number }[] = []
   for (const { presses, leadMs } of pieces) {
@@ -40,7 +40,7 @@ export function glued(pieces: readonly WordPiece[]): Session {
   return out.slice(0, -1)
 }
 
-/** Different words of these, in their order, until they give `presses` key presses. */
+/** Takes different words in their order until they have `presses` key presses. */
 export function takeWords(pieces: readonly WordPiece[], presses: number): WordPiece[] {
   const taken = new Map<string, WordPiece>()
   let count = -1

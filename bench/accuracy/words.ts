@@ -11,28 +11,28 @@ import { encodeSample } from '../../src/scoring/sample.js'
 import { overlapLines } from './word-overlap.js'
 import { glued, takeWords, type WordPiece, wordPieces } from './word-pieces.js'
 
-const HELP = `Measures what the choice of suggested words is worth, on people that no model was fitted on.
+const HELP = `Measures the benefit of choosing suggested words, on people that no model was fitted on.
 
 usage: npm run bench -- words --data <folder> [--people fitting|untouched] [--table FILE]
 
   --data    folder with aalto_desktop.tsv.gz
-  --people  untouched (default): the 329 people that no model was fitted on; fitting: the 1,000 before them, to tune on
-  --table   write what each key pair tells, of the 1,000 people, to FILE and stop: src/domain/words/telling-pairs.ts
+  --people  untouched (default): the 329 people that no model was fitted on; fitting: the 1,000 before them, for tuning
+  --table   write the information of each key pair, from the 1,000 people, to FILE and stop: src/domain/words/telling-pairs.ts
 
-Nobody in the data types words that we suggested. So whole words that a person typed, with their timings, are put together to
-patterns of 25 or 40 presses: five references of their first ten sentences, probes of their last five. Who tries to pass for them
-types words of their own last five sentences, taken by the same rule with the victim in view. Rules:
+Nobody in the data typed suggested words. So the bench joins whole words that a person typed, with their timings, into
+patterns of 25 or 40 presses: five references from the first ten sentences, probes from the last five. An impostor types
+words of their own last five sentences, chosen by the same rule for the victim. Rules:
   random      any words
-  telling     words of the pairs that tell most of anybody, in references and probes
-  chosen      as the service does: references of the pairs worth most for their owner; and since hardly anybody in the data types
-              a word twice, probes of words whose pairs the references hold, in place of words that the references hold
+  telling     words of the pairs with the most information about anybody, in references and probes
+  chosen      like the service: references of the pairs worth most for their owner. Hardly anybody in the data types a word
+              twice, so probes use words whose pairs the references have, instead of words that the references have
 `
 
-/** Draws of words for each person and rule; false matches and non-matches of all are pooled. */
+/** Draws of words for each person and rule; false matches and non-matches of all draws are pooled. */
 const ROUNDS = 3
 const BOOTSTRAP_DRAWS = 200
 const SEED = 20_261_121
-/** References and two probes must leave something to choose from. */
+/** Typed presses, in pattern lengths, that leave a choice of words for references and two probes. */
 const ROOM = { references: 5.6, probes: 2.3 }
 
 interface Typist {
@@ -41,7 +41,7 @@ interface Typist {
   readonly probe: readonly WordPiece[]
 }
 
-/** What words are taken for: null takes any. */
+/** Worth of key pairs by which words are chosen; null chooses any. */
 interface Rule {
   readonly references: (typist: Typist) => PairWorth | null
   readonly probe: (typist: Typist, held: ReadonlySet<number>) => PairWorth | null
@@ -68,7 +68,7 @@ function typists(people: readonly Person[], presses: number): Typist[] {
     .filter(({ enroll, probe }) => room(enroll) > ROOM.references && room(probe) > ROOM.probes)
 }
 
-/** The pieces in the order in which a rule takes them. */
+/** The pieces in a rule's order of preference. */
 function inOrder(pieces: readonly WordPiece[], worth: PairWorth | null, seed: number): WordPiece[] {
   const drawn = shuffled(pieces, seededRandom(seed))
   if (worth === null) return drawn
@@ -77,7 +77,7 @@ function inOrder(pieces: readonly WordPiece[], worth: PairWorth | null, seed: nu
   return drawn.sort((a, b) => (rank.get(a.word) ?? 0) - (rank.get(b.word) ?? 0))
 }
 
-/** Every typist's probes and everybody else's, taken by one rule, and the share of owners' pairs that the references hold. */
+/** Scores of every typist's probes and everybody else's by one rule, and the share of the owners' pairs that the references have. */
 function scoresOf(kernel: Kernel, all: readonly Typist[], rule: Rule, presses: number) {
   let [pairs, shared] = [0, 0]
   const sample = (pieces: readonly WordPiece[]) => encodeSample(glued(pieces).slice(0, presses + 10), 'visible')
@@ -95,7 +95,7 @@ function scoresOf(kernel: Kernel, all: readonly Typist[], rule: Rule, presses: n
         kernel.read(slot, sample(taken))
       }
       const worth = rule.probe(typist, held)
-      /** Half of somebody's words, so that two probes have none in common. */
+      /** Uses half of a person's words, so that two probes have none in common. */
       const scored = ({ probe }: Typist, half: number): number => {
         const pieces = shuffled(probe, seededRandom(seed)).filter((_, i) => i % 2 === half)
         const taken = takeWords(inOrder(pieces, worth, seed), presses)
@@ -118,7 +118,7 @@ function scoresOf(kernel: Kernel, all: readonly Typist[], rule: Rule, presses: n
 const percent = (share: number): string => (100 * share).toFixed(2)
 const MEASURED = ['global_eer', 'per_user_eer', 'fnmr_at_1pct'] as const
 
-/** How far a rule's figures lie from those at random: 95 % intervals over the same people drawn for both. */
+/** Difference of a rule's figures from those at random: 95 % intervals over the same draws of people. */
 function differences(random: readonly PersonScores[], chosen: readonly PersonScores[]): string {
   const next = seededRandom(SEED)
   const drawn = Array.from({ length: BOOTSTRAP_DRAWS }, () => {
@@ -185,7 +185,7 @@ function main(): void {
     console.log(HELP)
     return
   }
-  if (values.data === undefined) throw new Error('--data <folder> is required; --help tells more')
+  if (values.data === undefined) throw new Error('--data <folder> is required; see --help')
   if (values.people !== 'fitting' && values.people !== 'untouched') throw new Error('--people is fitting or untouched')
   const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
   const people = splitPeople(loadPeople(values.data, 'aalto'))

@@ -12,21 +12,21 @@ import { machine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { inTurn } from './scan-over-parse.js'
 
-const HELP = `What the parts of one attempt cost a scoring thread, with what they stand in for beside them.
+const HELP = `Cost of the parts of one attempt on a scoring thread, and of their alternatives.
 
   npm run bench -- micro [options]
 
-  --rounds N        rounds in which all take turns; medians are taken (61)
+  --rounds N        rounds in which all calls alternate; medians are reported (61)
   --calls N         calls of each in a round (20)
   --presses N       key presses of the pattern (31: 14 kB)
-  --references N    references that it is scored against (5)
+  --references N    references in the score (5)
   --json FILE       also write the figures to a file
 
-No server is started. A C bound for scanning, as published and not measured here: simdjson reads 2 to 3 GB/s, 5 to 7 µs for 14 kB, and keeps
-nothing of them.
+No server is started. A C bound for scanning, as published and not measured here: simdjson reads 2 to 3 GB/s, 5 to 7 µs for 14 kB,
+and keeps nothing.
 `
 
-/** The scan and the features that it feeds may take this share of parse and schema. */
+/** Maximum share of parse and schema that the scan with its features may take. */
 const SCAN_SHARE_MAX = 0.25
 
 await runBench('micro', () => {

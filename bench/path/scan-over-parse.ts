@@ -6,14 +6,14 @@ import { createKernel } from '../../src/scoring/kernel.js'
 import { bodyOf } from '../ratio/people.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
 
-/** Rounds that compile before any counts. */
+/** Uncounted rounds for the compiler. */
 const WARM_UP = 10
-/** The shortest turn whose time counts, seconds: a thousand ticks of the clock. */
+/** Minimum duration of a turn, seconds: a thousand ticks of the clock. */
 const TURN_S = 0.002
 
 /**
- * Microseconds a call of each, over `rounds` in which all take turns, so that a busy machine slows all alike. The suites of the
- * library run one to its end before the next; its clock is used alone, once a turn, over at least `callsARound` calls.
+ * Microseconds a call of each, over `rounds` in which all alternate, so that a busy machine slows all equally. The library's
+ * suites finish one before the next, so only its clock is used, once a turn, over at least `callsARound` calls.
  */
 export function inTurn<N extends string>(
   calls: Readonly<Record<N, () => unknown>>,
@@ -35,7 +35,7 @@ export function inTurn<N extends string>(
   return Object.fromEntries(names.map((name, i) => [name, spreadOf(times[i] ?? [])])) as Record<N, Spread>
 }
 
-/** Scanning a 14 kB pattern and its features, over JSON.parse and the schema of the same bytes. */
+/** Ratio of scanning a 14 kB pattern with its features to JSON.parse and the schema of the same bytes. */
 export function scanOverParse(rounds = 61, callsARound = 20) {
   const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
   const body = Buffer.from(bodyOf(3, 6))

@@ -13,22 +13,22 @@ import { benchOptions, runBench } from '../shared/options.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
 import { attemptLike, recorded } from './attempts.js'
 
-const HELP = `What the stores' operations of a sign-in cost: one after the other, and many at once.
+const HELP = `Cost of the stores' operations in a sign-in: sequential, and concurrent.
 
   npm run bench -- store [options]
 
-  --rounds N        rounds in which all take turns; medians are taken (5)
-  --calls N         calls of each operation in a round (400; to record an attempt, one a person at the most)
-  --at-once N       calls under way at a time in the second figure (64)
-  --people N        enrolled people, whose rows are touched in turn (256)
+  --rounds N        rounds in which all operations alternate; medians are reported (5)
+  --calls N         calls of each operation in a round (400; to record an attempt, at most one a person)
+  --at-once N       concurrent calls in the second figure (64)
+  --people N        enrolled people, whose rows are used in rotation (256)
   --json FILE       also write the figures to a file
 
-Each operation is the contract's own, on Redis and on PostgreSQL where both keep it, over one connection pool of one
-process. Latency is of calls one after the other; operations a second are of calls at once. Needs redis-server on the
-PATH, or REDIS_URL, for the rows of Redis.
+Each operation is that of the store's interface, on Redis and on PostgreSQL if both implement it, over one connection pool of
+one process. Latency is of sequential calls; operations a second are of concurrent calls. The rows of Redis need redis-server
+on the PATH, or REDIS_URL.
 `
 
-/** What is called, given what `prepare` made of it beforehand. */
+/** `prepare` does the untimed work and returns the timed calls. */
 interface Operation {
   readonly name: string
   prepare(count: number): Promise<readonly (() => Promise<unknown>)[]>
@@ -45,7 +45,7 @@ await runBench('store', async () => {
     const operations = await operationsOf(deployment, options.people, say)
     const figures = new Map(operations.map(({ name }) => [name, { p50: [], p99: [], perS: [] } as Figures]))
     for (let round = -1; round < options.rounds; round++) {
-      say(round < 0 ? 'a first round that is not counted ...' : `round ${round + 1} of ${options.rounds} ...`)
+      say(round < 0 ? 'a warm-up round ...' : `round ${round + 1} of ${options.rounds} ...`)
       for (const { name, prepare } of operations) {
         const alone = await inTurns(await prepare(options.calls))
         const perS = await atOnce(await prepare(options.calls), options['at-once'])
@@ -84,7 +84,7 @@ interface Figures {
   readonly perS: number[]
 }
 
-/** Sorted milliseconds. */
+/** Makes the calls one after the other. Returns sorted milliseconds. */
 async function inTurns(calls: readonly (() => Promise<unknown>)[]): Promise<Float64Array> {
   const times = new Float64Array(calls.length)
   for (const [i, call] of calls.entries()) {
@@ -95,7 +95,7 @@ async function inTurns(calls: readonly (() => Promise<unknown>)[]): Promise<Floa
   return times.sort()
 }
 
-/** Calls a second. */
+/** Makes the calls with `many` concurrent. Returns calls a second. */
 async function atOnce(calls: readonly (() => Promise<unknown>)[], many: number): Promise<number> {
   let next = 0
   const lane = async () => {
@@ -157,7 +157,7 @@ async function operationsOf(
     },
     {
       name: 'PostgreSQL: record an attempt',
-      // No more than there are people: the second attempt of somebody would be made on counters that the first one moved.
+      // At most one a person: a second attempt would use counters that the first one changed.
       async prepare(count) {
         const attempts: AttemptRecord[] = []
         while (attempts.length < Math.min(count, people))
@@ -168,7 +168,7 @@ async function operationsOf(
   ]
 }
 
-/** So that there is a record to make others like. */
+/** Creates the record that others are modelled on. */
 async function verifyOnce({ apikey, stores, organizationId }: Deployment, port: number): Promise<void> {
   const session = randomBytes(32).toString('base64url')
   await mintIn(stores.sessions, organizationId)(session, userRef(0))

@@ -23,19 +23,19 @@ import { runWorkers, sha256 } from './workers.js'
 
 /**
  * Keystride's verify as a good team would build it from the usual parts: fastify in cluster mode, one worker a core; the body
- * parsed by JSON.parse and checked by a compiled ajv schema; scoring, signs of a machine and replay marks in JavaScript, to the
+ * parsed by JSON.parse and validated by a compiled ajv schema; scoring, bot signs and replay marks in JavaScript, with the
  * same verdict; sessions in Redis by ioredis, one command after the other; a transaction of prepared statements an attempt
  * through a pool of pg; answers through a compiled serializer.
  *
- * It decides by the service's own flow (context, verdict, counters, what is remembered of people and settings) and leaves the
- * same rows in the same tables, sealed with the same keys, so that what it is compared in is the parts. It is spared row level
- * security, turns and limits, the log and the count of requests, metrics, and what a profile learns; and of two resembling
- * patterns at the same moment it refuses neither.
+ * It decides by the service's own flow (context, verdict, counters, caches of people and settings) and writes the same rows
+ * to the same tables, sealed with the same keys, so the comparison is one of the parts. It omits row level security,
+ * admission and limits, the log and the usage count, metrics, and adaptation. It accepts both of two resembling patterns
+ * at the same moment.
  *
- * Settings: those of the service, PROCESSES, APIKEY and ORGANIZATION, the key and what it is of. Prints its port.
+ * Settings: those of the service, PROCESSES, APIKEY, and ORGANIZATION, the key's organization. Prints its port.
  */
 const { DATABASE_URL = '', REDIS_URL = '', APIKEY = '', ORGANIZATION = '' } = process.env
-/** Connections a worker. More than the disk and two cores can use at once. No measurement behind it. */
+/** Connections a worker: more than the disk and two cores can use at once. No measurement behind it. */
 const POOL_MAX = 10
 
 async function worker(): Promise<FastifyInstance> {
@@ -44,7 +44,7 @@ async function worker(): Promise<FastifyInstance> {
   const redis = new Redis(REDIS_URL, { enableAutoPipelining: true })
   const pool = new pg.Pool({ connectionString: DATABASE_URL, max: POOL_MAX, min: POOL_MAX })
   pool.on('error', () => {})
-  // Plans are made on small tables and kept: as the service's, they are to go by the indexes.
+  // Plans are made on small tables and kept. Like the service's, they must use the indexes.
   pool.on('connect', (client) => {
     void client.query('set role keystride_system; set enable_seqscan = off; set jit = off')
   })

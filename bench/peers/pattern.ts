@@ -9,7 +9,7 @@ interface KeyEvent {
   readonly r?: boolean
 }
 
-/** What the peers take: the part of a typing pattern that they use. */
+/** The fields of a typing pattern that the peers use. */
 export interface PatternBody extends Pick<TypingPattern, 'agent' | 'ip' | 'member_ref' | 'tags' | 'd'> {
   readonly kevt: readonly KeyEvent[]
 }
@@ -19,7 +19,7 @@ const short = { type: 'string', maxLength: 64 }
 const number = { type: 'number' }
 const flag = { type: 'boolean' }
 
-/** The typing pattern as a JSON schema: the same fields and bounds as the service's own. */
+/** The typing pattern as a JSON schema, with the service's fields and bounds. */
 export const PATTERN = {
   type: 'object',
   required: ['agent', 'version', 'kevt'],
@@ -99,7 +99,7 @@ export const PATTERN = {
 const PRESSES_MIN = 15
 const PRESSES_MAX = 500
 
-/** Key presses from the events, first at 0 ms; null where they are too few, too many, or run backwards. */
+/** Key presses from the events, the first at 0 ms; null if there are too few or too many, or times decrease. */
 export function pressesOf({ kevt, agent }: PatternBody): KeyPress[] | null {
   const presses: { key: number; pressMs: number; releaseMs: number }[] = []
   const open = new Map<string, number>()

@@ -2,20 +2,20 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import { type UsualSessions, usualSessions } from './usual-sessions.js'
 
-/** Fills what the peers read. */
+/** Writes the data that the peers read. */
 export interface PeerStores {
-  /** Of the peer that does the whole of a verify. */
+  /** Sessions of the peer that does a whole verify. */
   readonly sessions: UsualSessions
-  /** References and sessions of the spared one. */
+  /** References of the peer that is spared work, and its sessions. */
   enroll(userRef: string, samples: readonly Uint8Array[]): Promise<void>
   mint(session: string, userRef: string): Promise<void>
   close(): Promise<void>
 }
 
-/** Makes the spared peer's schema. Attempts have the index that a team would need to list a user's. */
+/** Creates the schema of the spared peer. Attempts have the index that a team would need to list those of a user. */
 export async function openPeerStores(databaseUrl: string, redisUrl: string): Promise<PeerStores> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 })
-  // What is under way says so itself.
+  // A running query reports its own error.
   pool.on('error', () => {})
   const redis = new Redis(redisUrl, { enableAutoPipelining: true })
   await pool.query(`

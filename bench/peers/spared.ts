@@ -13,20 +13,20 @@ import type { Template } from './scoring/template.js'
 import { runWorkers, sha256 } from './workers.js'
 
 /**
- * The usual parts on the least work that could be called a verify: fastify in cluster mode, one worker a core; the body parsed
- * by JSON.parse and checked by a compiled ajv schema; session and attempt counter in Redis by ioredis, both commands in
- * one pipeline; profiles cached in the worker, for good; one prepared insert an attempt through a pool of pg; answers
+ * The usual parts with the least work that could count as a verify: fastify in cluster mode, one worker a core; the body parsed
+ * by JSON.parse and validated by a compiled ajv schema; session and attempt counter in Redis by ioredis, both commands in
+ * one pipeline; profiles cached in the worker without expiry; one prepared insert an attempt through a pool of pg; answers
  * through a compiled serializer.
  *
- * It is spared much of what keystride's verify does: no replay index, no bot verdict, no context signals, no lock, no member
- * counters in PostgreSQL, no encryption, no row level security, no invalidation of what is cached. It scores in JavaScript
- * (`scoring/`), what the kernel scores and to the same result. A person's template is made by the kernel, and read, once, when
- * it is first asked for: off the hot path, so that an attempt here has less to compute than one that starts at kept bytes.
+ * It omits much of keystride's verify: no replay index, no bot verdict, no context signals, no lock, no member
+ * counters in PostgreSQL, no encryption, no row level security, no cache invalidation. It scores in JavaScript
+ * (`scoring/`) with the kernel's inputs and results. The kernel makes a person's template once, on the person's first attempt:
+ * off the hot path, so an attempt here computes less than one that starts from kept bytes.
  *
  * Settings: PROCESSES, DATABASE_URL, REDIS_URL, APIKEY. Prints its port.
  */
 const { DATABASE_URL = '', REDIS_URL = '', APIKEY = '' } = process.env
-/** Connections a worker. More than the disk and two cores can use at once. No measurement behind it. */
+/** Connections a worker: more than the disk and two cores can use at once. No measurement behind it. */
 const POOL_MAX = 10
 
 interface Profile {

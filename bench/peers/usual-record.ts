@@ -5,7 +5,7 @@ import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../
 import type { AttemptRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
 
-/** Writes an attempt in a transaction of its own: begin, four prepared statements one after the other, commit. */
+/** Writes an attempt in its own transaction: begin, four prepared statements one after the other, commit. */
 export const usualRecord =
   (pool: pg.Pool): AuthenticationStore['record'] =>
   async (organizationId, attempt) => {
@@ -78,7 +78,7 @@ async function write(client: pg.PoolClient, organizationId: string, attempt: Att
   return 'recorded'
 }
 
-/** True where no known mark resembles this one, which is then known. */
+/** Inserts the mark; false if a known mark resembles it. */
 async function claim(
   client: pg.PoolClient,
   organizationId: string,

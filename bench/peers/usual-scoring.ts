@@ -10,21 +10,21 @@ import { createMarker } from './scoring/replay-mark.js'
 import { createScorer } from './scoring/scorer.js'
 import type { Template } from './scoring/template.js'
 
-/** Scoring of bodies that were parsed already. */
+/** Scoring of parsed bodies. */
 interface UsualScoring extends Scoring {
-  /** What stands for a body in the flow. */
+  /** Returns the token that represents a body in the flow. */
   present(body: PatternBody): Uint8Array
 }
 
-/** References, read once. */
+/** References after parsing. */
 interface Held {
   readonly template: Template
   readonly times: readonly Float64Array[]
 }
 
 /**
- * All that the service's scoring finds of an attempt, in JavaScript. A person's template is made by the kernel, and read, once,
- * when it is first asked for. Without adaptive references.
+ * The complete result of the service's scoring, in JavaScript. The kernel makes a person's template once, on the person's first
+ * attempt. Without adaptive references.
  */
 export function createUsualScoring(wasm: Uint8Array, model: Uint8Array): UsualScoring {
   const kernel = createKernel(wasm, model)

@@ -1,13 +1,13 @@
 import type { Redis } from 'ioredis'
 import type { SessionStore } from '../../src/storage/session.js'
 
-/** What a verify asks of sessions. */
+/** The session operations of a verify. */
 export type UsualSessions = Pick<SessionStore, 'mint' | 'find' | 'reserve' | 'release' | 'markTypingFailed'>
 
 const ATTEMPTS_KEPT_S = 900
 const FIELD = { biometric: 'typed', security_code: 'coded' } as const
 
-/** Sessions as hashes that expire, by one command after the other. */
+/** Sessions as hashes that expire, with sequential commands. */
 export function usualSessions(redis: Redis): UsualSessions {
   const keyOf = (organizationId: string, userRef: string, sha256: string) =>
     `peer:${organizationId}:${userRef}:${sha256}`

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 
 /**
- * Runs a peer in cluster mode, a worker a core, and prints the port once all listen. `worker` makes what serves; it is called in
- * the workers alone. Settings: PROCESSES.
+ * Runs a peer in cluster mode, one worker a core, and prints the port when all listen. `worker` makes the server and is called
+ * only in the workers. Settings: PROCESSES.
  */
 export async function runWorkers(worker: () => Promise<FastifyInstance>): Promise<void> {
   if (!cluster.isPrimary) {

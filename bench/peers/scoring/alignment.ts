@@ -6,29 +6,29 @@ import { NONE, numberPairs } from './threads.js'
 const { fround } = Math
 
 const FROM = 17
-/** Row of the shares of the probe's presses that a reference, and that two hold. */
+/** Row of two shares of the probe's presses: those that a reference also has, and those that two references have. */
 export const SHARED = FROM + 7
 const PRIOR_PRESSES = 2
 const FAR = fround(1.8)
 const REFERENCES_MAX = 16
 
-/** Number among the references' pairs of each of the probe's, 0 where none holds it: of the last `align`. */
+/** Set by the last `align`: each probe pair's number among the references' pairs, 0 if none has it. */
 export const probePairs = new Uint16Array(COMPARED_MAX)
-/** The reference's press laid beside each press of the probe, a row a reference. */
+/** The reference's press aligned with each press of the probe, a row a reference. */
 const matches = new Int16Array(REFERENCES_MAX * COMPARED_MAX)
-/** How many references hold each press's pair. */
+/** How many references have each press's pair. */
 const held = new Uint8Array(COMPARED_MAX)
 
 /**
- * Rows 17 to 24 of `stats`: each press of the probe beside the press of the same key after the same key that is nearest in
- * place, in each reference and in all.
+ * Fills rows 17 to 24 of `stats`: each press of the probe against the press of the same key after the same key that is nearest
+ * in position, in each reference and in all.
  */
 export function align(model: Model, probe: Pattern, template: Template, stats: Float32Array): void {
   numberPairs(template.threads, probe, probePairs)
   match(probe, template)
   for (let kind = 0; kind < KINDS; kind++) {
-    besideEach(probe, template, kind, stats)
-    besideAll(model, probe, template, kind, stats)
+    matchEach(probe, template, kind, stats)
+    matchAll(model, probe, template, kind, stats)
   }
   let once = 0
   let twice = 0
@@ -53,7 +53,7 @@ function match({ n }: Pattern, { references, threads }: Template): void {
       let best = NONE
       let away = COMPARED_MAX
       const pair = probePairs[i] ?? 0
-      // The presses of a pair come in order, so that they come nearer and then go farther.
+      // The presses of a pair are in order, so distances fall and then rise.
       for (let e = pair === 0 ? NONE : (firsts[r * width + pair] ?? NONE); e !== NONE; e = nexts[e] ?? NONE) {
         const distance = Math.abs(e - at - i)
         if (distance >= away) break
@@ -66,7 +66,7 @@ function match({ n }: Pattern, { references, threads }: Template): void {
   }
 }
 
-function besideEach({ n, stride, z }: Pattern, { references }: Template, kind: number, stats: Float32Array): void {
+function matchEach({ n, stride, z }: Pattern, { references }: Template, kind: number, stats: Float32Array): void {
   const row = kind * stride
   const from = kind === 0 ? 0 : 1
   let meanPlain = 0
@@ -83,10 +83,10 @@ function besideEach({ n, stride, z }: Pattern, { references }: Template, kind: n
     let squares = 0
     let weight = 0
     for (let i = from; i < n; i++) {
-      const beside = matches[r * COMPARED_MAX + i] ?? NONE
-      // A first press has a hold and no more.
-      if (beside < reference.at + from) continue
-      const difference = fround((z[row + i] ?? 0) - (others[otherRow + beside] ?? 0))
+      const matched = matches[r * COMPARED_MAX + i] ?? NONE
+      // A first press has only a hold.
+      if (matched < reference.at + from) continue
+      const difference = fround((z[row + i] ?? 0) - (others[otherRow + matched] ?? 0))
       const d = difference > 3 ? 3 : difference < -3 ? -3 : difference
       distance = fround(distance + Math.abs(d))
       sum = fround(sum + d)
@@ -110,8 +110,8 @@ function besideEach({ n, stride, z }: Pattern, { references }: Template, kind: n
   stats[(FROM + 3) * KINDS + kind] = leastCentred
 }
 
-/** Each press against the mean and the shrunken spread of the references' presses beside it, two or more. */
-function besideAll(model: Model, probe: Pattern, template: Template, kind: number, stats: Float32Array): void {
+/** Each press against the mean and the shrunken spread of the references' presses aligned with it, two or more. */
+function matchAll(model: Model, probe: Pattern, template: Template, kind: number, stats: Float32Array): void {
   const { n, stride, z } = probe
   const { references } = template
   const row = kind * stride
@@ -129,12 +129,12 @@ function besideAll(model: Model, probe: Pattern, template: Template, kind: numbe
     let low = 9
     let high = -9
     for (let r = 0; r < references.length; r++) {
-      const beside = matches[r * COMPARED_MAX + i] ?? NONE
+      const matched = matches[r * COMPARED_MAX + i] ?? NONE
       const reference = references[r]
-      if (beside === NONE || reference === undefined) continue
-      // 0 of a first press, which counts for the range and nothing else.
-      const y = reference.z[kind * reference.stride + beside] ?? 0
-      if (beside >= reference.at + from) count++
+      if (matched === NONE || reference === undefined) continue
+      // 0 at a first press, which counts only for the range.
+      const y = reference.z[kind * reference.stride + matched] ?? 0
+      if (matched >= reference.at + from) count++
       sum = fround(sum + y)
       squares = fround(squares + fround(y * y))
       low = Math.min(low, y)

@@ -1,5 +1,5 @@
 import { align, SHARED } from './alignment.js'
-import { clear, layOut } from './effects.js'
+import { clear, placeEffects } from './effects.js'
 import { measure } from './measure.js'
 import { KINDS, MODELS, type Model, SUMMARY_SIZE, VECTOR_SIZE } from './model.js'
 import type { Pattern } from './pattern.js'
@@ -19,14 +19,14 @@ const stats = new Float32Array(STAT_ROWS * KINDS)
 const features = new Float32Array(FEATURES)
 const projected = Array.from({ length: MODELS }, () => new Float32Array(VECTOR_SIZE))
 
-/** Compares probes with templates in the numbers that the fusion trees take; a view that the next call overwrites. */
+/** Computes the input of the fusion trees for probes and templates; a view that the next call overwrites. */
 export function comparer(model: Model): (probe: Pattern, vector: Float32Array, template: Template) => Float32Array {
   const { twoCovariances } = model
-  // By how many patterns a probe is compared with.
+  // Indexed by the number of patterns in the comparison.
   const axes: ReturnType<typeof axesFor>[][] = []
   return (probe, vector, template) => {
     const others = template.references.length
-    layOut(template.effects)
+    placeEffects(template.effects)
     measure(model, probe, template.effects.columns, stats)
     clear(template.effects)
     align(model, probe, template, stats)
@@ -43,7 +43,7 @@ export function comparer(model: Model): (probe: Pattern, vector: Float32Array, t
   }
 }
 
-/** Mean distance of the summaries in within-person deviations: all, holds, flights; and outside the range. */
+/** Mean distance of the summaries in within-person deviations: all, holds, flights, outside the range. */
 function compareSummaries({ summary: scales }: Model, vector: Float32Array, { summaries }: Template): void {
   let all = 0
   let holds = 0
@@ -74,7 +74,7 @@ const sumOfKinds = (stat: number): number => {
   return fround(two + (stats[at + 2] ?? 0)) + (stats[at + 3] ?? 0)
 }
 
-/** The order that the trees were fitted to. */
+/** Writes the features in the order of the fit. */
 function assemble(
   { summary: scales }: Model,
   { n }: Pattern,

@@ -15,13 +15,13 @@ import type { Pattern } from './pattern.js'
 
 const { fround } = Math
 
-/** An effect's place: pair contexts, then first keys, then second keys. */
+/** Places of effects: pair contexts, then first keys, then second keys. */
 export const FIRST = CONTEXTS_MAX
 export const SECOND = CONTEXTS_MAX + KEY_KINDS
 export const PLACES = CONTEXTS_MAX + 2 * KEY_KINDS
 const ROUNDS = 2
 
-/** Columns of a user, a kind each: offset, its variance, mean, deviation and number of the references' times. */
+/** Columns of a user, one value a kind: offset, its variance, mean, deviation and number of the references' times. */
 export interface Columns {
   readonly offset: Float32Array
   readonly offsetVariance: Float32Array
@@ -30,7 +30,7 @@ export interface Columns {
   readonly events: Float32Array
 }
 
-/** A user's effects where the references have any: `kind x places.length +` number of the place. */
+/** A user's effects at the places that the references have: `kind x places.length +` number of the place. */
 export interface Effects {
   readonly columns: Columns
   readonly places: Uint16Array
@@ -38,7 +38,7 @@ export interface Effects {
   readonly seen: Float32Array
 }
 
-/** The references' presses, and the number of the place of each of their effects. Numbers of a level are together. */
+/** The references' presses, and the place number of each of their effects. The numbers of a level are contiguous. */
 interface Levels {
   readonly references: readonly Pattern[]
   readonly places: Uint16Array
@@ -52,8 +52,8 @@ interface Levels {
 const numbers = new Uint16Array(PLACES)
 
 /**
- * Fits the model of `assembly/template.ts` to the references, windows onto `rows`: a time is a user's offset and effects of
- * first key, second key and pair, each drawn towards 0 as its variance has it, by two rounds of backfitting.
+ * Fits the model of `assembly/template.ts` to the references, which are windows of `rows`: a time is a user's offset and effects
+ * of first key, second key and pair, each shrunk towards 0 by its variance, fitted by two rounds of backfitting.
  */
 export function fitEffects(model: Model, rows: Pattern, references: readonly Pattern[]): Effects {
   const levels = numbered(rows, references)
@@ -96,7 +96,7 @@ const columnsOf = (): Columns => ({
   events: new Float32Array(KINDS),
 })
 
-/** Numbers the places that the references touch, level by level. */
+/** Numbers the places of the references, level by level. */
 function numbered({ stride, keys, contexts }: Pattern, references: readonly Pattern[]): Levels {
   const places: number[] = []
   const number = (place: number): number => {
@@ -121,7 +121,7 @@ function offsetOf(model: Model, references: readonly Pattern[], kind: number, co
   let squares = 0
   for (const { at, n, stride, z } of references) {
     const from = kind * stride + at
-    // The first press has a hold only: the rest of it is 0.
+    // The first press has only a hold: its other times are 0.
     for (let i = from; i < from + n; i++) {
       const value = z[i] ?? 0
       sum = fround(sum + value)
@@ -142,7 +142,7 @@ function offsetOf(model: Model, references: readonly Pattern[], kind: number, co
   columns.events[kind] = events
 }
 
-/** Adds to each place's sum what the presses there leave over of the other levels. */
+/** Adds the remainders of the presses after the other levels to the sums of their places. */
 function leave(
   { references, pairs, firsts, seconds }: Levels,
   kind: number,
@@ -171,12 +171,12 @@ function countPlaces(references: readonly Pattern[], kind: number, places: Uint1
   }
 }
 
-/** The effects of whom a probe is held against, by place: `kind x PLACES + place`. All 0 between scores. */
+/** The effects of the compared user by place: `kind x PLACES + place`. All 0 between scores. */
 export const effectAt = new Float32Array(KINDS * PLACES)
 export const seenAt = new Float32Array(KINDS * PLACES)
 
-/** Lays a user's effects out by place. */
-export function layOut({ places, effects, seen }: Effects): void {
+/** Writes a user's effects by place. */
+export function placeEffects({ places, effects, seen }: Effects): void {
   for (let kind = 0; kind < KINDS; kind++) {
     const row = kind * places.length
     for (let p = 0; p < places.length; p++) {
@@ -187,7 +187,7 @@ export function layOut({ places, effects, seen }: Effects): void {
   }
 }
 
-/** Takes them away again. */
+/** Resets them to 0. */
 export function clear({ places }: Effects): void {
   for (let kind = 0; kind < KINDS; kind++) {
     for (let p = 0; p < places.length; p++) {

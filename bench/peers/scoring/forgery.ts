@@ -6,9 +6,9 @@ import { NONE } from './threads.js'
 
 const { fround } = Math
 
-/** What a pattern beside the references tells, by place in its habits (`assembly/forgery.ts` says more of each). */
+/** Indices of a pattern's habits, its comparison with the references (`assembly/forgery.ts` explains each). */
 export const SHARED_PRESSES = 0
-export const BESIDE_ROOT = 1
+export const MATCH_ROOT = 1
 export const BOTH_SAME = 2
 const HOLD_SAME = 3
 const FLIGHT_SAME = 4
@@ -24,7 +24,7 @@ export const FLIGHT_OFFSET = 13
 export const DEPENDENCE = 14
 export const DEPENDENCES = 10
 
-/** Presses that one press is held against, of its pair and of its key. */
+/** Matches of one press by pair, and by key. */
 const CHAIN_MAX = 16
 const KEY_CHAIN_MAX = 8
 const SAME = fround(0.004)
@@ -32,10 +32,10 @@ const SAME_LOG = fround(0.002)
 const FLOOR = fround(0.03)
 const CAP = 3
 
-/** Fills the habits of a probe beside a template's references, after `align`. */
+/** Fills the habits of a probe against a template's references, after `align`. */
 export function examineHabits(probe: Pattern, template: Template, habits: Float32Array): void {
-  besideKeys(probe, template, habits)
-  besidePairs(probe, template, habits)
+  matchKeys(probe, template, habits)
+  matchPairs(probe, template, habits)
   habits[DEPENDENCE + 3] = expectedness(probe, 0)
   habits[DEPENDENCE + 4] = expectedness(probe, 2)
   overlaps(probe, habits)
@@ -44,8 +44,8 @@ export function examineHabits(probe: Pattern, template: Template, habits: Float3
 const sqrt32 = (x: number): number => fround(Math.sqrt(x))
 const capped = (x: number): number => (x > CAP ? CAP : x < -CAP ? -CAP : x)
 
-/** Each press beside the references' presses of the same key. */
-function besideKeys(
+/** Each press against the references' presses of the same key. */
+function matchKeys(
   { n, stride, keys, raw, z }: Pattern,
   { references, threads }: Template,
   habits: Float32Array,
@@ -53,7 +53,7 @@ function besideKeys(
   const [rows] = references
   if (rows === undefined) return
   const { lastOfKey, beforeOfKey } = threads
-  let beside = 0
+  let matches = 0
   let holdSame = 0
   let flightSame = 0
   let shared = 0
@@ -69,28 +69,28 @@ function besideKeys(
       holds = fround(holds + other)
       count++
       if (Math.abs(fround(other - hold)) < SAME) holdSame++
-      // No logarithm of a time within bounds is 0, which stands at a first press.
+      // No logarithm of a time within bounds is 0, the value at a first press.
       const otherFlight = rows.raw[rows.stride + e] ?? 0
       if (otherFlight !== 0 && Math.abs(fround(otherFlight - flight)) < SAME_LOG) flightSame++
     }
     if (count === 0) continue
     shared++
-    beside += count
+    matches += count
     root = fround(root + sqrt32(Math.min(CAP, Math.abs(fround(hold - fround(holds / count))))))
   }
-  habits[KEY_HOLD_SAME] = holdSame / Math.max(beside, 1)
-  habits[KEY_FLIGHT_SAME] = flightSame / Math.max(beside, 1)
+  habits[KEY_HOLD_SAME] = holdSame / Math.max(matches, 1)
+  habits[KEY_FLIGHT_SAME] = flightSame / Math.max(matches, 1)
   habits[KEY_ROOT] = root / Math.max(shared, 1)
 }
 
-/** Each press beside the references' presses of the same key after the same key. */
-function besidePairs({ n, stride, z }: Pattern, { references, threads }: Template, habits: Float32Array): void {
+/** Each press against the references' presses of the same key after the same key. */
+function matchPairs({ n, stride, z }: Pattern, { references, threads }: Template, habits: Float32Array): void {
   const [rows] = references
   if (rows === undefined) return
   const { lastOfPair, beforeOfPair } = threads
   let shared = 0
-  let beside = 0
-  let besideRoot = 0
+  let matches = 0
+  let matchRoot = 0
   let bothSame = 0
   let holdSame = 0
   let flightSame = 0
@@ -125,14 +125,14 @@ function besidePairs({ n, stride, z }: Pattern, { references, threads }: Templat
       holds = fround(holds + otherHold)
       flights = fround(flights + otherFlight)
       count++
-      besideRoot = fround(besideRoot + sqrt32(Math.min(CAP, fround(dh + df))))
+      matchRoot = fround(matchRoot + sqrt32(Math.min(CAP, fround(dh + df))))
       if (dh < SAME) {
         holdSame++
         if (df < SAME) bothSame++
       }
       if (df < SAME) flightSame++
     }
-    beside += count
+    matches += count
     if (count === 0) {
       joined = false
       continue
@@ -162,17 +162,17 @@ function besidePairs({ n, stride, z }: Pattern, { references, threads }: Templat
     flightBefore = f
   }
   const per = fround(1 / Math.max(shared, 1))
-  const perBeside = fround(1 / Math.max(beside, 1))
+  const perMatch = fround(1 / Math.max(matches, 1))
   const perJoint = fround(1 / Math.max(joints, 1))
   const holdMean = fround(holdFar * per)
   const flightMean = fround(flightFar * per)
   const flightSquare = fround(flightSquares * per)
   const over = (above: number, below: number) => above / Math.max(fround(below), FLOOR)
   habits[SHARED_PRESSES] = shared
-  habits[BESIDE_ROOT] = besideRoot * perBeside
-  habits[BOTH_SAME] = bothSame * perBeside
-  habits[HOLD_SAME] = holdSame * perBeside
-  habits[FLIGHT_SAME] = flightSame * perBeside
+  habits[MATCH_ROOT] = matchRoot * perMatch
+  habits[BOTH_SAME] = bothSame * perMatch
+  habits[HOLD_SAME] = holdSame * perMatch
+  habits[FLIGHT_SAME] = flightSame * perMatch
   habits[HOLD_ROOT] = holdRoot * per
   habits[FLIGHT_ROOT] = flightRoot * per
   habits[HOLD_FAR] = log32(fround(FLOOR + holdMean))
@@ -187,7 +187,7 @@ function besidePairs({ n, stride, z }: Pattern, { references, threads }: Templat
   habits[DEPENDENCE + 9] = over(fround(flightCubes * per), flightSquare * sqrt32(flightSquare))
 }
 
-/** Shares of presses that come before the last release, and of releases that come before the last one's. */
+/** Shares of presses before the previous release, and of releases before the previous release. */
 function overlaps({ n, stride, raw }: Pattern, habits: Float32Array): void {
   let over = 0
   let crossed = 0
@@ -199,7 +199,7 @@ function overlaps({ n, stride, raw }: Pattern, habits: Float32Array): void {
   habits[DEPENDENCE + 6] = crossed / (n - 1)
 }
 
-/** Correlation of the times with what the population expects of them. */
+/** Correlation of the times with the population's expectation. */
 function expectedness({ n, stride, raw, z }: Pattern, kind: number): number {
   const from = kind === 0 ? 0 : 1
   let a = 0
@@ -221,7 +221,7 @@ function expectedness({ n, stride, raw, z }: Pattern, kind: number): number {
   return norm > 1e-12 ? (ab - (a * b) / count) / Math.sqrt(norm) : 0
 }
 
-/** A habit less its mean over the references: of the probe, or of the reference of that number, itself left out. */
+/** A habit of the probe, or of the numbered reference, less its mean over the references except itself. */
 export function habitAboveOwn(habits: Float32Array, at: number, which: number, template: Template): number {
   const { habits: all, references } = template
   let sum = 0

@@ -13,7 +13,7 @@ const LEFT = new Set([...'ABCDEFGQRSTVWXZ'].map((letter) => letter.charCodeAt(0)
 export const isLetter = (key: number): boolean => key >= 1 && key <= LETTERS
 
 export const FREQUENT_KEYS = 30
-/** Rank of the keys that patterns hold often: Space, letters, Backspace, Shift, period; -1 for the rest. */
+/** Rank of the keys that are frequent in patterns: Space, letters, Backspace, Shift, period; -1 for the rest. */
 export const frequentKeys = Int8Array.from({ length: KEY_KINDS }, (_, key) =>
   isLetter(key) ? key : key === SPACE ? 0 : key === BACKSPACE ? 27 : key === SHIFT ? 28 : key === PERIOD ? 29 : -1,
 )
@@ -30,7 +30,7 @@ function transitionClass(first: number, second: number): number {
 }
 
 export const TRANSITION_CLASSES = 10
-/** `first x 128 + second` to: the same key twice, hand to hand (four), hand to Space, Space to hand (four), anything else. */
+/** Class of `first x 128 + second`: the same key twice, hand to hand (four), hand to Space, Space to hand (four), anything else. */
 export const transitionClasses = Uint8Array.from({ length: KEY_KINDS * KEY_KINDS }, (_, pair) =>
   transitionClass(pair >> 7, pair & 127),
 )

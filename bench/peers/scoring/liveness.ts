@@ -1,5 +1,4 @@
 import {
-  BESIDE_ROOT,
   BOTH_SAME,
   DEPENDENCE,
   DEPENDENCES,
@@ -11,6 +10,7 @@ import {
   HOLD_ROOT,
   habitAboveOwn,
   KEY_FLIGHT_SAME,
+  MATCH_ROOT,
   SHARED_PRESSES,
 } from './forgery.js'
 import { SHIFT, SPACE } from './key-classes.js'
@@ -39,13 +39,13 @@ function put(value: number): void {
 
 const times = new Float32Array(COMPARED_MAX)
 const population = new Float32Array(COMPARED_MAX)
-/** The next press of the same key in a pattern, 0 none. */
+/** The next press of the same key in a pattern, 0 if none. */
 const nextSame = new Uint8Array(COMPARED_MAX)
 const heads = new Uint8Array(KEY_KINDS)
 
 /**
- * Bot signs of a pattern with these habits, held against the references, itself left out where it is one: what the
- * liveness trees take. A view that the next call overwrites.
+ * Bot signs of a pattern with these habits against the references except itself: the input of the liveness trees. A view that
+ * the next call overwrites.
  */
 export function examine(pattern: Pattern, habits: Float32Array, habitsAt: number, template: Template): Float32Array {
   at = 0
@@ -101,14 +101,14 @@ export function examine(pattern: Pattern, habits: Float32Array, habitsAt: number
   return signs
 }
 
-/** Forgery from the references, one-sided where it can be. */
+/** Signs of forgery from the references, one-sided where possible. */
 function forged(habits: Float32Array, habitsAt: number, template: Template): void {
   const habit = (which: number) => habits[habitsAt + which] ?? 0
   const aboveOwn = (which: number) => habitAboveOwn(habits, habitsAt, which, template)
   const root = fround(Math.sqrt(habit(SHARED_PRESSES)))
   put(habit(SHARED_PRESSES))
   for (let which = BOTH_SAME; which <= KEY_FLIGHT_SAME; which++) put(Math.max(0, aboveOwn(which)))
-  put(Math.min(0, aboveOwn(BESIDE_ROOT)))
+  put(Math.min(0, aboveOwn(MATCH_ROOT)))
   for (let which = HOLD_ROOT; which <= FLIGHT_FAR; which++) put(Math.min(0, aboveOwn(which)))
   put(Math.min(0, root * fround(aboveOwn(HOLD_ROOT) + aboveOwn(FLIGHT_ROOT))))
   put(Math.min(0, root * fround(aboveOwn(HOLD_FAR) + aboveOwn(FLIGHT_FAR))))
@@ -117,7 +117,7 @@ function forged(habits: Float32Array, habitsAt: number, template: Template): voi
   for (let i = 0; i < DEPENDENCES; i++) put(aboveOwn(DEPENDENCE + i))
 }
 
-/** Spread, skewness, kurtosis, distance to a uniform distribution, quantiles, and of logarithms commonest value and repeats. */
+/** Spread, skewness, kurtosis, distance to a uniform distribution, quantiles; for logarithms also most frequent value and repeats. */
 function shape(raw: Float32Array, row: number, n: number, logarithmic: boolean): void {
   for (let i = 0; i < n; i++) {
     const value = raw[row + i] ?? 0
@@ -182,7 +182,7 @@ function threadKeys({ at: begin, n, keys }: Pattern): void {
   for (let i = 0; i < n; i++) heads[keys[begin + i] ?? 0] = 0
 }
 
-/** How alike times at the same key are, as a share of all variance. */
+/** Similarity of times at the same key, as a share of all variance. */
 function consistency(pattern: Pattern, kind: number, mean: number, deviation: number): number {
   const { at: begin, n, stride, z } = pattern
   const row = kind * stride + begin
@@ -200,7 +200,7 @@ function consistency(pattern: Pattern, kind: number, mean: number, deviation: nu
   return pairs > 0 ? fround(products / pairs) / Math.max(fround(deviation * deviation), LEAST_SQUARE) : 0
 }
 
-/** True where the times alone settle it: holds or press-press times all but equal. */
+/** True if the times alone prove a machine: almost equal holds or press-press times. */
 export function certainlyMachine({ at: begin, n, stride, raw }: Pattern): boolean {
   return evenness(raw, begin, n) < EVEN || evenness(raw, stride + begin + 1, n - 1) < EVEN
 }

@@ -5,19 +5,19 @@ import { logSeries } from './single.js'
 
 const { fround } = Math
 
-/** Squared deviations that end what one time can say. */
+/** Cap of the squared deviation of one time. */
 const CAP = 9
 const CORRELATION_FLOOR = fround(1e-9)
 
 const expectedAt = new Float32Array(COMPARED_MAX)
 const varianceAt = new Float32Array(COMPARED_MAX)
 
-/** Rows 0 to 16 of `stats`, a kind of time in each lane: the probe against the effects that `layOut` laid out. */
+/** Fills rows 0 to 16 of `stats`, one kind of time a lane: the probe against the effects that `placeEffects` wrote. */
 export function measure(model: Model, probe: Pattern, columns: Columns, stats: Float32Array): void {
   for (let kind = 0; kind < KINDS; kind++) measureKind(model, probe, columns, kind, stats)
 }
 
-/** Variance left of an effect after `times` looks at it through this noise. */
+/** Remaining variance of an effect after `times` observations with this noise. */
 const left = (product: number, variance: number, noise: number, times: number): number =>
   fround(product / fround(fround(times * variance) + noise))
 

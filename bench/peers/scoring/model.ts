@@ -1,4 +1,4 @@
-/** Sizes of the model file (`assembly/model.ts` has its table). */
+/** Sizes of the model file (table in `assembly/model.ts`). */
 export const KEY_KINDS = 128
 export const KINDS = 4
 export const CONTEXTS_MAX = 1024
@@ -11,7 +11,7 @@ const VERSION = 3
 const HEADER_BYTES = 64
 const COMPONENTS = 8
 
-/** Which variance of `Model.variances`. */
+/** Indices of `Model.variances`. */
 export const USER = 0
 export const FIRST_KEY = 1
 export const SECOND_KEY = 2
@@ -20,7 +20,7 @@ export const SESSION = 4
 export const RESIDUAL = 5
 export const TOTAL = 6
 
-/** Boosted trees, by node: threshold or leaf value, feature (below 0 a leaf), left child, which the right one follows. */
+/** Boosted trees, by node: threshold or leaf value, feature (below 0 a leaf), left child; the right child follows it. */
 export interface Trees {
   readonly roots: Uint32Array
   readonly values: Float32Array
@@ -28,10 +28,10 @@ export interface Trees {
   readonly children: Uint16Array
 }
 
-/** A two-covariance model; `used` axes, the leading ones, tell people apart. */
+/** A two-covariance model; only the first `used` axes separate people. */
 export interface TwoCovariance {
   readonly mean: Float32Array
-  /** Row per axis; widened, so that no product has to be. */
+  /** A row per axis, in double precision to avoid conversions. */
   readonly projection: Float64Array
   readonly between: Float32Array
   readonly used: number
@@ -44,7 +44,7 @@ export interface Model {
   readonly pairContexts: Uint16Array
   readonly means: Float32Array
   readonly inverseSds: Float32Array
-  /** `kind x 8 +` which. */
+  /** `kind x 8 +` index. */
   readonly variances: Float32Array
   /** 1 / within-person deviation, population mean, 1 / population deviation. */
   readonly summary: Float32Array
@@ -55,7 +55,7 @@ export interface Model {
   readonly lone: Trees
 }
 
-/** Reads a model file; throws where it is none of this version. Copies what it is given. */
+/** Reads a model file; throws if it is not one of this version. Copies its input. */
 export function readModel(file: Uint8Array): Model {
   const { buffer } = new Uint8Array(file)
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4)
@@ -90,7 +90,7 @@ export function readModel(file: Uint8Array): Model {
   }
 }
 
-/** The file numbers children from the root; counted from the first node of all, a step is one addition shorter. */
+/** The file numbers children from their root. Numbers from the first node of all make a step one addition shorter. */
 function treesOf(roots: Uint32Array, nodes: DataView): Trees {
   const count = nodes.byteLength / 8
   if (count > 65_536) throw new Error('more nodes than 16 bits number')

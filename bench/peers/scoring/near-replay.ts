@@ -1,12 +1,12 @@
 import type { KeyPress } from '../../../src/domain/key-press.js'
 
-/** As the kernel has them (assembly/near-replay.ts). */
+/** Same values as the kernel (assembly/near-replay.ts). */
 const SLIDE_MAX = 2
 const OVERLAP_MIN = 13
 const SCALE_LOW = 0.2
 const SCALE_HIGH = 5
 
-/** Press and release of each press in turn, ms since the first press. */
+/** Press and release of each press by turns, ms since the first press. */
 export function timesOf(presses: readonly KeyPress[]): Float64Array {
   const origin = presses[0]?.pressMs ?? 0
   const times = new Float64Array(2 * presses.length)
@@ -17,7 +17,7 @@ export function timesOf(presses: readonly KeyPress[]): Float64Array {
   return times
 }
 
-/** Mean difference, ms, to the nearest of the references, shift and scale removed; infinite where none can be laid beside it. */
+/** Mean difference, ms, to the nearest reference, shift and scale removed; infinite if none can be aligned. */
 export function nearestReplay(times: Float64Array, references: readonly Float64Array[]): number {
   let least = Number.POSITIVE_INFINITY
   for (const reference of references)

@@ -4,18 +4,18 @@ import { log32 } from './single.js'
 
 const { fround } = Math
 
-/** Presses that are compared. */
+/** Maximum of presses compared. */
 export const COMPARED_MAX = 128
 
 /**
- * The features of one pattern: a window onto rows, `at` where it begins. A row of `raw` (log times) or `z` (the same in
- * population deviations) has a time a press: the hold, then what leads to it (press-press, release-press,
- * release-release), 0 at the first press. `contexts` are of the pair that leads to a press, 0 at the first.
+ * The features of one pattern: a window of shared rows that begins at `at`. A row of `raw` (log times) or `z` (the same in
+ * population deviations) has one time a press: the hold, or a time from the previous press (press-press, release-press,
+ * release-release), 0 at the first press. `contexts` are those of the pair that ends at a press, 0 at the first.
  */
 export interface Pattern {
   readonly at: number
   n: number
-  /** From a row of one kind to the next. */
+  /** Distance between the rows of two kinds. */
   readonly stride: number
   readonly keys: Uint8Array
   readonly contexts: Uint16Array
@@ -23,7 +23,7 @@ export interface Pattern {
   readonly z: Float32Array
 }
 
-/** Rows for `presses` presses in all. */
+/** Rows for `presses` presses in total. */
 export const patternOf = (presses: number): Pattern => ({
   at: 0,
   n: 0,
@@ -34,13 +34,13 @@ export const patternOf = (presses: number): Pattern => ({
   z: new Float32Array(KINDS * presses),
 })
 
-/** The part of these rows that begins at press `at` and has room for `n`. */
+/** The window that begins at press `at` and has room for `n`. */
 export const windowOf = (rows: Pattern, at: number, n: number): Pattern => ({ ...rows, at, n })
 
 const pressMs = new Float32Array(COMPARED_MAX)
 const releaseMs = new Float32Array(COMPARED_MAX)
 
-/** Features of key presses. Times are rounded as a sample of them is, from the first press on. */
+/** Computes the features of key presses. Times are relative to the first press and rounded as in a sample. */
 export function readPresses(model: Model, pattern: Pattern, presses: readonly KeyPress[]): void {
   const n = Math.min(presses.length, COMPARED_MAX)
   const origin = presses[0]?.pressMs ?? 0
@@ -56,13 +56,13 @@ export function readPresses(model: Model, pattern: Pattern, presses: readonly Ke
 
 const SAMPLE_HEADER = 4
 
-/** Presses of the sample at `from` of these bytes, and how long it is. */
+/** Number of presses and bytes of the sample at offset `from`. */
 export function sampleAt(bytes: Uint8Array, from: number): { presses: number; bytes: number } {
   const presses = (bytes[from + 2] ?? 0) | ((bytes[from + 3] ?? 0) << 8)
   return { presses, bytes: SAMPLE_HEADER + ((presses + 3) & ~3) + 8 * presses }
 }
 
-/** Features of the sample at `from` (`src/scoring/sample.ts` has its bytes). */
+/** Computes the features of the sample at `from` (format in `src/scoring/sample.ts`). */
 export function readSample(model: Model, pattern: Pattern, bytes: Uint8Array, from: number): void {
   const { presses } = sampleAt(bytes, from)
   const n = Math.min(presses, COMPARED_MAX)
@@ -79,7 +79,7 @@ export function readSample(model: Model, pattern: Pattern, bytes: Uint8Array, fr
 const between = (value: number, low: number, high: number): number => (value < low ? low : value > high ? high : value)
 const PER_30_MS = fround(1 / 30)
 
-/** Linear about 0, logarithmic from 30 ms on, either side. */
+/** Linear near 0, logarithmic from 30 ms, on both sides. */
 function signedLog(ms: number): number {
   return ms < 0 ? -log32(fround(1 + fround(-ms * PER_30_MS))) : log32(fround(1 + fround(ms * PER_30_MS)))
 }

@@ -2,22 +2,22 @@ import { createHmac } from 'node:crypto'
 import type { KeyPress } from '../../../src/domain/key-press.js'
 import { REPLAY_BANDS, type ReplayMark } from '../../../src/domain/replay.js'
 
-/** As the kernel has them (assembly/replay-mark.ts). */
+/** Same values as the kernel (assembly/replay-mark.ts). */
 const FLIGHTS_PER_BAND = 14
 const FLIGHT_CELL = 0.31
 const BORDERS = 256
 const EXACT_BORDER = 0.2137
 const EXACT_BYTES = 16
 
-/** Which intervals each band takes, and where the borders of cells lie, for patterns of as many presses. */
+/** Intervals of each band, and cell borders, for patterns of one number of presses. */
 interface Dealt {
   readonly intervals: Int32Array
   readonly borders: Float64Array
 }
 
 /**
- * Marks patterns as the kernel does, with the hash that a team would take: HMAC-SHA-256, cut. The marks are others than the
- * kernel's, and as good. What is dealt is kept by the number of presses, for the key that came last.
+ * Marks patterns like the kernel, with the hash that a team would use: truncated HMAC-SHA-256. The marks differ from the
+ * kernel's and are as good. The assignment is cached by number of presses, for the last key.
  */
 export function createMarker(): (presses: readonly KeyPress[], key: Uint8Array) => ReplayMark {
   let of: Uint8Array = new Uint8Array()
@@ -41,7 +41,7 @@ export function createMarker(): (presses: readonly KeyPress[], key: Uint8Array) 
 const hash = (key: Uint8Array, words: Int32Array): Buffer =>
   createHmac('sha256', key).update(new Uint8Array(words.buffer)).digest()
 
-/** Numbers of a generator that a keyed seed begins: the same for every pattern of n presses. */
+/** Generates the assignment from a keyed seed: the same for every pattern of n presses. */
 function deal(n: number, key: Uint8Array): Dealt {
   let state = hash(key, Int32Array.of(-1, n)).readUInt32LE()
   const next = () => {

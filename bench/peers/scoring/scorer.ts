@@ -8,10 +8,10 @@ import { summarize } from './summary.js'
 import { HABITS, readTemplate, type Template } from './template.js'
 import { logistic, sumTrees } from './trees.js'
 
-/** As the kernel's, without what the peer has no use for. */
+/** The kernel's score without the parts that the peer does not use. */
 interface Score {
   readonly confidence: number
-  /** Above 0.5 it is called a bot. */
+  /** Above 0.5 the probe counts as a bot. */
   readonly botLikelihood: number
   /** Both before calibration. */
   readonly fused: number
@@ -19,15 +19,15 @@ interface Score {
 }
 
 export interface Scorer {
-  /** The caller's; made once a person, as it takes longer than a score. */
+  /** Done once a person, as it takes longer than a score. The caller owns the result. */
   readTemplate(kept: Uint8Array): Template
   /** Scores 15 key presses or more. */
   score(presses: readonly KeyPress[], template: Template): Score
 }
 
 /**
- * The kernel's score of a probe against kept references, in JavaScript, over the same model file: as a team would write it
- * that wants it fast, and the same to the last bit but for the exponential of the two curves at the end. Not for replays.
+ * The kernel's score of a probe against kept references, in JavaScript, with the same model file: written for speed, as a team
+ * would. The result is the same to the last bit except for the exponential of the two curves at the end. Without replays.
  */
 export function createScorer(modelFile: Uint8Array): Scorer {
   const model = readModel(modelFile)
@@ -43,7 +43,7 @@ export function createScorer(modelFile: Uint8Array): Scorer {
   const livenessOf = (signs: Float32Array, references: number): number =>
     references < 2 ? loneBase + sumTrees(model.lone, signs) : livenessBase + sumTrees(model.liveness, signs)
 
-  /** How machine-like the oddest of the references is, each held against the others. */
+  /** Liveness score of the oddest reference, each against the others. */
   function ownLiveness(template: Template): number {
     const { references } = template
     if (Number.isNaN(template.ownLiveness))

@@ -1,14 +1,14 @@
 /**
- * Single precision in JavaScript. The trees were fitted on what the kernel computes, and compare with thresholds: a sum that
- * is rounded elsewhere now and then falls on the other side of one. So everything that a tree sees is rounded where the
- * kernel rounds it, and nothing else is.
+ * Single precision in JavaScript. The trees were fitted on the kernel's numbers and compare them with thresholds: a sum with
+ * other rounding is now and then on the other side of one. So every input of a tree is rounded exactly where the kernel rounds
+ * it.
  */
 const { fround } = Math
 
 const float = new Float32Array(1)
 const bits = new Int32Array(float.buffer)
 
-/** Reciprocals of a number near the middle of each sixteenth of 0.7 to 1.4, of which the logarithm is well known. */
+/** Reciprocals near the middle of each sixteenth of 0.7 to 1.4, chosen for a precise logarithm. */
 const RECIPROCALS = Float64Array.of(
   1.398907162146528,
   1.3403141896637998,
@@ -30,8 +30,8 @@ const RECIPROCALS = Float64Array.of(
 const LOGARITHMS = RECIPROCALS.map((reciprocal) => -Math.log(reciprocal))
 
 /**
- * Natural logarithm of a positive, normal number to single precision. Math.log, rounded, is another one of some 2,500 times, and
- * a score takes a hundred or more. Source of the numbers: Arm's optimized routines, which are the kernel's compiler's, too.
+ * Natural logarithm of a positive, normal number to single precision. A rounded Math.log differs in one of some 2,500 cases, and
+ * a score takes a hundred or more logarithms. Source of the numbers: Arm's optimized routines, which the kernel's compiler uses.
  */
 export function log32(x: number): number {
   float[0] = x
@@ -47,10 +47,10 @@ export function log32(x: number): number {
 
 const STEPS = 32
 const POWERS = Float64Array.from({ length: STEPS }, (_, i) => 2 ** (i / STEPS))
-/** Added and taken away again, it leaves the nearest whole number, the even one of two. */
+/** Adding and subtracting it rounds to the nearest integer, to even on a tie. */
 export const ROUNDER = 1.5 * 2 ** 52
 
-/** Exponential, to single precision, of 0 to 20: the logarithms of times in ms. Source: as of `log32`. */
+/** Exponential, to single precision, of 0 to 20: the range of the logarithms of times in ms. Source: as for `log32`. */
 export function exp32(x: number): number {
   const steps = (STEPS / Math.LN2) * x
   const whole = steps + ROUNDER - ROUNDER
@@ -66,7 +66,7 @@ const SEVENTH = fround(1 / 7)
 const FIFTH = fround(1 / 5)
 const THIRD = fround(1 / 3)
 
-/** Natural logarithm of a positive, normal number as the kernel has it of four at a time: the series of 2 artanh. */
+/** Natural logarithm of a positive, normal number as the kernel computes it for four lanes: the series of 2 artanh. */
 export function logSeries(x: number): number {
   float[0] = x
   const word = bits[0] ?? 0

@@ -1,13 +1,13 @@
 const { fround } = Math
 
-/** Moments, quantiles and correlations of `n` numbers of a row from `at` on. Sums go from the first to the last, in single precision. */
+/** Moments, quantiles and correlations of `n` numbers of a row from `at`. Sums go from first to last, in single precision. */
 export function meanOf(row: Float32Array, at: number, n: number): number {
   let sum = 0
   for (let i = at; i < at + n; i++) sum = fround(sum + (row[i] ?? 0))
   return fround(sum / n)
 }
 
-/** Population standard deviation about `mean`. */
+/** Population standard deviation from `mean`. */
 export function deviationOf(row: Float32Array, at: number, n: number, mean: number): number {
   let sum = 0
   for (let i = at; i < at + n; i++) {
@@ -19,7 +19,7 @@ export function deviationOf(row: Float32Array, at: number, n: number, mean: numb
 
 const LEAST_NORM = fround(1e-12)
 
-/** Pearson correlation; 0 where either row is constant. */
+/** Pearson correlation; 0 if either row is constant. */
 export function correlation(a: Float32Array, aAt: number, b: Float32Array, bAt: number, n: number): number {
   const aMean = meanOf(a, aAt, n)
   const bMean = meanOf(b, bAt, n)
@@ -37,11 +37,11 @@ export function correlation(a: Float32Array, aAt: number, b: Float32Array, bAt: 
   return norm > LEAST_NORM ? fround(ab / fround(Math.sqrt(norm))) : 0
 }
 
-/** What `sortInto` sorted last. */
+/** The result of the last `sortInto`. */
 export const sorted = new Float32Array(128)
 const GAPS = [57, 23, 10, 4, 1]
 
-/** Sorts up to 128 numbers into `sorted`: Shell's sort, since the library's of a typed array costs a call out of JavaScript. */
+/** Sorts up to 128 numbers into `sorted` by Shell's sort: the typed array's own sort costs a call out of JavaScript. */
 export function sortInto(row: Float32Array, at: number, n: number): void {
   for (let i = 0; i < n; i++) sorted[i] = row[at + i] ?? 0
   for (const gap of GAPS) {
@@ -57,7 +57,7 @@ export function sortInto(row: Float32Array, at: number, n: number): void {
   }
 }
 
-/** Quantile of the `n` numbers sorted last, by linear interpolation (Hyndman and Fan, type 7). `share` in single precision. */
+/** Quantile of the last `n` sorted numbers, by linear interpolation (Hyndman and Fan, type 7). `share` in single precision. */
 export function sortedQuantile(n: number, share: number): number {
   const position = fround(share * (n - 1))
   const low = Math.floor(position)

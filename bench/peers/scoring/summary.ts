@@ -24,7 +24,7 @@ const FIVE = Float32Array.of(0.1, 0.25, 0.5, 0.75, 0.9)
 
 /**
  * One pattern in 28 numbers (quantiles of hold and press-press, roll-over, pauses, Backspace and Shift, spreads) and in 148:
- * those, and the mean deviation by frequent key and class of transition. Into `vector`, the 28 first.
+ * those, and the mean deviation by frequent key and class of transition. Writes them to `vector`, the 28 first.
  */
 export function summarize(pattern: Pattern, vector: Float32Array): void {
   const { at, n, stride, raw, z } = pattern
@@ -117,7 +117,7 @@ function vectorize({ at, n, stride, keys, z }: Pattern, vector: Float32Array): v
     to = classMeans(z, kind * stride + at + 1, n - 1, 1, TRANSITION_CLASSES, vector, to)
 }
 
-/** Means by class of `n` times from `row` on, the first of class `classes[from]`; where the next ones go. */
+/** Writes the means by class of `n` times from `row`; `classes[from]` is the class of the first. Returns the next free index. */
 function classMeans(
   z: Float32Array,
   row: number,
@@ -127,7 +127,7 @@ function classMeans(
   vector: Float32Array,
   to: number,
 ): number {
-  // A loop: the library's fill of thirty numbers costs more than they do.
+  // A loop, because the library's fill of thirty numbers costs more than the means.
   for (let c = 0; c < many; c++) {
     sums[c] = 0
     counts[c] = 0

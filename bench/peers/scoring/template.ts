@@ -5,11 +5,11 @@ import { type Threads, thread } from './threads.js'
 
 const { fround } = Math
 
-/** Rows of numbers that a probe is measured in, four kinds of time each. */
+/** Rows of statistics of a probe, each with four kinds of time. */
 export const STAT_ROWS = 28
 export const HABITS = 28
 
-/** The references' summaries: mean, least, most and deviation of each number. */
+/** Summaries of the references: mean, least, most and deviation of each number. */
 interface Summaries {
   readonly mean: Float32Array
   readonly least: Float32Array
@@ -17,25 +17,25 @@ interface Summaries {
   readonly deviation: Float32Array
 }
 
-/** All that a score needs of somebody's references; about 20 kB for five of 44 presses. */
+/** Everything that a score needs of a person's references; about 20 kB for five of 44 presses. */
 export interface Template {
   readonly references: readonly Pattern[]
   readonly threads: Threads
   readonly effects: Effects
-  /** Mean, least and most of each number of each reference against the others: row x 12. */
+  /** Baseline: mean, least and most of each statistic of each reference against the others; row x 12. */
   readonly own: Float32Array
   /** Sum of the references' vectors in the axes of each model. */
   readonly sums: readonly Float32Array[]
   readonly summaries: Summaries
-  /** Of each reference beside the others, 28 each. */
+  /** Habits of each reference against the others, 28 each. */
   readonly habits: Float32Array
-  /** The most machine-like of the references, before calibration; NaN until it was asked for. */
+  /** Liveness score of the most machine-like reference, before calibration; NaN until first used. */
   ownLiveness: number
 }
 
 const HEADER_BYTES = 8
 
-/** Reads what the kernel's host keeps of references (`Kernel.keep`), and fits the effects to them. Copies what it is given. */
+/** Reads a template of the kernel's host (`Kernel.keep`), and fits the effects to its references. Copies its input. */
 export function readTemplate(model: Model, bytes: Uint8Array): Template {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const count = view.getUint32(0, true)

@@ -5,10 +5,10 @@ import type { Pattern } from './pattern.js'
 export const NONE = -1
 
 /**
- * The references' presses by pair of keys and by key. Pairs are numbered from 1 on, 0 is a pair that no reference holds;
- * presses are numbered through all references. `firsts` has, a row a reference, its first press of each pair and `nexts`
- * the next one there; `lastOfPair` and `lastOfKey` the last of all, with what came before it. A first press of a pattern is
- * of the pair of no key and its own, but in no chain of pairs.
+ * The references' presses linked by key pair and by key. Pairs are numbered from 1; 0 is a pair that no reference has.
+ * Presses are numbered through all references. `firsts` has, one row a reference, its first press of each pair, and `nexts` the
+ * next one there; `lastOfPair` and `lastOfKey` have the last press of all, with links to earlier ones. The pair of a pattern's
+ * first press is no key and its own key, and it is in no chain of pairs.
  */
 export interface Threads {
   readonly codes: Uint16Array
@@ -20,13 +20,13 @@ export interface Threads {
   readonly beforeOfKey: Int16Array
 }
 
-/** Pair to its number; 0 between calls. */
+/** Numbers of pairs; 0 between calls. */
 const numbers = new Uint16Array(KEY_KINDS * KEY_KINDS)
 
 const codeAt = (keys: Uint8Array, at: number, i: number): number =>
   ((i === at ? 0 : (keys[i - 1] ?? 0)) << 7) + (keys[i] ?? 0)
 
-/** Threads the references, windows onto the same rows. */
+/** Links the references, which are windows of the same rows. */
 export function thread({ stride, keys }: Pattern, references: readonly Pattern[]): Threads {
   const codes: number[] = []
   const pairs = new Uint16Array(stride)
@@ -62,7 +62,7 @@ export function thread({ stride, keys }: Pattern, references: readonly Pattern[]
   return { codes: Uint16Array.from(codes), firsts, nexts, lastOfPair, beforeOfPair, lastOfKey, beforeOfKey }
 }
 
-/** The numbers of a probe's pairs. */
+/** Looks up the numbers of a probe's pairs. */
 export function numberPairs({ codes }: Threads, { n, keys }: Pattern, pairs: Uint16Array): void {
   for (let i = 0; i < codes.length; i++) numbers[codes[i] ?? 0] = i + 1
   for (let i = 0; i < n; i++) pairs[i] = numbers[codeAt(keys, 0, i)] ?? 0

@@ -1,14 +1,14 @@
 import type { Trees } from './model.js'
 
-/** From a node to the child that a row of features leads to; a leaf leads to itself. */
+/** From a node to the child that a row of features selects; a leaf leads to itself. */
 function step({ features, values, children }: Trees, row: Float32Array, node: number): number {
   const feature = features[node] ?? -1
   return feature < 0 ? node : (children[node] ?? 0) + Number((row[feature] ?? 0) > (values[node] ?? 0))
 }
 
 /**
- * Sum of the leaves that a row of features falls into, in the order of the trees. Four are walked at a time, since one alone
- * waits for memory at each step: less than half the time.
+ * Sum of the leaves that a row of features reaches, in the order of the trees. Walks four trees at a time in less than half the
+ * time, since one alone waits for memory at each step.
  */
 export function sumTrees(trees: Trees, row: Float32Array): number {
   const { roots, features, values } = trees

@@ -4,13 +4,13 @@ import { logSeries } from './single.js'
 const { fround } = Math
 
 const LANES = 4
-/** Axes whose sums are features of their own. */
+/** Axes with feature sums of their own. */
 const LEADING = 12
 const MIDDLE = 40
 const CAP = 6
 const LEAST_NORM = fround(1e-9)
 
-/** What a comparison with so many patterns shrinks each axis by, is spread by, and gains before it is looked at. */
+/** For each axis the shrinkage, the spread and the prior log ratio of a comparison with this many patterns. */
 interface Axes {
   readonly shrink: Float32Array
   readonly variance: Float32Array
@@ -30,7 +30,7 @@ export function axesFor({ between, used }: TwoCovariance, others: number): Axes 
 
 const centred = new Float64Array(VECTOR_SIZE)
 
-/** A pattern's vector in a model's own axes. Four sums an axis, which do not wait for one another. */
+/** Projects a pattern's vector on a model's axes. Four sums an axis, which are independent of one another. */
 export function project(
   { mean, projection, used }: TwoCovariance,
   vector: Float32Array,
@@ -54,8 +54,8 @@ export function project(
 }
 
 /**
- * The log ratio of a projected pattern and the sum of `others` more, "one person" over "two": over all axes, the leading,
- * the middle; and a cosine. Into `stats` from `to` on. Four sums of everything, as of `project`.
+ * The log ratio of "one person" over "two" for a projected pattern and the sum of `others`: over all axes, the leading,
+ * the middle; and a cosine. Writes to `stats` from `to`. Four sums of everything, as in `project`.
  */
 export function compareVectors(
   { between, used }: TwoCovariance,
