@@ -61,7 +61,7 @@ describe.runIf(LONG)('a service at a third of what it can do', { timeout: 600_00
         `p99 of typing in the median second ${aloneMs.toFixed(1)} ms alone, ${besideMs.toFixed(1)} ms beside them`,
     )
     expect(flood.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
-    figure('F19', `${failed} of ${typing.length} verifies failed beside ${codes} codes a second`, '0', failed === 0)
+    figure('F19', `${failed} of ${typing.length} verifies failed under ${codes} codes a second`, '0', failed === 0)
     figure('F19', `p99 of verify in the median second x ${slower.toFixed(1)}`, 'x 1.5 at the most', slower <= 1.5)
   })
 })

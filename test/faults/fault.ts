@@ -33,9 +33,22 @@ export type Figures = Record<string, string>
 /** Rows as one figure for the table of trust. */
 export const told = (rows: readonly Figures[]): string =>
   rows
-    .map(({ fault, sessions, held, ...measured }) => {
-      const of = Object.entries(measured).map(([what, found]) => `${what} ${found}`)
-      return `${fault} (${sessions}): ${of.join(', ')}`
+    .map((row) => {
+      const whileNok =
+        row.NOK === undefined
+          ? []
+          : [
+              `NOK after ${row.NOK}`,
+              `then 503 in ${row['p50 once NOK']} (p50) and ${row['p99 once NOK']} (p99), ${row['in 50 ms, own clock']} within 50 ms by the service's clock`,
+              `${row['authenticated while NOK']} authenticated while NOK`,
+            ]
+      const later = [
+        `OK ${row.OK} after the return`,
+        `${row['503s']} answers of 503 (p99 ${row['p99 of all']})`,
+        `slowest answer ${row.slowest}, slowest /status ${row['slowest /status']}`,
+        `${row.enrolments} acknowledged enrollments present, ${row.attempts} attempts recorded`,
+      ]
+      return `${row.fault} (${row.sessions}): ${[...whileNok, ...later].join(', ')}`
     })
     .join('; ')
 

@@ -59,15 +59,15 @@ interface Run {
 const minutes = (seconds: number) => `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
 
 /** docs/mutation.md. */
-export const page = (table: readonly Score[], { date, machine, seconds }: Run): string => `# What the tests notice
+export const page = (table: readonly Score[], { date, machine, seconds }: Run): string => `# Mutation tests
 
-Small bugs are put into the rules of attempts, codes, references of users, links and where links lead, one at a time: a
-comparison turned round, a condition that always holds, a text left out, a regular expression without its anchor. A test
-has to fail of at least ${BAR} % of those in each file. Of the others some change nothing that anybody could see.
+Stryker puts small bugs into the rules of attempts, codes, user references, profile links and redirects, one at a time: an inverted
+comparison, a condition that is always true, a missing text, a regular expression without its anchor. Tests must notice at least ${BAR} % of
+the bugs in each file. Some of the others change nothing that can be observed.
 
-\`npm run test:mutation -- --write\` makes this page. Counted on ${date} in ${minutes(seconds)}; machine: ${machine}.
+\`npm run test:mutation -- --write\` writes this page. Counted on ${date} in ${minutes(seconds)}; machine: ${machine}.
 
-| file | bugs put in | noticed | score |
+| file | bugs | noticed | score |
 |---|---|---|---|
 ${table.map(({ file, mutants, noticed, percent }) => `| \`${file}\` | ${mutants} | ${noticed} | ${percent.toFixed(1)} % |`).join('\n')}
 `

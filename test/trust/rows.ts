@@ -1,53 +1,53 @@
 import type { RowId } from './figure.js'
 
-/** One attack (T) or fault (F), and what the product owes to whoever relies on it. */
+/** One attack (T) or fault (F), and what must hold under it. */
 export interface Row {
   readonly id: RowId
   /** The attack or the fault. */
   readonly what: string
   /** What must hold, with the figure of its full form. */
   readonly must: string
-  /** What of it no test here shows, and why. Required of a row that no test shows. */
+  /** The part of `must` that no test shows, and why: the row then holds in part. Required of a row without a test. */
   readonly notShown?: string
   /** Only the long form shows it. */
   readonly longOnly?: true
 }
 
 /**
- * The table of trust. Which tests show a row is not said here: they are the files that call `figure` with its id, so
- * that neither list can forget the other.
+ * The table of trust. The tests of a row are the files that call `figure` with its id, so this list does not name them.
  */
 export const ROWS: readonly Row[] = [
   {
     id: 'T01',
     what: 'An API key is stolen',
-    must: 'once revoked it is dead everywhere after 1 s (0 of 1,000 calls); it stands in no log, dump or answer; it serves no API beyond its scopes (0 of 500)',
+    must: 'After revocation every process refuses the key within 1 s (0 of 1,000 calls accepted later). The key is in no log, dump or answer. It opens no API outside its scopes (0 of 500)',
   },
   {
     id: 'T02',
-    what: 'One organization reads or writes what is another’s',
-    must: 'no word of another one in 10,000 answers; 0 rows without any filter, on every table',
+    what: 'One organization reads or writes the data of another',
+    must: '0 of 10,000 answers contain a word of another organization. Without any filter, 0 rows of another organization on every table',
   },
   {
     id: 'T03',
-    what: 'A session is used for somebody else, or was chosen by the client',
-    must: '0 of 9,900 pairs of users, 0 of 1,000 of another organization; 10,000 of 10,000 invented ids replaced; none outlives what ends it (0 of 1,000)',
+    what: 'A session is used for another person, or the client chose it',
+    must: '0 of 9,900 pairs of users and 0 of 1,000 pairs across organizations are accepted. 10,000 of 10,000 invented ids are replaced. No session outlives its end (0 of 1,000)',
   },
   {
     id: 'T04',
     what: 'A session id is guessed',
-    must: '1,000,000 ids without a repetition, random by monobit and runs (p > 0.001)',
+    must: '1,000,000 ids do not repeat and are random by monobit and runs tests (p > 0.001)',
   },
   {
     id: 'T05',
     what: 'A recorded typing pattern is sent again',
-    must: '10,000 of 10,000 exact replays stopped; jittered, shifted or scaled ones to 95-99.9 %; 0.1 % of sincere pairs at the most mistaken for one',
+    must: '10,000 of 10,000 exact replays are stopped, and 95 to 99.9 % of jittered, shifted or scaled ones. At most 0.1 % of sincere pairs are called a replay',
   },
   {
     id: 'T06',
     what: 'A machine types',
-    must: 'constant and instant: 0 accepted; jitter and Gaussian 1 %; models of a population 2 %; models of the person 15 %; browsers under control 0; sincere typing called a machine 0.5 % at the most',
-    notShown: 'Two forgeries of our own, beyond those the bar names, pass more often than it allows: docs/accuracy.md.',
+    must: 'Accepted: 0 of constant and instant typing, 1 % of jitter and Gaussian draws, 2 % of models of a population, 15 % of models of the person, 0 of automated browsers. At most 0.5 % of sincere typing is called a machine',
+    notShown:
+      'Two forgeries of our own, outside those of the bar, are accepted more often than 15 %: docs/accuracy.md.',
   },
   {
     id: 'T07',
@@ -56,142 +56,136 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'T08',
-    what: 'Somebody tries all security codes of a member',
-    must: '10 comparisons in a row and 20 in 24 h at the most; the right code while locked: 0 of 1,000',
+    what: 'All security codes of a member are tried',
+    must: 'At most 10 comparisons in a row and 20 in 24 h. The right code during a lock: 0 of 1,000 accepted',
   },
   {
     id: 'T09',
     what: 'One security code is tried on many users',
-    must: 'an alert within 60 s in 100 of 100 runs, and nobody beyond their own budget',
+    must: 'An alert within 60 s in 100 of 100 runs, and no member beyond the own budget',
   },
   {
     id: 'T10',
-    what: 'A lock is to be shaken off by restarts, flushes and new things',
-    must: '0 of 1,000 locked members free, after each of nine events',
-    notShown: 'A restart and a fail-over of PostgreSQL with locks: F06 and F09 show that what was recorded stays.',
+    what: 'Restarts, flushes and new objects are used to lift a lock',
+    must: '0 of 1,000 locked members are free after each of nine events',
+    notShown: 'A restart and a fail-over of PostgreSQL with locks; F06 and F09 show that recorded data stay.',
   },
   {
     id: 'T11',
     what: 'Attempts race each other',
-    must: 'of 10,000 at once no more judged than the budget, also under flushes and halted processes',
+    must: 'Of 10,000 concurrent attempts no more than the budget are judged, also under flushes and halted processes',
   },
   {
     id: 'T12',
-    what: 'An impostor trains the profile slowly towards themselves',
-    must: '200 steps: impostors pass twice as often at the most and 1 % at the most; the owner 2 points less at the most',
+    what: 'An impostor trains the profile slowly',
+    must: 'After 200 steps impostors pass at most twice as often and in at most 1 %; the owner passes at most 2 points less',
+    notShown:
+      'On people of the open data impostors pass in 3.60 % before any training, so only the factor 2 is checked there, after 40 steps.',
   },
   {
     id: 'T13',
-    what: 'A second typist adds references to a finished profile',
-    must: '0 of 1,000 stored without authentication',
+    what: 'A second typist adds references to a complete profile',
+    must: '0 of 1,000 references are stored without authentication',
   },
   {
     id: 'T14',
-    what: 'A queued reset is used to take an account over',
+    what: 'A queued reset is used to take over an account',
     must: '0 of 10,000 bootstraps change a profile; 0 of 100 lapsed resets run',
   },
   {
     id: 'T15',
-    what: 'A second way in forgets the lock',
-    must: 'a locked member on all 7 ways in: 0 authenticated, 0 judged',
+    what: 'A second endpoint ignores the lock',
+    must: 'On all 7 ways in, 0 attempts of a locked member are authenticated or judged',
   },
   {
     id: 'T16',
-    what: 'Time tells of keys, codes and sessions',
+    what: 'Response times reveal keys, codes and sessions',
     must: 'Welch’s |t| < 4.5 over 100,000 samples a class',
   },
   {
     id: 'T17',
-    what: 'Answers tell which users there are',
-    must: 'refusals equal byte for byte: no key, and dead links of every kind',
+    what: 'Answers reveal which users exist',
+    must: 'Refusals are equal byte for byte without a key, and for dead links of every kind',
   },
   {
     id: 'T18',
     what: 'Text of a user breaks out of logs, CSV or syslog',
-    must: '10,000 hostile texts: one JSON object a log line, 0 formula cells, 0 forged frames',
+    must: '10,000 hostile texts give one JSON object a log line, 0 formula cells and 0 forged frames',
   },
   {
     id: 'T19',
-    what: 'A request hides in another one',
-    must: '0 second answers, 0 successes and 0 exits over a corpus of 60 malformed requests; 0 of 10,000 pairs out of step behind nginx and haproxy',
+    what: 'A request is hidden in another one',
+    must: '60 malformed requests give 0 second answers, 0 successes and 0 exits. 0 of 10,000 pairs of requests are out of step behind nginx and haproxy',
     notShown:
-      'Not among the successes: the library takes some misspelt chunks for right ones, and we end the connection with their answer. Directly before the older one a header line without a name hides those behind it; proxies refuse such lines.',
+      'The library accepts some misspelt chunks, and the service then closes the connection with the answer. In direct contact the older library does not see header lines behind a line without a name; proxies refuse such lines.',
   },
   {
     id: 'T20',
     what: 'Slow clients hold connections',
-    must: '5,000 slow sockets: honest calls take twice as long at the most, none fails; the slow ones are gone within 45 s',
+    must: 'With 5,000 slow sockets honest calls take at most twice as long and none fails. The slow sockets are closed within 45 s',
   },
   {
     id: 'T21',
-    what: 'Huge bodies',
-    must: '100 declared and 100 endless ones: 64 MiB of memory at the most, refused at once',
+    what: 'Bodies are huge',
+    must: '100 declared and 100 endless bodies are refused at once and take at most 64 MiB of memory',
   },
   {
     id: 'T22',
-    what: 'JSON that bombs, or poisons prototypes and parameters',
-    must: '1,000,000 bodies: 0 answers of 500 and above, 0 polluted prototypes, 10 ms of the event loop at the most each',
+    what: 'JSON exhausts the parser, or pollutes prototypes and parameters',
+    must: '1,000,000 bodies cause 0 answers of 500 and above, 0 polluted prototypes, and at most 10 ms of the event loop each',
   },
   {
     id: 'T23',
     what: 'Two spellings reach one user',
-    must: '1,000,000 texts: 0 unlike ones fold into one; 5,000 escapes: 0 paths confused',
+    must: 'Of 1,000,000 texts 0 different ones fold into one; 5,000 escapes confuse 0 paths',
   },
   {
     id: 'T24',
     what: 'A profile link is guessed, used twice, or used up by a scanner',
-    must: '0 of 1,000,000 keys; 100 of 100 links completed once; 0 of 3,000 dead links accepted; alive after 1,000 looks',
+    must: '0 of 1,000,000 keys are found. 100 of 100 links complete exactly once. 0 of 3,000 dead links are accepted. A link survives 1,000 views',
   },
-  {
-    id: 'T25',
-    what: 'An abandoned reset destroys a good profile',
-    must: '1,000 of 1,000 old profiles serve as before',
-  },
+  { id: 'T25', what: 'An abandoned reset destroys a good profile', must: '1,000 of 1,000 old profiles work as before' },
   {
     id: 'T26',
-    what: 'A link sends the browser elsewhere',
-    must: '150 addresses: 0 off the policy; 0 line breaks in headers',
+    what: 'A link sends the browser to a foreign site',
+    must: '0 of 150 addresses outside the policy are accepted; 0 line breaks in headers',
   },
   {
     id: 'T27',
-    what: 'Another site posts to, or frames, the hosted page',
-    must: '0 of 50 posts taken, 0 of 20 frames shown, the protecting headers on every page',
+    what: 'Another site posts to the hosted page, or frames it',
+    must: '0 of 50 posts are accepted, 0 of 20 frames are shown, and every page has the protecting headers',
   },
   {
     id: 'T28',
-    what: 'Alert channels reach where they must not',
-    must: '80 spellings of forbidden addresses: 0 connections',
+    what: 'Alert channels reach forbidden hosts',
+    must: '80 spellings of forbidden addresses give 0 connections',
   },
-  {
-    id: 'T29',
-    what: 'Text of a user writes mail headers',
-    must: '5,000 hostile texts: 0 recipients and 0 headers more',
-  },
+  { id: 'T29', what: 'Text of a user adds mail headers', must: '5,000 hostile texts add 0 recipients and 0 headers' },
   {
     id: 'T30',
-    what: 'Text of a user runs in a page',
-    must: '200 hostile texts in every view: 0 dialogs, 0 scripts, 0 that only the policy of the page stopped',
+    what: 'Text of a user runs as script in a page',
+    must: "200 hostile texts in every view cause 0 dialogs, 0 scripts, and 0 cases that only the page's policy stopped",
   },
   {
     id: 'T31',
     what: 'A backup is stolen',
-    must: '0 of 1,000 known timings and texts in dump, log and snapshot; 1,000 of 1,000 swapped samples refused; rotation without a failed read',
-    notShown: 'Core dumps and swap are the operating system’s to keep.',
+    must: '0 of 1,000 known timings and texts are in dump, log and snapshot. 1,000 of 1,000 swapped samples are refused. A rotation causes no failed read',
+    notShown: 'Core dumps and swap belong to the operating system.',
   },
   {
     id: 'T32',
     what: 'An insider exports or alters records',
-    must: 'exports hold the declared columns alone; whoever alters the ledger is refused, or noticed',
+    must: 'Exports have the declared columns alone. A change of the ledger is refused or noticed',
   },
   {
     id: 'T33',
-    what: 'An erased person comes back',
-    must: '1,000 deletions: 0 rows and 0 keys name the person; 0 of 1,000 return with a backup',
+    what: 'A deleted person comes back',
+    must: 'After 1,000 deletions 0 rows and 0 keys name the person; 0 of 1,000 return with a backup',
   },
   {
     id: 'T34',
-    what: 'Fields nobody asked for, races for the last place, foreign packages',
-    must: '5,000 bodies change nothing unnamed; of 200 for the last place 1 is made; 40 packages at the most, no install script',
+    what: 'Unknown fields, races for the last place, foreign packages',
+    must: '5,000 bodies change no field that they do not name. 1 of 200 concurrent creations for the last place succeeds. At most 40 packages, no install script',
   },
   {
     id: 'F01',
@@ -200,100 +194,97 @@ export const ROWS: readonly Row[] = [
   },
   {
     id: 'F02',
-    what: 'Redis restarts with what it kept',
-    must: '1,000 of 1,000 sessions live, every failed attempt counted',
+    what: 'Redis restarts with its data',
+    must: '1,000 of 1,000 sessions are live, and every failed attempt is counted',
   },
-  {
-    id: 'F03',
-    what: 'Redis comes back empty',
-    must: '0 of 1,000 locked members free, 0 attempts more',
-  },
-  { id: 'F04', what: 'Redis is slow', must: '503 within 250 ms (p99), the budget never exceeded, OK within 2 s' },
-  { id: 'F05', what: 'Redis is full', must: '0 authenticated; no start with a policy that evicts (10 of 10)' },
+  { id: 'F03', what: 'Redis comes back empty', must: '0 of 1,000 locked members are free, 0 additional attempts' },
+  { id: 'F04', what: 'Redis is slow', must: '503 within 250 ms (p99), the budget is never exceeded, OK within 2 s' },
+  { id: 'F05', what: 'Redis is full', must: '0 authenticated; no start with an evicting policy (10 of 10)' },
   {
     id: 'F06',
     what: 'PostgreSQL is killed in the middle of a write',
-    must: 'every acknowledged enrolment there, counts as many as rows, OK within 2 s',
+    must: 'Every acknowledged enrollment is present, counters equal rows, OK within 2 s',
   },
   {
     id: 'F07',
     what: 'The service is killed under load',
-    must: '100 kills: 20,000 of 20,000 acknowledged enrolments and failures there, nobody deleted comes back',
+    must: 'After 100 kills 20,000 of 20,000 acknowledged enrollments and failures are present, and no deleted person is back',
     notShown:
-      'Failed attempts over a kill are counted by the dozen, in test/faults/lost-attempts.test.ts, not by the thousand.',
+      'Failed attempts over a kill are counted in dozens by test/faults/lost-attempts.test.ts, not in thousands.',
   },
   {
     id: 'F08',
     what: 'The service is asked to stop',
-    must: 'within 10 s, 0 of 10,000 requests broken; 0 of 100,000 failed over a rolling restart',
+    must: 'It stops within 10 s and breaks 0 of 10,000 requests; a rolling restart fails 0 of 100,000',
   },
   {
     id: 'F09',
     what: 'PostgreSQL fails over',
-    must: 'nothing acknowledged is lost with a synchronous standby; serving again within 5 s',
+    must: 'With a synchronous standby nothing acknowledged is lost, and the service serves again within 5 s',
   },
-  {
-    id: 'F10',
-    what: 'The disk of PostgreSQL is full',
-    must: '0 acknowledged writes lost once there is room again',
-  },
-  { id: 'F11', what: 'PostgreSQL is slow', must: '503 within 1.3 s (p99), no connection left in use' },
-  { id: 'F12', what: 'fsync fails', must: 'every acknowledged write there' },
-  { id: 'F13', what: 'A scoring worker dies', must: 'one failed request a kill at the most, 0 wrong decisions' },
+  { id: 'F10', what: 'The disk of PostgreSQL is full', must: '0 acknowledged writes are lost' },
+  { id: 'F11', what: 'PostgreSQL is slow', must: '503 within 1.3 s (p99), no connection stays in use' },
+  { id: 'F12', what: 'fsync fails', must: 'Every acknowledged write is present' },
+  { id: 'F13', what: 'A scoring worker dies', must: 'At most one failed request a kill, 0 wrong decisions' },
   {
     id: 'F14',
     what: 'The main thread meets a bug',
-    must: '1,000 thrown: 0 exits; one nobody awaited: exit and a start within 2 s',
+    must: '1,000 thrown errors cause 0 exits; an unhandled rejection causes an exit and a start within 2 s',
   },
-  {
-    id: 'F15',
-    what: 'The clock jumps',
-    must: '0 of 1,000 locks end early, 0 sessions and links outlive their time',
-  },
-  {
-    id: 'F16',
-    what: 'Clocks of machines differ',
-    must: 'noticed within 10 s, 20 of 20 times',
-  },
+  { id: 'F15', what: 'The clock jumps', must: '0 of 1,000 locks end early, 0 sessions and links outlive their time' },
+  { id: 'F16', what: 'Clocks of machines differ', must: 'Noticed within 10 s, 20 of 20 times' },
   {
     id: 'F17',
-    what: 'The network parts nodes from their stores',
+    what: 'The network separates nodes from their stores',
     must: '0 of 10,000 attempts beyond the budget; consistent within 5 s',
   },
   {
     id: 'F18',
-    what: 'Twice as much comes as can be served',
-    must: '90 % of capacity goes on being served, the rest is refused at once',
+    what: 'Load is twice the capacity',
+    must: '90 % of capacity is still served, the rest is refused at once',
     longOnly: true,
   },
   {
     id: 'F19',
-    what: 'A flood of security codes',
-    must: 'typing takes 1.5 times as long at the most under 500 codes a second',
+    what: 'Security codes arrive in a flood',
+    must: 'Under 500 codes a second typing takes at most 1.5 times as long',
     longOnly: true,
   },
-  {
-    id: 'F20',
-    what: 'A migration is killed',
-    must: '50 of 50 next runs finish it, with the same schema',
-  },
+  { id: 'F20', what: 'A migration is killed', must: '50 of 50 next runs complete it with the same schema' },
   {
     id: 'F21',
     what: 'A backup is restored',
-    must: 'rows equal by checksum, 0 sessions live; 5 minutes at the most for a million patterns',
+    must: 'Rows have equal checksums, 0 sessions are live; a million patterns take at most 5 minutes',
     notShown: 'A restore of a million patterns was not timed.',
   },
   {
     id: 'F22',
-    what: 'Sinks of logs and alerts are gone',
-    must: '0 failed requests; alerts once each, at most 1 % later than 60 s after the return',
+    what: 'Sinks of logs and alerts are down',
+    must: '0 failed requests; each alert arrives once, at most 1 % later than 60 s after the return',
   },
-  { id: 'F23', what: 'Clients go away at any byte', must: '10,000 aborts: 0 exits, nothing left in use' },
+  { id: 'F23', what: 'Clients disconnect at any byte', must: '10,000 aborts cause 0 exits, and nothing stays in use' },
   {
     id: 'F24',
     what: 'Hours of load with a fault a minute',
-    must: '2 h at 0.7 of capacity: 0 unexplained errors, invariants hold; 1 MiB of memory in 10 min at the most, files ±5, p99 x 1.1 from the first third to the last',
+    must: 'In 2 h at 0.7 of capacity: 0 unexplained errors, all invariants hold, memory grows by at most 1 MiB in 10 min, files by at most 5, p99 of the last third is at most 1.1 times that of the first',
     notShown:
-      'Memory and p99 show over minutes: in a soak of 20 (`SOAK_MINUTES=20`) or of two hours. The longest (2026-11-23), of 36 minutes and 570,000 answers, passes: 0 unexplained errors, 0.6 MiB in 10 min, p99 x 1.01. Of 17 to 20 minutes memory and p99 go up and down by more than the bars: four on that day found -2.4, 0.8, 1.6 and -0.9 MiB, and p99 x 0.87, x 1.65, x 0.85 and, the latest, x 1.18. One of two hours has not been run.',
+      'Two hours were not run. Memory and p99 need minutes (`SOAK_MINUTES=20`). On 2026-11-23 a soak of 36 minutes and 570,000 answers met both bars: 0.6 MiB in 10 min, p99 x 1.01, 0 unexplained errors. Four soaks of 17 to 20 minutes that day scattered: memory -2.4, 0.8, 1.6 and -0.9 MiB in 10 min, p99 x 0.87, x 1.65, x 0.85 and x 1.18, so memory missed its bar once and p99 twice.',
   },
+]
+
+const ids = (letter: 'T' | 'F', ...numbers: readonly number[]): RowId[] =>
+  numbers.map((number) => `${letter}${String(number).padStart(2, '0')}` as RowId)
+
+/** The rows by subject, for the summary of the page. */
+export const GROUPS: readonly (readonly [name: string, ids: readonly RowId[]])[] = [
+  ['API keys, organizations, sessions', ids('T', 1, 2, 3, 4, 16, 17)],
+  ['Replays, machines, training of profiles', ids('T', 5, 6, 7, 12, 13)],
+  ['Security codes, locks, budgets', ids('T', 8, 9, 10, 11, 15)],
+  ['Resets, links, redirects', ids('T', 14, 24, 25, 26)],
+  ['Malformed, slow and huge requests', ids('T', 19, 20, 21, 22, 23, 34)],
+  ['Text of users, foreign sites, alert hosts', ids('T', 18, 27, 28, 29, 30)],
+  ['Backups, insiders, deletion, migrations', [...ids('T', 31, 32, 33), ...ids('F', 20, 21)]],
+  ['Faults of PostgreSQL and Redis', ids('F', 1, 2, 3, 4, 5, 6, 9, 10, 11, 12)],
+  ['Faults of processes, clocks, networks, clients', ids('F', 7, 8, 13, 14, 15, 16, 17, 22, 23)],
+  ['Overload and long load', ids('F', 18, 19, 24)],
 ]

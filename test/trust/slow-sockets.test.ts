@@ -87,7 +87,7 @@ describe('sockets that are slow', { timeout: LONG ? 600_000 : 120_000 }, () => {
     console.log(`p99 ${p99Of(base).toFixed(1)} ms, among slow sockets x ${slower.toFixed(1)}`)
     figure(
       'T20',
-      `${failed} of ${meanwhile.length} honest requests failed beside ${SOCKETS} slow sockets`,
+      `${failed} of ${meanwhile.length} honest requests failed with ${SOCKETS} slow sockets open`,
       '0',
       failed === 0,
     )

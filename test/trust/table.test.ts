@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Figure } from './figure.js'
 import { optionsOf } from './options.js'
-import { ROWS, type Row } from './rows.js'
+import { GROUPS, ROWS, type Row } from './rows.js'
 import { page, results, rowsOfPage, rowsShownBy, told } from './table.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -16,6 +16,10 @@ const sources = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' }
 describe('the table of trust', () => {
   it('has every attack and every fault once, in order', () => {
     expect(ROWS.map(({ id }) => id)).toEqual([...numbered('T', 34), ...numbered('F', 24)])
+  })
+
+  it('has every row in one group of the summary', () => {
+    expect(GROUPS.flatMap(([, ids]) => ids).sort()).toEqual(ROWS.map(({ id }) => id).sort())
   })
 
   it('has a test for every row, or says why not', () => {
@@ -85,6 +89,20 @@ describe('a result', () => {
     ])
     expect(text).toContain('| 2026-01-02, long |')
     expect(text).toContain('Machine: a machine.')
+  })
+
+  it('holds in part on the page if no test shows a part of it', () => {
+    const figure: Figure = { ...one, row: 'T02' }
+    const table = results(
+      rows,
+      new Map([['T02', ['a']]] as const),
+      [{ file: 'a', figures: [figure], passed: true }],
+      'short',
+    )
+    const text = page(rows, table, { date: '2026-01-02', machine: 'a machine', form: 'short' }, '')
+    expect(text).toContain('| 0 of 9. Not shown: nobody can. | holds in part |')
+    expect(text).toContain('0 of 2 rows hold, 1 hold in part, 0 miss their bar')
+    expect(text).toMatch(/API keys.* \| 0 of 6 hold; holds in part: T02; not shown: T01 \|/)
   })
 
   it('stays on the page where only others are counted anew', () => {

@@ -1,5 +1,5 @@
 import type { Figure, RowId } from './figure.js'
-import type { Row } from './rows.js'
+import { GROUPS, type Row } from './rows.js'
 
 /** What a test file has shown: its figures by row, and whether all of its tests passed. */
 interface Shown {
@@ -56,6 +56,10 @@ export function results(
 
 const verdict = ({ files, pass }: Result) => (files.length === 0 ? 'not shown' : pass ? 'holds' : 'FAILS')
 
+/** On the page a row with a part that no test shows holds in part. */
+const verdictOnPage = ({ notShown }: Row, found: Result) =>
+  verdict(found) === 'holds' && notShown !== undefined ? 'holds in part' : verdict(found)
+
 /** The table as text for a terminal. */
 export const told = (table: readonly Result[]): string =>
   table.map((one) => `${one.row}  ${verdict(one).padEnd(9)}  ${one.figure}  (bar: ${one.bar})`).join('\n')
@@ -72,16 +76,16 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 /** What a page says was counted of a row: figure, verdict, tests, and when in which form. */
 type Counted = readonly [figure: string, verdict: string, tests: string, when: string]
 
-function countedIn({ notShown }: Row, found: Result, { date, form }: Run): Counted {
-  const remark = notShown === undefined || found.files.length === 0 ? '' : ` (${notShown})`
+function countedIn(row: Row, found: Result, { date, form }: Run): Counted {
+  const remark = row.notShown === undefined || found.files.length === 0 ? '' : `. Not shown: ${row.notShown}`
   const files = found.files.map((file) => `[${file.replace(/^test\//, '').replace(/\.test\.ts$/, '')}](../${file})`)
   const when = found.files.length === 0 ? '' : `${date}, ${form}`
-  return [cell(`${found.figure}${remark}`), verdict(found), files.join(', '), when]
+  return [cell(`${found.figure}${remark}`), verdictOnPage(row, found), files.join(', '), when]
 }
 
 /**
- * docs/trust.md: a row in `table` as it was counted now, every other as the page of `before` has it; one that neither has
- * is not shown.
+ * docs/trust.md: rows of `table` as counted now, other rows as the page `before` has them. A row that neither has is not
+ * shown.
  */
 export function page(rows: readonly Row[], table: readonly Result[], run: Run, before: string): string {
   const kept = new Map(linesOf(before).map(([id, , , ...counted]) => [id, counted as unknown as Counted]))
@@ -90,16 +94,27 @@ export function page(rows: readonly Row[], table: readonly Result[], run: Run, b
     const counted = found === undefined ? kept.get(row.id) : countedIn(row, found, run)
     return [row.id, cell(row.what), cell(row.must), ...(counted ?? ['not counted yet', 'not shown', '', ''])]
   })
-  const held = lines.filter(([, , , , verdict]) => verdict === 'holds').length
-  const missed = lines.filter(([, , , , verdict]) => verdict === 'FAILS').length
-  return `# What holds under attack and fault
+  const withVerdict = (wanted: string, ids?: readonly string[]) =>
+    lines.filter(([id = '', , , , verdict]) => verdict === wanted && (ids?.includes(id) ?? true)).map(([id]) => id)
+  const summary = GROUPS.map(([name, ids]) => {
+    const others = ['holds in part', 'FAILS', 'not shown'].flatMap((verdict) => {
+      const rows = withVerdict(verdict, ids)
+      return rows.length === 0 ? [] : [`${verdict}: ${rows.join(', ')}`]
+    })
+    return `| ${name} | ${[`${withVerdict('holds', ids).length} of ${ids.length} hold`, ...others].join('; ')} |`
+  })
+  return `# Attacks and faults
 
-Each row is an attack (T) or a fault (F), what must hold at full length, and what was counted. ${held} of ${lines.length} rows hold;
-${missed} miss their bar, ${lines.length - held - missed} are not counted here yet or no test shows them.
+Tests attack the service (T) and break its parts (F). ${withVerdict('holds').length} of ${lines.length} rows hold, ${withVerdict('holds in part').length} hold in part, ${withVerdict('FAILS').length} miss their bar, and no test
+shows ${withVerdict('not shown').length}. A row holds in part if no test shows a part of it; the row says which part.
 
-\`npm run test:trust -- --write\` makes this page, with \`--rows\` of some rows alone; each says when it was counted, and in which
-form. The short form counts fewer of the same and is part of \`npm test\`; \`--long\` counts them all. 0 of n found means, with
-95 % confidence, fewer than 3 in n. Machine: ${run.machine}.
+| group | result |
+|---|---|
+${summary.join('\n')}
+
+In the next table "must hold" has the counts of the long form. The short form runs with \`npm test\` and counts fewer cases; \`npm run test:trust -- --long\`
+counts all. \`--write\` writes this page, with \`--rows\` for some rows alone; each row says when it was counted, and in which form. 0 of n
+found means, with 95 % confidence, fewer than 3 in n. Machine: ${run.machine}.
 
 | row | attack or fault | must hold | counted | verdict | tests | when |
 |---|---|---|---|---|---|---|
