@@ -57,6 +57,13 @@ export type BodyRule =
       readonly documents: z.ZodType
     }
 
+/** How a client acts on an answer: a table, read from top to bottom. Text between backticks is code. */
+export interface Outcomes {
+  readonly lead: string
+  readonly heads: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
 /** One row of a route table. Serving, validation, counting, documents and tests read it. */
 export interface Route<S> {
   readonly method: Method
@@ -64,6 +71,7 @@ export interface Route<S> {
   readonly path: string
   readonly summary: string
   readonly description?: string
+  readonly outcomes?: Outcomes
   readonly countedAs: CountedAs
   /** Null: served regardless of load. */
   readonly lane: Lane | null

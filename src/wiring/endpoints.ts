@@ -94,9 +94,14 @@ export const recordedFile = (): string => join(packageRoot(), 'src', 'api', 'rec
 export const recordedAnswers = () => JSON.parse(readFileSync(recordedFile(), 'utf8')) as RecordedAnswers // our own file
 
 /** An API's documents and what they load. */
-export function documents(api: Api<Services>, config: Config): PlainEndpoint[] {
-  const baseUrl = `${config.publicUrl}${api.basePath}`
-  return documentEndpoints(api, { version: version(), baseUrl, recorded: recordedAnswers() }, built('web/docs.js'))
+export function documents(api: Api<Services>, config: Config, stores: Stores): PlainEndpoint[] {
+  const about = {
+    version: version(),
+    baseUrl: `${config.publicUrl}${api.basePath}`,
+    recorded: recordedAnswers(),
+    pages: [['', 'Start'] as const, ...pageLinks(config, stores)],
+  }
+  return documentEndpoints(api, about, built('web/docs.js'))
 }
 
 /**

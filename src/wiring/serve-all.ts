@@ -116,7 +116,7 @@ export async function serveAll({ config, stores, scoring, health, stopping, log,
     plain: [
       ...asked.filter(({ path }) => metricsAt === null || path !== '/metrics'),
       ...(config.roles.includes('links') ? pages(config, services, stores) : []),
-      ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config)),
+      ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config, stores)),
     ],
     ...(config.roles.includes('links') ? { browserPage: browserPage(config, stores) } : {}),
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, spendRate, monotonicMs }),

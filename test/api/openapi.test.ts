@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/http/docs/openapi.js'
@@ -57,6 +58,17 @@ describe('the OpenAPI documents of the three APIs', () => {
     const validate = validatorOf('core', row, 404)
     validate?.({ timestamp: '2026-01-31T12:00:00.000Z', success: false, message: 'no' })
     expect(validate?.errors).toContainEqual(expect.objectContaining({ params: { missingProperty: 'reason' } }))
+  })
+
+  it('tell of verify what a server does with its answer, in the words of the guide', () => {
+    const guide = readFileSync(new URL('../../docs/integrate.md', import.meta.url), 'utf8')
+    const { paths } = documentOf('core')
+    for (const path of ['/users/{userRef}/verify', '/user-verify/{userRef}']) {
+      const lines = String(paths[path]?.post?.description).split('\n')
+      const table = lines.filter((line) => line.startsWith('| ') && !line.includes('---'))
+      expect(table).toHaveLength(6)
+      for (const line of table) expect(guide.split('\n')).toContain(line)
+    }
   })
 
   it('share the schemas that calls have in common under names of their own', () => {

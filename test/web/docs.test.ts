@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dashboardRoutes } from '../../src/api/dashboard-table.js'
 import { hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
@@ -24,11 +25,14 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
   it('sends calls with the key that is typed, carries the session on, and shows the answers as text', async () => {
     const followed = await openPage(browser, `${service.core}/docs`)
     const { page } = followed
-    const worked = 'header, nav h2, article:has(details[open])'
+    const worked = 'header, nav, article:has(details[open])'
     const part = (id: string) => {
       const article = page.locator(`#${id}`)
       return {
-        open: () => article.locator('summary').click(),
+        async open() {
+          await page.locator(`nav a[href="#${id}"]`).click()
+          await article.getByText('Send a call').click()
+        },
         field: (label: RegExp) => article.getByLabel(label),
         async send() {
           await article.getByRole('button', { name: 'Send', exact: true }).click()
@@ -70,6 +74,7 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await page.setViewportSize({ width: 320, height: 640 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     await page.goto(`${service.auth}/docs`) // a short one, to be looked at as a whole
+    await page.getByRole('button', { name: 'Open all' }).click()
     await page.getByText('Send a call').first().click()
     expect(await seriousFindings(page)).toEqual([])
     await followed.close()
@@ -80,7 +85,10 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     const { page } = followed
     await page.getByLabel(/^API key/).focus()
     await page.keyboard.type(service.apikey)
-    await page.locator('#getOrganization summary').focus()
+    const summary = page.locator('article > details:has(#getOrganization) > summary')
+    await summary.focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#getOrganization .send > summary').focus()
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -94,10 +102,48 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await followed.close()
   })
 
+  it('is folded, opens what an address or a search names, and leads to the other pages', async () => {
+    const followed = await openPage(browser, `${service.core.replace('/core', '/dashboard')}/docs`)
+    const { page } = followed
+    const shown = (part: string) => page.locator(part).filter({ visible: true }).count()
+    const height = () => page.evaluate<number>('document.documentElement.scrollHeight')
+    await page.getByRole('searchbox').waitFor()
+    expect(await shown('article')).toBe(dashboardRoutes.length)
+    expect([await shown('.body'), await height()]).toEqual([0, expect.toSatisfy((px: number) => px < 10_000)])
+    await page.keyboard.press('/')
+    await page.keyboard.type('n_active_users_max')
+    await expect.poll(() => shown('article')).toBe(1)
+    expect([await shown('.body'), await shown('nav li:not(.pages li)')]).toEqual([1, 1])
+    expect(await page.getByRole('status').first().textContent()).toBe(`1 of ${dashboardRoutes.length} endpoints`)
+    for (const [words, n] of [
+      ['post /policies', 4],
+      ['PATCH', 0],
+      ['sorting', 2],
+    ] as const) {
+      await page.getByRole('searchbox').fill(words)
+      expect([words, await shown('article')]).toEqual([words, n])
+    }
+    await page.evaluate('location.hash = "getUsageApi"')
+    await expect.poll(() => page.locator('#getUsageApi').isVisible()).toBe(true)
+    expect(await shown('article')).toBe(dashboardRoutes.length)
+    await page.getByRole('link', { name: 'Core API' }).click()
+    await page.waitForURL(`${service.core}/docs`)
+    await page.goto(`${service.core}/docs#postUsersByUserRefVerify`)
+    await expect.poll(() => page.getByText('treats the login as challenged').first().isVisible()).toBe(true)
+    await page.getByRole('link', { name: 'Start' }).click()
+    await page.waitForURL(service.core.replace('/core', '/'))
+    await followed.close()
+  })
+
   it('says all it says without a script too', async () => {
     const followed = await openPage(browser, `${service.core}/docs`, { javaScriptEnabled: false })
     expect(await followed.page.locator('article').count()).toBeGreaterThan(20)
     expect(await followed.page.locator('form').count()).toBe(0)
+    const { page } = followed
+    await page.locator('article summary').first().click()
+    expect(await page.locator('#getStatus .needs').isVisible()).toBe(true)
+    await page.goto(`${service.core}/docs#postUsersByUserRefVerify`)
+    await expect.poll(() => page.locator('#postUsersByUserRefVerify .needs').isVisible()).toBe(true)
     await followed.close()
   })
 })

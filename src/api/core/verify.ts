@@ -12,6 +12,7 @@ import {
   PATTERN_BYTES_MAX,
   UserParams,
 } from './core-route.js'
+import { verifyOutcomes } from './decisions.js'
 import { memberRefIn } from './member-ref-body.js'
 import { NextAttempt, nextAttempt } from './next-attempt.js'
 import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from './security-code-body.js'
@@ -71,6 +72,7 @@ export const verifyUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}/verify',
   summary: 'Verify a user by a typing pattern or a security code',
+  outcomes: verifyOutcomes,
   countedAs: 'verify',
   laneOfBody: laneOfVerify,
   needsKey: true,

@@ -14,7 +14,14 @@ a:focus-visible{outline:2px solid var(--accent);outline-offset:2px;border-radius
 .page{display:grid;grid-template-columns:19rem minmax(0,1fr);max-width:84rem;margin:0 auto}
 nav{position:sticky;top:0;height:100vh;overflow-y:auto;padding:2.5rem 1.25rem 3rem 1.5rem;border-right:1px solid var(--line);
 font-size:.86rem;line-height:1.4}
-nav h2{font-size:.72rem;letter-spacing:.07em;text-transform:uppercase;color:var(--soft);margin:1.5rem 0 .4rem;font-weight:600}
+nav summary{font-weight:600;color:var(--soft);padding:.3rem 0;cursor:pointer}
+nav .pages{display:flex;flex-wrap:wrap;gap:.1rem 1rem;margin:0 0 1.2rem}
+nav .pages a{color:var(--accent)}
+nav .pages a[aria-current]{color:inherit;font-weight:600}
+#tools{display:grid;gap:.5rem;justify-items:start;margin-bottom:1rem}
+#tools label{width:100%}
+.found{margin:0;color:var(--soft)}.found:empty{display:none}
+[hidden]{display:none!important}
 nav ul{list-style:none;margin:0;padding:0}
 nav a{display:grid;grid-template-columns:3.4rem 1fr;gap:.4rem;padding:.22rem 0;color:inherit;text-decoration:none;
 overflow-wrap:anywhere}
@@ -22,7 +29,7 @@ nav a:hover{color:var(--accent)}
 nav .plain{display:block}
 main{padding:2.5rem clamp(1.25rem,4vw,4rem) 6rem;min-width:0}
 h1{font-size:2rem;line-height:1.2;letter-spacing:-.015em;margin:0 0 .4rem}
-h2{font-size:1.35rem;margin:3.5rem 0 .5rem;letter-spacing:-.01em}
+h2{font-size:1.35rem;margin:2.5rem 0 .3rem;letter-spacing:-.01em}
 h3{font-size:1.12rem;margin:0;font-weight:600}
 h4{font-size:.78rem;letter-spacing:.05em;text-transform:uppercase;color:var(--soft);margin:1.6rem 0 .4rem;font-weight:600}
 p{max-width:68ch;margin:.5rem 0}
@@ -32,8 +39,15 @@ code{background:var(--panel);padding:.1em .35em;border-radius:4px;overflow-wrap:
 pre{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:.9rem 1.1rem;overflow-x:auto;
 line-height:1.5;margin:.4rem 0}
 pre code{background:none;padding:0;font-size:1em}
-article{border-top:1px solid var(--line);padding:2rem 0 1rem;margin-top:2rem}
-.line{display:flex;flex-wrap:wrap;gap:.2rem .75rem;align-items:baseline;margin:.35rem 0 .6rem}
+article{border-top:1px solid var(--line)}
+article>details>summary{display:grid;grid-template-columns:1rem minmax(0,1fr);column-gap:.6rem;padding:.7rem 0;cursor:pointer;list-style:none}
+article>details>summary::-webkit-details-marker{display:none}
+article>details>summary::before{content:"›";grid-row:1/3;color:var(--soft);font-weight:700}
+article>details[open]>summary::before{transform:rotate(90deg);transform-origin:.35rem .8rem}
+article>details>summary:hover h3{color:var(--accent)}
+.body{padding:0 0 2rem 1.6rem}
+.line{display:flex;flex-wrap:wrap;gap:.1rem .75rem;align-items:baseline;color:var(--soft);font-size:.92rem}
+.answer{margin:.6rem 0}.answer summary{cursor:pointer;color:var(--accent);font-size:.92rem}
 .verb{font-weight:700;text-transform:uppercase}
 .path{overflow-wrap:anywhere}
 .get{color:var(--get)}.post{color:var(--post)}.put{color:var(--put)}.patch{color:var(--patch)}.delete{color:var(--delete)}

@@ -28,6 +28,8 @@ export interface About {
   readonly baseUrl: string
   /** Examples of requests and answers; without them a document has none of answers. */
   readonly recorded?: RecordedAnswers
+  /** Pages of the service to link to: path below the service's address, and name. */
+  readonly pages?: readonly (readonly [path: string, name: string])[]
 }
 
 /** An OpenAPI 3.1 document: JSON through and through. */
@@ -185,7 +187,7 @@ function operationOf<S>(place: Place<S>): Operation {
   return {
     operationId,
     summary: row.summary,
-    ...(row.description === undefined ? {} : { description: row.description }),
+    ...descriptionOf(row),
     ...(row.deprecated === undefined ? {} : { deprecated: true }),
     tags: [groupOf(row)],
     'x-counted-as': row.countedAs,
@@ -202,6 +204,13 @@ function operationOf<S>(place: Place<S>): Operation {
     ...(requestBody === null ? {} : { requestBody }),
     responses: responsesOf(place),
   }
+}
+
+function descriptionOf<S>({ description, outcomes }: Route<S>): { readonly description?: string } {
+  if (outcomes === undefined) return description === undefined ? {} : { description }
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const table = [outcomes.heads, outcomes.heads.map(() => '---'), ...outcomes.rows].map(line).join('\n')
+  return { description: [...(description === undefined ? [] : [description]), outcomes.lead, table].join('\n\n') }
 }
 
 function requestBodyOf<S>({ row, operationId, recorded, shelf }: Place<S>): Record<string, unknown> | null {
@@ -245,12 +254,20 @@ function responsesOf<S>(place: Place<S>): Record<string, unknown> {
     // A status that is a reply and a refusal both has either body.
     const schema = refusals === undefined ? whole : { anyOf: [whole, refusalSchema(shelf, Number(status), refusals)] }
     const description = STATUS_CODES[Number(status)] ?? 'Reply'
-    const example = recorded.replies[`${row.method} ${api.basePath}${row.path}`]?.[status]
+    const example = recordedReply({ recorded }, api, row, status)
     const content = { schema, ...(example === undefined ? {} : { example }) }
     responses[status] = { description, headers, content: { 'application/json': content } }
   }
   return responses
 }
+
+/** Undefined where none was recorded. */
+export const recordedReply = <S>(
+  { recorded }: Pick<About, 'recorded'>,
+  { basePath }: Api<S>,
+  { method, path }: Route<S>,
+  status: string,
+): unknown => recorded?.replies[`${method} ${basePath}${path}`]?.[status]
 
 /** Around the payload of a reply; one of 400 or more has a reason, as a refusal has. */
 function envelopeOf(shelf: Shelf, status: number): Ref {

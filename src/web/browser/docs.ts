@@ -198,10 +198,96 @@ document
     ),
   )
 
+const endpoints = [...document.querySelectorAll<HTMLDetailsElement>('article > details')].map((details) => ({
+  details,
+  article: details.closest('article') as HTMLElement, // the selector says so
+  links: [...document.querySelectorAll<HTMLElement>(`nav li:has(a[href="#${details.querySelector('.body')?.id}"])`)],
+  text: textOf(details),
+}))
+const lists = document.querySelectorAll<HTMLDetailsElement>('nav > details')
+const groups = [...document.querySelectorAll<HTMLElement>('section.group, nav > details')]
+
+/** Path, method, summary and the names of fields, parameters and headers: what people look for. */
+function textOf(details: HTMLDetailsElement): string {
+  const names = details.querySelectorAll('summary h3, .line, .body > p, td:first-child')
+  return [...names]
+    .map(({ textContent }) => textContent)
+    .join(' ')
+    .toLowerCase()
+}
+
+const isSmall = matchMedia('(max-width:56rem)').matches
+/** Few enough to be read at once. */
+const OPENED_MAX = 3
+const search = make('input', { type: 'search', autocomplete: 'off', spellcheck: false })
+const conventions = document.getElementById('conventions')
+const found = make('p', { className: 'found' })
+found.setAttribute('role', 'status')
+
+function filter(): void {
+  const words = search.value
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const fits = ({ text }: { readonly text: string }) => words.every((word) => text.includes(word))
+  const hits = endpoints.filter(fits)
+  for (const one of endpoints) {
+    for (const part of [one.article, ...one.links]) part.hidden = !hits.includes(one)
+  }
+  for (const group of groups) group.hidden = group.querySelector('article:not([hidden]), li:not([hidden])') === null
+  if (words.length > 0)
+    for (const { details } of endpoints)
+      details.open = hits.length <= OPENED_MAX && hits.some((hit) => hit.details === details)
+  if (isSmall) for (const list of lists) list.open = words.length > 0
+  conventions?.toggleAttribute('hidden', words.length > 0)
+  found.textContent = words.length === 0 ? '' : `${hits.length} of ${endpoints.length} endpoints`
+  reachable()
+}
+search.addEventListener('input', filter)
+search.addEventListener('keydown', ({ key: pressed }) => {
+  const [first] = document.querySelectorAll<HTMLElement>('article:not([hidden]) .body')
+  if (pressed === 'Enter' && first !== undefined) location.hash = first.id
+})
+addEventListener('keydown', (event) => {
+  const typing = event.target instanceof Element && event.target.matches('input, textarea, select')
+  if (event.key !== '/' || typing) return
+  event.preventDefault()
+  search.focus()
+})
+
+const all = make('button', { type: 'button', className: 'quiet', textContent: 'Open all' })
+all.addEventListener('click', () => {
+  const opens = all.textContent === 'Open all'
+  for (const { details } of endpoints) details.open = opens
+  all.textContent = opens ? 'Close all' : 'Open all'
+})
+document.getElementById('tools')?.append(labelled('Search', search, 'path, summary or field; key /'), found, all)
+
+/** The endpoint that the address names is shown, whatever was searched for. */
+function showNamed(): void {
+  const body = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const details = body?.closest<HTMLDetailsElement>('article > details')
+  if (!body || !details) return
+  if (details.closest('article')?.hidden) {
+    search.value = ''
+    filter()
+  }
+  details.open = true
+  details.scrollIntoView()
+}
+addEventListener('hashchange', showNamed)
+showNamed()
+addEventListener('beforeprint', () => {
+  for (const { details } of endpoints) details.open = true
+})
+// On a small screen the lists would stand before the page.
+if (isSmall) for (const list of lists) list.open = false
+
 /** What is too wide for a small screen is scrolled with the keyboard too; what fits is no stop on the way. */
 function reachable(): void {
-  for (const box of document.querySelectorAll<HTMLElement>('article > pre, article > .scroll, section > pre'))
+  for (const box of document.querySelectorAll<HTMLElement>('.body pre, .body .scroll, section > pre'))
     box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1
 }
 addEventListener('resize', reachable)
+addEventListener('toggle', reachable, true)
 reachable()

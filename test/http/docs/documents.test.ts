@@ -81,14 +81,21 @@ describe('the reference page', () => {
       expect(page).toContain(`<h3>${row.summary}</h3>`)
       expect(page).toContain(`<span class="path">${row.path}</span>`)
     }
-    expect(page.match(/<article /g)).toHaveLength(tableRoutes.length)
+    expect(page.match(/<article>/g)).toHaveLength(tableRoutes.length)
     expect(page.match(/curl/g)).toHaveLength(tableRoutes.length)
   })
   it('links within itself and to its own OpenAPI document, and loads nothing but its module', () => {
+    const pages = [
+      ['', 'Start'],
+      ['core/docs', 'Core <API>'],
+    ] as const
+    const linked = docsPage(tableApi, { ...about, pages })
+    expect(linked).toContain('<a class="plain" href="../">Start</a>')
+    expect(linked).toContain('<a class="plain" href="../core/docs" aria-current="page">Core &lt;API&gt;</a>')
     const targets = [...page.matchAll(/href="([^"]+)"/g)].map(([, target]) => target ?? '')
     for (const target of targets) {
       if (target.startsWith('#')) expect(page).toContain(`id="${target.slice(1)}"`)
-      else expect(target).toBe('/core/openapi.json')
+      else expect(target).toBe('openapi.json')
     }
     const [module = '', ...more] = page.match(/<script[^>]*>[^<]*<\/script>/g) ?? []
     expect([module, more]).toEqual(['<script type="module" src="docs.js"></script>', []])

@@ -11,6 +11,7 @@ import {
   PATTERN_BYTES_MAX,
   UserParams,
 } from '../core-route.js'
+import { verifyOutcomes } from '../decisions.js'
 import { memberRefIn } from '../member-ref-body.js'
 import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from '../security-code-body.js'
 import { enrollPattern } from '../typing-patterns.js'
@@ -27,6 +28,7 @@ export const userVerify = coreRoute({
     'Use GET /users/{userRef}, then POST /users/{userRef}/verify instead. Without X-Service-Session, all attempts within ' +
     '900 seconds count as one sign-in, until one of them succeeds. The header `x-enrollment: USER` creates an unknown user ' +
     'and enrolls typing patterns, with action enroll, until the profile is complete. A security code never creates a user.',
+  outcomes: verifyOutcomes,
   countedAs: 'verify',
   laneOfBody: laneOfVerify,
   needsKey: true,

@@ -1,0 +1,23 @@
+import type { Outcomes } from '../../http/route.js'
+
+/** What a customer's server does with a verify answer (interface, Verify rules 2 to 4). docs/integrate.md has the same table. */
+export const verifyOutcomes: Outcomes = {
+  lead: 'Read the answer of verify from top to bottom; the first row that fits decides.',
+  heads: ['answer of verify', 'your server'],
+  rows: [
+    [
+      '`enrollmentRequired` is true',
+      'issues no login, whatever `authenticated` says, and sends the user through enrollment',
+    ],
+    ['`recommendedAction` is `auth`, `authMethod` is `biometric`', 'signs the user in'],
+    [
+      '`recommendedAction` is `auth`, `authMethod` is `security_code`',
+      'treats the login as challenged: the code matched, the typing proved nothing',
+    ],
+    ['`recommendedAction` is `challenge`', 'issues no login; asks for what `nextAttempt.mode` names'],
+    [
+      '`recommendedAction` is `block`',
+      'issues no login; `reason` says `detection-bot` or `fraud-detected` where one was found; asks for what `nextAttempt.mode` names',
+    ],
+  ],
+}
