@@ -55,6 +55,9 @@ const HELD: readonly string[] = [
   'src/domain/',
   'src/scoring/',
   'src/typist/',
+  'test/api/',
+  'test/bench/',
+  'test/domain/',
 ]
 
 interface Sentence {

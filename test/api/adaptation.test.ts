@@ -44,7 +44,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     )
   const testedId = ({ json }: Answer): string => json.authentication.patternTestId
 
-  it('a clean pass is learned once a day, the latest three at the most, and counts as no enrolled reference', async () => {
+  it('a clean pass is learned once a day, at most the latest three, and is not counted as an enrolled reference', async () => {
     const who = await enroll(service, 'learner')
     const days: string[] = []
     for (let day = 1; day <= 5; day++) {
@@ -67,7 +67,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await learned('careful')).toEqual([])
   })
 
-  it('a reset drops what was learned', async () => {
+  it('a reset deletes the adaptive references', async () => {
     const who = await enroll(service, 'wiped')
     await verified(who)
     expect(await learned('wiped')).toHaveLength(1)
@@ -76,7 +76,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await learned('wiped')).toEqual([])
   })
 
-  it('what was learned is removed by the id of the tested pattern', async () => {
+  it('an adaptive reference is removed by the id of the tested pattern', async () => {
     const who = await enroll(service, 'unlearner')
     const id = testedId(await verified(who))
     const gone = await service.call('DELETE', `/users/unlearner/typing-patterns/${id}`)
@@ -84,7 +84,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await learned('unlearner')).toEqual([])
   })
 
-  it('what was learned can be linked as a reference by its id, and then counts as one', async () => {
+  it('an adaptive reference can be linked as an enrolled one by its id, and is then counted', async () => {
     const who = await enroll(service, 'linker')
     const patternId = testedId(await verified(who))
     const { session } = await service.bootstrap('linker')
@@ -97,10 +97,10 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await learned('linker')).toEqual([])
   })
 
-  it('what was learned is compared with where the enrolled references alone would challenge, and the switch is on', async () => {
+  it('adaptive references are scored if the enrolled ones alone would challenge, and the switch is on', async () => {
     const who = await enroll(service, 'switched')
     await verified(who)
-    // Of a threshold that nobody reaches every time, so that typing somewhat slower than usual is a challenge.
+    // A threshold that no typing reaches every time, so that slower typing is a challenge.
     const strict = { decision_threshold: 0.99, priority: 'usability' }
     await database.asSystem(
       (sql) => sql`update keystride.policy set policy = policy || ${JSON.stringify(strict)}::text::jsonb`,

@@ -34,7 +34,7 @@ function callOf(api: string, row: Route<never>): string {
   return `${api}.${row.method.toUpperCase()}('${documentedPath(row)}', ${JSON.stringify(options)})`
 }
 
-/** Every call, and of its answer what all answers have in common. */
+/** Every call, with the fields that all answers share. */
 const program = `import createClient from 'openapi-fetch'
 ${APIS.map(([api]) => `import type { paths as ${api}Paths } from './${api}.js'`).join('\n')}
 const headers = { apikey: 'key' }
@@ -44,7 +44,7 @@ ${APIS.flatMap(([api, rows]) => rows.map((row) => `  () => ${callOf(api, row)},`
 ]
 `
 
-/** What a customer writes, and what the types must not let through. */
+/** Code of a customer, with errors that the types must reject. */
 const signIn = `import createClient from 'openapi-fetch'
 import type { components, paths } from './core.js'
 const { GET, POST } = createClient<paths>({ baseUrl: 'https://login.example.org/core', headers: { apikey: 'key' } })
@@ -69,7 +69,7 @@ export async function signIn(userRef: string, pattern: components['schemas']['Ty
 
 let folder: string
 beforeAll(async () => {
-  // Below the root, so that the client's package is found from there.
+  // Below the root, so that the client's package is resolved.
   mkdirSync(join(root, 'build'), { recursive: true })
   folder = mkdtempSync(join(root, 'build', 'client-'))
   const service = await startService((await freshDatabase()).url)

@@ -9,7 +9,7 @@ export interface Enrolled {
   readonly who: MadeUpPerson
   /** The first pattern that was enrolled. */
   readonly first: unknown
-  /** A pattern of this person that was never sent before: a new text, a new session. */
+  /** A new pattern of this person: a new text, a new session. */
   readonly fresh: () => unknown
 }
 
@@ -18,7 +18,7 @@ export const text = (seed: number) => suggestWords('en', seed).join(' ')
 
 let seeds = 1
 
-/** A made-up person with `count` enrolled patterns and a live session. */
+/** A synthetic person with `count` enrolled patterns and a live session. */
 export async function enroll(service: TestService, userRef: string, count = 5): Promise<Enrolled> {
   const seed = seeds++
   const who = person(seed)
@@ -26,7 +26,7 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
   const { session } = await service.bootstrap(userRef)
   let stored = 0
   let first: unknown
-  // Made-up people are now and then taken for the machines they are: then they type once more.
+  // Synthetic people are sometimes classified as machines; then they type again.
   for (let n = 0; stored < count; n++) {
     const body = who.types(text(n), n)
     const { status, json } = await service.call('POST', `/users/${userRef}/typing-patterns`, { session, body })
@@ -39,7 +39,7 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
   return { userRef, session, who, first, fresh: () => who.types(text(next), next++) }
 }
 
-/** Typing of somebody else, new each time, and far slower than anybody enrolled here. */
+/** Typing of another person, new each time, and far slower than any enrolled person. */
 export const stranger = (tempo = 2) => {
   const seed = 500_000 + seeds++
   return person(seed).types(text(seed), seed, { tempo })

@@ -12,7 +12,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   afterAll(() => service.close())
 
   describe('GET /users/{userRef}', () => {
-    it('answers an unknown user with 404, the shape of a shell, words and a session', async () => {
+    it('answers an unknown user with 404, the onboarding state, words and a session', async () => {
       const { status, json, session } = await service.bootstrap('nobody')
       expect(status).toBe(404)
       expect(json).toMatchObject({
@@ -29,7 +29,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json.sessionId).toBe(session)
     })
 
-    it('lets one session serve from the shell to the enrolment', async () => {
+    it('keeps one session from the onboarding state to the enrollment', async () => {
       const { session } = await service.bootstrap('onboard')
       await service.call('POST', '/users/onboard')
       const answer = await service.call('POST', '/users/onboard/typing-patterns', {
@@ -50,7 +50,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       }
     })
 
-    it('gives words in the asked language, and follows Accept-Language by default', async () => {
+    it('gives words in the requested language, and follows Accept-Language by default', async () => {
       const asked = await service.call('GET', '/users/echo-a?language=fr')
       expect(asked.json.suggestedWordsLanguage).toBe('fr')
       const accepted = await service.call('GET', '/users/echo-a', { headers: { 'accept-language': 'de-AT, en;q=0.5' } })
@@ -74,7 +74,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(made.json).toMatchObject({ userRef: 'once-only', memberRef: 'once-only', accountType: 'nominative' })
     })
 
-    it('makes exactly one account of 50 parallel creations', async () => {
+    it('creates exactly one account for 50 parallel creations', async () => {
       const all = await Promise.all(Array.from({ length: 50 }, () => service.call('POST', '/users/parallel')))
       expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
       expect(new Set(all.map(({ json }) => json.accountRef)).size).toBe(1)
@@ -100,7 +100,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await service.bootstrap('five')).json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
     })
 
-    it('stores five references at the most of 20 parallel ones, and answers each with what is there', async () => {
+    it('stores at most five references of 20 parallel ones, and answers each with the current state', async () => {
       await service.call('POST', '/users/race')
       const { session } = await service.bootstrap('race')
       const all = await Promise.all(
@@ -130,7 +130,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(after.json).toMatchObject({ success: true, created: true, nPatternsRef: 6 })
     })
 
-    it('refuses a missing, invented or foreign session with 400 that says how to get one', async () => {
+    it('refuses a missing, invented or foreign session with a 400 that explains the bootstrap', async () => {
       await service.call('POST', '/users/sess-a')
       const { session: foreign } = await service.bootstrap('sess-b')
       for (const session of [undefined, 'made-up', foreign]) {
@@ -174,7 +174,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([answer.status, answer.json.reason]).toEqual([422, 'detection-bot'])
     })
 
-    it('refuses what is no pattern with 422 and stores nothing', async () => {
+    it('refuses an invalid pattern with 422 and stores nothing', async () => {
       await service.call('POST', '/users/bad')
       const { session } = await service.bootstrap('bad')
       const good = person(907).types(text(1), 1)

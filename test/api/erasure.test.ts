@@ -18,7 +18,7 @@ describe.each(backEnds)('erasure on $name', ({ redisUrl }) => {
     await service.close()
   })
 
-  /** Every row of every table, and every key and value of Redis, that holds the text. */
+  /** All tables, keys and values of PostgreSQL and Redis that contain a text. */
   async function places(text: string): Promise<string[]> {
     const found = await database.asSystem(async (sql) => {
       const tables = await sql<{ name: string }[]>`
@@ -34,7 +34,7 @@ describe.each(backEnds)('erasure on $name', ({ redisUrl }) => {
     return redisUrl === null ? found : [...found, ...(await redisPlaces(redisUrl, text))]
   }
 
-  it('of an account leaves nothing that names it, in no store', async () => {
+  it('of an account leaves nothing that names it, in any store', async () => {
     const who = await enroll(service, 'canary-4711@example.com')
     const path = '/users/canary-4711@example.com'
     await service.call('PUT', `${path}/security-code`, { session: who.session, body: { securityCode: '749205' } })

@@ -7,8 +7,8 @@ import type { Route } from '../../src/http/route.js'
 import { freshDatabase } from '../servers/database.js'
 import { type Answer, startService, type TestService } from '../service.js'
 
-const MADE_UP_ID = 'its id is made up: nothing of an organization has an id that can be known beforehand'
-/** Examples that cannot succeed as they stand, with the refusal they meet. Those of a row are counted from 0. */
+const MADE_UP_ID = 'its id is invented: no id of an organization is known in advance'
+/** Examples that cannot succeed unchanged, with their refusal. Examples of a row are numbered from 0. */
 const REFUSED: Record<string, { readonly refusal: readonly [number, string]; readonly because: string }> = {
   'delete /organization/typing-words 0': { refusal: [404, 'invalid-data'], because: MADE_UP_ID },
   'post /notifications/read 1': { refusal: [404, 'invalid-data'], because: MADE_UP_ID },
@@ -57,7 +57,7 @@ describe('the examples of the documents', () => {
   }, 60_000)
   afterAll(() => service.close())
 
-  it('are there for every body of JSON; those of typing patterns say where one is to be had', () => {
+  it('exist for every JSON body; those of typing patterns say how to get one', () => {
     for (const [, rows] of API_CALLS)
       for (const row of rows) {
         const where = `${row.method} ${row.path}`
@@ -67,22 +67,19 @@ describe('the examples of the documents', () => {
       }
   })
 
-  it.each(examples)(
-    'succeed as they stand, or meet the refusal that is known: $api $name',
-    async ({ row, name, body, send }) => {
-      // What creates a user has one of its own, so that each example creates.
-      const own = row.path === '/users/{userRef}' && row.method === 'post' ? { userRef: `new-${name.at(-1)}` } : {}
-      const filled: Record<string, string> = { ...ids, ...own }
-      const path = row.path.replace(/\{([^}]+)\}/g, (_, param: string) => filled[param] ?? `no ${param}`)
-      const { status, json } = await send(service, path, session)
-      const known = REFUSED[name]
-      const said = JSON.stringify({ body, json })
-      if (known !== undefined) expect([status, json.reason], said).toEqual(known.refusal)
-      else expect([Math.floor(status / 100), status in row.replies], said).toEqual([2, true])
-    },
-  )
+  it.each(examples)('succeed unchanged, or get the known refusal: $api $name', async ({ row, name, body, send }) => {
+    // An example that creates a user has its own userRef, so that each one creates.
+    const own = row.path === '/users/{userRef}' && row.method === 'post' ? { userRef: `new-${name.at(-1)}` } : {}
+    const filled: Record<string, string> = { ...ids, ...own }
+    const path = row.path.replace(/\{([^}]+)\}/g, (_, param: string) => filled[param] ?? `no ${param}`)
+    const { status, json } = await send(service, path, session)
+    const known = REFUSED[name]
+    const said = JSON.stringify({ body, json })
+    if (known !== undefined) expect([status, json.reason], said).toEqual(known.refusal)
+    else expect([Math.floor(status / 100), status in row.replies], said).toEqual([2, true])
+  })
 
-  it('are all that is listed as refused', () => {
+  it('are exactly the ones listed as refused', () => {
     expect(examples.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(REFUSED)))
   })
 })

@@ -16,9 +16,9 @@ const TEXTS = Object.entries(HOSTILE_TEXTS)
 interface Sent {
   readonly path: string
   readonly body?: unknown
-  /** What stands where. */
+  /** The text and its place. */
   readonly what: string
-  /** What the message of a 422 begins with, where the text is none. */
+  /** Beginning of the message of a 422, if the value is not text; null if it is. */
   readonly field: string | null
 }
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Percent-encoded as it is, halves of pairs too. */
+/** Percent-encodes a string unchanged, lone surrogates included. */
 const encoded = (text: string): string =>
   Array.from(text, (one) => (isText(one) || one === '\0' ? encodeURIComponent(one) : '%ED%A0%80')).join('')
 
@@ -44,7 +44,7 @@ function callsOf(row: Route<never>, userRef: string): Sent[] {
     TEXTS.map(([kind, of]): Sent => {
       const text = of(schema.maxLength ?? 300)
       const path = where === 'path' ? pathWith(name, text) : `${pathWith(null, '')}?${name}=${encoded(text)}`
-      // Escapes of half a pair are no UTF-8.
+      // The escape of a lone surrogate is not UTF-8.
       const field = text.includes('\0') ? `${where}.${name}: ` : null
       return {
         path,
@@ -75,7 +75,7 @@ function callsOf(row: Route<never>, userRef: string): Sent[] {
 interface Caller {
   readonly userRef: string
   readonly session: string
-  /** Of a profile link. */
+  /** Key of a profile link. */
   readonly key: string
 }
 
@@ -102,7 +102,7 @@ async function somebody(): Promise<Caller> {
   return { userRef, session, key: (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json.key }
 }
 
-/** A pattern in which a text stands in every place that keeps it. */
+/** A pattern with a text in every field that is stored. */
 const KEPT =
   /^(agent\.(type|version)|sId|tags\.0\.[kv]|d\.(ua|uaData\..+|tz|navLanguage|gpu|fonts\.0)|kevt\.0\.(k|eId))$/
 function patternWith(kind: (lengthMax: number) => string): unknown {
@@ -113,7 +113,7 @@ function patternWith(kind: (lengthMax: number) => string): unknown {
 }
 
 describe('hostile text', { timeout: 600_000 }, () => {
-  it('takes twenty kinds and more, and reaches every string of a body', () => {
+  it('uses twenty kinds or more, and reaches every string of a body', () => {
     expect(TEXTS.length).toBeGreaterThanOrEqual(20)
     const places = ROWS.flatMap(([, , row]) => bodiesOf(row, owner.fresh).flatMap(([schema]) => placesIn(schema)))
     const names = new Set(places.map(({ path, isKey }: Place) => `${path.join('.')}${isKey ? '.*' : ''}`))
@@ -135,7 +135,7 @@ describe('hostile text', { timeout: 600_000 }, () => {
     const sent = callsOf(row, somewhere.userRef)
     const wrong: string[] = []
     for (let at = 0; at < sent.length; at += TEXTS.length) {
-      // Invalid patterns of one member are limited: each place has its own.
+      // Invalid patterns of one member are limited, so each place has its own member.
       const caller = row.body.kind === 'bytes' ? await somebody() : somewhere
       const calls = sent
         .slice(at, at + TEXTS.length)
@@ -151,7 +151,7 @@ describe('hostile text', { timeout: 600_000 }, () => {
     expect(wrong).toEqual([])
   })
 
-  it('that is stored with accounts, policies and patterns leaves every read of the dashboard whole', async () => {
+  it('that is stored with accounts, policies and patterns breaks no read of the dashboard', async () => {
     const taken = { verify: 0, enroll: 0 }
     for (const [name, kind] of TEXTS) {
       const { userRef, session } = await somebody()

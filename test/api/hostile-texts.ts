@@ -1,7 +1,7 @@
 import { type JsonSchema, propertiesOf } from '../../src/http/docs/route-docs.js'
 import { membersOf } from '../../src/http/docs/schema-text.js'
 
-/** Kinds of text that break what takes them for harmless, each for a field of a length. */
+/** Kinds of text that break careless code, each for a field of a maximum length. */
 export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => string>> = {
   NUL: () => 'a\0b',
   'NUL alone': () => '\0',
@@ -31,14 +31,14 @@ export const HOSTILE_TEXTS: Readonly<Record<string, (lengthMax: number) => strin
   'another date out of range': () => '9999-12-31T23:59:59.999Z',
 }
 
-/** Where a schema has a string, by its steps; the last one `key` where the name of a member is free. */
+/** The path of a string in a schema; `isKey` if the name of a field is free. */
 export interface Place {
   readonly path: readonly (string | number)[]
   readonly isKey: boolean
   readonly lengthMax: number
 }
 
-/** Every string that an object or array may hold, and every name that it leaves open. */
+/** Every string of an object or array, and every free field name. */
 export function placesIn(schema: JsonSchema, path: readonly (string | number)[] = []): Place[] {
   const { items, additionalProperties: free, maxLength: lengthMax = 300 } = schema
   const own: Place[] = schema.type === 'string' ? [{ path, isKey: false, lengthMax }] : []
@@ -51,11 +51,11 @@ export function placesIn(schema: JsonSchema, path: readonly (string | number)[] 
   ]
 }
 
-/** A copy of a value with a text at a place; what is missing on the way there is made. */
+/** A copy of a value with a text at a place; missing parents are created. */
 export const withText = (value: unknown, { path, isKey }: Place, text: string): unknown =>
   isKey ? withValue(value, [...path, text], 'x') : withValue(value, path, text)
 
-/** A copy of a value with another at a path; what is missing on the way there is made. */
+/** A copy of a value with another one at a path; missing parents are created. */
 export function withValue(value: unknown, [step, ...rest]: readonly (string | number)[], to: unknown): unknown {
   if (step === undefined) return to
   if (typeof step === 'number') {

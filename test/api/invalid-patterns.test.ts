@@ -25,7 +25,7 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60)
   }
 
-  it('"do not count but are limited (20 in 15 min a member)": after that the right one is not scored either', async () => {
+  it('"do not count but are limited (20 in 15 min a member)": after that a valid one is not scored either', async () => {
     const who = await enroll(service, 'limited')
     for (let i = 0; i < LIMIT; i++) expect((await verify('limited', who.session, NO_PATTERN)).status).toBe(422)
     expectLimited(await verify('limited', who.session, NO_PATTERN))
@@ -35,7 +35,7 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expectLimited(await enrollOne('limited', session, who.fresh()))
   })
 
-  it('close no code, and no other member', async () => {
+  it('do not close the code, nor other members', async () => {
     const who = await enroll(service, 'limited-typing')
     const code = { securityCode: '749205' }
     await service.call('PUT', '/users/limited-typing/security-code', { session: who.session, body: code })
@@ -46,7 +46,7 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expect((await verify('not-limited', other.session, stranger())).json.action).toBe('rejected')
   })
 
-  it('count on enroll with machines and replays', async () => {
+  it('include machines and replays on enroll', async () => {
     const who = await enroll(service, 'limited-enroll', 1)
     const even = (ms: number) => wirePattern([...text(1)].map((letter, i) => [letter, i * ms, i * ms + 60]))
     for (let i = 0; i < LIMIT; i++) {
@@ -62,13 +62,13 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expect((await service.bootstrap('limited-enroll')).json.nPatternsRef).toBe(1)
   })
 
-  it('are answered with 422 no more than twenty times of 100 at once', async () => {
+  it('are answered with 422 at most twenty times of 100 at once', async () => {
     const who = await enroll(service, 'limited-storm', 1)
     const all = await Promise.all(
       Array.from({ length: 100 }, () => enrollOne('limited-storm', who.session, NO_PATTERN)),
     )
     const answers = (wanted: number) => all.filter(({ status }) => status === wanted).length
-    // A loaded machine may say 503.
+    // A busy machine may answer 503.
     expect(answers(422)).toBeLessThanOrEqual(LIMIT)
     expect(answers(422) + answers(503)).toBeGreaterThanOrEqual(LIMIT)
     expect(answers(422) + answers(429) + answers(503)).toBe(100)

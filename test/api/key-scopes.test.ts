@@ -22,7 +22,7 @@ afterAll(async () => {
 const issue = async (...options: string[]) =>
   (await keystrideWith(service.env)('key', 'issue', service.organizationId, ...options)).stdout.trim()
 
-/** What is not GET and changes something, and nothing else. */
+/** Routes other than GET that change something, and only these. */
 const WRITES =
   /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert).*|post \/notifications\/read)$/
 
@@ -32,7 +32,7 @@ it('a route of the dashboard is a read unless it is known to change something', 
   expect(writes.map(({ method, path }) => `${method} ${path}`).filter((route) => !WRITES.test(route))).toEqual([])
 })
 
-it('a key for reads of the dashboard reads and changes nothing, one for writes the other way round', async () => {
+it('a key for dashboard reads only reads, and a key for writes only writes', async () => {
   const [read, operate, both] = await Promise.all([
     issue('--scopes', 'dashboard:read'),
     issue('--scopes', 'dashboard:operate'),

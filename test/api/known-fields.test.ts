@@ -11,7 +11,7 @@ import { bodiesOf, type Field, fieldsIn, ROWS } from './rows.js'
 const who = person(1)
 const pattern = () => who.types(text(1), 1)
 
-/** What a row makes of a body: its value, its warnings, or the message of the refusal. */
+/** The outcome of a body for a row: its value and warnings, or the message of the refusal. */
 function outcomeOf(
   row: Route<never>,
   given: unknown,
@@ -31,7 +31,7 @@ function outcomeOf(
   }
 }
 
-/** Every field of every body that its own schema checks: a pattern within a body is bytes to it. */
+/** Every field of every body that its schema checks; a pattern inside a body is bytes to the schema. */
 const FIELDS = ROWS.flatMap(([name, , row]) =>
   bodiesOf(row, pattern).flatMap(([schema, body]) =>
     fieldsIn(schema)
@@ -40,7 +40,7 @@ const FIELDS = ROWS.flatMap(([name, , row]) =>
   ),
 )
 
-/** The same name as somebody else would write it. */
+/** The same name in another spelling. */
 function respelt(name: string): string {
   const camel = name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
   if (camel !== name) return camel
@@ -52,21 +52,21 @@ describe('a body', () => {
   it('has fields enough to try', () => expect(FIELDS.length).toBeGreaterThan(200))
 
   it.each(FIELDS.filter(([, , , { optional, nullable }]) => optional && !nullable))(
-    'with null is as without the field: %s',
+    'treats null like an absent field: %s',
     (_, row, body, { path }) => {
       const absent = outcomeOf(row, withValue(body, path, undefined))
       expect(outcomeOf(row, withValue(body, path, null))).toEqual(absent)
     },
   )
 
-  it.each(FIELDS)('with a misspelt field is warned of it: %s', (_, row, body, { path }) => {
+  it.each(FIELDS)('gets a warning for a misspelt field: %s', (_, row, body, { path }) => {
     const misspelt = [...path.slice(0, -1), respelt(String(path.at(-1)))]
     const warning = `${fieldPath(misspelt)} is not a field and was ignored; did you mean ${String(path.at(-1))}?`
     const { warnings, message } = outcomeOf(row, withValue(body, misspelt, 1))
     expect(warnings?.join() ?? message).toContain(warning)
   })
 
-  it.each(ROWS.filter(([, , row]) => row.body.kind !== 'none'))('as documented is not warned of: %s', (_, __, row) => {
+  it.each(ROWS.filter(([, , row]) => row.body.kind !== 'none'))('gets no warning as documented: %s', (_, __, row) => {
     for (const [, body] of bodiesOf(row, pattern))
       expect(JSON.stringify(outcomeOf(row, body))).not.toContain('did you mean')
   })

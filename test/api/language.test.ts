@@ -64,7 +64,7 @@ describe('the language query', () => {
     }
   })
 
-  it('that has no words falls back, and the answer names the language that was taken', async () => {
+  it('that has no words falls back, and the answer names the language used', async () => {
     const { session } = await enroll(service, 'bob')
     await service.call('PATCH', '/organization/language', { body: { default_language: 'it' } })
     const key = await keyOfLink('carl')
@@ -82,7 +82,7 @@ describe('the language query', () => {
     expect([failed.status, failed.json.nextAttempt.suggestedWordsLanguage]).toEqual([200, 'it'])
   })
 
-  it('with a region or in capitals is taken as the language', async () => {
+  it('with a region or in capitals is accepted as the language', async () => {
     for (const [language, taken] of [
       ['pt-BR', 'pt'],
       ['FR', 'fr'],
@@ -91,7 +91,7 @@ describe('the language query', () => {
       expect((await service.call('GET', `/users/bob?language=${language}`)).json.suggestedWordsLanguage).toBe(taken)
   })
 
-  it('of a page that a person opens never keeps the page away, whatever it is', async () => {
+  it('never prevents a page from opening, for any value', async () => {
     const key = await keyOfLink('dora')
     for (const language of ['xx-!!', '', 'e', '-fr'].map(encodeURIComponent)) {
       expect(await ask(`/b/${key}?language=${language}`)).toMatchObject({ status: 200, language: 'it' })

@@ -7,8 +7,8 @@ import { until } from '../storage/fixtures.js'
 import { enroll, stranger, text } from './enrolled.js'
 
 /**
- * Calls without a session, at once, over two services that share nothing but their stores. A crowd on a busy machine may
- * find a store too slow and get 503: that is allowed, an attempt or a reference too many is not.
+ * Concurrent calls without a session, over two services that share only their stores. Many calls on a busy machine may
+ * get 503 because a store is slow: that is allowed, but not an attempt or a reference too many.
  */
 describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
   let both: [TestService, TestService]
@@ -18,7 +18,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     both = [await startService(url, { redisUrl }), await startService(url, { redisUrl })]
     database = connectPostgres({ url, max: 2 })
   })
-  /** The crowd before may have left a service degraded for a moment. */
+  /** The previous test may have left a service degraded for a moment. */
   beforeEach(async () => {
     for (const service of both) await until(async () => (await service.call('GET', '/status')).json.status === 'OK')
   })
@@ -32,7 +32,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     for (const { status, json } of answers) expect([200, 503], JSON.stringify(json)).toContain(status)
     return answers.filter(({ status }) => status === 200)
   }
-  /** The answer of a call that is made again while the stores are too busy for it. */
+  /** The answer of a call, retried while the stores are too busy. */
   const answered = async (call: () => Promise<Answer>): Promise<Answer> => {
     let answer = await call()
     await until(async () => {
@@ -54,12 +54,12 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
 
   it('score three of 200 patterns of strangers on one member, and none of those that follow', async () => {
     await enroll(both[0], 'storm')
-    // So slow that none of them is taken for storm: at the usual tempo one was, and its success gave the others three more.
+    // So slow that none is accepted: at the usual tempo one was, and its success gave the others three more attempts.
     const bodies = Array.from({ length: 231 }, () => stranger(2.3))
     const first = await answered(() => userVerify(both[1], 'storm', bodies[230]))
     const storm = await all(200, (service, i) => userVerify(service, 'storm', bodies[i]))
     expect(rejected([first, ...storm])).toBeLessThanOrEqual(3)
-    // What timed out is used up, so the budget is empty by now, or one of these empties it.
+    // A timed-out attempt is used up, so the budget is empty by now, or one of these empties it.
     for (let i = 0; i < 2; i++) await answered(() => userVerify(both[i % 2] ?? both[0], 'storm', stranger(2.3)))
     const { attempts } = await recorded('storm')
     const later = await all(30, (service, i) => userVerify(service, 'storm', bodies[200 + i]))
@@ -80,7 +80,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     expect([1, 2, 3]).toContain((await recorded('codes')).attempts)
   }, 60_000)
 
-  it('give strangers no more than three attempts for each success beside them', async () => {
+  it('give strangers at most three attempts per concurrent success of the owner', async () => {
     const who = await enroll(both[0], 'beside')
     const bodies = Array.from({ length: 80 }, (_, i) => (i % 20 === 0 ? who.fresh() : stranger()))
     await all(80, (service, i) => userVerify(service, 'beside', bodies[i]))
@@ -88,7 +88,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     expect(attempts).toBeLessThanOrEqual(3 * (successes + 1))
   }, 60_000)
 
-  it('create one user and one complete profile, however many enroll it', async () => {
+  it('create one user and one complete profile for many concurrent enrollments', async () => {
     const who = person(9_033)
     const join = (service: TestService, i: number) =>
       userVerify(service, 'crowd', who.types(text(i), i), { 'x-enrollment': 'USER' })
@@ -100,7 +100,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     expect(json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
   }, 60_000)
 
-  it('link a tested pattern once, however many ask for it', async () => {
+  it('link a tested pattern once for many concurrent calls', async () => {
     const who = await enroll(both[0], 'once')
     const { json } = await answered(() => userVerify(both[0], 'once', who.fresh()))
     const patternId: string = json.authentication.patternTestId
@@ -111,7 +111,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     for (const { json } of links) expect(json).toMatchObject({ patternId, nPatternsRef: 1 })
   }, 60_000)
 
-  it('link no sixth reference by an id that many ask for beside the fifth', async () => {
+  it('link no sixth reference by an id requested concurrently with the fifth', async () => {
     const who = await enroll(both[0], 'sixth')
     const ids: string[] = []
     while (ids.length < 3) {
@@ -128,7 +128,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     const link = (service: TestService, i: number) =>
       service.call('POST', '/user-action/sixth', { body: { action: 'LINK_PATTERN_ID', patternId: ids[i % 3] } })
     const links = await Promise.all(Array.from({ length: 30 }, (_, i) => link(both[i % 2] ?? both[0], i)))
-    // Whoever comes after the fifth brought no session: 409.
+    // A call after the fifth has no session: 409.
     for (const { status } of links) expect([200, 409, 503]).toContain(status)
     const { json } = await answered(() => both[1].bootstrap('sixth'))
     expect(json).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok' })

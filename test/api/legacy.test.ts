@@ -33,7 +33,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   const state = async (userRef: string) => (await service.bootstrap(userRef)).json
   const even = (gap: number) => wirePattern([...text(3)].map((letter, i) => [letter, i * gap, i * gap + 60]))
 
-  /** Attempts on record, each judged once. */
+  /** Number of recorded attempts. */
   const recorded = async (userRef: string) =>
     database.asSystem(async (sql) => {
       const [row] = await sql<{ n: string }[]>`
@@ -41,7 +41,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       return Number(row?.n)
     })
 
-  /** The owner's typing until it is recognized: one pattern in fifty is taken for a machine's. */
+  /** Repeats the owner's typing until it is recognized: one pattern in fifty is classified as a machine's. */
   async function recognized(who: Enrolled, options: Options = {}): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       const answer = await userVerify(who.userRef, who.fresh(), options)
@@ -49,7 +49,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     }
   }
 
-  /** A session in which the owner has just authenticated. */
+  /** A session in which the owner authenticated just now. */
   async function authenticated(who: Enrolled): Promise<string> {
     const { session } = await service.bootstrap(who.userRef)
     expect((await recognized(who, { session })).json.action).toBe('verified')
@@ -71,7 +71,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(row).toMatchObject({ authenticated: true, session_id: expect.stringMatching(/^[0-9a-f]{16}$/) })
     })
 
-    it('is 404 for an unknown user, who stays unknown', async () => {
+    it('is 404 for an unknown user, and does not create the user', async () => {
       for (const body of [stranger(), { securityCode: CODE }]) {
         const { status, json } = await userVerify('unknown', body)
         expect([status, json.reason]).toEqual([404, 'user-not-found'])
@@ -95,7 +95,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
           biometricStatus: complete ? 'ok' : 'in-progress',
           enrollmentRequired: !complete,
           actions: complete ? ['retry-biometric'] : ['enroll'],
-          // Once locked, with nothing to wait for.
+          // Regression: locked without a wait.
           nextAttempt: { mode: 'biometric', retryAfterSeconds: 0 },
           refPatternsStatus: { textVisible: complete ? 'ok' : 'in-progress' },
         })
@@ -111,7 +111,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('newcomer')).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok' })
     })
 
-    it('refuses other values of x-enrollment with 422, and creates nobody', async () => {
+    it('refuses other values of x-enrollment with 422, and creates no user', async () => {
       for (const value of ['user', 'ADMIN', 'USER,USER', 'true']) {
         const { status, json } = await userVerify('other-value', stranger(), { headers: { 'x-enrollment': value } })
         expect([status, json.reason]).toEqual([422, 'invalid-data'])
@@ -119,14 +119,14 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await service.bootstrap('other-value')).status).toBe(404)
     })
 
-    it('creates nobody by a security code, or under a member_ref of somebody else', async () => {
+    it("creates no user by a security code, or with another person's member_ref", async () => {
       expect((await userVerify('by-code', { securityCode: CODE }, { headers: USER })).status).toBe(404)
       const { status, json } = await userVerify('by-code?member_ref=else', stranger(), { headers: USER })
       expect([status, json.reason]).toEqual([400, 'invalid-data'])
       expect((await service.bootstrap('by-code')).status).toBe(404)
     })
 
-    it('answers an incomplete profile as verify does, where it is not asked to enroll', async () => {
+    it('answers an incomplete profile as verify does without x-enrollment', async () => {
       const who = await enroll(service, 'half', 3)
       const { status, json } = await userVerify('half', who.fresh())
       expect(status).toBe(200)
@@ -161,13 +161,13 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('replayed-new')).toMatchObject({ nPatternsRef: 0 })
     })
 
-    it('refuses what is no pattern with 422, and does not count it', async () => {
+    it('refuses an invalid pattern with 422, and does not count it', async () => {
       await enroll(service, 'garbage')
       for (let i = 0; i < 5; i++) expect((await userVerify('garbage', { no: 'pattern' })).status).toBe(422)
       expect((await userVerify('garbage', stranger())).json.nextAttempt.remainingBiometricAttempts).toBe(2)
     })
 
-    it('gives three attempts in 900 seconds without a session, whatever is asked next', async () => {
+    it('gives three attempts in 900 seconds without a session, for any kind of attempt', async () => {
       const who = await enroll(service, 'budget')
       for (const remaining of [2, 1, 0]) {
         const { json } = await userVerify('budget', stranger())
@@ -182,7 +182,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await recorded('budget')).toBe(3)
     })
 
-    it('begins anew after a success, as with a new bootstrap', async () => {
+    it('starts again after a success, as with a new bootstrap', async () => {
       const who = await enroll(service, 'anew')
       await userVerify('anew', stranger())
       const first = await recognized(who)
@@ -195,7 +195,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(sessions).toHaveLength(2)
     })
 
-    it('uses the session of the header where there is one, and is 400 where that is dead', async () => {
+    it('uses the session of the header if given, and is 400 if it is dead', async () => {
       await enroll(service, 'header')
       const { session } = await service.bootstrap('header')
       await service.call('POST', '/users/header/verify', { session, body: stranger() })
@@ -230,7 +230,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await recorded('coded')).toBe(5)
     })
 
-    it('is locked with the member, whichever path locked it, and scores nothing then', async () => {
+    it('is locked with the member by either path, and then scores nothing', async () => {
       const overCore = await enroll(service, 'locked-core')
       for (let failures = 0; failures < 5; ) {
         const { session } = await service.bootstrap('locked-core')
@@ -252,7 +252,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       ]
       for (const { json } of refused)
         expect(json).toMatchObject({ action: 'refused', nextAttempt: { mode: 'locked' }, actions: ['wait'] })
-      // None of the refused has cost an attempt of its session.
+      // No refused attempt has used an attempt of its session.
       const left = refused.map(({ json }) => json.nextAttempt.remainingBiometricAttempts)
       expect(left).toEqual([3, 3, 3, 3, 0])
       expect([await recorded('locked-core'), await recorded('locked-legacy')]).toEqual([5, 5])
@@ -292,7 +292,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       ] as const)
         expect((await userAction(path, body)).status).toBe(400)
       expect((await userAction('desk', { action: 'RESET_BIOMETRIC_PROFILE' })).status).toBe(400)
-      // A session serves the first member whom a call names, and no other.
+      // A session serves only the first member that a call names.
       const { session } = await service.bootstrap('desk')
       const unknown = { action: 'LINK_PATTERN_ID', patternId: uuid() }
       expect((await userAction('desk?member_ref=ann', unknown, { session })).status).toBe(404)
@@ -300,7 +300,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await userVerify('desk?member_ref=bo', stranger(), { session })).status).toBe(400)
     })
 
-    it.skipIf(redisUrl !== null)('has no session that anybody can send', async () => {
+    it.skipIf(redisUrl !== null)('has no session that a caller can send', async () => {
       await enroll(service, 'bearer')
       await userVerify('bearer', stranger())
       const [row] = await database.asSystem(
@@ -315,7 +315,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   })
 
   describe('POST /user-action/{userRef}', () => {
-    it('is 422 for an unknown action, and names those it knows', async () => {
+    it('is 422 for an unknown action, and names the known ones', async () => {
       await service.call('POST', '/users/actions')
       for (const body of [{ action: 'DELETE' }, {}, { action: 1 }, []]) {
         const { status, json } = await userAction('actions', body)
@@ -369,7 +369,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('refusing')).toMatchObject({ nPatternsRef: 1 })
     })
 
-    it('adds nothing to a complete profile without authentication, by new or tested patterns', async () => {
+    it('adds no new or tested pattern to a complete profile without authentication', async () => {
       const who = await enroll(service, 'finished')
       const { json } = await userVerify('finished', stranger())
       const tested: string = json.authentication.patternTestId
@@ -390,7 +390,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       ]).flat()
       for (const attempt of tries) {
         const { status, json } = await attempt()
-        // A made-up person is now and then called a bot before anything else is looked at.
+        // A synthetic person is sometimes classified as a bot before any other check.
         expect([
           [409, 'invalid-action'],
           [422, 'detection-bot'],
@@ -413,7 +413,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(linked.json).toMatchObject({ nPatternsRef: 8, biometricStatus: 'ok', patternId })
     })
 
-    it('does not take a success without a session for one of a session', async () => {
+    it('does not count a success without a session as one of a session', async () => {
       const who = await enroll(service, 'sessionless')
       expect((await recognized(who)).json.action).toBe('verified')
       for (let i = 0; i < 3; i++) {
@@ -423,7 +423,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('sessionless')).toMatchObject({ nPatternsRef: 5 })
     })
 
-    /** A pattern that this member has tested, and that was neither a bot's nor a replay. */
+    /** A tested pattern of this member that is neither a bot's nor a replay. */
     async function testedBy(who: Enrolled): Promise<string> {
       for (;;) {
         const { session } = await service.bootstrap(who.userRef)
@@ -436,7 +436,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     const unlink = (userRef: string, patternId: string) =>
       userAction(userRef, { action: 'UNLINK_PATTERN_ID', patternId })
 
-    it('LINK_PATTERN_ID makes a tested pattern a reference, once however often; UNLINK_PATTERN_ID takes it back', async () => {
+    it('LINK_PATTERN_ID makes a tested pattern a reference and is idempotent; UNLINK_PATTERN_ID removes it', async () => {
       const who = await enroll(service, 'tested')
       const patternId = await testedBy(who)
       const session = await authenticated(who)
@@ -444,7 +444,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([linked.status, linked.json.nPatternsRef, linked.json.patternId]).toEqual([200, 6, patternId])
       for (const again of [session, undefined])
         expect((await link('tested', patternId, again)).json).toMatchObject({ nPatternsRef: 6, patternId })
-      // The sample opens in its new place: six references are used, and one that the profile may have learned.
+      // The sample is readable in its new place: six references are used, and possibly an adaptive one.
       expect([6, 7]).toContain((await recognized(who)).json.authentication.nPatternsRefUsed)
       const { json, headers } = await unlink('tested', patternId)
       expect(json).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok', patternId })
@@ -472,7 +472,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await recognized(who)).json.authentication).toMatchObject({ nPatternsRef: 5, nPatternsRefUsed: 5 })
     })
 
-    it('LINK_PATTERN_ID links nothing that was called a bot or a replay', async () => {
+    it('LINK_PATTERN_ID links no pattern that was classified as a bot or a replay', async () => {
       const who = await enroll(service, 'unfit')
       const bot = (await userVerify('unfit', even(120))).json
       const replay = (await userVerify('unfit', who.first)).json
@@ -485,7 +485,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     })
     const unlinkAll = (userRef: string) => userAction(userRef, { action: 'RESET_BIOMETRIC_PROFILE' })
 
-    it('LINK_PATTERN_ID knows no pattern of another member or organization, nor one that never was', async () => {
+    it('LINK_PATTERN_ID finds no pattern of another member or organization, and no invented id', async () => {
       const mine = await enroll(service, 'mine')
       const theirs = await enroll(service, 'theirs')
       const foreign = await testedBy(theirs)
@@ -534,7 +534,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await service.call('DELETE', '/user-delete/gone')).status).toBe(404)
     })
 
-    it('POST /feedback/{authenticationId} does nothing, and says the id', async () => {
+    it('POST /feedback/{authenticationId} does nothing, and returns the id', async () => {
       const id = uuid()
       for (const body of [undefined, {}, { verdict: 'good' }]) {
         const { status, json } = await service.call('POST', `/feedback/${id}`, { body })
@@ -543,7 +543,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await service.call('POST', '/feedback/no-id')).status).toBe(422)
     })
 
-    it('announce their end in every answer, whoever asks', async () => {
+    it('announce their end in every answer, to any caller', async () => {
       const asked: [string, string, RequestInit][] = [
         ['POST', '/user-verify/ann', {}],
         ['POST', '/user-verify/ann', { headers: { apikey: 'unknown' } }],

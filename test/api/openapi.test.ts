@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/http/docs/openapi.js'
 import { documentOf, rowOf, validatorOf } from '../contract.js'
 
-/** To the recommended rules, those that hold examples to their schemas. */
+/** In addition to the recommended rules: those that check examples against their schemas. */
 const RULES = {
   'no-invalid-schema-examples': 'error',
   'no-invalid-parameter-examples': 'error',
@@ -27,7 +27,7 @@ const namesIn = (operation: OpenApiDocument['paths'][string][string] | undefined
 describe('the OpenAPI documents of the three APIs', () => {
   it.each(APIS)('keep every recommended rule of a linter, warnings too: %s', async (api) => {
     expect(await problemsOf(documentOf(api))).toEqual([])
-    // As a service on its own machine says it.
+    // The server URL of a local service.
     expect(await problemsOf(documentOf(api, `http://localhost:8080/${api}`))).toEqual([])
   })
 
@@ -81,7 +81,7 @@ describe('the OpenAPI documents of the three APIs', () => {
     expect(JSON.stringify(paths['/users/{userRef}']?.get?.responses)).toContain('#/components/schemas/Bootstrap')
   })
 
-  it('are looked at in earnest: an example that breaks its schema is found, and an answer that does', async () => {
+  it('are really checked: an example or an answer that breaks its schema is found', async () => {
     const document = documentOf('core')
     const { components } = document
     const broken = { ...components.schemas, putUsersByUserRefSecurityCodeBody: { type: 'object', examples: ['none'] } }

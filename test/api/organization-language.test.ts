@@ -16,18 +16,18 @@ const setting = async () => {
   return [default_language, language_mode]
 }
 const change = (body: unknown) => service.call('PATCH', PATH, { body })
-/** Language of the words for somebody unknown, whose browser speaks German. */
+/** Language of the words for an unknown user with a German browser. */
 const wordsOf = async (query = '') =>
   (await service.call('GET', `/users/nobody${query}`, { headers: { 'accept-language': 'de' } })).json
     .suggestedWordsLanguage
 
 describe('the language setting', () => {
-  it('is English, following the browser, until somebody changes it', async () => {
+  it('is English, following the browser, by default', async () => {
     expect(await setting()).toEqual(['en', 'auto'])
     expect(await wordsOf()).toBe('de')
   })
 
-  it('changes by either field or both, answers the result and holds at once', async () => {
+  it('changes by either field or both, answers the result and takes effect at once', async () => {
     expect((await change({ default_language: 'fr' })).json).toMatchObject({
       default_language: 'fr',
       language_mode: 'auto',
@@ -58,7 +58,7 @@ describe('the language setting', () => {
     expect(await setting()).toEqual(before)
   })
 
-  it('of two changes at once keeps both fields', async () => {
+  it('keeps both fields of two concurrent changes', async () => {
     await Promise.all([change({ default_language: 'nl' }), change({ language_mode: 'forced' })])
     expect(await setting()).toEqual(['nl', 'forced'])
   })

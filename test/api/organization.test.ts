@@ -44,7 +44,7 @@ describe('a key', () => {
     }
   })
 
-  it('that is known finds what is not served to be 404', async () => {
+  it('that is known gets 404 for an unserved path', async () => {
     expect((await service.call('GET', '/nothing')).status).toBe(404)
     expect((await service.call('PUT', '/organization')).status).toBe(405)
   })

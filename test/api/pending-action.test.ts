@@ -87,7 +87,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([other.status, other.json.reason]).toEqual([400, 'invalid-data'])
     })
 
-    it('is of one member of a shared account, who must be named', async () => {
+    it('belongs to one member of a shared account, who must be named', async () => {
       await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'ann' } })
       await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'bob' } })
       expect((await queue('desk', RESET)).status).toBe(400)
@@ -104,7 +104,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await state('desk?member_ref=ann')).pendingAction).toBeNull()
     })
 
-    it('is forgotten after seven days', async () => {
+    it('lapses after seven days', async () => {
       const who = await enroll(service, 'late')
       await queue('late', RESET)
       const { session } = await service.bootstrap('late')
@@ -121,7 +121,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       const before = await enrolledIds('lapsed')
       for (let n = 0; n < LAPSED; n++) {
         await queue('lapsed', RESET)
-        // Reported while it lived, and too late when the pattern comes.
+        // Reported while it was live, and lapsed when the pattern arrives.
         const { session } = await service.bootstrap('lapsed')
         await daysPass('lapsed', 7.01)
         await type(who, session)
@@ -217,7 +217,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   })
 
   describe(UPDATE, () => {
-    it('lets the next five patterns after an authenticated verify replace the oldest, the profile staying ok', async () => {
+    it('replaces the oldest reference by each of the next five patterns after an authenticated verify; the profile stays ok', async () => {
       const who = await enroll(service, 'updated')
       const old = await enrolledIds('updated')
       await queue('updated', UPDATE)
@@ -257,7 +257,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await enrolledIds('unproven')).toEqual(old)
     })
 
-    it('goes on in the next sign-in where one was not enough', async () => {
+    it('continues in the next sign-in if one was not enough', async () => {
       const who = await enroll(service, 'paused')
       await queue('paused', UPDATE)
       const first = await authenticated(who)

@@ -15,7 +15,7 @@ const wordsOf = async (userRef: string, query = '') =>
     .suggestedWordsLanguage
 
 describe('PUT /users/{userRef}/preferred-language', () => {
-  it('goes before the language query, the browser and the organization, until null clears it', async () => {
+  it('has priority over the language query, the browser and the organization, until null clears it', async () => {
     await service.call('POST', '/users/ann')
     expect(await wordsOf('ann')).toBe('de')
     const set = await prefer('ANN ', { language: 'FR-ch' })
@@ -46,7 +46,7 @@ describe('PUT /users/{userRef}/preferred-language', () => {
     expect((await prefer('carl', { language: 'fr' }, '?member_ref=CARL')).json.language).toBe('fr')
   })
 
-  it('is one member’s own on a shared account, which has to be named', async () => {
+  it('is per member on a shared account, and the member must be named', async () => {
     await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'Dora' } })
     await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'fay' } })
     const unnamed = await prefer('desk', { language: 'fr' })

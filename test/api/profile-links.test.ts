@@ -6,7 +6,7 @@ import { backEnds, startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { enroll, text } from './enrolled.js'
 
-/** Links on which a hundred patterns come at once. */
+/** Links that each get a hundred concurrent patterns. */
 const RACES = LONG ? 100 : 3
 
 describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
@@ -32,7 +32,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
   const send = (key: string, body: unknown, headers: Record<string, string> = {}) =>
     service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key, ...headers } })
   let typed = 0
-  /** One pattern that is stored; whoever is taken for the machine that they are types again. */
+  /** Sends patterns until one is stored: a synthetic person who is classified as a machine types again. */
   async function type(key: string, who: MadeUpPerson) {
     for (;;) {
       const answer = await send(key, who.types(text(++typed), typed))
@@ -68,7 +68,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
         ).length,
     )
 
-  it('have the address of a page, a key of 256 bits, and the lifetime that was asked for, a day unless one was', async () => {
+  it('have the URL of a page, a key of 256 bits, and the requested lifetime, by default a day', async () => {
     const { json } = await make('create', 'Ann Lee', { validity: 600 })
     expect(json.link).toBe(`https://keys.example.com/auth/b/${json.key}`)
     expect(json.key).toMatch(/^[A-Za-z0-9_-]{43}$/)
@@ -77,7 +77,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect(await state('ann-lee')).toMatchObject({ biometricStatus: 'not-ready', accountType: 'nominative' })
   })
 
-  it('refuse lifetimes and addresses out of bounds, naming the field and not the value', async () => {
+  it('refuse lifetimes and URLs out of bounds, with the field and without the value', async () => {
     for (const body of [
       { validity: 59 },
       { validity: 604_801 },
@@ -94,7 +94,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     }
   })
 
-  it('keep to the origins that the organization lists', async () => {
+  it('accept only the origins that the organization lists', async () => {
     const list = (origins: string[]) =>
       database.asSystem(
         (sql) => sql`update keystride.organization set redirect_origins = ${JSON.stringify(origins)}::text::jsonb`,
@@ -107,7 +107,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     await expect.poll(() => status('https://other.example/'), { timeout: 5000 }).toBe(200)
   })
 
-  it('to reset and to complete want somebody who is there', async () => {
+  it('to reset and to complete require an existing user', async () => {
     for (const kind of ['reset', 'complete']) {
       const { status, json } = await make(kind, 'nobody')
       expect([status, json.reason]).toEqual([404, 'user-not-found'])
@@ -115,7 +115,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect((await service.callLinks('DELETE', '/api/links/nobody')).status).toBe(404)
   })
 
-  it('register a person pattern by pattern, end with the last one, and say where to go', async () => {
+  it('register a person pattern by pattern, end with the last one, and return the redirect', async () => {
     const who = person(9001)
     const key = await keyOf('create', 'reg', { redirect_uri: 'https://example.com/done?a=b' })
     for (let n = 1; n <= 4; n++) {
@@ -138,7 +138,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect((await make('create', 'reg')).json).toMatchObject({ success: false, reason: 'invalid-action' })
   })
 
-  it('to complete add what lacks, and fill what is complete', async () => {
+  it('to complete add missing patterns, and fill a complete profile', async () => {
     const { who } = await enroll(service, 'part', 3)
     expect(await complete(await keyOf('complete', 'part'), who)).toMatchObject({ nPatterns: 5 })
     expect(await state('part')).toMatchObject({ biometricStatus: 'ok' })
@@ -149,7 +149,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect((await make('complete', 'part')).status).toBe(409)
   })
 
-  it('to reset leave the old profile as it is until the new one is complete, and then replace it and end sessions', async () => {
+  it('to reset keep the old profile until the new one is complete, and then replace it and end sessions', async () => {
     const old = await enroll(service, 'renewed')
     const key = await keyOf('reset', 'renewed')
     const next = person(9101)
@@ -164,7 +164,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect(await rows('reference_pattern', 'renewed')).toBe(5)
   })
 
-  it('to reset that are abandoned, revoked, replaced or expired leave the old profile, and nothing of the new one', async () => {
+  it('to reset that are abandoned, revoked, replaced or expired keep the old profile, and nothing of the new one', async () => {
     const { who } = await enroll(service, 'kept')
     const before = await rows('reference_pattern', 'kept')
     const begin = async () => {
@@ -194,7 +194,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect(await state('kept')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
   })
 
-  it('end the older one of their kind, and leave those of other kinds', async () => {
+  it('revoke the older one of their kind, and keep those of other kinds', async () => {
     await service.call('POST', '/users/kinds')
     const [first, reset] = [await keyOf('create', 'kinds'), await keyOf('reset', 'kinds')]
     const second = await keyOf('create', 'kinds')
@@ -204,7 +204,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     for (const key of [second, reset]) expect((await send(key, {})).status).toBe(404)
   })
 
-  it('are for one member of a shared account, and revoked for all where none is named', async () => {
+  it('are for one member of a shared account, and revoked for all if no member is named', async () => {
     await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'ann' } })
     expect((await make('complete', 'desk')).status).toBe(400)
     const ann = await keyOf('complete', 'desk?member_ref=ann')
@@ -223,7 +223,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
   })
 
   it(
-    'complete once, whatever comes at once',
+    'complete once for concurrent patterns',
     async () => {
       let once = 0
       for (let race = 0; race < RACES; race++) {
@@ -234,7 +234,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
         const answers = await Promise.all(bodies.map((body) => send(key, body)))
         const completed = answers.filter(({ json }) => json.completed === true)
         if (completed.length === 1) once++
-        // No link any more, or a profile that is complete; a machine, called so; where the queue is full, come again.
+        // 404: the link has ended; 409: the profile is complete; 422: classified as a machine; 503: the queue is full.
         for (const { status } of answers) expect([200, 404, 409, 422, 503]).toContain(status)
         expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
         expect(await state(userRef)).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
@@ -244,7 +244,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     LONG ? 600_000 : 60_000,
   )
 
-  it('go with their account, archived members too', async () => {
+  it('are deleted with their account, also those of archived members', async () => {
     const key = await keyOf('create', 'leaving')
     await type(key, person(9301))
     await service.call('DELETE', '/users/leaving')
@@ -255,7 +255,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect((await send(eve, {})).status).toBe(404)
   })
 
-  it('say the same of every key that is none', async () => {
+  it('give the same answer for every invalid key', async () => {
     const key = await keyOf('create', 'same')
     await expire('same')
     const headers = [
@@ -275,7 +275,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect([status, json.message]).toEqual([422, expect.stringContaining('header.X-Link-Key')])
   })
 
-  it('take nothing from a page of another origin', async () => {
+  it('accept nothing from a page of another origin', async () => {
     const key = await keyOf('create', 'foreign')
     for (const headers of [
       { 'sec-fetch-site': 'cross-site' },
@@ -292,7 +292,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
       expect((await send(key, {}, headers)).status).toBe(422)
   })
 
-  it('answer 503 while the database is away, the page too', async () => {
+  it('answer 503 while the database is unreachable, also on the page', async () => {
     const fresh = await freshDatabase()
     const other = await startService(fresh.url, { redisUrl, more: { LOG_LEVEL: 'silent' } })
     const { key } = (await other.callLinks('POST', '/api/links/create-profile/away')).json
@@ -307,7 +307,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     await other.close()
   })
 
-  it('refuse machines, and typing that was seen before, and count what was refused against the member', async () => {
+  it('refuse machines and replays, and count the refusals against the member', async () => {
     const { first } = await enroll(service, 'origin')
     const key = await keyOf('create', 'limited')
     expect((await send(key, first)).json).toMatchObject({ reason: 'fraud-detected' })

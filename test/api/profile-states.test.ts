@@ -21,7 +21,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
 
   const path = (userRef: string) => `/users/${userRef}/typing-patterns`
   const state = async (userRef: string, of = service) => (await of.bootstrap(userRef)).json
-  /** One enroll call of this person; a made-up one who is taken for the machine they are types again. */
+  /** Enroll calls until one is not classified as a machine: then the synthetic person types again. */
   async function type(who: Enrolled, { session = who.session, of = service } = {}): Promise<Answer> {
     for (;;) {
       const answer = await of.call('POST', path(who.userRef), { session, body: who.fresh() })
@@ -30,7 +30,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   }
   const verify = (who: Enrolled, session = who.session) =>
     service.call('POST', `/users/${who.userRef}/verify`, { session, body: who.fresh() })
-  /** A session in which typing has just succeeded. */
+  /** A session in which typing succeeded just now. */
   async function authenticated(who: Enrolled): Promise<string> {
     for (;;) {
       const { session } = await service.bootstrap(who.userRef)

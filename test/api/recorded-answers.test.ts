@@ -25,7 +25,7 @@ const REPLIES = TABLES.flatMap(([api, rows]) =>
 )
 const KINDS = [...new Set(TABLES.flatMap(([, rows]) => rows.flatMap((row) => refusalsOf(row).map(({ kind }) => kind))))]
 
-/** A line for each answer: a change of one is a line of a diff. */
+/** One line per answer, so that a change is one line of a diff. */
 function fileText(recorded: ReturnType<typeof recordedAnswers>): string {
   const lines = (entries: object) =>
     Object.entries(entries).map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`)
@@ -45,7 +45,7 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
     if (process.env.RECORD_ANSWERS === 'write') writeFileSync(recordedFile(), fileText(today))
   }, 240_000)
 
-  it('are one of each JSON reply of each row, and one of each kind of refusal, and no more', () => {
+  it('are exactly one of each JSON reply of each row, and one of each kind of refusal', () => {
     const recorded = recordedAnswers()
     const named = Object.entries(recorded.replies).flatMap(([name, replies]) =>
       Object.keys(replies).map((status) => `${name} ${status}`),
@@ -59,7 +59,7 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
     expect(differences({ replies, refusals }, { replies: today.replies, refusals: today.refusals })).toEqual([])
   })
 
-  it('are what the documents say of them', () => {
+  it('equal those in the documents', () => {
     const { replies } = recordedAnswers()
     for (const { api, row, name, status } of REPLIES) {
       const validate = validatorOf(api, row, Number(status))
@@ -67,13 +67,13 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
     }
   })
 
-  it('show a typing pattern that the service takes', () => {
+  it('show a typing pattern that the service accepts', () => {
     const { TypingPattern } = recordedAnswers().bodies
     expect(TypingPattern).toEqual(shownPattern())
     expect(readTypingPattern(Buffer.from(JSON.stringify(TypingPattern)))).toMatchObject({ ok: true, warnings: [] })
   })
 
-  it.each(TABLES)('stand beside every response of JSON: %s', (api) => {
+  it.each(TABLES)('are part of every JSON response: %s', (api) => {
     const { paths, components } = documentOf(api)
     const without = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>

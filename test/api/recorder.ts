@@ -10,15 +10,15 @@ interface Call {
   readonly session?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly apikey?: string
-  /** False: one of several calls, and not the one to show. */
+  /** False: not the call to show of several. */
   readonly shown?: boolean
 }
 
-// Tests look into answers of every shape.
+// Tests read answers of every shape.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Json = any
 
-/** Calls rows of a running service, holds each answer to its row, and keeps one answer of each row and status. */
+/** Calls rows of a running service, validates each answer, and keeps one answer per row and status. */
 export function createRecorder(base: string, apikey: string) {
   const replies: Record<string, Record<string, Json>> = {}
   const refusals: Partial<Record<RefusalKind, Json>> = {}
@@ -51,7 +51,7 @@ export function createRecorder(base: string, apikey: string) {
   return {
     replies,
     refusals,
-    /** The JSON of an answer of this status; null where it is a file. */
+    /** The JSON of an answer with this status; null for a file. */
     async reply(api: TestedApi, route: string, status: number, call: Call = {}): Promise<Json> {
       const { status: answered, json } = await ask(api, route, call)
       expect(answered, `${route} ${JSON.stringify(json)}`).toBe(status)
@@ -84,7 +84,7 @@ const VARIABLE: Readonly<Record<string, unknown>> = {
   suggestedWords: ['know', 'your', 'people'],
 }
 
-/** Answers made stable: ids are numbered, moments and tokens are one, and of an array the first few items are left. */
+/** A stable form of an answer: numbered ids, constant times and tokens, and the first few items of an array. */
 export function stable(value: Json, ids = new Map<string, string>()): Json {
   if (Array.isArray(value)) {
     const kept = value.slice(0, typeof value[0] === 'object' ? 1 : 3)
@@ -105,7 +105,7 @@ export function stable(value: Json, ids = new Map<string, string>()): Json {
     .replace(TOKEN, 'hQ3vB1sKpZ0yTnW8cXe5LrJ7dMfUa2gG4iOkRtYwVbE')
 }
 
-/** Where one answer has a field or a type that the other has not. Null and an empty array say nothing of what they stand for. */
+/** Paths at which two answers differ in fields or types. Null and an empty array match any type. */
 export function differences(one: Json, other: Json, path = ''): string[] {
   if (one === null || other === null) return []
   if (Array.isArray(one) && Array.isArray(other))

@@ -16,7 +16,7 @@ export const ROWS = TABLES.flatMap(([api, rows]) =>
   rows.map((row) => [`${row.method} /${api}${row.path}`, api, row] as const),
 )
 
-/** Accepted values of path parameters that are no ids. */
+/** Valid values of path parameters other than ids. */
 export const GOOD: Readonly<Record<string, string>> = {
   indicator: 'biometric',
   search: 'a',
@@ -26,14 +26,14 @@ export const GOOD: Readonly<Record<string, string>> = {
 }
 export const ID = '00000000-0000-7000-8000-000000000000'
 
-/** Accepted values of fields that have no example of their own. */
+/** Valid values of fields without an example. */
 const VALID: Readonly<Record<string, unknown>> = { securityCode: '749205', patternId: ID }
 
-/** The path of a row with its parameters filled in, percent-encoded where they must be. */
+/** The path of a row with its parameters, percent-encoded. */
 export const pathOf = (row: Route<never>, given: Readonly<Record<string, string>>): string =>
   row.path.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? GOOD[name] ?? ID)
 
-/** A whole body of each of the shapes that a row takes. */
+/** A complete body of each shape that a row accepts. */
 export function bodiesOf(row: Route<never>, freshPattern: () => unknown): [schema: JsonSchema, body: unknown][] {
   const schema = bodySchemaOf(row.body)
   if (schema === null) return []
@@ -50,15 +50,15 @@ export function bodiesOf(row: Route<never>, freshPattern: () => unknown): [schem
 type Step = string | number
 export interface Field {
   readonly path: readonly Step[]
-  /** With all that it is in. */
+  /** Whether the field and all its parents are required. */
   readonly required: boolean
-  /** Of the object that has it. */
+  /** Whether its object allows it to be absent. */
   readonly optional: boolean
-  /** Null has a meaning. */
+  /** Whether null has a meaning. */
   readonly nullable: boolean
 }
 
-/** Every field that a schema names, those of an array's items at the first one. */
+/** Every field of a schema; fields of an array's items are at the first item. */
 export function fieldsIn(schema: JsonSchema, path: readonly Step[] = [], inside = true): Field[] {
   const { items } = schema
   return [

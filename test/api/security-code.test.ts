@@ -28,7 +28,7 @@ const verify = (userRef: string, session: string, securityCode: unknown) =>
 const session = async (userRef: string) => (await service.bootstrap(userRef)).session
 const state = async (userRef: string) => (await service.bootstrap(userRef)).json
 
-/** A new account and a session of it, with a code where one is given. */
+/** Creates an account and a session, and sets a code if given. */
 async function account(userRef: string, code?: string): Promise<string> {
   await service.call('POST', `/users/${userRef}`)
   const token = await session(userRef)
@@ -36,7 +36,7 @@ async function account(userRef: string, code?: string): Promise<string> {
   return token
 }
 
-/** Lets the member's code lock end, and a temporary code with `expired`, as time would. */
+/** Ends the member's code lock, and with `expired` the temporary code, as if time had passed. */
 const timePasses = (userRef: string, { expired = false } = {}) =>
   database.asSystem(
     (sql) => sql`
@@ -46,7 +46,7 @@ const timePasses = (userRef: string, { expired = false } = {}) =>
       where member_ref = ${userRef}`,
   )
 
-/** What an answer says besides its time and its id. */
+/** An answer without its time and its id. */
 const said = ({ status, json }: { status: number; json: Record<string, unknown> }) => {
   const { timestamp: _, authentication, nextAttempt, ...rest } = json
   const facts = { ...(authentication as object), id: '', timestamp: '' }
@@ -80,7 +80,7 @@ describe('PUT /users/{userRef}/security-code', () => {
       expect((await service.call('PUT', path('weak7492'), { session: token, body })).status).toBe(422)
   })
 
-  it('refuses the current code and the one before', async () => {
+  it('refuses the current code and the previous one', async () => {
     const token = await account('before', CODE)
     expect((await put('before', token, CODE)).json.message).toContain('previous code')
     await put('before', token, OTHER)
@@ -125,7 +125,7 @@ describe('calls of the security code', () => {
 })
 
 describe('DELETE /users/{userRef}/security-code', () => {
-  it('"clears the code", set or not; then no code is open', async () => {
+  it('"clears the code", set or not; then no code attempt is open', async () => {
     const token = await account('clear', CODE)
     for (let i = 0; i < 2; i++) {
       const { status, json } = await service.call('DELETE', path('clear'), { session: token })
@@ -162,7 +162,7 @@ describe('POST /users/{userRef}/security-code', () => {
     expect((await verify('temp', token, OTHER)).json).toMatchObject({ action: 'verified', actions: ['enroll'] })
   })
 
-  it('ends a temporary code after its time', async () => {
+  it('rejects a temporary code after its expiry', async () => {
     const token = await account('late')
     const { json } = await service.call('POST', path('late'), { session: token })
     await timePasses('late', { expired: true })
@@ -170,14 +170,14 @@ describe('POST /users/{userRef}/security-code', () => {
     expect((await state('late')).securityCodeTemporary).toBe(true)
   })
 
-  it('lets a temporary code sign in once of three times at the same moment', async () => {
+  it('accepts a temporary code once of three concurrent sign-ins', async () => {
     const token = await account('at-once')
     const { json } = await service.call('POST', path('at-once'), { session: token })
     const all = await Promise.all([1, 2, 3].map(() => verify('at-once', token, json.securityCode)))
     expect(all.map((answer) => answer.json.action).sort()).toEqual(['refused', 'refused', 'verified'])
   })
 
-  it('makes five an hour at most, then 429 with the time to wait', async () => {
+  it('issues at most five an hour, then 429 with the time to wait', async () => {
     const token = await account('five')
     for (let i = 0; i < 5; i++) expect((await service.call('POST', path('five'), { session: token })).status).toBe(200)
     const { status, json, headers } = await service.call('POST', path('five'), { session: token })
@@ -187,7 +187,7 @@ describe('POST /users/{userRef}/security-code', () => {
 })
 
 describe('POST /users/{userRef} with rotate_security_code', () => {
-  it('comes with the account fields of the bootstrap state, as a bootstrap answers them', async () => {
+  it('answers the account fields of the bootstrap state, as a bootstrap does', async () => {
     for (const body of [{}, { rotate_security_code: true }]) {
       const userRef = `fields-${Object.keys(body).length}`
       const created = (await service.call('POST', `/users/${userRef}`, { body })).json
@@ -211,7 +211,7 @@ describe('POST /users/{userRef} with rotate_security_code', () => {
     expect([again.status, again.json.securityCode]).toEqual([200, undefined])
   })
 
-  it('gives one code of 10 parallel creations, and one to an account that has none', async () => {
+  it('issues one code for 10 parallel creations, and one to an account without a code', async () => {
     const body = { rotate_security_code: true }
     const all = await Promise.all(Array.from({ length: 10 }, () => service.call('POST', '/users/rot-race', { body })))
     expect(all.filter(({ json }) => json.securityCode !== undefined)).toHaveLength(1)
@@ -253,7 +253,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     })
   })
 
-  it('leads from typing over the code to locked', async () => {
+  it('goes from typing to the code to locked', async () => {
     const who = await enroll(service, 'path')
     await put('path', who.session, CODE)
     for (const mode of ['biometric', 'biometric', 'security_code']) {
@@ -271,7 +271,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     }
   })
 
-  it('holds the lock over new sessions, and a right code under it looks like a wrong one', async () => {
+  it('keeps the lock over new sessions, and answers a correct code like a wrong one', async () => {
     await account('lock', CODE)
     const token = await session('lock')
     for (let i = 0; i < 3; i++) await verify('lock', token, OTHER)
@@ -285,8 +285,8 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('lock', fresh, CODE)).json.action).toBe('verified')
   })
 
-  // Once 0: typing is open in a new session, and the end of the code's lock was not told.
-  it('tells the end of a locked code where typing is open, in a new session too', async () => {
+  // Regression: 0, because typing is open in a new session; the end of the code's lock was missing.
+  it('gives the end of a code lock while typing is open, also in a new session', async () => {
     const who = await enroll(service, 'code-locked')
     await put('code-locked', who.session, CODE)
     for (let i = 0; i < 3; i++) await verify('code-locked', who.session, OTHER)
@@ -297,7 +297,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     }
   })
 
-  it('says of a code that is not set, and of a session without attempts, that this is why', async () => {
+  it('gives the reason for a code that is not set, and for a session without attempts', async () => {
     const token = await account('reasons')
     expect((await verify('reasons', token, CODE)).json.refusedBecause).toBe('code-not-set')
     await put('reasons', token, CODE)
@@ -309,7 +309,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     }
   })
 
-  it('keeps the lock when the code is changed or cleared, and gives no fourth try', async () => {
+  it('keeps the lock when the code is changed or cleared, without a fourth try', async () => {
     const token = await account('relock', CODE)
     for (let i = 0; i < 3; i++) await verify('relock', token, OTHER)
     await service.call('DELETE', path('relock'), { session: token })
@@ -317,7 +317,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('relock', await session('relock'), '918357')).json.action).toBe('refused')
   })
 
-  it('kills the code at the tenth failure; only a new code revives it', async () => {
+  it('disables the code at the tenth failure, until a new code', async () => {
     const token = await account('dead', CODE)
     for (let failures = 0; failures < 10; failures++) {
       await timePasses('dead')
@@ -330,7 +330,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('dead', token, '918357')).json.action).toBe('verified')
   })
 
-  it('ends only its own streak with a success', async () => {
+  it('resets only its own streak with a success', async () => {
     const who = await enroll(service, 'streaks')
     await put('streaks', who.session, CODE)
     for (let i = 0; i < 3; i++)
@@ -353,7 +353,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('shape', token, OTHER)).json.nextAttempt.remainingCodeAttempts).toBe(2)
   })
 
-  it('takes member_ref from the body, and refuses one that is not of this account', async () => {
+  it('accepts member_ref in the body, and refuses one of another account', async () => {
     const token = await account('body-ref', CODE)
     const ask = (member_ref: string, query = '') =>
       service.call('POST', `/users/body-ref/verify${query}`, {
@@ -365,7 +365,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await ask('else', '?member_ref=body-ref')).status).toBe(400)
   })
 
-  it('opens a finished profile to no further reference', async () => {
+  it('does not allow further references of a complete profile', async () => {
     const who = await enroll(service, 'no-more')
     await put('no-more', who.session, CODE)
     expect((await verify('no-more', who.session, CODE)).json.action).toBe('verified')
@@ -376,7 +376,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect(status).toBe(409)
   })
 
-  it('keeps neither code nor anything to try codes on without the pepper', async () => {
+  it('stores neither the code nor a hash that can be tested without the pepper', async () => {
     await account('kept', CODE)
     const [row] = await database.asSystem((sql) => sql`select m.* from keystride.member m where member_ref = 'kept'`)
     expect(row?.code_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
@@ -385,7 +385,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
 })
 
 describe('the policy', () => {
-  it('asks for its own length and lists, and closes codes where the fallback is off', async () => {
+  it('requires its own length and lists, and closes codes if the fallback is off', async () => {
     const token = await account('policy', CODE)
     const change = (fallback: object) =>
       database.asSystem(
@@ -421,7 +421,7 @@ describe('the policy', () => {
 })
 
 describe('parallel codes', () => {
-  it('compares three of 50 wrong ones of a session at most', async () => {
+  it('compares at most three of 50 wrong codes of a session', async () => {
     const token = await account('race', CODE)
     const all = await Promise.all(Array.from({ length: 50 }, (_, i) => verify('race', token, String(200_100 + i * 7))))
     expect(all.every(({ status }) => status === 200)).toBe(true)
@@ -429,7 +429,7 @@ describe('parallel codes', () => {
     expect((await verify('race', await session('race'), CODE)).json.action).toBe('refused')
   })
 
-  it('tells of three over twenty sessions at most', async () => {
+  it('compares at most three over twenty sessions', async () => {
     await account('flood', CODE)
     const tokens = await Promise.all(Array.from({ length: 20 }, () => session('flood')))
     const all = await Promise.all(
@@ -438,7 +438,7 @@ describe('parallel codes', () => {
     expect(all.filter(({ json }) => json.action === 'rejected')).toHaveLength(3)
   })
 
-  it('are held off with 429 past the queue, and cost no attempt then', async () => {
+  it('get 429 beyond the queue, without using an attempt', async () => {
     const users = Array.from({ length: 200 }, (_, i) => `crowd-${i}`)
     const tokens: string[] = []
     while (tokens.length < users.length) {
@@ -450,11 +450,11 @@ describe('parallel codes', () => {
         update keystride.member m set code_hash = o.code_hash from keystride.member o
         where o.member_ref = 'kept' and m.member_ref like 'crowd-%'`,
     )
-    // Three of each, so that they come faster than a slow machine compares them.
+    // Three of each, so that they arrive faster than a slow machine compares them.
     const all = await Promise.all(
       users.map((userRef, i) => Promise.all([1, 2, 3].map(() => verify(userRef, tokens[i] ?? '', OTHER)))),
     )
-    // One all of whose answers are known: what a crowded machine answers with 503 counts as used.
+    // A member whose answers are all known: an attempt with a 503 counts as used.
     const known = all.map((three) => three.every(({ status, json }) => status === 429 || json.action === 'rejected'))
     const off = all.findIndex((three, i) => known[i] && three.some(({ status }) => status === 429))
     expect(off).toBeGreaterThanOrEqual(0)

@@ -6,7 +6,7 @@ import { text } from './enrolled.js'
 
 let seeds = 40_000
 
-/** Enrolls until the profile is complete; made-up people are now and then taken for machines, then they type again. */
+/** Enrolls until the profile is complete; a synthetic person who is classified as a machine types again. */
 async function complete(service: TestService, path: string, session: string, seed: number): Promise<Answer> {
   for (let n = 0; n < 30; n++) {
     const body = person(seed).types(text(n), n)
@@ -33,7 +33,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   const refused = ({ status, json }: Answer) => [status, json.reason]
 
   describe('POST /users/{userRef}', () => {
-    it('makes a shared account with its first member, and 201 again for each further one', async () => {
+    it('creates a shared account with its first member, and answers 201 for each further one', async () => {
       const first = await create('desk', 'Ann')
       expect([first.status, first.json.created]).toEqual([201, true])
       expect(first.json).toMatchObject({ accountType: 'generic', memberRef: 'ann', memberSelection: 'ask' })
@@ -52,13 +52,13 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([inQuery.status, inQuery.json.memberRef]).toEqual([201, 'dee'])
     })
 
-    it('makes a shared account without anybody', async () => {
+    it('creates a shared account without members', async () => {
       const made = await create('empty-desk', null)
       expect([made.status, made.json.memberRef]).toEqual([201, null])
       expect(await refsOf('empty-desk')).toEqual([])
     })
 
-    it('makes exactly one member of 50 parallel calls for the same one', async () => {
+    it('creates exactly one member for 50 parallel calls', async () => {
       await create('busy', null)
       const all = await Promise.all(Array.from({ length: 50 }, () => create('busy', 'ann')))
       expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -80,7 +80,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(refused(typed)).toEqual([409, 'invalid-action'])
     })
 
-    it('gives a member a temporary code when asked to', async () => {
+    it('issues a temporary code to a member on request', async () => {
       const made = await create('coded', 'ann', { rotate_security_code: true })
       expect(made.json.securityCode).toMatch(/^\d{6}$/)
       expect((await service.call('GET', '/users/coded/members')).json.members[0]).toMatchObject({
@@ -91,7 +91,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   })
 
   describe('GET /users/{userRef}', () => {
-    it('gives no member until one is designated, and a 404 shell for one who is not there', async () => {
+    it('gives no member until one is designated, and the 404 onboarding state for an unknown one', async () => {
       await create('front', 'ann')
       const { json } = await service.bootstrap('front')
       expect(json).toMatchObject({ accountType: 'generic', memberRef: null, memberSelection: 'ask', nPatternsRef: 0 })
@@ -122,7 +122,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     })
   })
 
-  describe('every other call about a person', () => {
+  describe('any other call about a person', () => {
     it('needs member_ref on a shared account, in the query or in the body', async () => {
       await create('till', 'ann')
       const { session } = await service.bootstrap('till')
@@ -159,7 +159,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(code.status).toBe(200)
     })
 
-    it('binds the session to the first member it names: it serves no other from then on', async () => {
+    it('binds the session to the first member it names, and serves no other', async () => {
       await create('bind', 'ann')
       await create('bind', 'bob')
       const { session } = await service.bootstrap('bind')
@@ -178,7 +178,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await send(null)).json).toMatchObject({ memberRef: 'ann' })
     })
 
-    it('gives each member a profile, a code and attempts of their own', async () => {
+    it('gives each member an own profile, code and attempts', async () => {
       await create('pair', 'ann')
       await create('pair', 'bob')
       const ann = (await service.call('GET', '/users/pair?member_ref=ann')).json.sessionId
@@ -209,7 +209,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   describe('PATCH /users/{userRef}', () => {
     const patch = (userRef: string, body: object) => service.call('PATCH', `/users/${userRef}`, { body })
 
-    it('turns a person into the first member, who keeps profile and code, and back', async () => {
+    it('turns a person into the first member and back, with profile and code', async () => {
       await service.call('POST', '/users/turn')
       const { session } = await service.bootstrap('turn')
       await complete(service, '/users/turn/typing-patterns', session, seeds++)
@@ -230,7 +230,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       })
     })
 
-    it('answers 409 to a change of type that was not asked for, or would lose somebody', async () => {
+    it('answers 409 to a change of type that is not explicit, or would lose a member', async () => {
       await service.call('POST', '/users/strict')
       expect(refused(await patch('strict', { type: 'generic' }))).toEqual([409, 'invalid-action'])
       expect(refused(await patch('strict', { type: 'generic', member_ref: 'STRICT' }))).toEqual([409, 'invalid-action'])
@@ -256,7 +256,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(all.filter(({ status }) => status === 200)).toHaveLength(1)
     })
 
-    it('sets selection, groups and tags and leaves what it does not name', async () => {
+    it('sets selection, groups and tags, and keeps absent fields', async () => {
       await create('sets', 'ann')
       await patch('sets', { member_selection: 'list', groups: ['desk', 'paris'] })
       const { json } = await patch('sets', { tag: { site: 'paris' } })
@@ -276,7 +276,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   })
 
   describe('DELETE /users/{userRef}', () => {
-    it('with a member archives that member only: patterns, code and sessions go, the account stays shared', async () => {
+    it('with a member archives that member only: patterns, code and sessions are deleted, the account stays shared', async () => {
       await create('leave', 'ann')
       await create('leave', 'bob')
       const bob = (await service.call('GET', '/users/leave?member_ref=bob')).json.sessionId
@@ -297,7 +297,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(back.json.biometricStatus).toBe('not-ready')
     })
 
-    it('without one deletes the shared account with everybody on it', async () => {
+    it('without one deletes the shared account with all members', async () => {
       await create('close', 'ann')
       await create('close', 'bob')
       expect((await service.call('DELETE', '/users/close')).json).toMatchObject({

@@ -9,7 +9,7 @@ import { startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { visited } from './dashboard/inspected.js'
 
-/** Answers that are looked through for another organization's words; the whole figure is wanted of a release. */
+/** Answers searched for another organization's words; the full number runs before a release. */
 const ANSWERS = LONG ? 10_000 : 1500
 
 const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
@@ -21,11 +21,11 @@ const ROWS = TABLES.flatMap(([api, rows]) => rows.map((row) => ({ api, row, name
 
 const WINDOW = { date_from: '2026-01-01T00:00:00Z', date_to: '2026-01-02T00:00:00Z' }
 
-/** An organization, what it holds, and the words that only it may ever see. */
+/** An organization, its data, and the words that only it may see. */
 interface Tenant {
   readonly apikey: string
   readonly canary: string
-  /** A user whom no other organization has. */
+  /** A user that no other organization has. */
   readonly only: string
   readonly session: string
   readonly ids: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ interface Tenant {
 let base: string
 let service: TestService
 let tenants: Tenant[]
-/** A pattern that nobody has sent yet. */
+/** A pattern that was never sent. */
 let fresh: () => unknown
 
 async function ask(
@@ -56,7 +56,7 @@ async function ask(
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The service as one organization meets it. */
+/** The service for one organization's key. */
 const as = (apikey: string): TestService => {
   const call: TestService['call'] = (method, path, options) =>
     service.call(method, path, { ...options, headers: { ...options?.headers, apikey } })
@@ -107,7 +107,7 @@ async function settled(apikey: string, n: number): Promise<Tenant> {
   }
 }
 
-/** Of a policy's answer, what a request may send back. */
+/** The part of a policy's answer that a request may send. */
 function content({ data }: { data: Record<string, unknown> }): Record<string, unknown> {
   const { id, is_default, is_shadow, created_at, updated_at, archived_at, ...rest } = data
   return rest
@@ -129,7 +129,7 @@ const tenant = (n: number): Tenant => {
   return found
 }
 
-/** What an id in a path is of, by the path. A new path with an id has to be told here. */
+/** The kind of an id in a path. A new path with an id must be added here. */
 function idOf(path: string, ids: Tenant['ids']): string {
   const kinds: readonly (readonly [RegExp, string])[] = [
     [/^\/authentication/, 'authentication'],
@@ -143,7 +143,7 @@ function idOf(path: string, ids: Tenant['ids']): string {
   return ids[kind] ?? ''
 }
 
-/** A row's path with parameters of whoever `ids` and `userRef` belong to. */
+/** A row's path with the parameters of one organization. */
 const pathOf = (row: Route<never>, userRef: string, ids: Tenant['ids']): string =>
   row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const values: Record<string, string> = {
@@ -157,7 +157,7 @@ const pathOf = (row: Route<never>, userRef: string, ids: Tenant['ids']): string 
     return values[name] ?? idOf(row.path, ids)
   })
 
-/** A body that the row takes, naming things of whoever `ids` belong to. */
+/** A body for the row, with ids of one organization. */
 function bodyOf(name: string, ids: Tenant['ids'], policy: Record<string, unknown>): unknown {
   const bodies: Record<string, unknown> = {
     'patch /core/users/{userRef}': { groups: ['x'] },
@@ -184,7 +184,7 @@ function bodyOf(name: string, ids: Tenant['ids'], policy: Record<string, unknown
   return bodies[name]
 }
 
-/** Rows that name nobody and nothing, or make what they name. */
+/** Rows that name no object, or create the object they name. */
 const MAKES = new Set([
   'post /core/users/{userRef}',
   'post /core/organization/typing-words',
@@ -202,7 +202,7 @@ const NAMING = new Set([
 ])
 const naming = ROWS.filter(({ row, name }) => !MAKES.has(name) && (row.path.includes('{') || NAMING.has(name)))
 
-/** A body without what differs from answer to answer, and without what the caller itself said. */
+/** An answer without its varying parts, and without the caller's own input. */
 const alike = ({ status, text }: { status: number; text: string }, said: readonly string[]) => {
   const same = said.reduce((all, one) => all.replaceAll(one, '*'), text)
   return [
@@ -214,7 +214,7 @@ const alike = ({ status, text }: { status: number; text: string }, said: readonl
   ]
 }
 
-/** All that one organization may see of itself, but for what its own looking leaves behind. */
+/** All data that one organization can read, without the traces of its own reads. */
 async function holdings(of: Tenant): Promise<string[]> {
   const paths = [
     '/dashboard/users',
@@ -231,7 +231,7 @@ async function holdings(of: Tenant): Promise<string[]> {
 
 describe('an organization', () => {
   it.each(naming.map(({ name, api, row }) => [name, api, row] as const))(
-    'meets in %s another one’s things as things that are not there',
+    'gets the same answer in %s for another one’s objects as for missing ones',
     async (name, api, row) => {
       const [own, other] = [tenant(0), tenant(1)]
       const policy = content(JSON.parse((await ask(own, 'get', '/dashboard/default-policy')).text))
@@ -251,7 +251,7 @@ describe('an organization', () => {
     },
   )
 
-  it('has no session in another, not even for a user of the same name', async () => {
+  it('has no session in another, even for a user of the same name', async () => {
     for (const path of ['/core/users/ann/verify', '/core/users/ann/typing-patterns']) {
       const { status, text } = await ask(tenant(0), 'post', path, { body: fresh(), session: tenant(1).session })
       expect([status, text]).toEqual([400, expect.stringContaining('bootstrap with GET /users/{userRef}')])
@@ -284,7 +284,7 @@ describe('an organization', () => {
           for (const [i, { status, text }] of answers.entries()) {
             asked++
             if (status === 200) read++
-            // What the caller said itself may come back to it.
+            // The caller's own input may be in the answer.
             const theirs = others.map(({ canary }) => canary).filter((canary) => !some[i]?.includes(canary))
             if (theirs.some((canary) => text.includes(canary))) {
               leaking++
@@ -298,7 +298,7 @@ describe('an organization', () => {
     figure('T02', `${leaking} of ${asked.toLocaleString('en')} answers with another’s words`, '0', leaking === 0)
   }, 300_000)
 
-  it('reads its own words where it looks, so that the count above can fail', async () => {
+  it('reads its own words in these answers, so that the count above can fail', async () => {
     for (const own of tenants) {
       const found = (await holdings(own)).join('')
       expect(found).toContain(own.canary)

@@ -36,7 +36,7 @@ const core = (language: Language, i: number) => {
   const word = coreWords(language)[i] ?? ''
   return { id: coreWordId(language, word), word }
 }
-/** Many words put in store at once, as other processes would have. */
+/** Stores many words at once, as other processes would. */
 const stored = (words: readonly Omit<TypingWord, 'id'>[], ids = words.map(() => uuid())) =>
   database.scoped(service.organizationId, async (sql) => {
     const rows = JSON.stringify(words.map((word, i) => ({ ...word, id: ids[i] })))
@@ -64,7 +64,7 @@ describe('GET /organization/typing-words', () => {
     }
   })
 
-  it('filters by language, by origin and by state', async () => {
+  it('filters by language, origin and state', async () => {
     const { json: quokka } = await add('quokka', 'it')
     const { json: vuvuzela } = await add('vuvuzela', 'it')
     await change({ id: vuvuzela.id, enabled: false })
@@ -116,7 +116,7 @@ describe('POST /organization/typing-words', () => {
     expect((await add("p'tit-déj", 'nl')).status).toBe(201)
   })
 
-  it('422 for what is no word, without repeating it', async () => {
+  it('422 for an invalid word, without repeating it', async () => {
     for (const word of ['', 'a', 'two words', 'tab\tbed', '<script>', 'слово', '9lives', 'x'.repeat(25), 7, null]) {
       const { status, json } = await service.call('POST', WORDS, { body: { word, language: 'en' } })
       expect([word, status, json.reason]).toEqual([word, 422, 'invalid-data'])
@@ -128,13 +128,13 @@ describe('POST /organization/typing-words', () => {
     expect((await service.call('POST', WORDS)).status).toBe(422)
   })
 
-  it('of the same word many times at once makes one', async () => {
+  it('of the same word many times concurrently creates one', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? 'zephyr' : 'ZEPHYR')))
     expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
     expect((await list('?language=en&core=false')).filter(({ word }) => word === 'zephyr')).toHaveLength(1)
   })
 
-  it(`takes ${OWN_WORDS_MAX} words in a language, the next is 409`, async () => {
+  it(`accepts ${OWN_WORDS_MAX} words in a language, the next is 409`, async () => {
     await stored(
       Array.from({ length: OWN_WORDS_MAX - 1 }, (_, i) => ({
         word: `zq${i}`,
@@ -187,7 +187,7 @@ describe('PATCH /organization/typing-words', () => {
     expect(await state()).toMatchObject({ enabled: true })
   })
 
-  it('wants something to change, and an id that exists', async () => {
+  it('requires a change and an existing id', async () => {
     const { id } = core('de', 6)
     expect((await change({ id })).status).toBe(422)
     expect((await change({ id, enabled: 'no' })).status).toBe(422)
@@ -197,7 +197,7 @@ describe('PATCH /organization/typing-words', () => {
     expect([absent.status, absent.json.reason]).toEqual([404, 'invalid-data'])
   })
 
-  it('does not know a core word that an earlier version shipped, though it was disabled', async () => {
+  it('does not find a disabled core word that only an earlier version shipped', async () => {
     const id = '0198c0de-0000-5000-8000-000000000000'
     await stored([{ word: 'floppy', language: 'en', core: true, enabled: false }], [id])
     expect((await change({ id, enabled: true })).status).toBe(404)
@@ -207,7 +207,7 @@ describe('PATCH /organization/typing-words', () => {
 })
 
 describe('DELETE /organization/typing-words', () => {
-  it('takes an own word away once', async () => {
+  it('deletes an own word once', async () => {
     const { id } = (await add('numbat')).json
     const both = await Promise.all([remove(id), remove(id)])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 404])
@@ -227,7 +227,7 @@ describe('DELETE /organization/typing-words', () => {
 })
 
 describe('another organization', () => {
-  it('has the same core words, and own words and states of its own', async () => {
+  it('has the same core words, and its own words and states', async () => {
     const { id } = (await add('capybara')).json
     await change({ id: core('en', 9).id, enabled: false })
     const foreign = newApiKey()
@@ -291,7 +291,7 @@ describe('suggested words', () => {
     expect((await remove(one?.id ?? '')).status).toBe(200)
   })
 
-  it('are drawn from the same few words before the account exists and after, and from others for others', async () => {
+  it('are drawn from the same few words before and after the account exists, and from others for another person', async () => {
     const words = async (userRef: string) =>
       (await service.call('GET', `/users/${userRef}?language=pt`)).json.suggestedWords as string[]
     const drawn = async (userRef: string) =>
@@ -316,7 +316,7 @@ describe('suggested words', () => {
       await stored(own.map((word) => ({ word, language: 'de', core: false, enabled: true })))
       await allDisabled('de', rest)
       expect((await change({ id: coreWordId('de', first), enabled: false })).status).toBe(200)
-      // A draw is an own word alone once the change is seen: seven shipped ones by chance are none.
+      // Once the change is seen, draws have own words only: seven shipped words by chance are excluded.
       const changedAt = performance.now()
       for (let askedAt = changedAt; (await draw()).some((word) => !own.includes(word)); askedAt = performance.now()) {
         expect(askedAt - changedAt).toBeLessThan(1_000)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const CANARY = 'zqcanaryzq'
-/** A canary of every JSON type: nearly every field refuses most of them. */
+/** A canary of every JSON type; nearly every field refuses most of them. */
 const WRONG: readonly unknown[] = [
   CANARY,
   `${CANARY}/é☃`,
@@ -41,7 +41,7 @@ interface Sent {
   readonly what: string
   readonly path: string
   readonly body?: unknown
-  /** A 422 names the field, or the list that it is in. */
+  /** A 422 must contain one of these: the field, or its list. */
   readonly names: readonly string[]
 }
 
@@ -91,7 +91,7 @@ async function send(api: string, row: Route<never>, { session, key }: { session:
   return { status: answer.status, text: await answer.text() }
 }
 
-/** What is wrong with an answer to a canary; null where nothing is. */
+/** The fault of an answer to a canary; null if none. */
 function fault(
   row: Route<never>,
   { names, what }: Sent,
@@ -99,7 +99,7 @@ function fault(
 ): string | null {
   const said = `${what}: ${status} ${text.slice(0, 300)}`
   if (status >= 500) return said
-  // The shell of an unknown user names the user that is asked for (interface, Account bootstrap state).
+  // The 404 state of an unknown user contains the requested userRef (interface, Account bootstrap state).
   const isShell = status === 404 && row.countedAs === 'bootstrap'
   if (status >= 400 && !isShell && LEAKS.test(text)) return `repeats the value: ${said}`
   if (status !== 422) return null
@@ -115,7 +115,7 @@ describe('a value that is refused', { timeout: 600_000 }, () => {
     async (_, api, row) => {
       const wrong: string[] = []
       for (const place of callsOf(row, 'nobody-yet')) {
-        // Invalid patterns and codes of one member are limited: each place has its own.
+        // Invalid patterns and codes of one member are limited, so each place has its own member.
         const caller = await somebody()
         const calls = place.map((one) => ({ ...one, path: one.path.replace('nobody-yet', caller.userRef) }))
         const answers = await Promise.all(calls.map((one) => send(api, row, caller, one)))
@@ -160,7 +160,7 @@ describe('a body with a misspelt field', () => {
     })
   })
 
-  it('that is accepted is answered with warnings elsewhere too', async () => {
+  it('that is accepted is answered with warnings on other paths too', async () => {
     const { userRef, session } = await somebody()
     const code = { securityCode: '749205', memberRef: userRef }
     const changed = await service.call('PUT', `/users/${userRef}/security-code`, { session, body: code })
@@ -174,7 +174,7 @@ describe('a body with a misspelt field', () => {
     expect(link.json.warnings).toEqual([of('redirectUri', 'redirect_uri'), of('Validity', 'validity')])
   })
 
-  it('has no warnings in its answer where every field is known, or resembles none', async () => {
+  it('has no warnings if every field is known, or resembles none', async () => {
     expect((await verify({ ...(owner.fresh() as object), customer: 1 })).json).not.toHaveProperty('warnings')
     const { userRef } = await somebody()
     expect((await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json).not.toHaveProperty(
@@ -182,7 +182,7 @@ describe('a body with a misspelt field', () => {
     )
   })
 
-  it('or none at all is refused by verify, which names the fields of a pattern and of a code', async () => {
+  it('or without known fields is refused by verify, with the fields of a pattern and of a code', async () => {
     for (const body of [{}, { security_code: '749205' }]) {
       const { status, json } = await verify(body)
       expect([status, json.reason]).toEqual([422, 'invalid-data'])
@@ -192,7 +192,7 @@ describe('a body with a misspelt field', () => {
     expect((await verify({ securityCode: null })).json.message).toBe('securityCode: must be a string')
   })
 
-  it('that is null is taken as absent, and an address that is none is refused', async () => {
+  it('that is null counts as absent, and an invalid address is refused', async () => {
     const nulls = { ip: null, member_ref: null, sId: null, tags: null, k: null, d: { ua: null, sW: null } }
     expect((await verify({ ...(owner.fresh() as object), ...nulls })).status).toBe(200)
     const refused = await verify({ ...(owner.fresh() as object), ip: 'not-an-ip' })

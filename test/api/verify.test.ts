@@ -14,11 +14,11 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   const verify = (userRef: string, session: string, body: unknown) =>
     service.call('POST', `/users/${userRef}/verify`, { session, body })
 
-  /** Somebody like anybody else, at their own pace. */
+  /** Another person with typical typing. */
   const other = (i: number) => person(800 + i).types(text(i), i)
 
   describe('POST /users/{userRef}/verify', () => {
-    it('answers every field of the interface, and authenticated exactly where the action is auth', async () => {
+    it('answers every field of the interface, and authenticated exactly if the action is auth', async () => {
       const who = await enroll(service, 'fields')
       const { status, json } = await verify('fields', who.session, who.fresh())
       expect(status).toBe(200)
@@ -28,7 +28,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json).toMatchObject({ biometricStatus: 'ok', enrollmentRequired: false, reason: '' })
     })
 
-    it('tells owners from strangers', async () => {
+    it('distinguishes owners from strangers', async () => {
       const own: number[] = []
       const strange: number[] = []
       for (let i = 0; i < 12; i++) {
@@ -64,7 +64,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([status, json.reason, json.authentication.recommendedAction]).toEqual([200, 'detection-bot', 'block'])
     })
 
-    it('asks for enrolment where the profile is not complete, and scores nothing', async () => {
+    it('requires enrollment if the profile is not complete, and scores nothing', async () => {
       const who = await enroll(service, 'half', 3)
       const { status, json } = await verify('half', who.session, who.fresh())
       expect(status).toBe(200)
@@ -79,7 +79,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json.authentication).toMatchObject({ authenticated: false, recommendedAction: 'challenge' })
     })
 
-    it('gives a session three attempts, says what remains, then locks', async () => {
+    it('gives a session three attempts, with the remaining number, then locks', async () => {
       const who = await enroll(service, 'budget')
       for (const remaining of [2, 1, 0]) {
         const { json } = await verify('budget', who.session, stranger())
@@ -95,7 +95,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json.authentication.authenticated).toBe(false)
     })
 
-    it('holds the member-wide lock over new sessions, and a right pattern is not scored under it', async () => {
+    it('keeps the member-wide lock over new sessions, and does not score a correct pattern under it', async () => {
       const who = await enroll(service, 'ladder')
       let failures = 0
       while (failures < 5) {
@@ -113,7 +113,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(json.nextAttempt.retryAfterSeconds).toBeLessThanOrEqual(30)
     })
 
-    it('"refused is free": a right pattern under a lock costs nothing, and signs in once the lock is over', async () => {
+    it('"refused is free": a correct pattern under a lock uses no attempt, and signs in after the lock', async () => {
       const who = await enroll(service, 'free')
       for (let i = 0; i < 3; i++) await verify('free', who.session, stranger())
       const { session } = await service.bootstrap('free')
@@ -141,14 +141,14 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       })
     })
 
-    it('does not count a body that is no pattern', async () => {
+    it('does not count an invalid pattern', async () => {
       const who = await enroll(service, 'garbage')
       for (let i = 0; i < 5; i++) expect((await verify('garbage', who.session, { no: 'pattern' })).status).toBe(422)
       const { json } = await verify('garbage', who.session, stranger())
       expect(json.nextAttempt.remainingBiometricAttempts).toBe(2)
     })
 
-    it('refuses a pattern whose member_ref names somebody else with 400, and does not count it', async () => {
+    it("refuses a pattern with another person's member_ref with 400, and does not count it", async () => {
       const who = await enroll(service, 'member-ref')
       const { status, json } = await verify('member-ref', who.session, {
         ...(who.fresh() as object),
@@ -158,7 +158,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await verify('member-ref', who.session, stranger())).json.nextAttempt.remainingBiometricAttempts).toBe(2)
     })
 
-    it('scores no more than the budget of 60 parallel attempts over one session', async () => {
+    it('scores at most the budget of 60 parallel attempts in one session', async () => {
       const who = await enroll(service, 'storm')
       const all = await Promise.all(Array.from({ length: 60 }, () => verify('storm', who.session, stranger())))
       expect(all.every(({ status }) => status === 200)).toBe(true)
@@ -166,7 +166,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(all.filter(({ json }) => json.authentication.authenticated)).toHaveLength(0)
     })
 
-    it('scores no more than the ladder allows of parallel attempts over twenty sessions', async () => {
+    it('scores at most what the ladder allows of parallel attempts over twenty sessions', async () => {
       await enroll(service, 'flood')
       const sessions = await Promise.all(
         Array.from({ length: 20 }, async () => (await service.bootstrap('flood')).session),

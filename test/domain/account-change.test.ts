@@ -45,7 +45,7 @@ describe('the account type', () => {
   })
 })
 
-/** An account as somebody with a pencil would keep it: who is on it, who was archived, what it is. */
+/** A simple model of an account: its members, its archived members, its type. */
 interface Model {
   type: 'nominative' | 'generic'
   members: string[]
@@ -54,7 +54,7 @@ interface Real {
   people: People
 }
 
-/** Does to the real account what the move says. */
+/** Applies the move to the real account. */
 function apply(real: Real, change: AccountChange): void {
   const move = peopleMove(real.people, change)
   const { userRef, memberRefs } = real.people
@@ -124,7 +124,7 @@ describe('an account in any order of changes', () => {
     ],
     { maxCommands: 20 },
   )
-  it('is of the type last asked for in so many words, and loses nobody', () => {
+  it('is of the type last requested explicitly, and loses no member', () => {
     fc.assert(
       fc.property(commands, (run) => {
         fc.modelRun(

@@ -23,7 +23,7 @@ const judged = (confidenceBiometrics: number, of: Policy) =>
     .recommendedAction
 
 describe('the confidence joined of both scores', () => {
-  it('makes auth of nothing that the enrolled references alone would block, under any policy', () => {
+  it('never turns a block of the enrolled references into auth, under any policy', () => {
     fc.assert(
       fc.property(unit, unit, policy, (enrolled, all, of) => {
         if (judged(enrolled, of) === 'block') expect(judged(joinedConfidence(enrolled, all, of), of)).toBe('block')
@@ -32,7 +32,7 @@ describe('the confidence joined of both scores', () => {
     )
   })
 
-  it('is never below that of the enrolled references, and theirs where there are no others', () => {
+  it('is never below that of the enrolled references, and equal to it without others', () => {
     fc.assert(
       fc.property(unit, unit, policy, (enrolled, all, of) => {
         expect(joinedConfidence(enrolled, all, of)).toBeGreaterThanOrEqual(enrolled)
@@ -41,7 +41,7 @@ describe('the confidence joined of both scores', () => {
     )
   })
 
-  it('lifts what the default policy would challenge, and nothing else', () => {
+  it('lifts only what the default policy would challenge', () => {
     expect(joinedConfidence(0.36, 0.8, DEFAULT_POLICY)).toBe(0.8)
     expect(joinedConfidence(0.34, 0.8, DEFAULT_POLICY)).toBe(0.34)
     expect(joinedConfidence(0.5, 0.8, DEFAULT_POLICY)).toBe(0.5)
@@ -66,11 +66,11 @@ describe('a sign-in', () => {
   it.each<[string, Partial<AdaptationInputs>]>([
     ['was challenged', { verdict: { confidence: 0.97, recommendedAction: 'challenge', reason: '' } }],
     ['was blocked', { verdict: { confidence: 0.97, recommendedAction: 'block', reason: 'detection-bot' } }],
-    ['was seen before, where replays are only flagged', { replay: true }],
-    ['only what was learned vouches for', { confidenceEnrolled: UPDATE_CONFIDENCE - 0.001 }],
-    ['the context speaks against', { confidenceContext: 0.49 }],
+    ['was seen before, with replays only flagged', { replay: true }],
+    ['only adaptive references confirm', { confidenceEnrolled: UPDATE_CONFIDENCE - 0.001 }],
+    ['the context counts against', { confidenceContext: 0.49 }],
     ['comes within a day of the last', { adaptedAt: NOW - ADAPTATION_INTERVAL_MS + 1 }],
-  ])('adapts nothing where it %s', (_, change) => {
+  ])('adapts nothing if it %s', (_, change) => {
     expect(mayAdapt({ ...clean, ...change })).toBe(false)
   })
 })

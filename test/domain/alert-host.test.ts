@@ -13,7 +13,7 @@ const allowed = (text: string, hosts: HostList) => {
   return host !== null && mayAlert(host, hosts)
 }
 
-/** Every way we know of to write an IPv4 address. */
+/** All known notations of an IPv4 address. */
 function spellings(address: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
   const whole = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0
@@ -71,7 +71,7 @@ const FORBIDDEN_V6 = [
 ]
 const EVERYTHING = ['0.0.0.0/0', '::/0', '*.example', ...FORBIDDEN, 'fe80::/10', '2130706433']
 
-describe('addresses that alerts never go to', () => {
+describe('addresses that alerts are never sent to', () => {
   const payloads = [...FORBIDDEN.flatMap(spellings), ...FORBIDDEN_V6]
 
   it('are refused in every spelling, on a list that allows all addresses and names them', () => {
@@ -100,11 +100,11 @@ describe('the list of hosts', () => {
       expect(allowed(text, list())).toBe(false)
   })
 
-  it('allows a listed address in its spellings, and none beside it', () => {
+  it('allows a listed address in its spellings, and no other', () => {
     const hosts = list('10.1.2.3')
     const [address, ...others] = spellings('10.1.2.3')
     expect(allowed(address ?? '', hosts)).toBe(true)
-    // Those that are read as the very address; the rest carry it in an IPv6 address of its own.
+    // The spellings that mean the same address; the rest embed it in another IPv6 address.
     for (const text of others) expect([text, allowed(text, hosts)]).toEqual([text, canonicalHost(text) === '10.1.2.3'])
     expect(spellings('10.1.2.4').filter((text) => allowed(text, hosts))).toEqual([])
     expect(spellings('127.0.0.1').filter((text) => allowed(text, hosts))).toEqual([])
@@ -153,7 +153,7 @@ describe('the list of hosts', () => {
     }
   })
 
-  it('gives every text one spelling, which is read as itself', () => {
+  it('gives every text one canonical spelling, which is stable', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.domain(), fc.ipV4(), fc.ipV6()), (text) => {
         const host = canonicalHost(text)
@@ -163,7 +163,7 @@ describe('the list of hosts', () => {
     )
   })
 
-  it('has no address beside the canonical ones', () => {
+  it('accepts only canonical addresses', () => {
     for (const text of ['smtp.example.com', '', '1.2.3', '1.2.3.4.5']) expect(neverReached(text)).toBe(true)
     for (const text of ['10.0.0.1', '127.0.0.1', '0:0:0:0:0:0:0:1', '192.168.1.1'])
       expect(neverReached(text)).toBe(false)

@@ -6,7 +6,7 @@ import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
 
-/** Whatever a client may have managed to store. */
+/** Any text that a client may have stored. */
 const anything = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.constantFrom(
@@ -23,7 +23,7 @@ const anything = fc.oneof(
 )
 
 describe('the sentence of an event', () => {
-  it('is one line of printable ASCII, whatever the event carries', () => {
+  it('is one line of printable ASCII for any content of the event', () => {
     const event = fc.record({
       kind: fc.constantFrom(...EVENT_KINDS),
       at: fc.constant(0),
@@ -43,7 +43,7 @@ describe('the sentence of an event', () => {
     )
   })
 
-  it('tells a member of a shared account from the account', () => {
+  it('distinguishes a member of a shared account from the account', () => {
     const event = { kind: 'bot', at: 0, userRef: 'desk', memberRef: 'ann', details: {} } as const
     expect(sentenceOf(event)).toContain('ann of desk')
     expect(sentenceOf({ ...event, memberRef: 'desk' })).toBe(
@@ -53,14 +53,14 @@ describe('the sentence of an event', () => {
 })
 
 describe('the rules matrix', () => {
-  it('is whole before anything was set, all of it off', () => {
+  it('is complete before anything was set, with all rules off', () => {
     const rules = rulesAfter({})
     expect(Object.keys(rules)).toEqual([...EVENT_KINDS])
     for (const kind of EVENT_KINDS)
       expect(rules[kind]).toEqual(Object.fromEntries(CHANNELS.map((name) => [name, false])))
   })
 
-  it('changes where it is told to and nowhere else', () => {
+  it('changes only the given rules', () => {
     const before = rulesAfter({ bot: { email: true }, locked: { sms: true } })
     const after = rulesAfter(before, { bot: { email: false, syslog: true } })
     expect(after).toEqual({ ...before, bot: { email: false, sms: false, syslog: true } })
@@ -84,7 +84,7 @@ describe('the events of an attempt', () => {
     expect(kinds({ recommendedAction: 'challenge' })).toBeNull()
   })
 
-  it('are told by the most telling kind', () => {
+  it('have the most specific kind', () => {
     const facts = { replay: false, impossibleTravel: false }
     expect(kinds({})).toEqual(['blocked'])
     expect(kinds({ reason: 'detection-bot', facts: { ...facts, replay: true } })).toEqual(['bot'])
@@ -96,14 +96,14 @@ describe('the events of an attempt', () => {
     ])
   })
 
-  it('hold a lock with each failure that closes a mode, of that mode alone', () => {
+  it('contain a lock for each failure that closes a mode, of that mode only', () => {
     let counters = NO_ATTEMPTS
     for (const [n, locks] of [false, false, false, false, true, true].entries()) {
       counters = afterFailure(counters, 'biometric', 1000 + n)
       const told = attemptEvents({ ...attempt, recommendedAction: 'challenge', createdAt: 1000 + n }, counters)
       expect(told).toEqual(locks ? [{ kind: 'locked', until: 1000 + n + 30_000 }] : null)
     }
-    // The other mode's lock is not told again.
+    // The other mode's lock is not repeated.
     expect(attemptEvents({ ...attempt, method: 'security_code', createdAt: 1005 }, counters)).toEqual([
       { kind: 'blocked' },
     ])
@@ -116,7 +116,7 @@ describe('the events of an attempt', () => {
 describe('the settings of a channel', () => {
   const email = { host: 'smtp.example', port: 25, tls: 'none', sender: 'a@b.example', recipients: ['c@d.example'] }
 
-  it('take no mailbox but one plain address: 0 of 5,000 hostile ones that could say more', () => {
+  it('accept only one plain address as mailbox: 0 of 5,000 hostile ones accepted', () => {
     const hostile = fc
       .tuple(
         anything,
@@ -135,7 +135,7 @@ describe('the settings of a channel', () => {
     expect(EmailSettings.parse({ ...email, recipients: good }).recipients).toEqual(good)
   })
 
-  it('take no control character anywhere', () => {
+  it('accept no control character anywhere', () => {
     for (const bad of ['\r', '\n', '\u0000', '\u007f', '\u0085', '\u2028']) {
       expect(EmailSettings.safeParse({ ...email, user: `a${bad}b` }).success).toBe(false)
       expect(EmailSettings.safeParse({ ...email, host: `smtp${bad}.example` }).success).toBe(false)
@@ -146,7 +146,7 @@ describe('the settings of a channel', () => {
     }
   })
 
-  it('take a gateway by https alone, without user and fragment', () => {
+  it('accept only an https gateway without user and fragment', () => {
     const url = (text: string) => SmsSettings.safeParse({ url: text, recipients: ['+33612345678'] }).success
     expect(url('https://sms.example/send?a=b')).toBe(true)
     for (const text of [
@@ -172,13 +172,13 @@ describe('a syslog message', () => {
     text: 'x',
   } as const
 
-  it('is as RFC 5424 has it', () => {
+  it('conforms to RFC 5424', () => {
     expect(syslogLine({ ...message, parameters: { user: 'a"b\\c]d' }, text: 'hello' })).toBe(
       '<36>1 2026-11-21T00:00:00.000Z - keystride - bot [keystride@32473 user="a\\"b\\\\c\\]d"] hello',
     )
   })
 
-  it('holds what it is given in the places for it: 0 forged frames of 10,000 strings in every place', () => {
+  it('keeps each input in its field: 0 forged frames of 10,000 strings in every field', () => {
     const whole =
       /^<36>1 \S+ - [\x21-\x7e]+ - [\x21-\x7e]+ \[keystride@32473 user="((?:[^"\\\]]|\\["\\\]])*)"\] [\x20-\x7e]*$/
     fc.assert(

@@ -16,22 +16,22 @@ import { agreement, KINDS, lateAgreement, policies, type Rules, SHIPPED } from '
 const RUNS = 10_000
 const DAY = 24 * 3_600_000
 
-describe('the rules of attempts, against the book', () => {
+describe('the rules of attempts, against the oracle', () => {
   it(`agree with it in ${RUNS} runs of reservations, ends, waits, sessions, resets, codes and unlocks`, () => {
     fc.assert(agreement(SHIPPED), { numRuns: RUNS })
   }, 60_000)
 
-  it(`close what it closes, and as long, in ${RUNS} histories that no lock held back`, () => {
+  it(`close what it closes, for the same time, in ${RUNS} histories without enforced locks`, () => {
     fc.assert(lateAgreement(SHIPPED), { numRuns: RUNS })
   }, 60_000)
 })
 
-/** These counters, with a difference. */
+/** Counters with changes. */
 const but = (counters: AttemptCounters, kind: AttemptKind, changes: Partial<AttemptCounters[AttemptKind]>) => ({
   ...counters,
   [kind]: { ...counters[kind], ...changes },
 })
-/** A re-statement of `afterFailure` that can be got wrong in one place at a time. */
+/** A copy of `afterFailure` into which one bug at a time can be planted. */
 const failing =
   ({
     perDay = 20,
@@ -59,7 +59,7 @@ const failing =
     return { ...counters, [kind]: { streak, closedUntil, off: before.off || dead, recentFailures } }
   }
 
-/** Bugs in what an end makes of the counters. */
+/** Bugs in the counters after an attempt. */
 const miscounted: readonly [string, Pick<Rules, 'afterFailure'> | Pick<Rules, 'afterSuccess'>][] = [
   ['a success resets both kinds', { afterSuccess: (c) => KINDS.reduce(afterSuccess, c) }],
   [
@@ -99,7 +99,7 @@ const withAnswer = (change: (window: AttemptWindow) => Partial<AttemptWindow>) =
   attemptWindow: (inputs: Inputs) => ({ ...attemptWindow(inputs), ...change(attemptWindow(inputs)) }),
 })
 
-/** Bugs in the window, and in what else may touch counters and reservations. */
+/** Bugs in the window, and in other changes of counters and reservations. */
 const misjudged: readonly [string, Partial<Rules>][] = [
   ['a lock ends a millisecond early', withInputs(({ now }) => ({ now: now + 1 }))],
   ['a lock ends a millisecond late', withInputs(({ now }) => ({ now: now - 1 }))],
@@ -120,19 +120,19 @@ const misjudged: readonly [string, Partial<Rules>][] = [
   ['a lost attempt is refunded', { afterLoss: (used, kind) => ({ ...used, [kind]: used[kind] - 1 }) }],
 ]
 
-describe('of a bug planted in the rules, the book', () => {
+describe('with a planted bug in the rules, the oracle', () => {
   const found = (property: Parameters<typeof fc.check>[0]) =>
     (fc.check(property, { numRuns: RUNS, endOnFailure: true }) as { failed: boolean }).failed
 
-  it.each(miscounted)('tells that %s', (_, bug) => {
+  it.each(miscounted)('detects that %s', (_, bug) => {
     expect(found(lateAgreement({ ...SHIPPED, ...bug }))).toBe(true)
   })
 
-  it.each(misjudged)('tells that %s', (_, bug) => {
+  it.each(misjudged)('detects that %s', (_, bug) => {
     expect(found(agreement({ ...SHIPPED, ...bug }))).toBe(true)
   })
 
-  it('tells nothing where none is planted', () => {
+  it('detects nothing without a planted bug', () => {
     fc.assert(lateAgreement({ ...SHIPPED, afterFailure: failing() }), { numRuns: 1000 })
   })
 })
@@ -155,7 +155,7 @@ describe('the open mode', () => {
     now: times,
   })
 
-  it('is told by policy, session, locks and time alone: whatever else differs, it is the same', () => {
+  it('depends only on policy, session, locks and time', () => {
     const read = (whole: Inputs): Inputs => ({
       ...whole,
       policy: {

@@ -14,17 +14,17 @@ import {
 } from '../../src/domain/attempts.js'
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import {
-  type Book,
   type Entry,
+  expectedWindow,
   failuresOf,
   isClosed,
   isOpen,
   lockMs,
+  type MemberFacts,
   newVisit,
   turns,
   type Visit,
-  windowByTheBook,
-} from './attempts-by-the-book.js'
+} from './attempts-oracle.js'
 
 const SECOND = 1000
 const DAY = 24 * 3600 * SECOND
@@ -32,16 +32,16 @@ const DAY = 24 * 3600 * SECOND
 type Fallback = Policy['security_code_fallback']
 export const KINDS: readonly AttemptKind[] = ['biometric', 'security_code']
 
-/** What is tested: the shipped rules, or such with a bug planted in them. */
+/** The rules under test: the shipped ones, or ones with a planted bug. */
 export interface Rules {
   readonly afterFailure: typeof afterFailure
   readonly afterSuccess: typeof afterSuccess
   readonly attemptWindow: typeof attemptWindow
-  /** What a reset, a new code and a new session make of the counters: held to by the tests of the stores. */
+  /** The counters after a reset, a new code and a new session; the tests of the stores check the same. */
   readonly afterReset: (counters: AttemptCounters) => AttemptCounters
   readonly afterNewCode: (counters: AttemptCounters) => AttemptCounters
   readonly inNewSession: (counters: AttemptCounters) => AttemptCounters
-  /** What an attempt whose end nobody heard of leaves of its reservation. */
+  /** The reservation after an attempt whose end was lost. */
   readonly afterLoss: (used: SessionUse, kind: AttemptKind) => SessionUse
 }
 
@@ -57,157 +57,180 @@ export const SHIPPED: Rules = {
   afterLoss: (used) => used,
 }
 
-/** One attempt between its reservation and its end, on both sides. */
+/** One attempt between its reservation and its end, in the rules and in the oracle. */
 interface UnderWay {
   readonly kind: AttemptKind
   readonly session: { used: SessionUse }
-  /** The session as the reservation left it. */
+  /** The session after the reservation. */
   readonly used: SessionUse
-  /** Of the profile or the code that it is compared with. */
+  /** Version of the profile or the code that it is compared with. */
   readonly version: number
   readonly visit: Visit
   readonly visitThen: Visit
   readonly entry: Visit['attempts'][number]
 }
 
-/** A member under the rules, and beside it the history that the book judges by. */
-function play(rules: Rules, fallback: Fallback) {
-  const policy = { ...DEFAULT_POLICY, security_code_fallback: fallback }
-  let now = 1_800_000_000_000
-  let counters = NO_ATTEMPTS
-  let session = { used: FRESH }
-  let profileReady = true
-  let codeUsable = true
-  const version: Record<AttemptKind, number> = { biometric: 0, security_code: 0 }
-  const underWay: UnderWay[] = []
-  const history: Entry[] = []
-  let visit = newVisit()
-  const visits = [visit]
+/** A member under the rules, and in parallel the history for the oracle. */
+class Play {
+  private now = 1_800_000_000_000
+  private counters = NO_ATTEMPTS
+  private session = { used: FRESH }
+  private profileReady = true
+  private codeUsable = true
+  private readonly version: Record<AttemptKind, number> = { biometric: 0, security_code: 0 }
+  private readonly underWay: UnderWay[] = []
+  private readonly history: Entry[] = []
+  private visit = newVisit()
+  readonly visits = [this.visit]
 
-  const windowFor = (used: SessionUse) =>
-    rules.attemptWindow({ policy, session: used, counters, profileReady, codeUsable, now })
-  const opens = (kind: AttemptKind, window: AttemptWindow) =>
-    kind === 'biometric' ? window.mode === 'biometric' : window.codeOpen
-  const book = (): Book => ({ policy: fallback, history, visit, profileReady, codeUsable, now })
-  const take = (which: number) => underWay.splice(which % Math.max(1, underWay.length), 1)[0]
-  const budget = (kind: AttemptKind) =>
-    kind === 'biometric' ? fallback.max_biometric_attempts : fallback.max_code_attempts
+  constructor(
+    private readonly rules: Rules,
+    private readonly fallback: Fallback,
+  ) {}
 
-  const acts = {
-    wait(ms: number) {
-      now += ms
-    },
-    begin(kind: AttemptKind) {
-      const allowed = opens(kind, windowFor(session.used)) && session.used[kind] < budget(kind)
-      strictEqual(allowed, opens(kind, windowByTheBook(book())), `${kind} may begin`)
-      if (!allowed) return
-      session.used = { ...session.used, [kind]: session.used[kind] + 1 }
-      const entry: Visit['attempts'][number] = { kind, fate: 'under way' }
-      visit.attempts.push(entry)
-      const visitThen = { ...visit }
-      underWay.push({ kind, session, used: session.used, version: version[kind], visit, visitThen, entry })
-    },
-    /** Ends one that is under way as the flows do: decided on the counters as they are by then. */
-    end(which: number, right: boolean) {
-      const one = take(which)
-      if (one === undefined) return
-      const { kind, used, entry } = one
-      const current = version[kind] === one.version
-      const judged = current && opens(kind, windowFor({ ...used, [kind]: used[kind] - 1 }))
-      strictEqual(judged, current && isOpen(book(), kind, one.visitThen, now), `${kind} is judged`)
-      entry.fate = judged ? 'judged' : 'lost'
-      if (!judged) return
-      counters = right ? rules.afterSuccess(counters, kind) : rules.afterFailure(counters, kind, now)
-      history.push({ at: now, what: right ? 'success' : 'failure', kind })
-      if (right || kind !== 'biometric') return
-      one.session.used = { ...one.session.used, typingFailed: true }
-      one.visit.typingFailed = true
-    },
-    /** The pattern could not be read. */
-    giveBack(which: number) {
-      const one = take(which)
-      if (one === undefined) return
-      one.session.used = { ...one.session.used, [one.kind]: one.session.used[one.kind] - 1 }
-      one.entry.fate = 'given back'
-    },
-    /** The process died, or the store answered too late. */
-    lose(which: number) {
-      const one = take(which)
-      if (one === undefined) return
-      one.session.used = rules.afterLoss(one.session.used, one.kind)
-      one.entry.fate = 'lost'
-    },
-    newSession() {
-      counters = rules.inNewSession(counters)
-      session = { used: FRESH }
-      visit = newVisit()
-      visits.push(visit)
-    },
-    reset() {
-      counters = rules.afterReset(counters)
-      history.push({ at: now, what: 'reset' })
-      version.biometric++
-      profileReady = false
-      acts.newSession()
-    },
-    enroll() {
-      profileReady = true
-    },
-    setCode() {
-      counters = rules.afterNewCode(counters)
-      history.push({ at: now, what: 'new code' })
-      version.security_code++
-      codeUsable = true
-    },
-    clearCode() {
-      version.security_code++
-      codeUsable = false
-    },
-    unlock() {
-      counters = NO_ATTEMPTS
-      history.push({ at: now, what: 'unlock' })
-    },
+  wait(ms: number): void {
+    this.now += ms
   }
 
-  return {
-    ...acts,
-    /** Attempts in a row, each in a new session and as soon as its kind opens; every so many succeed. */
-    storm(kind: AttemptKind, attempts: number, rightEvery: number) {
-      for (let i = 1; i <= attempts; i++) {
-        acts.newSession()
-        const opensAt = turns(book()).find((at) => isOpen(book(), kind, visit, at))
-        if (opensAt === undefined) return
-        now = opensAt
-        acts.begin(kind)
-        acts.end(underWay.length - 1, i % rightEvery === 0)
-      }
-    },
-    window: () => windowFor(session.used),
-    isShut: (kind: AttemptKind) => closedForMs(counters, kind, now) > 0,
-    isOff: (kind: AttemptKind) => counters[kind].off,
-    book,
-    visits,
+  begin(kind: AttemptKind): void {
+    const { session, visit } = this
+    const allowed = opens(kind, this.window()) && session.used[kind] < this.budget(kind)
+    strictEqual(allowed, opens(kind, expectedWindow(this.facts())), `${kind} may begin`)
+    if (!allowed) return
+    session.used = { ...session.used, [kind]: session.used[kind] + 1 }
+    const entry: Visit['attempts'][number] = { kind, fate: 'under way' }
+    visit.attempts.push(entry)
+    const visitThen = { ...visit }
+    this.underWay.push({ kind, session, used: session.used, version: this.version[kind], visit, visitThen, entry })
+  }
+
+  /** Ends an attempt as the flows do: decided with the counters at that time. */
+  end(which: number, right: boolean): void {
+    const one = this.take(which)
+    if (one === undefined) return
+    const { kind, used, entry } = one
+    const current = this.version[kind] === one.version
+    const judged = current && opens(kind, this.windowFor({ ...used, [kind]: used[kind] - 1 }))
+    strictEqual(judged, current && isOpen(this.facts(), kind, one.visitThen, this.now), `${kind} is judged`)
+    entry.fate = judged ? 'judged' : 'lost'
+    if (!judged) return
+    const { counters, now } = this
+    this.counters = right ? this.rules.afterSuccess(counters, kind) : this.rules.afterFailure(counters, kind, now)
+    this.history.push({ at: now, what: right ? 'success' : 'failure', kind })
+    if (right || kind !== 'biometric') return
+    one.session.used = { ...one.session.used, typingFailed: true }
+    one.visit.typingFailed = true
+  }
+
+  /** The reservation is returned, because the pattern was invalid. */
+  giveBack(which: number): void {
+    const one = this.take(which)
+    if (one === undefined) return
+    one.session.used = { ...one.session.used, [one.kind]: one.session.used[one.kind] - 1 }
+    one.entry.fate = 'given back'
+  }
+
+  /** The end is lost: the process died, or the store answered too late. */
+  lose(which: number): void {
+    const one = this.take(which)
+    if (one === undefined) return
+    one.session.used = this.rules.afterLoss(one.session.used, one.kind)
+    one.entry.fate = 'lost'
+  }
+
+  newSession(): void {
+    this.counters = this.rules.inNewSession(this.counters)
+    this.session = { used: FRESH }
+    this.visit = newVisit()
+    this.visits.push(this.visit)
+  }
+
+  reset(): void {
+    this.counters = this.rules.afterReset(this.counters)
+    this.history.push({ at: this.now, what: 'reset' })
+    this.version.biometric++
+    this.profileReady = false
+    this.newSession()
+  }
+
+  enroll(): void {
+    this.profileReady = true
+  }
+
+  setCode(): void {
+    this.counters = this.rules.afterNewCode(this.counters)
+    this.history.push({ at: this.now, what: 'new code' })
+    this.version.security_code++
+    this.codeUsable = true
+  }
+
+  clearCode(): void {
+    this.version.security_code++
+    this.codeUsable = false
+  }
+
+  unlock(): void {
+    this.counters = NO_ATTEMPTS
+    this.history.push({ at: this.now, what: 'unlock' })
+  }
+
+  /** Consecutive attempts, each in a new session as soon as its kind opens; every `rightEvery`-th succeeds. */
+  storm(kind: AttemptKind, attempts: number, rightEvery: number): void {
+    for (let i = 1; i <= attempts; i++) {
+      this.newSession()
+      const opensAt = turns(this.facts()).find((at) => isOpen(this.facts(), kind, this.visit, at))
+      if (opensAt === undefined) return
+      this.now = opensAt
+      this.begin(kind)
+      this.end(this.underWay.length - 1, i % rightEvery === 0)
+    }
+  }
+
+  window = (): AttemptWindow => this.windowFor(this.session.used)
+  isShut = (kind: AttemptKind): boolean => closedForMs(this.counters, kind, this.now) > 0
+  isOff = (kind: AttemptKind): boolean => this.counters[kind].off
+
+  facts(): MemberFacts {
+    const { fallback, history, visit, profileReady, codeUsable, now } = this
+    return { policy: fallback, history, visit, profileReady, codeUsable, now }
+  }
+
+  private windowFor(used: SessionUse): AttemptWindow {
+    const { fallback, counters, profileReady, codeUsable, now } = this
+    const policy = { ...DEFAULT_POLICY, security_code_fallback: fallback }
+    return this.rules.attemptWindow({ policy, session: used, counters, profileReady, codeUsable, now })
+  }
+
+  private take(which: number): UnderWay | undefined {
+    return this.underWay.splice(which % Math.max(1, this.underWay.length), 1)[0]
+  }
+
+  private budget(kind: AttemptKind): number {
+    return kind === 'biometric' ? this.fallback.max_biometric_attempts : this.fallback.max_code_attempts
   }
 }
-type Play = ReturnType<typeof play>
 
-/** What may raise the attempts that remain to a session. */
+const opens = (kind: AttemptKind, window: AttemptWindow) =>
+  kind === 'biometric' ? window.mode === 'biometric' : window.codeOpen
+
+/** Commands that may raise the remaining attempts of a session. */
 const RAISES = ['newSession', 'storm', 'giveBack', 'reset', 'enroll', 'setCode', 'unlock']
 
-/** Whether this may end the lock of a kind. */
+/** Whether a command may end the lock of a kind. */
 const frees = (name: string, kind: AttemptKind, wasOff: boolean) =>
   (['wait', 'storm'].includes(name) && !wasOff) ||
   name === 'unlock' ||
   (kind === 'biometric' ? name === 'reset' : name === 'setCode' && wasOff)
 
-/** Does it, and holds what the member shows afterwards to the book, and to what it showed before. */
+/** Runs a command and compares the member afterwards with the oracle and with its state before. */
 function step(played: Play, name: string, act: () => void): void {
   const before = { ...played.window(), shut: KINDS.filter(played.isShut), off: KINDS.filter(played.isOff) }
   act()
   const after = played.window()
-  const book = played.book()
-  deepStrictEqual(after, windowByTheBook(book), `after ${name}`)
-  for (const kind of KINDS) strictEqual(played.isShut(kind), isClosed(book.history, kind, book.now), `${kind} is shut`)
+  const facts = played.facts()
+  deepStrictEqual(after, expectedWindow(facts), `after ${name}`)
+  for (const kind of KINDS)
+    strictEqual(played.isShut(kind), isClosed(facts.history, kind, facts.now), `${kind} is shut`)
   for (const kind of before.shut) {
     if (!frees(name, kind, before.off.includes(kind))) ok(played.isShut(kind), `${name} has freed ${kind}`)
   }
@@ -216,9 +239,9 @@ function step(played: Play, name: string, act: () => void): void {
   ok(after.remainingCodeAttempts <= before.remainingCodeAttempts, `${name} has raised the code attempts`)
 }
 
-/** What no history may show, said once more of the whole. */
+/** Checks bounds that every whole history must keep. */
 function holdBounds(played: Play): void {
-  const { policy, history } = played.book()
+  const { policy, history } = played.facts()
   for (const { attempts } of played.visits) {
     const judged = (kind: AttemptKind) => attempts.filter((one) => one.kind === kind && one.fate === 'judged').length
     ok(judged('biometric') <= policy.max_biometric_attempts, 'a session has judged more typing than its budget')
@@ -280,10 +303,10 @@ export const policies: fc.Arbitrary<Fallback> = fc
   })
   .map((given) => ({ ...DEFAULT_POLICY.security_code_fallback, ...given }))
 
-/** Every run of commands leaves the rules and the book in agreement. */
+/** Every run of commands leaves the rules and the oracle in agreement. */
 export const agreement = (rules: Rules) =>
   fc.property(policies, fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), (policy, commands) => {
-    const played = play(rules, policy)
+    const played = new Play(rules, policy)
     fc.modelRun(() => ({ model: {}, real: played }), commands)
     holdBounds(played)
   })
@@ -295,7 +318,7 @@ const bursts = fc.record({
   waitMs: waits,
 })
 
-/** The counters close what the book closes, whenever what is recorded: two clocks may disagree on whether a lock is over. */
+/** The counters close what the oracle closes, for any recording time: two clocks may disagree whether a lock has ended. */
 export const lateAgreement = (rules: Pick<Rules, 'afterFailure' | 'afterSuccess'>) =>
   fc.property(fc.array(bursts, { maxLength: 8 }), (all) => {
     const history: Entry[] = []

@@ -64,7 +64,7 @@ describe('the ladder of code failures', () => {
 })
 
 describe('a day of failures', () => {
-  it('closes typing at twenty, until the oldest is a day old, whatever successes came between', () => {
+  it('closes typing at twenty, until the oldest is a day old, regardless of successes in between', () => {
     let counters = NO_ATTEMPTS
     let now = 0
     for (let i = 0; i < 20; i++) {
@@ -78,7 +78,7 @@ describe('a day of failures', () => {
 })
 
 describe('what is open', () => {
-  it('has no end of a lock: below the first rung, and where twenty failures took a day', () => {
+  it('has no lock below the first rung, nor after twenty failures over a day', () => {
     expect(failures(4, 'biometric').counters.biometric.closedUntil).toBe(0)
     let counters = NO_ATTEMPTS
     for (let i = 0; i < 20; i++)
@@ -89,7 +89,7 @@ describe('what is open', () => {
 })
 
 describe('a success', () => {
-  it('ends its own streak and leaves the other kind alone', () => {
+  it('ends its own streak and does not change the other kind', () => {
     const typing = failures(4, 'biometric').counters
     const both = afterFailure(typing, 'security_code', 1)
     expect(afterSuccess(both, 'biometric').biometric.streak).toBe(0)
@@ -113,32 +113,32 @@ describe('the open mode', () => {
     expect(attemptWindow({ ...base, session: { ...FRESH, biometric: 3, security_code: 3 } }).mode).toBe('locked')
   })
 
-  it('is locked where typing is used up and no code can be used', () => {
+  it('is locked if typing is used up and no code is usable', () => {
     expect(attemptWindow({ ...base, codeUsable: false, session: { ...FRESH, biometric: 3 } }).mode).toBe('locked')
   })
 
-  it('lets a code be tried while typing is open, unless the policy wants typing first', () => {
+  it('allows a code while typing is open, unless the policy requires typing first', () => {
     expect(attemptWindow(base)).toMatchObject({ mode: 'biometric', codeOpen: true })
     expect(attemptWindow({ ...base, codeUsable: false }).codeOpen).toBe(false)
     expect(attemptWindow({ ...base, session: { ...FRESH, security_code: 3 } }).codeOpen).toBe(false)
     const fallback = { ...base.policy.security_code_fallback, require_biometric_first: true }
     const strict = { ...base, policy: { ...base.policy, security_code_fallback: fallback } }
     expect(attemptWindow(strict).codeOpen).toBe(false)
-    // Once a reservation was enough: an attempt under way, or one that succeeded, opened the code as well.
+    // Regression: a reservation was enough, so an attempt in progress, or a successful one, opened the code as well.
     expect(attemptWindow({ ...strict, session: { ...FRESH, biometric: 1 } }).codeOpen).toBe(false)
     expect(attemptWindow({ ...strict, session: { ...FRESH, biometric: 1, typingFailed: true } }).codeOpen).toBe(true)
     expect(attemptWindow({ ...strict, profileReady: false })).toMatchObject({ mode: 'security_code', codeOpen: true })
   })
 
-  it('says how long to wait, rounded up, and null where only a reset helps', () => {
+  it('gives the wait, rounded up, and null if only a reset helps', () => {
     const locked = failures(10, 'biometric')
     const inputs = { ...base, codeUsable: false, counters: locked.counters, now: locked.now + 1 }
     expect(attemptWindow(inputs).retryAfterSeconds).toBe(900)
     expect(attemptWindow({ ...inputs, counters: failures(50, 'biometric').counters }).retryAfterSeconds).toBeNull()
   })
 
-  // Once 0: the code was open, but only behind a typing that no wait would open.
-  it('says that no wait helps where the code comes after a typing that is off', () => {
+  // Regression: 0, because the code was open, but only after typing that no wait opens.
+  it('gives null if the code comes after typing that is off', () => {
     const fallback = { ...base.policy.security_code_fallback, require_biometric_first: true }
     const policy = { ...base.policy, security_code_fallback: fallback }
     const counters = failures(50, 'biometric').counters
@@ -147,7 +147,7 @@ describe('the open mode', () => {
 })
 
 describe("an administrator's lock", () => {
-  it('is not ended by a new code, as ten failures are', () => {
+  it('is not ended by a new code, unlike a lock of ten failures', () => {
     const dead = failures(10, 'security_code').counters
     expect(closedForMs(afterNewCode(dead), 'security_code', Date.UTC(2090))).toBe(0)
     expect(closedForMs(afterNewCode(afterLock(dead)), 'security_code', Date.UTC(2090))).toBe(Number.POSITIVE_INFINITY)

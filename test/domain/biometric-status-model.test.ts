@@ -47,7 +47,7 @@ const planted: readonly [string, Partial<StatusRules>][] = [
   ['a completion is not remembered', { afterAdd: (p) => ({ ...p, nPatternsRef: p.nPatternsRef + 1 }) }],
   ['the last removal is no reset', { afterRemoval: (p) => ({ ...SHIPPED.afterRemoval(p), everReset: p.everReset }) }],
   ['a reset is forgotten', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), everReset: p.everReset }) }],
-  ['an expired generation counts beside the next one', { afterCollected: SHIPPED.afterAdd }],
+  ['an expired generation counts together with the next one', { afterCollected: SHIPPED.afterAdd }],
   [
     'an expired generation is dropped with the first of the next one',
     { afterCollected: (p, target, now) => SHIPPED.afterAdd(SHIPPED.afterReset(p), target, now) },
@@ -55,8 +55,8 @@ const planted: readonly [string, Partial<StatusRules>][] = [
   ['a reset leaves a pattern', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), nPatternsRef: 1 }) }],
 ]
 
-describe('of a bug planted in the status, the table', () => {
-  it.each(planted)('tells that %s', (_, bug) => {
+describe('with a planted bug in the status, the table', () => {
+  it.each(planted)('detects that %s', (_, bug) => {
     const { failed } = fc.check(agreement({ ...SHIPPED, ...bug }), { numRuns: RUNS, endOnFailure: true })
     expect(failed).toBe(true)
   })

@@ -12,7 +12,7 @@ import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
 
 export type Profile = Parameters<typeof biometricStatus>[0]
 
-/** A profile of so many references, complete at `completedAt`. */
+/** A profile with a number of references, complete since `completedAt`. */
 export const profileOf = (nPatternsRef: number, completedAt: number | null): Profile => ({
   nPatternsRef,
   everReset: false,
@@ -24,11 +24,11 @@ export const profileOf = (nPatternsRef: number, completedAt: number | null): Pro
 const collected = (profile: Profile) => profile.successor?.nVisible ?? 0
 const collecting = (n: number) => ({ owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: n, nSensitive: 0 })
 
-/** What is tested: the shipped status, or one with a bug planted in it, over what the stores write. */
+/** The status under test, shipped or with a planted bug, and the profile after each write of the stores. */
 export interface StatusRules {
   readonly status: typeof biometricStatus
   readonly canVerify: typeof canVerify
-  /** Held to by the tests of the profile store. */
+  /** The tests of the profile store check the same. */
   readonly afterAdd: (profile: Profile, target: number, now: number) => Profile
   /** One more reference of the generation that will replace an outdated one. */
   readonly afterCollected: (profile: Profile, target: number, now: number) => Profile
@@ -61,20 +61,20 @@ export const SHIPPED: StatusRules = {
 
 const DAY = 24 * 3_600_000
 
-/** The table of decisions 5, row by row: where a profile stands is remembered and moved, never computed. */
+/** The table of decisions 5, row by row: the state is stored and moved, never computed. */
 interface TableState {
   stands: BiometricStatus
   n: number
-  /** References of an expired generation, while the next one is enrolled; 0 else. */
+  /** References of an expired generation while the next one is enrolled; otherwise 0. */
   nOld: number
   /** When it was completed or last verified. */
   goodAt: number
 }
 
-/** What became of an enroll call. */
+/** Result of an enroll call. */
 type Enrolled = 'stored' | 'nothing stored' | '409'
 
-/** A profile under the rules and, beside it, under the table. */
+/** A profile under the rules, and in parallel under the table. */
 export function play(rules: StatusRules, given: ProfileTargets) {
   let now = 1_800_000_000_000
   let targets = given
@@ -110,7 +110,7 @@ export function play(rules: StatusRules, given: ProfileTargets) {
       if (!wasComplete) table.goodAt = now
       return 'stored'
     },
-    /** Of the newest reference. */
+    /** Removes the newest reference. */
     remove() {
       if (table.nOld > 0) {
         const left = collected(profile) - 1
@@ -178,7 +178,7 @@ const targets = fc
   .tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 0, max: 5 }))
   .map(([target, more]) => ({ targetRefPatterns: target, fullRefPatterns: target + more }))
 
-/** Every run of commands leaves the status where the table has it. */
+/** Every run of commands leaves the status and the table in agreement. */
 export const agreement = (rules: StatusRules) =>
   fc.property(targets, fc.commands(COMMANDS, { maxCommands: 30, size: 'max' }), (given, commands) => {
     fc.modelRun(() => ({ model: {}, real: play(rules, given) }), commands)

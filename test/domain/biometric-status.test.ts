@@ -14,7 +14,7 @@ import { type Play, type Profile, play, profileOf, SHIPPED } from './biometric-s
 const NOW = 1_800_000_000_000
 const YEAR_DAYS = 365
 
-/** A profile with so many references, complete since the moment it could be. */
+/** A profile with a number of references, complete since the earliest possible moment. */
 function profile(n: number, targets = DEFAULT_TARGETS): Play {
   const played = play(SHIPPED, targets)
   for (let i = 0; i < n; i++) played.enroll(true)
@@ -138,24 +138,24 @@ describe('an outdated generation', () => {
     expect(status(0, unread)).toBe('not-ready')
   })
 
-  it('is told as in-progress while the next one is enrolled, and not while a link collects one', () => {
+  it('is shown as in-progress while the next one is enrolled, but not while a link collects one', () => {
     expect(status(5, { ...unread, successor })).toBe('in-progress')
     expect(status(5, { ...unread, successor: { ...successor, owner: 'a link' } })).toBe('expired')
     expect(status(5, { successor: { ...successor, owner: 'a link' } })).toBe('ok')
   })
 
-  it('is none that was never complete before the target was lowered to it', () => {
+  it('excludes a profile that became complete only because the target was lowered', () => {
     expect(status(4, { completedAt: null }, { targetRefPatterns: 3, fullRefPatterns: 10 })).toBe('ok')
   })
 })
 
-describe('what goes with the status', () => {
+describe('consequences of the status', () => {
   it('typing is open in ok and full only', () => {
     const open = (['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'] as const).filter(canVerify)
     expect(open).toEqual(['ok', 'full'])
   })
 
-  it('each mode of capture counts by itself', () => {
+  it('each capture mode is counted separately', () => {
     expect([0, 1, 4, 5].map((n) => refPatternsStatus(n, DEFAULT_TARGETS))).toEqual([
       'none',
       'in-progress',

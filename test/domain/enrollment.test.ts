@@ -18,22 +18,22 @@ const reset = { id: 'a', action: 'RESET_BIOMETRIC_PROFILE', queuedAt: NOW - 1, n
 const update = { ...reset, action: 'UPDATE_BIOMETRIC_PROFILE' } as const
 
 describe('an enrolled pattern', () => {
-  it.each([0, 1, 4])('goes beside %i references, up to the target', (n) => {
+  it.each([0, 1, 4])('is added to %i references, up to the target', (n) => {
     expect(place(member(n))).toEqual({ kind: 'current', limit: 5 })
   })
 
-  it('goes nowhere once the profile is complete, unless typing succeeded in this session within 5 minutes', () => {
+  it('is refused once the profile is complete, unless typing succeeded in this session within 5 minutes', () => {
     expect(place(member(5))).toEqual({ kind: 'closed' })
     expect(place(member(5), { authenticatedAt: NOW - 5 * MINUTE })).toEqual({ kind: 'current', limit: 10 })
     expect(place(member(5), { authenticatedAt: NOW - 5 * MINUTE - 1 })).toEqual({ kind: 'closed' })
   })
 
-  it('goes nowhere where the profile is full, which is no error', () => {
+  it('is not stored if the profile is full, which is no error', () => {
     expect(place(member(10))).toEqual({ kind: 'none' })
     expect(place(member(10), { authenticatedAt: NOW })).toEqual({ kind: 'none' })
   })
 
-  it('goes into a successor where the profile is expired or a successor was begun', () => {
+  it('goes into a successor if the profile is expired or a successor exists', () => {
     const expired = { completedAt: NOW - PROFILE_LIFETIME_MS - 1 }
     const next = { kind: 'successor', owner: ENROLLMENT, asReset: false }
     const successor = { owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: 2, nSensitive: 0 }
@@ -44,7 +44,7 @@ describe('an enrolled pattern', () => {
     expect(place(member(5, { successor: { ...successor, owner: 'a link' } }))).toEqual({ kind: 'closed' })
   })
 
-  it('follows a reset that this session has reported, in any state', () => {
+  it('follows a reset that this session reported, in any state', () => {
     for (const n of [0, 3, 5, 10]) {
       expect(place(member(n, { pending: reset }), { reportedAction: 'a' })).toEqual({ kind: 'reset', pendingId: 'a' })
       expect(place(member(n, { pending: reset }), { reportedAction: 'b' }).kind).not.toBe('reset')
@@ -53,7 +53,7 @@ describe('an enrolled pattern', () => {
     }
   })
 
-  it('replaces the oldest under an update that this session has reported and then authenticated', () => {
+  it('replaces the oldest under an update, if this session reported it and then authenticated', () => {
     const session = { reportedAction: 'a', authenticatedAt: NOW - 14 * MINUTE }
     for (const n of [5, 10]) {
       expect(place(member(n, { pending: update }), session)).toEqual({ kind: 'replace', pendingId: 'a' })

@@ -66,7 +66,7 @@ describe('an own word', () => {
     ['one character', 'a'],
     ['25 characters', 'a'.repeat(25)],
     ['a space inside', 'two words'],
-    ['a space around', ' word'],
+    ['a leading space', ' word'],
     ['a line break', 'word\n'],
     ['a digit first', '3com'],
     ['digits alone', '2024'],
@@ -93,7 +93,7 @@ describe('an own word', () => {
     if (text.length > 4) expect(result.error?.message).not.toContain(text)
   })
 
-  it('is as it will be kept, whatever came: in one form, short, of letters, digits and single joints', () => {
+  it('is stored in one form for any input: short, of letters, digits and single joints', () => {
     const pieces = fc.constantFrom(...'abzÀéßŒıİĳſŉK0９’‐\'-\u0301 \n\u200b<"&'.split(''))
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: pieces, maxLength: 30 }))
     fc.assert(
@@ -115,7 +115,7 @@ describe('an own word', () => {
 })
 
 describe('a change of a language', () => {
-  it('takes a word once, and none that is shipped, whether that is enabled or not', () => {
+  it('accepts a word once, and no shipped word, enabled or disabled', () => {
     const stored = [own('zephyr'), own('quokka', { enabled: false }), disabledCore('house')]
     expect(kindOf(() => checkChange('en', stored, { put: own('zephyr', { id: 'other' }) }))).toBe('typing-word-taken')
     expect(kindOf(() => checkChange('en', stored, { put: own('quokka', { id: 'other' }) }))).toBe('typing-word-taken')
@@ -127,7 +127,7 @@ describe('a change of a language', () => {
     )
   })
 
-  it('may still switch an own word that a later version of the product ships', () => {
+  it('may still enable or disable an own word that a later version of the product ships', () => {
     const stored = [own('house')]
     expect(kindOf(() => checkChange('en', stored, { put: own('house', { enabled: false }) }))).toBeNull()
   })
@@ -184,7 +184,7 @@ describe('suggested words of an organization', () => {
       ],
     }))
 
-  it('are enabled words of the right language alone, all different, with 40 key presses or more', () => {
+  it('are distinct enabled words of the right language only, with at least 40 key presses', () => {
     fc.assert(
       fc.property(changed, fc.integer({ min: 0, max: 2 ** 32 - 1 }), ({ language, stored }, seed) => {
         const usable = usableWords(language, stored)
@@ -198,7 +198,7 @@ describe('suggested words of an organization', () => {
     )
   })
 
-  it('vary from call to call, even where as few words as may be are left', () => {
+  it('vary from call to call, even with the fewest words allowed', () => {
     const stored = coreWords('nl')
       .slice(USABLE_WORDS_MIN)
       .map((word) => disabledCore(word, 'nl'))
@@ -208,7 +208,7 @@ describe('suggested words of an organization', () => {
     expect(seen.size).toBeGreaterThan(990)
   })
 
-  it('are the shipped ones again where a shorter list of a later version leaves too few', () => {
+  it('are the shipped ones again if a shorter list of a later version leaves too few', () => {
     const stored = coreWords('fr')
       .slice(USABLE_WORDS_MIN - 1)
       .map((word) => disabledCore(word, 'fr'))
@@ -220,7 +220,7 @@ describe('suggested words of an organization', () => {
     expect(pools).toEqual({ ...CORE_POOLS, en: [...coreWords('en').filter((word) => word !== 'house'), 'zephyr'] })
   })
 
-  it('come to an end even from words that cannot fill them', () => {
+  it('end even if the words cannot give enough key presses', () => {
     expect(suggestWordsFor('ann', 1, ['ab', 'cd']).sort()).toEqual(['ab', 'cd'])
     expect(suggestWordsFor('ann', 1, [])).toEqual([])
   })

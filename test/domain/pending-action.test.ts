@@ -32,8 +32,8 @@ const history: fc.Arbitrary<Happened[]> = fc
     })
   })
 
-/** The rule read off the whole history: the last thing queued, unless something since has ended it. */
-function byTheBook(happened: readonly Happened[], now: number): PendingEvent | null {
+/** The rule, derived from the whole history: the last queued action, unless a later event ended it. */
+function expectedAction(happened: readonly Happened[], now: number): PendingEvent | null {
   const last = happened.findLastIndex(({ event: { kind } }) => kind === 'queue')
   const queued = happened[last]
   if (queued === undefined || queued.event.kind !== 'queue') return null
@@ -45,14 +45,14 @@ function byTheBook(happened: readonly Happened[], now: number): PendingEvent | n
 }
 
 describe('a pending action', () => {
-  it('is what was queued last, until it is cleared, done or seven days old, in every order of events', () => {
+  it('is the last one queued, until cleared, done or seven days old, in every order of events', () => {
     fc.assert(
       fc.property(history, (steps) => {
         let queued: QueuedAction | null = null
         steps.forEach(({ event: happened, at }, i) => {
           queued = pendingAfter(queued, happened, at)
           for (const now of [at, at + 3 * DAY, at + 7 * DAY, at + 7 * DAY + 1]) {
-            const wanted = byTheBook(steps.slice(0, i + 1), now)
+            const wanted = expectedAction(steps.slice(0, i + 1), now)
             const held = livePending(queued, now)
             expect(held === null ? null : { id: held.id, action: held.action }).toEqual(
               wanted?.kind === 'queue' ? { id: wanted.id, action: wanted.action } : null,
@@ -70,7 +70,7 @@ describe('a pending action', () => {
     expect(livePending(queued, 6 + PENDING_ACTION_LIFETIME_MS)).toBeNull()
   })
 
-  it('that is queued again begins anew', () => {
+  it('starts again if queued again', () => {
     const queue = (id: string): PendingEvent => ({ kind: 'queue', id, action: 'UPDATE_BIOMETRIC_PROFILE' })
     const first = pendingAfter(pendingAfter(null, queue('a'), 1), { kind: 'replaced', target: TARGET }, 2)
     expect(first?.nReplaced).toBe(1)

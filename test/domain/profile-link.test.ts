@@ -17,7 +17,7 @@ const collecting = (owner: string, nVisible: number, nSensitive = 0) => ({
 })
 
 describe('a profile link', () => {
-  it('to create aims at a complete profile, and has nothing to do where there is one', () => {
+  it('to create aims at a complete profile, and has nothing to do if one exists', () => {
     expect([0, 3, 5, 10].map((n) => aim('create-profile', n))).toEqual(['target', 'target', null, null])
   })
 
@@ -29,7 +29,7 @@ describe('a profile link', () => {
     expect([0, 3, 5, 10].map((n) => aim('reset-profile', n))).toEqual(Array(4).fill('target'))
   })
 
-  it('to create or complete adds to what is there, up to its aim', () => {
+  it('to create or complete adds to the references, up to its aim', () => {
     for (const kind of ['create-profile', 'complete-profile'] as const) {
       expect(linkPlace(inputs(kind, member(3)))).toEqual({ kind: 'current', limit: 5 })
       expect(linkProgress(inputs(kind, member(3)))).toEqual({ nPatterns: 3, targetPatterns: 5 })
@@ -47,7 +47,7 @@ describe('a profile link', () => {
     expect(linkProgress(inputs('create-profile', begun))).toEqual({ nPatterns: 2, targetPatterns: 5 })
   })
 
-  it('to reset collects by itself, whatever the profile: what another link or enrollment has collected is not its own', () => {
+  it('to reset collects separately: it never uses references of another link or of enrollment', () => {
     for (const of of [member(0), member(3), member(10), expired])
       expect(linkPlace(inputs('reset-profile', of))).toEqual({ kind: 'successor', owner: 'link:one', asReset: true })
     const own = inputs('reset-profile', member(10, collecting('link:one', 3, 1)))

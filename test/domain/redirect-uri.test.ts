@@ -70,7 +70,7 @@ describe('redirect_uri', () => {
     expect(redirectUri(given)).toBeNull()
   })
 
-  it('has 2,048 characters at the most, as it came and as it is kept', () => {
+  it('has at most 2,048 characters, as given and as stored', () => {
     const long = (address: string, length: number) => address + 'a'.repeat(length - address.length)
     expect(redirectUri(long('https://example.com/', 2048))).toHaveLength(2048)
     expect(redirectUri(long('https://example.com/', 2049))).toBeNull()
@@ -79,7 +79,7 @@ describe('redirect_uri', () => {
     expect(redirectUri(long('https://example.com?', 2048))).toBeNull()
   })
 
-  it('goes anywhere without a list, and with one to its origins alone: scheme, host and port', () => {
+  it('may be any without a list, and with a list only its origins: scheme, host and port', () => {
     expect(mayRedirect('https://example.com/x', [])).toBe(true)
     const list = ['https://example.com', 'http://localhost:3000']
     expect(mayRedirect('https://example.com/x', list)).toBe(true)
@@ -88,7 +88,7 @@ describe('redirect_uri', () => {
       expect([other, mayRedirect(other, list)]).toEqual([other, false])
   })
 
-  it('leads to no place off the list, however it is written', () => {
+  it('is never outside the list, in any spelling', () => {
     const [good, evil] = ['https://example.com', 'https://evil.example']
     const list = [good]
     const controls = Array.from({ length: 33 }, (_, code) => String.fromCharCode(code === 32 ? 127 : code))
@@ -148,14 +148,14 @@ describe('redirect_uri', () => {
     figure('T26', found, '0 of 150, 0', payloads.length >= 150 && off.length + split.length === 0)
   })
 
-  it('has origins for its list, and nothing but origins', () => {
+  it('accepts only origins for its list', () => {
     expect(redirectOrigin('https://Example.com/')).toBe('https://example.com')
     expect(redirectOrigin('https://example.com:443')).toBe('https://example.com')
     for (const other of ['https://example.com/a', 'https://example.com/?a', 'http://example.com', '*'])
       expect([other, redirectOrigin(other)]).toEqual([other, null])
   })
 
-  it('says status=completed at the end, once, and leaves the rest as it was', () => {
+  it('gets status=completed once, and is otherwise unchanged', () => {
     expect(completedUri('https://example.com/')).toBe('https://example.com/?status=completed')
     expect(completedUri('https://example.com/?')).toBe('https://example.com/?status=completed')
     expect(completedUri('https://example.com/?a=b%20c')).toBe('https://example.com/?a=b%20c&status=completed')

@@ -51,7 +51,7 @@ describe('weakness', () => {
     'is one of the most common codes': ['142536', '5683', '314159', '778899'],
   }
   for (const [rule, codes] of Object.entries(weak)) {
-    it(`says of a code that it ${rule}, where it breaks this rule`, () => {
+    it(`says that a code ${rule} if it breaks this rule`, () => {
       for (const code of codes) expect(judge(code), code).toBe(rule)
     })
   }
@@ -63,16 +63,16 @@ describe('weakness', () => {
     for (const code of ['0012', '24074120', '41200724']) expect(judge(code), code).toBeNull()
   })
 
-  it('takes a date for one only where it is the whole code', () => {
+  it('recognizes a date only if it is the whole code', () => {
     for (const code of ['24075', '2407835']) expect(judge(code), code).toBeNull()
   })
 
-  it('follows a ring of keys from any of them, either way and round again', () => {
+  it('follows a ring of keys from any start, in both directions and repeatedly', () => {
     for (const code of ['987412', '478963', '8426', '874123698741'])
       expect(judge(code), code).toBe('must not follow a shape on the keypad')
   })
 
-  it('leaves alone what only looks like a shape', () => {
+  it('accepts codes that only resemble a shape', () => {
     for (const code of ['147269', '258094', '749205', '483061', '7492', '90517', '1475', '3828'])
       expect(judge(code), code).toBeNull()
   })
@@ -91,7 +91,7 @@ describe('weakness', () => {
     expect(said).toBe('is on the list of codes this organization does not accept')
   })
 
-  it('never repeats the code in what it says', () => {
+  it('never contains the code in its message', () => {
     for (const code of Object.values(weak).flat()) expect(judge(code) ?? '', code).not.toContain(code)
   })
 })
@@ -112,7 +112,7 @@ describe('pickCode', () => {
       expect(pickCode(rules({ code_length: length }), randomDigits)).toHaveLength(length)
   })
 
-  it('ends where the policy leaves none', () => {
+  it('throws if the policy leaves none', () => {
     expect(() => pickCode(rules(), () => '111111')).toThrow('no security code')
   })
 })
@@ -120,11 +120,11 @@ describe('pickCode', () => {
 describe('codeUsable', () => {
   const temporary: CodeState = { set: true, temporary: true, expiresAt: NOW, used: false, version: 1 }
 
-  it('lets a temporary code live for a day', () => {
+  it('keeps a temporary code for a day', () => {
     expect(TEMPORARY_CODE_MS).toBe(24 * HOUR)
   })
 
-  it('holds for a chosen code, and for a temporary one until its end or its use', () => {
+  it('is true for a chosen code, and for a temporary one until its expiry or use', () => {
     expect(codeUsable({ ...temporary, temporary: false, expiresAt: null }, NOW)).toBe(true)
     expect(codeUsable(temporary, NOW - 1)).toBe(true)
     expect(codeUsable(temporary, NOW)).toBe(false)
@@ -134,7 +134,7 @@ describe('codeUsable', () => {
 })
 
 describe('afterIssue', () => {
-  it('lets five be issued within an hour and says how long to wait for the sixth', () => {
+  it('allows five an hour and gives the wait for the sixth', () => {
     let issued: readonly number[] = []
     for (let i = 0; i < ISSUED_PER_HOUR; i++) {
       const after = afterIssue(issued, NOW + i)

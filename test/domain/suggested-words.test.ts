@@ -29,7 +29,7 @@ describe('words suggested to a person', () => {
     expect(texts.size).toBe(1000)
   })
 
-  it('are drawn from the same home words at every sign-in, and from others for somebody else', () => {
+  it('are drawn from the same home words at every sign-in, and from others for another person', () => {
     const words = coreWords('en')
     const typed = new Set(seeds(500).flatMap((seed) => suggestWordsFor('ann', seed, words)))
     expect([...typed].sort()).toEqual([...homeOf('ann', words)].sort())
@@ -56,7 +56,7 @@ describe('words suggested to a person', () => {
     },
   )
 
-  it('tell more of who typed them than words at random', () => {
+  it('identify their typist better than random words', () => {
     const tells = pairWorth('', 0)
     const worth = (word: string) =>
       pairsOf(word).reduce((sum, pair) => sum + (tells[pair] ?? 0), 0) / pairsOf(word).length
@@ -68,7 +68,7 @@ describe('words suggested to a person', () => {
     }
   })
 
-  it('are the same but one where a word is disabled or added', () => {
+  it('differ in at most one if a word is disabled or added', () => {
     const words = coreWords('de')
     const home = homeOf('ann', words)
     const without = homeOf(

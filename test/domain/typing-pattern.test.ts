@@ -19,9 +19,9 @@ const withoutEvents = (body: Wire): void => {
 const withoutRecords = (body: Wire): void => {
   Reflect.deleteProperty(body, 'k')
 }
-/** Keys as an input method leaves them, but for every third. */
+/** Keys as an input method reports them, except every third. */
 const composed = (keys: readonly object[]) => keys.map((key, i) => (i % 3 === 0 ? key : { ...key, kc: 229 }))
-/** Records alone, so that a bound can be broken in one place. */
+/** Records only, so that a single bound can be broken. */
 const records = (n: number, gapMs = 150, holdMs = 80): Wire =>
   wire((body) => {
     withoutEvents(body)
@@ -44,7 +44,7 @@ describe('typing pattern', () => {
     expect(read.ok && 'unheard' in read.pattern).toBe(false)
   })
 
-  it('takes the address of the user in any spelling, and gives it in one', () => {
+  it('accepts an address of the user in any spelling and gives the canonical one', () => {
     for (const [ip, canonical] of [
       [' 203.0.113.7 ', '203.0.113.7'],
       ['::ffff:203.0.113.7', '203.0.113.7'],
@@ -61,7 +61,7 @@ describe('typing pattern', () => {
     expect(read.ok && read.presses).toEqual(typedBy(1, 0, 40))
   })
 
-  it('tells no key apart in sensitive mode and keeps the timings', () => {
+  it('masks all keys in sensitive mode and keeps the timings', () => {
     const read = readTypingPattern(bytesOf(wirePattern(typedBy(1, 0, 40), 'sensitive')))
     if (!read.ok) throw new Error(read.message)
     expect(read.presses).toEqual(typedBy(1, 0, 40).map((press) => ({ ...press, key: 0 })))
@@ -213,7 +213,7 @@ describe('typing pattern', () => {
     expect(messageOf(value)).toMatch(message)
   })
 
-  it('takes V with AltGr, which some systems tell as Control and Alt, and dead keys among others', () => {
+  it('accepts V with AltGr, which some systems report as Control and Alt, and some dead keys', () => {
     const body = wire((change) => {
       withoutRecords(change)
       Object.assign(change.kevt[0] ?? {}, { c: 'KeyV', kc: 86, ctrlKey: true, altKey: true })
@@ -226,7 +226,7 @@ describe('typing pattern', () => {
     expect(messageOf(wire((body) => Object.assign(body, { x: [[[[[[[1]]]]]]] })))).toBe('ok')
   })
 
-  it('never throws and never passes a number that is not finite, whatever a field becomes', () => {
+  it('never throws and never accepts a non-finite number, for any mutated field', () => {
     const poison = fc.oneof(fc.anything(), fc.constantFrom(null, '', 'NaN', -1, 1e308, 0.5, [], {}))
     const names = ['kevt', 'k', 'agent', 'version', 'tags', 'm', 'd', 'ip']
     fc.assert(

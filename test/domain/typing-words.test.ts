@@ -41,10 +41,10 @@ describe('the language of the words', () => {
     expect(wordsLanguage(wishes)).toBe('nl')
   })
 
-  it('follows Accept-Language by quality, and not at all where the organization forces its own', () => {
+  it('follows Accept-Language by quality, and ignores it if the organization forces its language', () => {
     expect(wordsLanguage({ ...wishes, acceptLanguage: 'ja, pt-BR;q=0.4, fr;q=0.8, de;q=0' })).toBe('fr')
     expect(wordsLanguage({ ...wishes, acceptLanguage: 'fr', mode: 'forced' })).toBe('nl')
   })
 
-  it('passes over a language without words', () => expect(wordsLanguage({ ...wishes, asked: 'tlh' })).toBe('nl'))
+  it('skips a language without words', () => expect(wordsLanguage({ ...wishes, asked: 'tlh' })).toBe('nl'))
 })

@@ -16,13 +16,13 @@ describe('a user reference', () => {
   )
 
   it.each(['\u00a0', '\ufeff', '\u3000', '\u2028', '\n', '\r\n', '\t', '\v'])(
-    'has no space but U+0020 around it: %j is refused',
+    'accepts no surrounding space except U+0020: %j is refused',
     (space) => {
       for (const given of [`${space}ann`, `ann${space}`, ` ${space}ann `]) expect(normalizeUserRef(given)).toBeNull()
     },
   )
 
-  it('is normalized on the wire, or refused with what it may hold', () => {
+  it('is normalized on the wire, or refused with the accepted characters', () => {
     expect(UserRef.parse('  Ann Lee@Example.com ')).toBe('ann-lee@example.com')
     const { error } = UserRef.safeParse('a/b')
     expect(error?.issues.map(({ code, message }) => [code, message])).toEqual([
@@ -46,7 +46,7 @@ describe('a user reference', () => {
     )
   })
 
-  it('is the same for two texts only where they differ in case, outer space, or a space for a dash', () => {
+  it('is equal for two texts only if they differ in case, outer spaces, or a space instead of a dash', () => {
     const fold = (text: string) =>
       text
         .trim()

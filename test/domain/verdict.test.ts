@@ -26,7 +26,7 @@ describe('a verdict', () => {
     ).toBeCloseTo(0.68)
   })
 
-  it('blocks where biometrics alone are under half the threshold, however good the context', () => {
+  it('blocks biometrics below half the threshold, for any context', () => {
     expect(action(0.24, 1, { ...DEFAULT_POLICY, contextual_influence: 0.5 })).toBe('block')
   })
 

@@ -8,7 +8,7 @@ import {
   afterSuccess,
   NO_ATTEMPTS,
 } from '../../src/domain/attempts.js'
-import { lockMs } from '../domain/attempts-by-the-book.js'
+import { lockMs } from '../domain/attempts-oracle.js'
 
 /** What must hold of the records, whatever has happened. */
 interface Invariants {

@@ -48,7 +48,7 @@ const email = (port: number) => ({
 })
 const refused = ({ status, json }: Answer) => [status, json.reason, json.message]
 
-/** Somebody with a code, and so many wrong ones tried, each in a session of its own. */
+/** A person with a code, and a number of wrong codes tried, each in its own session. */
 async function wrongCodes(userRef: string, times: number): Promise<string[]> {
   await service.call('POST', `/users/${userRef}`)
   const { session } = await service.bootstrap(userRef)
@@ -67,7 +67,7 @@ async function wrongCodes(userRef: string, times: number): Promise<string[]> {
 }
 
 describe('the rules matrix', () => {
-  it('is whole before anything was set, and after a part of it was', async () => {
+  it('is complete before anything was set, and after a part was set', async () => {
     const { data } = await get('/alert')
     expect(data).toEqual(Object.fromEntries(EVENT_KINDS.map((kind) => [kind, off])))
     const changed = await post('/alert', { bot: { email: true }, locked: { sms: true, syslog: true } })
@@ -78,7 +78,7 @@ describe('the rules matrix', () => {
     await post('/alert', { bot: off, locked: off })
   })
 
-  it('is refused where it names no event with a channel, and says what there is', async () => {
+  it('is refused if it names no event with a channel, and lists the valid ones', async () => {
     for (const body of [{}, [], { nonsense: { email: true } }, { bot: {} }, { bot: { pigeon: true } }]) {
       const { status, json } = await post('/alert', body)
       expect([status, json.reason, body]).toEqual([422, 'invalid-data', body])
@@ -92,7 +92,7 @@ describe('the rules matrix', () => {
 })
 
 describe('a channel', () => {
-  it('is null before it was set, and never tells its secret', async () => {
+  it('is null before it was set, and never contains its secret', async () => {
     for (const channel of CHANNELS) expect((await get(`/alert/${channel}`)).data).toBeNull()
     const { password: _, ...shown } = email(2525)
     expect((await post('/alert/email', email(2525))).json.data).toEqual({ ...shown, password_set: true })
@@ -114,7 +114,7 @@ describe('a channel', () => {
     for (const channel of CHANNELS) expect((await get(`/alert/${channel}`, foreign)).data).toBeNull()
   })
 
-  it('keeps its secret where none is given, and wants a password anew for another host or user', async () => {
+  it('keeps its secret if none is given, and requires the password again for another host or user', async () => {
     const { password: _, ...without } = email(2526)
     expect((await post('/alert/email', without)).json.data).toMatchObject({ port: 2526, password_set: true })
     for (const changes of [{ host: '127.0.0.1' }, { user: 'other' }])
@@ -130,7 +130,7 @@ describe('a channel', () => {
     expect((await service.dashboard('DELETE', '/alert/email')).status).toBe(404)
   })
 
-  it('is refused with the field and the rule, never with what came', async () => {
+  it('is refused with the field and the rule, never with the value', async () => {
     const syslog = { host: 'localhost', port: 514, transport: 'udp' }
     const ownPort = proxy.port
     const bad: [string, object, RegExp][] = [
@@ -171,7 +171,7 @@ describe('a channel', () => {
     expect(unsigned.json.message).toMatch(/^signing_secret: is needed/)
   })
 
-  it('sends a test at once, and tells of a failure its kind and nothing that the peer said', async () => {
+  it('sends a test at once, and reports the kind of a failure but nothing from the remote side', async () => {
     expect((await post('/alert/email/test')).status).toBe(404)
     const sink = await smtpSink({ login: { user: 'keystride', password: 'canary-password' } })
     await post('/alert/email', email(sink.port))
@@ -207,13 +207,13 @@ describe('a channel', () => {
 })
 
 describe('channels that are dead', () => {
-  it('slow no verify down; each event is one notification, and goes out once when they are back', async () => {
+  it('slow no verify down; each event is one notification, and is sent once when they are back', async () => {
     const places = await Promise.all([smtpSink(), gatewaySink(), muteSink()])
     const ports = places.map(({ port }) => port)
     await Promise.all(places.slice(0, 2).map((sink) => sink.close()))
     const { user: _, password: __, ...mail } = email(ports[0] ?? 0)
     await post('/alert/email', mail)
-    // One that takes connections and says nothing is worse than one that is gone.
+    // A channel that accepts connections and never answers is worse than an unreachable one.
     await post('/alert/syslog', { host: 'localhost', port: ports[2], transport: 'tls' })
     await post('/alert', { blocked: { email: true, syslog: true }, 'security-code-locked': { email: true } })
 
@@ -224,7 +224,7 @@ describe('channels that are dead', () => {
       ids.push(...(await wrongCodes(name, 3)))
       times.push(performance.now() - began)
     }
-    // One try of the mute channel takes ten seconds.
+    // One try of the silent channel takes ten seconds.
     expect(Math.max(...times)).toBeLessThan(9000)
     const ofThese = async () =>
       (await get('/notifications?limit=500')).data.filter((one: { authentication_id: string }) =>
@@ -259,7 +259,7 @@ describe('channels that are dead', () => {
 })
 
 describe('notifications', () => {
-  it('come in pages, newest first, and are read one by one or all, by their organization alone', async () => {
+  it('are paged, newest first, and marked read one by one or all, by their organization only', async () => {
     await wrongCodes('dora', 2)
     await until(async () =>
       (await get('/notifications?kind=blocked')).data.some((one: { user_ref: string }) => one.user_ref === 'dora'),
@@ -295,12 +295,12 @@ describe('notifications', () => {
       expect((await service.dashboard('GET', `/notifications?${query}`)).status).toBe(422)
   })
 
-  it('go with the account that they name', async () => {
+  it('are deleted with the account that they name', async () => {
     await service.call('DELETE', '/users/dora')
     expect(JSON.stringify(await get('/notifications?limit=500'))).not.toContain('dora')
   })
 
-  it('tell of an outage when it is over, those who asked', async () => {
+  it('report an outage when it is over, to organizations that enabled it', async () => {
     await post('/alert', { degraded: { email: true } })
     await proxy.refuse()
     await until(async () => (await service.call('GET', '/status')).json.status === 'NOK')

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib'
 
-/** The one file of a zip, by its central directory; throws where the zip is cut off or holds more. */
+/** The only file of a zip, by its central directory; throws if the zip is truncated or has more files. */
 export function unzipped(zip: Uint8Array): { name: string; content: Buffer } {
   const bytes = Buffer.from(zip)
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
@@ -15,7 +15,7 @@ export function unzipped(zip: Uint8Array): { name: string; content: Buffer } {
   return { name, content }
 }
 
-/** Records of RFC 4180: quotes, doubled quotes, CRLF. Throws for anything that is none. */
+/** Records of RFC 4180: quotes, doubled quotes, CRLF. Throws for invalid text. */
 export function csvRecords(text: string): string[][] {
   const records: string[][] = []
   for (let i = 0; i < text.length; ) {

@@ -54,7 +54,7 @@ describe('GET /authentications', () => {
     expect(await counted(`date_to=${new Date(Date.now() - 3_600_000).toISOString()}`)).toBe(0)
   })
 
-  it('refuses nonsense with 422', async () => {
+  it('refuses invalid queries with 422', async () => {
     for (const query of [
       'limit=0',
       'limit=501',
@@ -90,7 +90,7 @@ describe('one authentication', () => {
     )
   })
 
-  it('has null where nothing was known, never 0: location without a database, everything before three successes', async () => {
+  it('has null for unknown values, never 0: location without a database, everything before three successes', async () => {
     const { json } = await get(`/authentications/${ann.ids[0]}`)
     const context = json.data.indicators.filter(({ indicator }: { indicator: string }) =>
       CONTEXT_INDICATORS.includes(indicator as never),
@@ -141,7 +141,7 @@ describe('a trace', () => {
     expect(json.data.trace.explanation.pairs.length).toBeGreaterThan(5)
   })
 
-  it('is null once a pattern it rested on is gone, and for a security code', async () => {
+  it('is null once a pattern of the score was deleted, and for a security code', async () => {
     const bob = await enroll(service, 'bob')
     const [id] = await succeed(service, bob, 1)
     const { json: user } = await get('/users/bob')
@@ -156,7 +156,7 @@ describe('a trace', () => {
 })
 
 describe('patterns and tags', () => {
-  it('are listed, found by id whatever they are, and counted by tag', async () => {
+  it('are listed, found by id whether tested or reference, and counted by tag', async () => {
     const { json } = await get('/patterns?limit=1')
     expect(json.count).toBeGreaterThanOrEqual(ann.nAttempts)
     const [{ pattern_references: references }] = (await get('/users/ann')).json.data.members

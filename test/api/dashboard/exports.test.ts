@@ -56,7 +56,7 @@ async function recordsOf(id: string) {
 }
 
 describe('POST /management/export-log', () => {
-  it('gives every authentication of the window, as GET /authentications shows it, and the listed columns alone', async () => {
+  it('gives every authentication of the window, as GET /authentications shows it, with the listed columns only', async () => {
     const id = await exported('authentications')
     const { name, records } = await recordsOf(id)
     expect(name).toBe('authentications.csv')
@@ -79,14 +79,14 @@ describe('POST /management/export-log', () => {
     }
   })
 
-  it('knows no column that could hold a secret, a template, a code or a key', () => {
+  it('has no column that could hold a secret, a template, a code or a key', () => {
     const columns = Object.values(EXPORT_COLUMNS).flat()
     const secret = /secret|sealed|pattern_id|sha256|hash|code|key|pepper|token|facts|wrapped|display/
     expect(columns.filter((column) => secret.test(column))).toEqual([])
     expect(columns.length).toBe(30)
   })
 
-  it('gives the log of requests and the ledger', async () => {
+  it('gives the request log and the ledger', async () => {
     await until(async () => (await service.dashboard('GET', '/logs')).json.count > 0)
     const logs = await recordsOf(await exported('logs'))
     expect(logs.records[0]).toEqual([...EXPORT_COLUMNS.logs])
@@ -106,7 +106,7 @@ describe('POST /management/export-log', () => {
     )
   })
 
-  it('lets no cell begin a formula, and keeps quotes, commas and line ends', async () => {
+  it('has no cell that begins a formula, and keeps quotes, commas and line ends', async () => {
     const hostile = ['=cmd|1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '＝1', 'a"b', 'a,b', 'a\r\nb', "'x", '']
     for (const text of hostile)
       await database.scoped(service.organizationId, (sql) => {
@@ -131,7 +131,7 @@ describe('POST /management/export-log', () => {
     )
   })
 
-  it('is its organization’s alone', async () => {
+  it('is visible to its organization only', async () => {
     const id = await exported('usage')
     const { apikey } = await service.another()
     expect((await post('/management/logs-archives', {}, apikey)).json).toMatchObject({ count: 0, data: [] })
@@ -140,13 +140,13 @@ describe('POST /management/export-log', () => {
     expect((await post('/management/download-archive', {})).status).toBe(422)
   })
 
-  it('refuses a window that is none, and an eleventh that waits', async () => {
+  it('refuses an invalid window, and an eleventh queued export', async () => {
     expect((await post('/management/export-log', {})).status).toBe(422)
     const { date_from, date_to } = window()
     expect((await post('/management/export-log', { date_from: date_to, date_to: date_from })).status).toBe(422)
     expect((await post('/management/export-log', { ...window(), kind: 'patterns' })).status).toBe(422)
     const other = await service.another()
-    // Claimed by somebody who works on them for ever.
+    // Claimed by a worker that never finishes.
     await database.scoped(
       other.organizationId,
       (sql) => sql`
@@ -159,7 +159,7 @@ describe('POST /management/export-log', () => {
     expect([eleventh.status, eleventh.headers.get('retry-after')]).toEqual([429, '60'])
   })
 
-  it('is gone after a week', async () => {
+  it('is deleted after a week', async () => {
     const id = await exported('usage')
     expect(Date.parse((await archive(id)).expires_at) - Date.parse((await archive(id)).created_at)).toBe(7 * 864e5)
     await database.scoped(
@@ -170,7 +170,7 @@ describe('POST /management/export-log', () => {
     expect((await post('/management/download-archive', { id })).status).toBe(404)
   })
 
-  it('of somebody who was deleted since is removed, others stay', async () => {
+  it('of a person who was deleted since is removed, others stay', async () => {
     const [users, usage] = [await exported('authentications'), await exported('usage')]
     await service.call('DELETE', '/users/bob')
     expect(await archive(users)).toBeUndefined()
@@ -179,7 +179,7 @@ describe('POST /management/export-log', () => {
     const again = await recordsOf(await exported('authentications'))
     expect(again.records.some((row) => row[2] === 'ann')).toBe(true)
     expect(again.text).not.toContain('bob')
-    // Nobody of the next one is in it.
+    // The next archive contains none of its people.
     await service.call('POST', '/users/newcomer')
     const kept = await exported('authentications')
     await service.call('DELETE', '/users/newcomer')

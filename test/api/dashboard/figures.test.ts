@@ -44,7 +44,7 @@ describe('users', () => {
       expect((await get(`/users?user_ref_filter=${wildcard}`)).json.count).toBe(0)
   })
 
-  it('have members, and one who is not there is 404', async () => {
+  it('have members, and an unknown user is 404', async () => {
     expect((await get('/users/desk')).json.data).toMatchObject({
       type: 'generic',
       n_members: 1,
@@ -64,7 +64,7 @@ describe('users', () => {
       expect((await get(path)).json.reason).toBe('user-not-found')
   })
 
-  it('are found while somebody types, and grow', async () => {
+  it('are found by a partial reference, and grow over time', async () => {
     expect((await get('/users-refs/b')).json.data).toEqual(['bob@example.com'])
     const growth = (await get('/users-growth')).json.data
     expect(growth.at(-1)).toMatchObject({ n_users: 3 })
@@ -124,7 +124,7 @@ describe('figures over attempts', () => {
           '/aggregations/contextual/device',
           '/aggregations/users?sort=n',
           '/aggregations/users/ann',
-          // So far ahead that today is one of the days that may come from their counts.
+          // Far enough ahead that the figures of today may come from the daily counts.
           `/aggregations/blocked-users-history?bucket=day&date_to=${ahead}`,
         ].map(async (path) => (await get(path)).json.data),
       )
@@ -149,7 +149,7 @@ describe('figures over attempts', () => {
     }
   }
 
-  it('agree with one another, before the hours are counted, while they are, and after', async () => {
+  it('agree with one another before, while and after the hours are counted', async () => {
     const before = await figures()
     expect(
       new Set([
@@ -182,7 +182,7 @@ describe('figures over attempts', () => {
     expect(n).toBe(attempts)
   })
 
-  it('order the table of users alike from totals and from the attempts', async () => {
+  it('order the table of users equally from totals and from the attempts', async () => {
     const slide = async (ahead: string) => {
       let more = true
       while (more)
@@ -227,7 +227,7 @@ describe('figures over attempts', () => {
     await slide('3 hours')
     expect((await totals()).map((one) => ({ ...one }))).toEqual([7, 30, 90].map((days) => ({ days, n: attempts })))
     expect(await tables()).toEqual(before)
-    // Hour by hour, until the first window has left the attempts behind; then in one leap.
+    // Hour by hour until the first window is past the attempts; then in one step.
     for (const ahead of ['2 days', '4 days', '6 days', '8 days']) await slide(ahead)
     expect((await totals()).map((one) => ({ ...one }))).toEqual([30, 90].map((days) => ({ days, n: attempts })))
     await slide('40 days')
@@ -262,7 +262,7 @@ describe('figures over attempts', () => {
       expect((await service.dashboard('POST', '/data-counter/batch', { body })).status).toBe(422)
   })
 
-  it('lead users by the figure that is asked for', async () => {
+  it('sort users by the requested figure', async () => {
     expect((await get('/sorting/users?sort=blocked&limit=1')).json.data.length).toBe(1)
     const { json } = await service.dashboard('POST', '/sorting/users', {
       body: { sort: 'user_ref', order: 'asc', limit: 2 },
@@ -270,7 +270,7 @@ describe('figures over attempts', () => {
     expect(json.data.map((one: { user_ref: string }) => one.user_ref)).toEqual(['ann', 'bob@example.com'])
   })
 
-  it('have no points of a map without a database of places', async () => {
+  it('have no points of a map without a location database', async () => {
     expect((await get('/aggregations/geolocation')).json).toMatchObject({ count: 0, data: [] })
   })
 })

@@ -13,7 +13,7 @@ export const DEVICE = {
   fonts: ['Arial', 'DejaVu Sans'],
 }
 
-/** Signs in with typing of their own until so many succeeded; ids of all attempts, oldest first. */
+/** Signs in with the person's own typing until `times` succeeded; ids of all attempts, oldest first. */
 export async function succeed(service: TestService, who: Enrolled, times: number, more: object = { d: DEVICE }) {
   const ids: string[] = []
   for (let succeeded = 0, tried = 0; succeeded < times; tried++) {
@@ -27,7 +27,7 @@ export async function succeed(service: TestService, who: Enrolled, times: number
   return ids
 }
 
-/** Somebody enrolled who signed in so often, and a stranger's attempt in their name. */
+/** An enrolled person who signed in `times` times, and a stranger's attempt in the person's name. */
 export async function visited(service: TestService, userRef: string, times = 1) {
   const who = await enroll(service, userRef)
   const ids = await succeed(service, who, times)

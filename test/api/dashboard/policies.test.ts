@@ -19,7 +19,7 @@ async function body(changes: object) {
 const make = async (changes: object) => (await ask('POST', '/policies', await body(changes))).json.data
 
 describe('a policy', () => {
-  it('is made, listed, read and replaced', async () => {
+  it('is created, listed, read and replaced', async () => {
     const made = await ask('POST', '/policies', await body({ name: 'strict', decision_threshold: 0.9 }))
     expect([made.status, made.json.data.is_default]).toEqual([201, false])
     const { id } = made.json.data
@@ -41,7 +41,7 @@ describe('a policy', () => {
     expect(json.globally_enabled_indicators).toContain('device')
   })
 
-  it('is refused with 422 naming the field that is off', async () => {
+  it('is refused with 422 that names the invalid field', async () => {
     for (const [changes, field] of [
       [{ decision_threshold: 7 }, 'decision_threshold'],
       [{ contextual_influence: 0.6 }, 'contextual_influence'],
@@ -77,7 +77,7 @@ describe('a policy', () => {
     expect((await ask('GET', '/policies/0198c0de-0000-7000-8000-000000000000')).status).toBe(404)
   })
 
-  it("is no other organization's", async () => {
+  it('is not visible to another organization', async () => {
     const { id } = await make({ name: 'own' })
     const { apikey } = await service.another()
     for (const [method, path] of [
@@ -106,7 +106,7 @@ describe('what judges', () => {
     }
     expect(await verify(ann)).toBe(id)
     expect(await verify(bob)).toBe((await ask('GET', '/default-policy')).json.data.id)
-    // Remembered people follow a change too.
+    // A change also applies to cached people.
     await ask('DELETE', `/policies/${id}`)
     expect(await verify(ann)).toBe((await ask('GET', '/default-policy')).json.data.id)
   })
@@ -125,7 +125,7 @@ describe('what judges', () => {
 })
 
 describe('what-if', () => {
-  it('changes nothing under the policy that judged, and names who is hit by a stricter one', async () => {
+  it("changes nothing under the attempt's own policy, and names the people affected by a stricter one", async () => {
     const date_from = new Date().toISOString()
     await visited(service, 'cara', 4)
     const standard = (await ask('GET', '/default-policy')).json.data
@@ -150,7 +150,7 @@ describe('what-if', () => {
 })
 
 describe('a shadow', () => {
-  it('judges beside the policy that decides, and decides nothing', async () => {
+  it('evaluates each attempt in addition to the deciding policy, and decides nothing', async () => {
     const { id } = await make({
       name: 'shadow',
       decision_threshold: 0.99,

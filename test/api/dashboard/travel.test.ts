@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 describe('an impossible travel', () => {
-  it('is blocked however well somebody types, is explained, and stands on the map', async () => {
+  it('is blocked for any typing, is explained, and is on the map', async () => {
     const ann = await enroll(service, 'ann')
     await succeed(service, ann, 1)
     const { session } = await service.bootstrap('ann')
@@ -57,7 +57,7 @@ describe('an impossible travel', () => {
     })
   })
 
-  it('is not what a failed attempt from afar makes of the way back', async () => {
+  it('is not caused by a failed attempt from afar before the next sign-in', async () => {
     const bob = await enroll(service, 'bob')
     await succeed(service, bob, 1)
     const { session } = await service.bootstrap('bob')

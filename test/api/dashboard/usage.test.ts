@@ -17,7 +17,7 @@ afterAll(() => service.close())
 const get = async (path: string) => (await service.dashboard('GET', path)).json
 
 describe('GET /usage/history', () => {
-  it('begins with a baseline where the window has a beginning, and counts events alone', async () => {
+  it('begins with a baseline if the window has a start, and counts events only', async () => {
     const whole = await get('/usage/history')
     expect(whole.data.map(({ kind }: { kind: string }) => kind)).toContain('enroll')
     expect([whole.count, whole.data.some((one: { baseline: boolean }) => one.baseline)]).toEqual([
@@ -33,7 +33,7 @@ describe('GET /usage/history', () => {
     expect(later.count).toBe(0)
   })
 
-  it('has one checkpoint a day, whoever asks how often', async () => {
+  it('has one checkpoint a day, for any number of calls', async () => {
     const database = connectPostgres({ url, max: 4 })
     const usage = postgresUsage(database)
     await Promise.all(Array.from({ length: 8 }, () => usage.appendCheckpoints()))
@@ -44,7 +44,7 @@ describe('GET /usage/history', () => {
 })
 
 describe('GET /usage/api', () => {
-  it('counts requests of every API by class, and the most who signed in within an hour', async () => {
+  it('counts requests of every API by class, and the most people who signed in within an hour', async () => {
     const today = async () => (await get('/usage/api')).data.at(-1)
     await until(async () => (await today()).by_endpoint_class.verify > 0)
     const day = await today()
@@ -64,7 +64,7 @@ describe('GET /usage/api', () => {
 })
 
 describe('logs', () => {
-  it('hold requests by their ids and templates, and nothing that was sent', async () => {
+  it('contain requests by id and template, and no data that was sent', async () => {
     const answer = await service.call('GET', '/users/canary-4711/members')
     const id = answer.headers.get('x-request-id')
     await until(async () => (await service.dashboard('GET', `/logs/${id}`)).status === 200)

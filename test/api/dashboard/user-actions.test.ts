@@ -44,7 +44,7 @@ describe('POST /users/{userRef}/actions', () => {
       body: { securityCode: '749205' },
     })
     expect([coded.json.authentication.authenticated, coded.json.nextAttempt.mode]).toEqual([false, 'locked'])
-    // Once the person's own new code opened what an administrator had locked.
+    // Regression: the person's new code ended an administrator's lock.
     const chosen = await service.call('PUT', '/users/ann/security-code', {
       session: another,
       body: { securityCode: '638174' },
@@ -72,7 +72,7 @@ describe('POST /users/{userRef}/actions', () => {
     expect(json.data[0].security_code_set).toBe(false)
   })
 
-  it('queues an action for the next sign-in, and takes it back', async () => {
+  it('queues an action for the next sign-in, and cancels it', async () => {
     for (const action of ['RESET_BIOMETRIC_PROFILE', 'UPDATE_BIOMETRIC_PROFILE']) {
       expect((await act(action)).status).toBe(200)
       expect((await bootstrap()).pendingAction).toBe(action)
@@ -86,7 +86,7 @@ describe('POST /users/{userRef}/actions', () => {
     expect(await bootstrap()).toMatchObject({ biometricStatus: 'reset', nPatternsRef: 0 })
   })
 
-  it('refuses what it does not know, and names the person on a shared account', async () => {
+  it('refuses an unknown action, and requires the member on a shared account', async () => {
     expect((await act('delete')).status).toBe(422)
     expect((await act('unlock', 'nobody')).status).toBe(404)
     expect((await act('unlock', 'ann', { member_ref: 'eve' })).status).toBe(400)
@@ -101,7 +101,7 @@ describe('POST /users/{userRef}/actions', () => {
 })
 
 describe('GET /users/{userRef}/actions and /logs', () => {
-  it('tell what was done, when, by which key and request, newest first', async () => {
+  it('list actions with time, key and request, newest first', async () => {
     const asked = await act('unlock')
     const { count, data } = (await service.dashboard('GET', '/users/ann/actions?limit=500')).json
     expect(count).toBe(data.length)
@@ -140,7 +140,7 @@ describe('GET /users/{userRef}/actions and /logs', () => {
     expect((await service.dashboard('GET', '/users/nobody/logs')).status).toBe(404)
   })
 
-  it('say of an action that broke off that it was not done', async () => {
+  it('mark an action that failed as not done', async () => {
     await database.scoped(
       service.organizationId,
       (sql) => sql`
@@ -158,7 +158,7 @@ describe('GET /users/{userRef}/actions and /logs', () => {
       expect((await service.dashboard('GET', path, { apikey })).status).toBe(404)
   })
 
-  it('cannot be changed or removed by a role that serves, and go with the account', async () => {
+  it('cannot be changed or removed by a serving role, and are deleted with the account', async () => {
     const { organizationId } = service
     const tries = [
       `update keystride.admin_action set action = 'unlock'`,
@@ -179,7 +179,7 @@ describe('GET /users/{userRef}/actions and /logs', () => {
       organizationId,
       (sql) => sql<{ id: string }[]>`select id from keystride.account where user_ref = 'ann'`,
     )
-    // Nor by the function that erases, while the account is there.
+    // Nor by the erasing function while the account exists.
     await database.scoped(organizationId, (sql) => sql`select keystride.forget_actions_of(${account?.id ?? ''})`)
     expect((await left()).length).toBe(17)
     await service.call('DELETE', '/users/ann')

@@ -6,7 +6,7 @@ import { client } from '../../../bench/load/client.js'
 import { recorder } from '../../../bench/load/recorder.js'
 import { madeUpCrowd } from '../../../bench/load/typists.js'
 
-it('asks again where people must be there and the service has no room, and otherwise takes the 503 as it is', async () => {
+it('retries a 503 for people that the run needs, and otherwise accepts it', async () => {
   let asked = 0
   const server = createServer((_, response) => response.writeHead(++asked % 2 === 1 ? 503 : 201).end('{}'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -11,13 +11,13 @@ export interface LoadRun {
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
-  /** What `--json` wrote, held to its schema; null where nothing was written. */
+  /** The output of `--json`, validated; null if none. */
   readonly report: Report | null
-  /** What `--html` wrote, empty where nothing was. */
+  /** The output of `--html`; empty if none. */
   readonly html: string
 }
 
-/** `npm run bench -- load` with its two files, in a process of its own. `onProgress` sees what it says on the way. */
+/** `npm run bench -- load` with its two files, in its own process. `onProgress` gets its progress output. */
 export async function benchLoad(
   env: Record<string, string>,
   args: readonly string[],
@@ -36,7 +36,7 @@ export async function benchLoad(
     })
     child.stderr.on('data', (chunk) => {
       stderr += chunk
-      // To the whole group, as a terminal sends a Ctrl-C.
+      // To the whole process group, as a terminal does at Ctrl-C.
       onProgress(stderr, (signal) => process.kill(-(child.pid ?? 0), signal))
     })
     const status = await new Promise<number | null>((resolve) => child.once('close', resolve))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { histogram, percentileCurve, QUANTILES } from '../../../bench/load/histogram.js'
 import { normal, seededRandom } from '../../../src/calibration/random.js'
 
-/** Latencies as services have them: most of some ms, and a tail of seconds. */
+/** Typical latencies: most are a few ms, with a tail of seconds. */
 function latencies(seed: number, count: number): number[] {
   const random = seededRandom(seed)
   return Array.from({ length: count }, () => Math.exp(1 + 1.5 * normal(random)) * (random() < 0.01 ? 50 : 1))
@@ -44,7 +44,7 @@ describe('the histogram', () => {
     expect(sum.count()).toBe(15_000)
   })
 
-  it('counts what is longer than ten minutes as ten minutes, and nothing is null', () => {
+  it('counts times above ten minutes as ten minutes, and is null if empty', () => {
     const made = filled([3_600_000])
     expect(made.quantileMs(1)).toBeCloseTo(600_000, -3)
     made.clear()
@@ -52,7 +52,7 @@ describe('the histogram', () => {
     expect(percentileCurve(made.encoded())).toEqual([])
   })
 
-  it('is drawn by percentile as far as its count bears it out', () => {
+  it('is drawn by percentile as far as its count supports', () => {
     const made = filled(latencies(4, 10_000))
     const curve = percentileCurve(made.encoded())
     expect(curve[0]?.[0]).toBe(0)

@@ -3,7 +3,7 @@ import { arrivalTimes } from '../../../bench/load/arrivals.js'
 import { histogram } from '../../../bench/load/histogram.js'
 import { type Clock, closedLoop, openLoop } from '../../../bench/load/loops.js'
 
-/** A clock that jumps to the next pause's end as soon as nothing is left to do. */
+/** A clock that jumps to the end of the next pause when nothing else is to do. */
 function jumpingClock(): Clock & { run(work: Promise<void>): Promise<void> } {
   let now = 0
   const pauses: { readonly until: number; readonly go: () => void }[] = []
@@ -28,7 +28,7 @@ function jumpingClock(): Clock & { run(work: Promise<void>): Promise<void> } {
   }
 }
 
-/** A server that answers in 1 ms, but for one stall: whatever is there or comes then is answered when it is over. */
+/** A server that answers in 1 ms, except for one stall: requests of that time are answered at its end. */
 const STALL = { from: 4000, until: 5000 }
 const answeredAt = (asked: number) => (asked + 1 > STALL.from && asked < STALL.until ? STALL.until + 1 : asked + 1)
 
@@ -36,7 +36,7 @@ const RATE = 100
 const times = () => arrivalTimes({ arrivals: 'even', rate: RATE, seconds: 10, workers: 1, worker: 0, seed: 1 })
 
 describe('the open loop', () => {
-  it('keeps its schedule while the server stalls, and who came meanwhile is in the latencies', async () => {
+  it('keeps its schedule while the server stalls, and the latencies include the requests of that time', async () => {
     const clock = jumpingClock()
     const latency = histogram()
     const begun: number[] = []
@@ -48,7 +48,7 @@ describe('the open loop', () => {
     const needs = { clock, times: times(), start: 0, underWayMax: 1000, stopped: () => false, dropped: () => {} }
     await clock.run(openLoop({ ...needs, begin }))
     expect(begun).toEqual([...times()])
-    // A tenth of the time stood still: a tenth of the arrivals waited, evenly from nothing to all of it.
+    // The stall is a tenth of the time: a tenth of the arrivals waited, uniformly between 0 and the whole stall.
     expect(latency.count()).toBe(1000)
     expect(latency.quantileMs(0.89)).toBeLessThan(30)
     expect(latency.quantileMs(0.95)).toBeGreaterThan(450)
@@ -56,21 +56,21 @@ describe('the open loop', () => {
     expect(latency.quantileMs(1)).toBeGreaterThan(990)
   })
 
-  it('counts from when something was due, where it is late itself', async () => {
+  it('counts latency from the due time if the loop itself is late', async () => {
     const clock = jumpingClock()
     const late: number[] = []
     const begin = async (_due: number, at: number, lateMs: number) => {
       late.push(lateMs)
       if (at === 0) await clock.sleep(5)
     }
-    // Sleeps of this clock end on whole 25 ms, as a crowded machine's do.
+    // Sleeps of this clock end on multiples of 25 ms, as on a busy machine.
     const coarse: Clock = { ...clock, sleep: (ms) => clock.sleep(Math.ceil(ms / 25) * 25) }
     const needs = { start: 0, underWayMax: 1000, stopped: () => false, dropped: () => {} }
     await clock.run(openLoop({ ...needs, clock: coarse, times: [0, 10, 20, 30], begin }))
     expect(late).toEqual([0, 15, 5, 20])
   })
 
-  it('drops what comes above the most that may be under way, and says so', async () => {
+  it('drops and counts arrivals above the limit in progress', async () => {
     const clock = jumpingClock()
     const dropped: number[] = []
     const needs = { clock, times: [0, 1, 2, 3, 200], start: 0, underWayMax: 2, stopped: () => false }
@@ -78,7 +78,7 @@ describe('the open loop', () => {
     expect(dropped).toEqual([2, 3])
   })
 
-  it('begins nothing more once it is stopped, and waits for what is under way', async () => {
+  it('begins nothing after a stop, and waits for requests in progress', async () => {
     const clock = jumpingClock()
     let [begun, ended] = [0, 0]
     const begin = async () => {
@@ -108,7 +108,7 @@ describe('the closed loop', () => {
 })
 
 describe('arrivals', () => {
-  it('of several workers are together the even beat of one', () => {
+  it('of several workers add up to the even arrivals of one', () => {
     const of = (worker: number, workers: number) => [
       ...arrivalTimes({ arrivals: 'even', rate: 30, seconds: 5, workers, worker, seed: 1 }),
     ]
@@ -117,14 +117,14 @@ describe('arrivals', () => {
     expect(together).toHaveLength(150)
   })
 
-  it('by chance come at the rate, ascending, as far apart as chance puts them, and the same for the same seed', () => {
+  it('at random have the rate, ascend, are exponentially spaced, and are the same for the same seed', () => {
     const of = (worker: number) => [
       ...arrivalTimes({ arrivals: 'poisson', rate: 200, seconds: 100, workers: 2, worker, seed: 3 }),
     ]
     const [first, second] = [of(0), of(1)]
     expect(first).toEqual(of(0))
     expect(first).not.toEqual(second)
-    // 20,000 wanted; five standard deviations of a Poisson count are 710.
+    // Expected: 20,000; five standard deviations of a Poisson count are 710.
     expect(Math.abs(first.length + second.length - 20_000)).toBeLessThan(710)
     const gaps = first.slice(1).map((at, i) => at - (first[i] ?? 0))
     expect(Math.min(...gaps)).toBeGreaterThan(0)

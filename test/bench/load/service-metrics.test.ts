@@ -37,7 +37,7 @@ describe('the metrics of a service, as the load tester reads them', () => {
     })
   })
 
-  it('are none of another program’s', () => {
+  it('are not read from another program', () => {
     expect(readingOf('process_cpu_seconds_total 4\n', 0)).toBeNull()
     expect(readingOf('<html>', 0)).toBeNull()
   })
@@ -60,7 +60,7 @@ describe('a load test of a service whose metrics can be read', () => {
   const load = (...args: string[]) =>
     benchLoad({ KEYSTRIDE_APIKEY: apikey }, ['--url', service.core, '--people', '4', '--warmup', '500ms', ...args])
 
-  it('draws them beside its own figures', { timeout: 120_000 }, async () => {
+  it('draws them next to its own figures', { timeout: 120_000 }, async () => {
     const { report, html } = await load('--rate', '8', '--arrivals', 'even', '--duration', '5s', '--enroll', '0')
     expect(report?.service.metrics).toBe(service.core.replace('/core', '/metrics'))
     const [step] = report?.steps ?? []
@@ -75,7 +75,7 @@ describe('a load test of a service whose metrics can be read', () => {
     expect(html).toContain('verify p99 by the service')
   })
 
-  it('cannot be run with an address that has none: status 2, and why', async () => {
+  it('ends with status 2 and the reason if the URL has no metrics', async () => {
     const { status, stderr } = await load('--metrics', service.core.replace('/core', '/livez'))
     expect(status).toBe(2)
     expect(stderr).toMatch(/--metrics: no metrics of the service at http/)

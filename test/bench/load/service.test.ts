@@ -32,7 +32,7 @@ describe.each(backEnds)('a load test of the service on $name', ({ redisUrl }) =>
       run = await load(...open, ...kinds, '--fail-if', 'errors>0%,p99>10s,false-accepts>50%')
     }, LONG_MS)
 
-    it('signs people in with nothing that fails', () => {
+    it('signs people in without failures', () => {
       expect(run.stderr).not.toContain('bench load:')
       const [step] = run.report?.steps ?? []
       if (step === undefined) throw new Error(run.stderr)
@@ -52,21 +52,21 @@ describe.each(backEnds)('a load test of the service on $name', ({ redisUrl }) =>
       expect(setCode?.statuses['200']).toBe(step.accuracy.people_enrolled)
     })
 
-    it('lets the owners in and keeps the others out', () => {
+    it('accepts owners and rejects others', () => {
       const accuracy = run.report?.steps[0]?.accuracy
-      // Made-up people are let in 98 of 100 times, strangers hardly ever; the rest is for chance.
+      // Synthetic people are accepted 98 of 100 times, strangers rarely; the rest is chance.
       expect(accuracy?.genuine_signins_authenticated).toBeGreaterThan(0.8 * (accuracy?.genuine_signins ?? 0))
       expect(accuracy?.impostor_accepted).toBeLessThanOrEqual(1)
     })
 
-    it('holds its thresholds and ends with 0, or with 3 where the generator was strained', () => {
+    it('keeps its thresholds and ends with 0, or with 3 if the generator was strained', () => {
       expect(run.report?.thresholds.map(({ passed }) => passed)).toEqual([true, true, true])
       const sound = run.report?.steps[0]?.health.sound
       expect(run.status).toBe(sound ? 0 : 3)
       expect(run.stdout.includes('inconclusive')).toBe(!sound)
     })
 
-    it('writes a report that loads nothing from anywhere', () => {
+    it('writes a report without external references', () => {
       expect(run.html).toContain(`<h1>Load test of ${service.core}</h1>`)
       expect(run.html.match(/<svg /g)).toHaveLength(5)
       expect(run.html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
@@ -75,13 +75,13 @@ describe.each(backEnds)('a load test of the service on $name', ({ redisUrl }) =>
       expect(JSON.stringify(run.report)).not.toContain(service.apikey)
     })
 
-    it('leaves nobody behind', async () => {
+    it('deletes all its people', async () => {
       expect(run.stderr).not.toContain('could not be deleted')
       expect(await users()).toBe(0)
     })
   })
 
-  it('fails where a threshold is broken: status 1, or 3 where the generator was strained', {
+  it('fails if a threshold is broken: status 1, or 3 if the generator was strained', {
     timeout: LONG_MS,
   }, async () => {
     const { status, report, stdout } = await load(
@@ -131,15 +131,15 @@ describe('a load test', () => {
     expect(stalls).toBe(1)
     expect(step?.arrivals).toBe(80)
     expect(step?.operations.signin?.answers, stdout).toBe(80)
-    // 30 of 80 came in the stall and waited 0 to 1.5 s: a tenth of all more than 1.1 s.
+    // 30 of 80 arrived in the stall and waited 0 to 1.5 s: a tenth of all waited more than 1.1 s.
     const { latency_ms: latency, service_ms: sent } = step?.operations.bootstrap ?? {}
     expect(latency?.p90).toBeGreaterThan(900)
-    // The six under way are all that a tool which sends the next request after the last answer would have seen.
+    // A tool that sends the next request after an answer would have measured only the six in progress.
     expect(sent?.p90).toBeLessThan(latency?.p90 ?? 0)
     expect(Math.max(...(step?.series ?? []).map(({ signin_p99_ms }) => signin_p99_ms ?? 0))).toBeGreaterThan(1000)
   })
 
-  it('that is interrupted reports what it has: status 130', { timeout: LONG_MS }, async () => {
+  it('reports the figures so far when interrupted: status 130', { timeout: LONG_MS }, async () => {
     let interrupted = false
     const { status, report, stderr } = await benchLoad(
       env(),
@@ -156,7 +156,7 @@ describe('a load test', () => {
   })
 
   it(
-    'cannot be run where there is no service, or it does not know the key: status 2, and why',
+    'ends with status 2 and the reason if there is no service, or it does not know the key',
     async () => {
       const unknown = await benchLoad({ KEYSTRIDE_APIKEY: 'ks_unknown' }, ['--url', service.core])
       expect(unknown).toMatchObject({ status: 2, report: null, html: '' })

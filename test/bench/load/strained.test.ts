@@ -5,7 +5,7 @@ import type { StepReport } from '../../../bench/load/report-schema.js'
 import { stepReport, stepSeen } from '../../../bench/load/step-report.js'
 import { strained } from '../../../bench/load/text-report.js'
 
-/** A step whose generator was this busy, with one sign-in in each of its seconds and one in the second after it. */
+/** A step with a generator of this busy share, one sign-in in each of its seconds, and one in the second after it. */
 function step(rate: number, busy: number): StepReport {
   const seen = stepSeen()
   const machine = { generator_cores: busy, machine_busy: 0 }
@@ -35,7 +35,7 @@ function step(rate: number, busy: number): StepReport {
 }
 
 describe('a load test', () => {
-  it('is inconclusive where its generator was strained, or where a ramp broke for it', () => {
+  it('is inconclusive if its generator was strained, or if a ramp broke because of it', () => {
     const knee = { rate: 10, limit: '' }
     expect(strained({ steps: [step(10, 0.2)], knee: null })).toBe(false)
     expect(strained({ steps: [step(10, 0.9)], knee: null })).toBe(true)
@@ -43,7 +43,7 @@ describe('a load test', () => {
     expect(strained({ steps: [step(10, 0.2), step(20, 0.9)], knee })).toBe(true)
   })
 
-  it('draws the seconds in which it asked, and none of the answers that came after', () => {
+  it('draws the seconds with requests, and no later answers', () => {
     const drawn = timePlots([step(10, 0.2)])
     expect(drawn).toContain('<polyline')
     expect([...drawn.matchAll(/points="([^"]*)"/g)].map(([, points = '']) => points.split(' ').length)).toEqual(

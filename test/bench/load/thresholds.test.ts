@@ -49,14 +49,14 @@ const verdicts = (text: string, made: Made = {}) => {
 }
 
 describe('a threshold', () => {
-  it('fails where the figure is past it, and holds at it', () => {
+  it('fails if the figure exceeds it, and holds at it', () => {
     expect(verdicts('p99>10ms, p50>0.1s, max<1s, goodput<101, goodput<100')).toEqual([false, true, false, false, true])
     expect(verdicts('errors>0%', { refused: 1 })).toEqual([false])
     expect(verdicts('errors>1%,false-rejects>0%', { refused: 1 })).toEqual([true, true])
     expect(verdicts('bootstrap.p99.9>4ms,bootstrap.p90>6ms')).toEqual([false, true])
   })
 
-  it('fails where its figure was never measured', () => {
+  it('fails if its figure was never measured', () => {
     expect(verdicts('code.p99>1s,false-accepts>1%')).toEqual([false, false])
     const [condition] = thresholds('p99>1s')
     if (typeof condition !== 'object') throw new Error('it can be read')
@@ -73,7 +73,7 @@ describe('the knee of a ramp', () => {
   const held = (rate: number) => step({ rate })
   const slow = (rate: number) => step({ rate, verifyMs: 80 })
 
-  it('is the last step that held before two in a row broke', () => {
+  it('is the last step that kept its bounds before two in a row broke them', () => {
     expect(kneeOf([held(10), held(20), slow(30), slow(40)])).toEqual({ rate: 20, limit: 'the service at 30/s' })
     expect(kneeOf([held(10), slow(20), held(30), slow(40), slow(50)])?.rate).toBe(30)
     expect(kneeOf([slow(10), slow(20)])?.rate).toBeNull()
@@ -87,7 +87,7 @@ describe('the knee of a ramp', () => {
     expect(step().passed).toBe(true)
   })
 
-  it('is not blamed on the service alone where the load generator could not keep its schedule', () => {
+  it('is not blamed on the service alone if the load generator could not keep its schedule', () => {
     const late = step({ rate: 30, verifyMs: 80, lateMs: 40 })
     expect(late.health.sound).toBe(false)
     expect(kneeOf([held(20), late, late])?.limit).toMatch(

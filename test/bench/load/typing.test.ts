@@ -8,7 +8,7 @@ const ENDED_AT = 1_790_000_123_456
 const WORDS = ['seven', 'quiet', 'lamps', 'beside', 'the', 'old', 'harbour', 'wall', 'tonight']
 
 describe('a pattern of the load tester', () => {
-  it('reads as the typing it was written from, as the recorder would have sent it', () => {
+  it('reads as the typing that it was written from, as sent by the recorder', () => {
     for (let seed = 0; seed < 50; seed++) {
       const keys = person(seed).keys(WORDS.join(' '), seed)
       const body = patternBody(keys, ENDED_AT, '203.0.113.7')
@@ -18,13 +18,13 @@ describe('a pattern of the load tester', () => {
       expect(read.presses).toEqual(recorded.presses)
       const { kevt = [], ip } = TypingPattern.parse(JSON.parse(body))
       expect(ip).toBe('203.0.113.7')
-      // Ends when it is sent: times of day are the run's own.
+      // The pattern ends at sending: the times of day are those of the run.
       expect(Math.abs((kevt.at(-1)?.t ?? 0) - ENDED_AT)).toBeLessThan(300)
       expect(kevt.map(({ seqn }) => seqn)).toEqual(kevt.map((_, i) => i))
     }
   })
 
-  it('is one byte a character, which is what its length is sent as', () => {
+  it('has one byte per character, as its content length assumes', () => {
     const body = patternBody(person(1).keys(WORDS.join(' '), 1), ENDED_AT, '203.0.113.7')
     expect(Buffer.byteLength(body)).toBe(body.length)
   })
@@ -39,7 +39,7 @@ describe('made-up people', () => {
     expect(typed(1, 0, 5)).not.toEqual(typed(2, 0, 5))
   })
 
-  it('type enough for a pattern, whatever was suggested', () => {
+  it('type enough for a pattern, for any suggestion', () => {
     for (const words of [[], ['été', 'Straße'], ['a']])
       expect(madeUpCrowd(1, 0).typist(0).signsIn(words, 0).length).toBeGreaterThanOrEqual(40)
   })

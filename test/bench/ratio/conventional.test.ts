@@ -32,12 +32,12 @@ const reading = (result: ScoringResult) => {
 }
 
 describe("the conventional peer's reading of an attempt", () => {
-  it('is the service’s, but for the marks and the exponential of the curves', async () => {
+  it('equals the service’s, except for the marks and the exponential of the curves', async () => {
     let replays = 0
     for (let person = 0; person < 12; person++) {
       const references = referencesOf(person)
       const task = { references, replayKey, keep: true }
-      // Their own, somebody else's, and the last of their references over again.
+      // The person's own typing, another person's, and a replay of the last reference.
       const bodies = [bodyOf(person, 1000), bodyOf(person + 1, 1000), bodyOf(person, 4, 44)]
       let held: { ours: ScoringResult; usual: ScoringResult } | null = null
       for (const body of bodies) {
@@ -55,7 +55,7 @@ describe("the conventional peer's reading of an attempt", () => {
         else expect(b.replayDistanceMs).toBe(replayDistanceMs)
         expect(b.kept?.n).toBe(kept?.n)
         if (a.replayOfReference) replays += 1
-        // And the next attempt against what was kept.
+        // And the next attempt, against the stored template.
         held ??= both
         const template = reading(held.usual).kept
         if (template === null) throw new Error('nothing was kept')
@@ -84,7 +84,7 @@ describe("the conventional peer's replay marks", () => {
   const mark = createMarker()
   const shared = (a: readonly bigint[], b: readonly bigint[]) => a.filter((band) => b.includes(band)).length
 
-  it('know a pattern again, shifted, scaled a little or jittered, and no other one', () => {
+  it('recognize a pattern shifted, slightly scaled or jittered, and no other one', () => {
     let jittered = 0
     for (let person = 0; person < 40; person++) {
       const { presses } = pressesOf(bodyOf(person, 1000))
@@ -111,7 +111,7 @@ describe("the conventional peer's replay marks", () => {
     expect(jittered).toBeGreaterThanOrEqual(38)
   })
 
-  it('lay a pattern beside another however it was shifted or scaled', () => {
+  it('align two patterns for any shift or scale', () => {
     const { presses } = pressesOf(bodyOf(3, 1000))
     const times = timesOf(presses)
     expect(nearestReplay(times, [times.map((ms) => 1.4 * ms + 12)])).toBeLessThan(1e-9)

@@ -6,7 +6,7 @@ import { drive, openConnection, request } from '../../../bench/shared/drive.js'
 let close: () => void = () => {}
 afterEach(() => close())
 
-/** A server that answers each request with these pieces of bytes, one a turn of the event loop. */
+/** A server that answers each request with these pieces of bytes, one per iteration of the event loop. */
 async function answering(pieces: (requests: number) => readonly string[]): Promise<number> {
   let requests = 0
   const sockets: Socket[] = []
@@ -34,7 +34,7 @@ const answer = (body: string, status = 200) =>
   `HTTP/1.1 ${status} OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 
 describe('the thin client', () => {
-  it('reads answers whole, however they come', async () => {
+  it('reads whole answers, for any division into pieces', async () => {
     const whole = answer('{"a":"äöü"}')
     const port = await answering((n) =>
       n === 0 ? [whole] : [whole.slice(0, 9), whole.slice(9, 30), whole.slice(30, 50), whole.slice(50)],
@@ -46,7 +46,7 @@ describe('the thin client', () => {
     expect(bodies).toEqual(['{"a":"äöü"}', '{"a":"äöü"}', '{"a":"äöü"}'])
   })
 
-  it('tells of a connection that the server closed while it was in use', async () => {
+  it('reports a connection that the server closed while it was in use', async () => {
     const port = await answering(() => [answer('', 500)])
     const connection = await openConnection(port)
     const status = await new Promise((resolve) => connection.ask(request('GET', '/', {}, ''), resolve))

@@ -21,11 +21,11 @@ type Presses = readonly KeyPress[]
 
 const PEOPLE = 120
 const REFERENCES = [5, 10, 5, 10, 5, 10, 1, 2, 16]
-/** Past 128 presses nothing is compared; 15 are the fewest of a pattern. */
+/** Presses after the 128th are not compared; 15 are the fewest of a pattern. */
 const LENGTHS = [31, 44, 15, 62, 127, 200, 33, 128, 20, 129]
 const ATTEMPTS_A_PERSON = 20
 
-/** Whole ms and repeated sentences, or tenths of a ms and words drawn anew: a timer and a habit of either kind. */
+/** Whole ms with repeated sentences, or tenths of a ms with new words: both kinds of timers and habits. */
 function typing(who: number, session: number, presses: number): Presses {
   if (who % 2 === 0 && presses <= 62) return typedBy(who, session, presses)
   let text = ''
@@ -40,7 +40,7 @@ function typing(who: number, session: number, presses: number): Presses {
     }))
 }
 
-/** Every key of the table at any time within bounds: Shift, Backspace, keys held over others, pauses. */
+/** Random keys of the whole table at random times within bounds: Shift, Backspace, overlapping keys, pauses. */
 function anyPresses(n: number, random: () => number): Presses {
   let now = 0
   return Array.from({ length: n }, () => {
@@ -49,7 +49,7 @@ function anyPresses(n: number, random: () => number): Presses {
   })
 }
 
-/** A pattern over again: as it was, jittered, or faster. */
+/** A replay of a pattern: unchanged, jittered, or faster. */
 function again(presses: Presses, how: number, random: () => number): Presses {
   const jitter = how % 3 === 1 ? () => 4 * random() - 2 : () => 0
   const scale = how % 3 === 2 ? 0.97 : 1
@@ -60,7 +60,7 @@ function again(presses: Presses, how: number, random: () => number): Presses {
   }))
 }
 
-/** What is tried with somebody's references: their own, strangers', replays, machines' of every attack model, and noise. */
+/** An attempt against a person's references: own typing, a stranger's, a replay, one of every attack model, or noise. */
 function probeOf(
   who: number,
   n: number,
@@ -80,7 +80,7 @@ function probeOf(
 
 const masked = (presses: Presses): Presses => presses.map((press) => ({ ...press, key: 0 }))
 
-/** Every attempt scored by both, a third of the people in password fields. */
+/** Every attempt scored by both; a third of the people type in password fields. */
 function* scoredTwice(of = scorer, people = PEOPLE) {
   for (let who = 0; who < people; who++) {
     const random = seededRandom(who + 1)
@@ -104,19 +104,19 @@ function* scoredTwice(of = scorer, people = PEOPLE) {
 }
 
 describe("the conventional peer's scoring", () => {
-  it('is the kernel’s of every attempt, to the last bit before calibration', () => {
+  it('equals the kernel’s for every attempt, to the last bit before calibration', () => {
     const both = [...scoredTwice()]
     const apart = both.filter(
       ({ byKernel, byScript }) => byKernel.fused !== byScript.fused || byKernel.liveness !== byScript.liveness,
     )
     expect(apart).toEqual([])
-    // What is left is the exponential of the curves, which the engine and the kernel round otherwise.
+    // The remaining difference is the exponential of the curves, which the engine and the kernel round differently.
     const largest = (difference: (each: (typeof both)[number]) => number) => Math.max(...both.map(difference))
     const confidence = largest(({ byKernel, byScript }) => Math.abs((byKernel.confidence ?? -1) - byScript.confidence))
     const bot = largest(({ byKernel, byScript }) => Math.abs(byKernel.botLikelihood - byScript.botLikelihood))
     expect(confidence).toBeLessThan(1e-15)
     expect(bot).toBeLessThan(1e-15)
-    // The attempts are worth it: of all outcomes there are many.
+    // The attempts are significant: every outcome occurs many times.
     const count = (holds: (each: (typeof both)[number]) => boolean) => both.filter(holds).length
     expect(both.length).toBe(2400)
     expect(count(({ byScript }) => byScript.confidence > 0.5)).toBeGreaterThan(200)
@@ -126,7 +126,7 @@ describe("the conventional peer's scoring", () => {
     expect(count(({ byScript }) => byScript.botLikelihood === 1)).toBeGreaterThan(20)
   })
 
-  it('is another where one mean of the population is another by a hundredth', () => {
+  it('changes if one mean of the population changes by a hundredth', () => {
     // The first of the means follows the header and both tables of contexts (assembly/model.ts).
     const at = 64 + 2 * 128 + 2 * 128 * 128
     const changed = model.slice()
@@ -138,7 +138,7 @@ describe("the conventional peer's scoring", () => {
     expect(apart.length).toBeGreaterThan(20)
   })
 
-  it('refuses a file that is no model of this version', () => {
+  it('refuses a file that is not a model of this version', () => {
     const other = model.slice()
     other[4] = 2
     expect(() => createScorer(other)).toThrow(/not a model/)

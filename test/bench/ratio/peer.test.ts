@@ -31,7 +31,7 @@ describe('the conventional peer', () => {
     expect(pressesOf({ ...body, kevt: [...body.kevt].reverse() })).toBeNull()
   })
 
-  it('is never sent the same typing twice by one ordinal', () => {
+  it('never gets the same typing from two ordinals', () => {
     expect(new Set(Array.from({ length: 50 }, (_, n) => JSON.stringify(parsed(bodyOf(1, n)).kevt))).size).toBe(50)
   })
 })

@@ -27,7 +27,7 @@ const reportOf = (changes: Partial<Record<Turn, Measured[]>>, idleCpuPercent: nu
   ratioReport({ turns: turns(changes), idleCpuPercent, resident: null, body_bytes: 14_000 }, SCAN, OPTIONS, MACHINE)
 
 describe('the report of the ratios', () => {
-  it('takes a ratio in each round, and then the middle of them', () => {
+  it('takes the median of the ratios of the rounds', () => {
     // A machine that is ten times slower for one round changes nothing.
     const report = reportOf({
       verify_64: [run(20), run(2), run(24)],
@@ -38,7 +38,7 @@ describe('the report of the ratios', () => {
     expect(report.turns.verify_64?.per_s.runs).toEqual([20, 2, 24])
   })
 
-  it('says of each bar whether it held', () => {
+  it('says for each bar whether it held', () => {
     const { bars } = reportOf({ verify_64: [run(13), run(13), run(13)] }, 1.5)
     expect(bars.verify_over_read_only_64).toEqual({ least: 0.13, held: true })
     expect(bars.verify_over_peer).toEqual({ least: 6, held: false })
@@ -47,12 +47,12 @@ describe('the report of the ratios', () => {
     expect(reportOf({}, null).bars).not.toHaveProperty('idle_cpu_percent')
   })
 
-  it('compares processor time of the servers besides', () => {
+  it('also compares the processor time of the servers', () => {
     const costly = [run(100, 10, 500), run(100, 10, 500), run(100, 10, 500)]
     expect(reportOf({ peer_64: costly }).by_processor_time.verify_over_peer).toBe(5)
   })
 
-  it('has the middle of an even number of runs between two', () => {
+  it('has a median of an even number of runs between two runs', () => {
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(spreadOf([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3, runs: [3, 1, 2] })
   })

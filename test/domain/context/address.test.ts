@@ -24,7 +24,7 @@ describe('an address', () => {
     '1:2:3:4:5:6:7::8',
   ])('%j is none', (text) => expect(canonicalAddress(text)).toBeNull())
 
-  it('has a neighbourhood of 256, or of a /48', () => {
+  it('has a prefix of /24, or of /48', () => {
     expect(addressPrefix('203.0.113.7')).toBe('203.0.113.0/24')
     expect(addressPrefix('2001:db8:0:0:0:0:0:1')).toBe('2001:db8:0::/48')
   })
@@ -34,14 +34,14 @@ describe('ranges of addresses', () => {
   const inside = addressSet(
     ['192.0.2.0/24', '198.51.100.7', '2001:db8::/32'].flatMap((text) => addressRange(text) ?? []),
   )
-  it('hold what begins with their bits, of their own family only', () => {
+  it('contain addresses with their leading bits, of their own family only', () => {
     expect(['192.0.2.255', '198.51.100.7', '2001:db8:ffff:0:0:0:0:1'].map(inside)).toEqual([true, true, true])
     expect(['192.0.3.0', '198.51.100.8', '2001:db9:0:0:0:0:0:1'].map(inside)).toEqual([false, false, false])
   })
-  it('are refused where they are none', () => {
+  it('are refused if invalid', () => {
     expect(['1.2.3.4/33', '1.2.3.4/x', 'x/8', '1.2.3.4/8/8', '::/129'].map(addressRange)).toEqual(Array(5).fill(null))
   })
-  it('of every address hold every one', () => {
+  it('of length 0 contain every address', () => {
     expect(addressSet([addressRange('0.0.0.0/0') ?? never()])('203.0.113.7')).toBe(true)
   })
 })

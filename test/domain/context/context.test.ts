@@ -28,7 +28,7 @@ const usual: Circumstances = {
   device: LAPTOP,
 }
 
-/** Habits of somebody who signed in so often, a week apart, always the same way. */
+/** Habits after a number of equal sign-ins, a week apart. */
 function habitsOf(times: number, circumstances: Circumstances = usual): Habits {
   let habits: Habits = {}
   for (let week = times; week > 0; week--)
@@ -49,7 +49,7 @@ const signal = (name: string, indicator: ContextIndicator, circumstances: Partia
     ?.signals.find((one) => one.signal === name)
 
 describe('the context', () => {
-  it('knows nothing before three successes, and null is not 0', () => {
+  it('has no score before three successes, and null is not 0', () => {
     const { confidence, indicators } = judge({}, habitsOf(2))
     expect(confidence).toBeNull()
     expect(scores({}, habitsOf(2))).toMatchObject({ network: null, location: null, device: null, time: null })
@@ -65,7 +65,7 @@ describe('the context', () => {
     expect(judge({}).confidence).toBeGreaterThan(0.98)
   })
 
-  it('that is all new scores 0, but for what is no habit', () => {
+  it('scores 0 if everything is new, except for indicators without habits', () => {
     const other = Object.fromEntries(Object.keys(LAPTOP).map((key) => [key, 'other'])) as unknown as Device
     const found = scores({
       at: MONDAY_9 + 12 * HOUR,
@@ -77,13 +77,13 @@ describe('the context', () => {
     expect(found).toMatchObject({ network: 0, location: 0, device: 0, time: 0 })
   })
 
-  it('that is unknown is left out: the rest decides alone', () => {
+  it('leaves out unknown signals', () => {
     const found = judge({ ip: null, network: null, anonymizer: null, place: null, device: null })
     expect(found.indicators.map(({ score }) => score)).toEqual([null, null, null, null, expect.closeTo(1 - 0.25 ** 3)])
     expect(found.confidence).toBeCloseTo(1 - 0.25 ** 3, 10)
   })
 
-  it('is the mean of the indicators by their weights, of those with a score', () => {
+  it('is the weighted mean of the indicators with a score', () => {
     expect(
       contextConfidence([
         { weight: 3, score: 1 },
@@ -98,11 +98,11 @@ describe('the context', () => {
     const rules = { device: { weight: 0 }, time: { weight: 10 }, network: { signals: { address: 0, prefix: 0 } } }
     const { indicators } = judge({ ip: '198.51.100.1' }, habitsOf(3), rules)
     expect(indicators.map(({ weight }) => weight)).toEqual([2, 2, 1, 0, 10])
-    // Only the operator of the network is left to speak.
+    // Only the network's operator has weight.
     expect(indicators[0]?.score).toBeCloseTo(1 - 0.25 ** 3, 10)
   })
 
-  it('counts no indicator that is not enabled platform-wide, whatever the policy says', () => {
+  it('ignores an indicator that is not enabled platform-wide, regardless of the policy', () => {
     const far = { at: MONDAY_9 + HOUR, place: SYDNEY }
     const { indicators, confidence, impossibleTravel } = judge(far, habitsAfter(habitsOf(3), usual), {}, ['device'])
     expect(indicators.filter(({ weight }) => weight > 0).map(({ indicator }) => indicator)).toEqual(['device'])
@@ -118,7 +118,7 @@ describe('network', () => {
     expect(scores({ ip: '198.51.100.1' }).network).toBeCloseTo((3 * (1 - 0.25 ** 3)) / 6, 10)
   })
 
-  it('holds an anonymiser against somebody who never used one, and says nothing for an ordinary address', () => {
+  it('counts an anonymiser against a person who never used one, and an ordinary address not at all', () => {
     expect(signal('anonymizer', 'network', {})).toMatchObject({ value: false, computedOutcome: null })
     expect(signal('anonymizer', 'network', { anonymizer: true })).toMatchObject({ value: true, computedOutcome: 0 })
     const always = habitsOf(3, { ...usual, anonymizer: true })
@@ -127,7 +127,7 @@ describe('network', () => {
 })
 
 describe('location', () => {
-  it('takes the accuracy of both places off the distance', () => {
+  it('subtracts the accuracy of both places from the distance', () => {
     // Brussels is 264 km from Paris; 20 km of either accuracy leave 224: (1000 - 224) / 950
     const brussels = { latitude: 50.8503, longitude: 4.3517, accuracyKm: 20, country: 'BE', city: 'Brussels' }
     expect(signal('nearest', 'location', { place: brussels })?.value).toBe(224)
@@ -157,13 +157,13 @@ describe('impossible travel', () => {
     expect(scores(after(24, SYDNEY), last)['impossible-travel']).toBeCloseTo((1000 - 16_890 / 24) / 500, 1)
   })
 
-  it('is never what the accuracy of the database explains', () => {
+  it('is never within the accuracy of the database', () => {
     const vague = { ...SYDNEY, accuracyKm: 17_000 }
     expect(judge(after(0, vague), last).impossibleTravel).toBe(false)
     expect(judge(after(0, { ...PARIS, latitude: 49.9 }), last).impossibleTravel).toBe(false)
   })
 
-  it('is judged from the first success on, measures without outcomes, and vouches for nobody alone', () => {
+  it('is judged from the first success on, has measurements without outcomes, and is no evidence alone', () => {
     const found = judge(after(1, PARIS), last)
     expect(found.confidence).toBeNull()
     const travel = found.indicators.find(({ indicator }) => indicator === 'impossible-travel')
@@ -175,14 +175,14 @@ describe('impossible travel', () => {
     ])
   })
 
-  it('says nothing without a place to come from', () => {
+  it('has no score without an earlier place', () => {
     expect(scores(after(1, SYDNEY), {})['impossible-travel']).toBeNull()
     expect(scores({ place: null }, last)['impossible-travel']).toBeNull()
   })
 })
 
 describe('device', () => {
-  it('adds up what is known of a device by weight', () => {
+  it('weighs the known signals of a device', () => {
     // Another browser (2) and screen (1) of weights 16 in all.
     expect(scores({ device: { ...LAPTOP, browser: 'Chrome', screen: '1x1@1' } }).device).toBeCloseTo(
       ((1 - 0.25 ** 3) * 13) / 16,
@@ -198,7 +198,7 @@ describe('device', () => {
     expect(signal('os', 'device', {}, habits)?.computedOutcome).toBeCloseTo(1 - 0.25 ** 3, 10)
   })
 
-  it('forgets what was long ago by halves', () => {
+  it('halves old counts', () => {
     let habits = habitsAfter({}, { ...usual, device: { ...LAPTOP, os: 'Windows' } })
     for (let n = 0; n < 61; n++) habits = habitsAfter(habits, usual)
     expect(habits.values?.os).toEqual([['Linux', 30, MONDAY_9]])
@@ -222,7 +222,7 @@ describe('time', () => {
 })
 
 describe('habits', () => {
-  it('stay small however somebody moves', () => {
+  it('stay small for any movements', () => {
     let habits: Habits = {}
     for (let n = 0; n < 500; n++) {
       const text = `${n}`.repeat(10)

@@ -11,7 +11,7 @@ describe('a string that comes in', () => {
     (text) => expect(isText(text)).toBe(false),
   )
 
-  it('is found in a value by its path, and a key by the object that has it', () => {
+  it('is found in a value by its path, and a key by the path of its object', () => {
     expect(
       illFormedPath({
         tags: [

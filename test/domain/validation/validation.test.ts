@@ -15,7 +15,7 @@ describe('a field', () => {
   })
 })
 
-describe('a failed check says what is accepted, not what came', () => {
+describe('a failed check names the accepted value, not the given one', () => {
   it.each<[string, z.ZodType, unknown, string]>([
     ['a missing field', z.object({ a: z.string() }), {}, 'a: is required'],
     ['null', z.object({ a: z.string() }), { a: null }, 'a: must be a string'],

@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const FOR_GOOD = Number.POSITIVE_INFINITY
 
-/** What happened to a member's attempts, and when (epoch ms). */
+/** Events of a member's attempts, with their times (epoch ms). */
 export type Entry =
   | { readonly at: number; readonly what: 'failure' | 'success'; readonly kind: AttemptKind }
   | { readonly at: number; readonly what: 'reset' | 'new code' | 'unlock' | 'lock' }
@@ -17,8 +17,8 @@ export interface Visit {
   typingFailed: boolean
 }
 
-/** A member as the rules see one: everything is read off the whole history, every time, and nothing is counted on the way. */
-export interface Book {
+/** All facts about a member. The oracle derives every answer from the whole history and keeps no counters. */
+export interface MemberFacts {
   readonly policy: Policy['security_code_fallback']
   readonly history: readonly Entry[]
   readonly visit: Visit
@@ -27,7 +27,7 @@ export interface Book {
   readonly now: number
 }
 
-/** How long a failure closes its kind, by how many there were in a row with it. */
+/** Time for which a failure closes its kind, by the length of its streak. */
 export function lockMs(kind: AttemptKind, inARow: number): number {
   if (kind === 'biometric') {
     if (inARow >= 50) return FOR_GOOD
@@ -42,11 +42,11 @@ export function lockMs(kind: AttemptKind, inARow: number): number {
   return 0
 }
 
-/** Where a kind's failures were last wiped out; -1 where they never were. */
+/** Index at which a kind's failures were last cleared; -1 if never. */
 const wipedAt = (history: readonly Entry[], kind: AttemptKind) =>
   history.findLastIndex(({ what }) => what === 'unlock' || (what === 'reset' && kind === 'biometric'))
 
-/** The failures of a kind that no reset or unlock has wiped out, each with its place in a row and in the history. */
+/** The failures of a kind since the last reset or unlock, each with its place in the streak and in the history. */
 export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
   const wiped = wipedAt(history, kind)
   const failures: { at: number; inARow: number; place: number }[] = []
@@ -59,7 +59,7 @@ export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
   return failures
 }
 
-/** Shut for good: by the last rung until a reset, or a new code; by an administrator until a reset, or an unlock for codes. */
+/** Permanently closed: by the last rung until a reset or a new code; by an administrator until a reset, or an unlock for codes. */
 export function isDead(history: readonly Entry[], kind: AttemptKind): boolean {
   const newCode = kind === 'security_code' ? history.findLastIndex(({ what }) => what === 'new code') : -1
   const shut = history.findLastIndex(({ what }) => what === 'lock')
@@ -81,51 +81,53 @@ export function isClosed(history: readonly Entry[], kind: AttemptKind, at: numbe
 const usedOf = ({ attempts }: Visit, kind: AttemptKind) =>
   attempts.filter((attempt) => attempt.kind === kind && attempt.fate !== 'given back').length
 
-const budgetOf = ({ policy }: Book, kind: AttemptKind) =>
+const budgetOf = ({ policy }: MemberFacts, kind: AttemptKind) =>
   kind === 'biometric' ? policy.max_biometric_attempts : policy.max_code_attempts
 
-const isThere = (book: Book, kind: AttemptKind) =>
-  kind === 'biometric' ? book.profileReady : book.policy.enabled && book.codeUsable
+const isThere = (facts: MemberFacts, kind: AttemptKind) =>
+  kind === 'biometric' ? facts.profileReady : facts.policy.enabled && facts.codeUsable
 
-/** Typing first, where the policy says so and there is a profile to compare with. */
-const mayTryCode = ({ policy, profileReady }: Book, visit: Visit) =>
+/** Typing comes first if the policy requires it and a profile exists. */
+const mayTryCode = ({ policy, profileReady }: MemberFacts, visit: Visit) =>
   !policy.require_biometric_first || !profileReady || visit.typingFailed
 
-/** Whether the member may try this kind at all, whatever the visit has left. */
-export const isOpen = (book: Book, kind: AttemptKind, visit: Visit, at: number): boolean =>
-  isThere(book, kind) && !isClosed(book.history, kind, at) && (kind === 'biometric' || mayTryCode(book, visit))
+/** Whether the member may try this kind, regardless of the visit's budget. */
+export const isOpen = (facts: MemberFacts, kind: AttemptKind, visit: Visit, at: number): boolean =>
+  isThere(facts, kind) && !isClosed(facts.history, kind, at) && (kind === 'biometric' || mayTryCode(facts, visit))
 
-const mayTry = (book: Book, kind: AttemptKind, visit: Visit, at: number) =>
-  isOpen(book, kind, visit, at) && usedOf(visit, kind) < budgetOf(book, kind)
+const mayTry = (facts: MemberFacts, kind: AttemptKind, visit: Visit, at: number) =>
+  isOpen(facts, kind, visit, at) && usedOf(visit, kind) < budgetOf(facts, kind)
 
-const remaining = (book: Book, kind: AttemptKind) =>
-  isThere(book, kind) && !isDead(book.history, kind) ? Math.max(0, budgetOf(book, kind) - usedOf(book.visit, kind)) : 0
+const remaining = (facts: MemberFacts, kind: AttemptKind) =>
+  isThere(facts, kind) && !isDead(facts.history, kind)
+    ? Math.max(0, budgetOf(facts, kind) - usedOf(facts.visit, kind))
+    : 0
 
-const isLocked = (book: Book, visit: Visit, at: number) =>
-  !mayTry(book, 'biometric', visit, at) && !mayTry(book, 'security_code', visit, at)
+const isLocked = (facts: MemberFacts, visit: Visit, at: number) =>
+  !mayTry(facts, 'biometric', visit, at) && !mayTry(facts, 'security_code', visit, at)
 
 export const newVisit = (): Visit => ({ attempts: [], typingFailed: false })
 
-/** The moments at which anything can open: now, and when some failure's lock or day is over. */
-export function turns({ history, now }: Pick<Book, 'history' | 'now'>): number[] {
+/** The moments at which a mode can open: now, and at the end of each lock and each day of a failure. */
+export function turns({ history, now }: Pick<MemberFacts, 'history' | 'now'>): number[] {
   const ends = (['biometric', 'security_code'] as const).flatMap((kind) =>
     failuresOf(history, kind).flatMap(({ at, inARow }) => [at + lockMs(kind, inARow), at + DAY]),
   )
   return [now, ...ends.filter((at) => Number.isFinite(at) && at > now).sort((a, b) => a - b)]
 }
 
-/** The window as decisions 6 has it. */
-export function windowByTheBook(book: Book): AttemptWindow {
-  const { visit, now } = book
-  const codeOpen = mayTry(book, 'security_code', visit, now)
-  const mode = mayTry(book, 'biometric', visit, now) ? 'biometric' : codeOpen ? 'security_code' : 'locked'
+/** The window according to decisions 6. */
+export function expectedWindow(facts: MemberFacts): AttemptWindow {
+  const { visit, now } = facts
+  const codeOpen = mayTry(facts, 'security_code', visit, now)
+  const mode = mayTry(facts, 'biometric', visit, now) ? 'biometric' : codeOpen ? 'security_code' : 'locked'
   const opensAt =
-    mode === 'locked' ? turns(book).find((at) => !isLocked(book, visit, at) || !isLocked(book, newVisit(), at)) : now
+    mode === 'locked' ? turns(facts).find((at) => !isLocked(facts, visit, at) || !isLocked(facts, newVisit(), at)) : now
   return {
     mode,
     codeOpen,
-    remainingBiometricAttempts: remaining(book, 'biometric'),
-    remainingCodeAttempts: remaining(book, 'security_code'),
+    remainingBiometricAttempts: remaining(facts, 'biometric'),
+    remainingCodeAttempts: remaining(facts, 'security_code'),
     retryAfterSeconds: opensAt === undefined ? null : Math.ceil((opensAt - now) / SECOND),
   }
 }
