@@ -34,7 +34,7 @@ export const enum Habit {
   dependence,
 }
 export const DEPENDENCES: i32 = 10
-/** Matches of one press by pair, and by key: bounds the cost where all texts are the same. */
+/** Matches of one press by pair, and by key: bounds the cost if all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
 /** Deviations under which two times count as the same: under a millisecond for usual holds and flights. */

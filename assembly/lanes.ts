@@ -12,7 +12,7 @@ export function scaled(value: v128, by: f32): v128 {
   return f32x4.mul(value, f32x4.splat(by))
 }
 
-/** 1 where a is above b, else 0. */
+/** 1 in lanes with a above b, else 0. */
 // @ts-ignore: decorator
 @inline
 export function above(a: v128, b: v128): v128 {

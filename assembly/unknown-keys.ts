@@ -1,6 +1,6 @@
 /**
  * Keys of a typing pattern that its schema does not know. SCANNED lists them, and the host checks whether one is a known key
- * in another spelling. In a list only the keys of the first item are noted. `src/scoring/kernel.ts` has the place numbers.
+ * in another spelling. In a list only the keys of the first item are noted. `src/scoring/kernel-scan.ts` maps the place numbers.
  */
 import { BODY, SCANNED } from './layout'
 import { afterValue } from './json'

@@ -2,7 +2,7 @@ import type { PressSaid, Time, TimeSaid } from './explained-press.js'
 
 interface Said {
   readonly pair: string
-  /** Name of the second key; null where keys are masked. */
+  /** Name of the second key; null if keys are masked. */
   readonly key: string | null
   readonly seen: number | null
   readonly spokeFor: number

@@ -58,8 +58,11 @@ export interface KernelInstance {
   readonly scanned: Int32Array
   /** All of the memory, to decode text from. */
   readonly text: Buffer
+  /** Addresses and sizes of the hot paths: `address` reads a WebAssembly global, which is slower. */
   readonly samples: number
   readonly slotBytes: number
+  readonly bodyAt: number
+  readonly bodyBytesMax: number
 }
 
 function instantiate(module: object, model: Uint8Array): KernelInstance {
@@ -94,6 +97,8 @@ function instantiate(module: object, model: Uint8Array): KernelInstance {
     text: Buffer.from(buffer),
     samples: address('SAMPLES'),
     slotBytes: address('SAMPLE_BYTES'),
+    bodyAt: address('BODY'),
+    bodyBytesMax: address('BODY_BYTES_MAX'),
   }
 }
 

@@ -20,9 +20,9 @@ const PLACES: readonly (readonly PropertyKey[])[] = [
 
 /** `Kernel.scan`. */
 export function scanBody({ current, guarded }: KernelHost, body: Uint8Array): PatternRead | null {
-  const { address, bytes, scanned, samples } = current()
-  if (body.length > address('BODY_BYTES_MAX')) return null
-  bytes.set(body, address('BODY'))
+  const { address, bytes, scanned, samples, bodyAt, bodyBytesMax } = current()
+  if (body.length > bodyBytesMax) return null
+  bytes.set(body, bodyAt)
   const n = guarded((surface) => surface.scan(body.length))
   if (n === 0) return null
   // Sound: the scanner accepts only a string or null.
@@ -44,8 +44,9 @@ export function scanBody({ current, guarded }: KernelHost, body: Uint8Array): Pa
 }
 
 /** The value whose offset in BODY and bytes SCANNED has at `place`: the scanner has checked its JSON. Null if it is absent. */
-function valueAt({ scanned, text, address }: KernelInstance, place: number): unknown {
-  const [at, length] = [address('BODY') + (scanned[place] ?? 0), scanned[place + 1] ?? 0]
+function valueAt({ scanned, text, bodyAt }: KernelInstance, place: number): unknown {
+  const at = bodyAt + (scanned[place] ?? 0)
+  const length = scanned[place + 1] ?? 0
   return length === 0 ? null : JSON.parse(text.toString('utf8', at, at + length))
 }
 
@@ -57,8 +58,7 @@ function metadataOf(instance: KernelInstance): PatternMetadata {
 }
 
 /** Warnings for the unknown keys of the last scan that are known keys in another spelling; null if none. */
-function warningsOf({ scanned, text, address }: KernelInstance, unknown: number): readonly string[] | null {
-  const bodyAt = address('BODY')
+function warningsOf({ scanned, text, bodyAt }: KernelInstance, unknown: number): readonly string[] | null {
   const warnings = new Set<string>()
   for (let i = 0; i < unknown; i++) {
     const [place = 0, at = 0, length = 0] = scanned.subarray(14 + 3 * i, 17 + 3 * i)

@@ -31,7 +31,7 @@ export function restoreTemplate(instance: KernelInstance, template: Uint8Array):
   let from = TEMPLATE_HEADER + header.getUint32(4, true)
   bytes.set(template.subarray(TEMPLATE_HEADER, from), address('PREPARED'))
   for (let slot = 1; slot <= references; slot++) {
-    // The size of the sample is in its header, so that goes first.
+    // The size of the sample is in its header, so the header is written first.
     bytes.set(template.subarray(from, from + 4), samples + slot * slotBytes)
     const to = from + sampleBytesAt(instance, slot)
     writeSample(instance, slot, template.subarray(from, to))
