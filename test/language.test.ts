@@ -64,11 +64,13 @@ const HELD: readonly string[] = [
   'src/calibration/',
   'src/capacity/',
   'src/domain/',
+  'src/flows/',
   'src/scoring/',
   'src/typist/',
   'test/api/',
   'test/bench/',
   'test/domain/',
+  'test/flows/',
 ]
 
 interface Sentence {

@@ -7,7 +7,7 @@ import { v7 } from 'uuid'
 import { z } from 'zod'
 import { VerifyReply, verifyReply } from '../../src/api/core/verify.js'
 import { Refusal } from '../../src/domain/refusal.js'
-import { createKnownPeople } from '../../src/flows/attempt/person-cache.js'
+import { createPersonCache } from '../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../src/flows/attempt/verify.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
 import { readConfig } from '../../src/process/config.js'
@@ -57,7 +57,7 @@ async function worker(): Promise<FastifyInstance> {
     scoring,
     sessions: usualSessions(redis) as SessionStore,
     authentications: { ...stores.authentications, record: usualRecord(pool) },
-    people: createKnownPeople(config.profileCacheBytes),
+    people: createPersonCache(config.profileCacheBytes),
     settingsOf: createSettings({ ...stores, monotonicMs: () => performance.now() }).settingsOf,
     adaptation: false,
     newId: () => v7(),

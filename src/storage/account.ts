@@ -14,18 +14,18 @@ export interface NewAccount {
   readonly type: AccountType
   /** Label of the account itself; a person's own label is the member's. */
   readonly displayName: string | null
-  /** Null makes a shared account without anybody yet. */
+  /** Null makes a shared account without members. */
   readonly member: NewMember | null
   readonly createdAt: number
 }
 
 export interface AccountWithMember {
   readonly account: Account
-  /** The asked-for member; the only one of a nominative account; null where there is none (yet). */
+  /** The named member, or the only one of a nominative account; null if there is none. */
   readonly member: Member | null
 }
 
-/** An account with everybody on it, archived members left out, in the order of their creation. */
+/** An account with its members in the order of their creation, without archived ones. */
 export interface Roster {
   readonly account: Account
   readonly members: readonly Member[]
@@ -34,28 +34,28 @@ export interface Roster {
 export interface AccountPlan {
   readonly settings: Pick<AccountChange, 'memberSelection' | 'groups' | 'tag'>
   readonly move: PeopleMove
-  /** Whom `add` puts on the account, or `to-nominative` where nobody is left. */
+  /** The member that `add` creates; `to-nominative` creates it on an account without members. */
   readonly newMember: Omit<NewMember, 'memberRef'>
 }
 
 /**
- * Accounts and their members. What creates refuses with `accounts-quota`, `shared-accounts-quota` or `members-quota`
- * where the organization's quotas are strict and used up; that is decided in the transaction that inserts.
+ * Accounts and their members. Methods that create refuse with `accounts-quota`, `shared-accounts-quota` or `members-quota`
+ * if a strict quota of the organization is used up. The transaction that inserts decides this.
  */
 export interface AccountStore {
-  /** `created` false where the userRef was taken: then nothing is written and the existing one comes back. */
+  /** `created` false if the userRef is taken: nothing is written, and the existing account is returned. */
   create(organizationId: string, account: NewAccount): Promise<AccountWithMember & { created: boolean }>
   /** `memberRef` null asks for the member of a nominative account. Archived members are not found. */
   find(organizationId: string, userRef: string, memberRef: string | null): Promise<AccountWithMember | null>
   roster(organizationId: string, userRef: string): Promise<Roster | null>
   /**
-   * Does what `plan` says to the account as it is under its lock; a refusal thrown by `plan` leaves it as it was. Gives
-   * the roster afterwards; null where there is no such account. A member archived before comes back with its locks.
+   * Locks the account, calls `plan` and carries the plan out. An error thrown by `plan` changes nothing and is rethrown.
+   * Returns the roster afterwards; null if there is no such account. An archived member is restored with its locks.
    */
   change(organizationId: string, userRef: string, plan: (roster: Roster) => AccountPlan): Promise<Roster | null>
   /**
-   * Takes one member off a shared account: patterns, code and label are erased, the record of sign-ins stays. Null
-   * where there is no such member.
+   * Removes one member from a shared account: erases patterns, code and label, and keeps the record of sign-ins. Null if
+   * there is no such member.
    */
   archiveMember(
     organizationId: string,
@@ -63,8 +63,8 @@ export interface AccountStore {
     memberRef: string,
     at: number,
   ): Promise<{ nPatternsDeleted: number } | null>
-  /** Removes the account with everything that names it, in one transaction; null where it does not exist. */
+  /** Removes the account with everything that names it, in one transaction; null if it does not exist. */
   remove(organizationId: string, userRef: string): Promise<{ nPatternsDeleted: number } | null>
-  /** Clears every display name of the organization; how many there were. */
+  /** Clears every display name of the organization; returns their number. */
   clearDisplayNames(organizationId: string): Promise<number>
 }

@@ -1,24 +1,24 @@
 import type { AlertRules, Channel, RulesChange } from '../domain/alert.js'
 import type { ChannelSettings } from '../domain/alert-channels.js'
 
-/** A channel as it is kept. */
+/** A channel as stored. */
 export interface StoredChannel {
   readonly settings: ChannelSettings
-  /** What is secret of it, sealed; null where there is nothing. */
+  /** Its secret, sealed; null if none. */
   readonly secret: Uint8Array | null
 }
 
-/** What an organization wants to be told, and how. */
+/** Alert rules and channels of organizations. */
 export interface AlertStore {
   rules(organizationId: string): Promise<AlertRules>
-  /** The whole matrix after the change. */
+  /** Returns all rules after the change. */
   changeRules(organizationId: string, change: RulesChange): Promise<AlertRules>
-  /** Null before it was set. */
+  /** Null if not set. */
   channel(organizationId: string, channel: Channel): Promise<StoredChannel | null>
-  /** Whatever kept deliveries waiting is forgotten: the next is tried at once. */
+  /** Clears the channel's failures, so that the next delivery is tried at once. */
   setChannel(organizationId: string, channel: StoredChannel): Promise<void>
-  /** False where there was none. What waits for it is not sent any more. */
+  /** False if there was none. Drops its waiting deliveries. */
   removeChannel(organizationId: string, channel: Channel): Promise<boolean>
-  /** True at most once in so many ms: the caller may send a test now. */
+  /** True at most once in `everyMs`: the caller may send a test now. */
   mayTest(organizationId: string, channel: Channel, everyMs: number): Promise<boolean>
 }

@@ -7,29 +7,29 @@ export interface ApiKeyRecord {
   readonly label: string
   readonly scopes: readonly KeyScope[]
   readonly createdAt: number
-  /** From when on the key is refused; null: never. */
+  /** End of validity, epoch ms; null: never. */
   readonly expiresAt: number | null
   readonly revokedAt: number | null
 }
 
-/** Without `expiresAt` it does not expire. */
+/** Without `expiresAt`, the key does not expire. */
 type NewApiKey = Omit<ApiKeyRecord, 'revokedAt' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'expiresAt'>>
 
-/** Who a key speaks for. */
+/** A key's organization and rights. */
 export interface KeyHolder {
   readonly organizationId: string
   readonly keyId: string
   readonly scopes: readonly KeyScope[]
-  /** Null: as the deployment has it. */
+  /** Null: the deployment's default. */
   readonly rate: KeyRate | null
 }
 
 /** API keys by their SHA-256; the key itself is never stored. */
 export interface ApiKeyStore {
   add(record: NewApiKey, sha256: Uint8Array): Promise<void>
-  /** The live key with this hash, in any organization; null where there is none, or it is revoked or expired. */
+  /** The live key with this hash, in any organization; null if there is none, or it is revoked or expired. */
   resolve(sha256: Uint8Array): Promise<KeyHolder | null>
   list(organizationId: string): Promise<ApiKeyRecord[]>
-  /** False where the organization has no live key of this id. */
+  /** False if the organization has no live key of this id. */
   revoke(organizationId: string, keyId: string, at: number): Promise<boolean>
 }

@@ -2,10 +2,10 @@ import type { AttemptCounters } from '../domain/attempts.js'
 
 export interface AttemptLockStore {
   /**
-   * Ends every lock of the member and forgets the failures of both kinds, whatever attempts are under way: no verdict
-   * reached on the counters before it will stand. Gives those counters; null where the member is gone.
+   * Ends every lock of the member and clears the failures of both kinds. Concurrent attempts judged on the old counters
+   * are decided again. Returns the old counters; null if the member is gone.
    */
   clear(organizationId: string, memberId: string): Promise<AttemptCounters | null>
-  /** Closes typing and code until somebody opens them, as fifty and ten failures do. False where the member is gone. */
+  /** Locks typing and code until an unlock, as fifty and ten failures do. False if the member is gone. */
   close(organizationId: string, memberId: string): Promise<boolean>
 }

@@ -4,7 +4,7 @@ import type { TimeWindow } from '../domain/time-window.js'
 import type { RecommendedAction } from '../domain/verdict.js'
 import type { Authentication } from './authentication.js'
 
-/** Which attempts; what is null does not matter. */
+/** Null matches every attempt. */
 export interface AttemptFilter {
   readonly window: TimeWindow
   readonly userRef: string | null
@@ -17,17 +17,17 @@ export interface Paging {
   readonly limit: number
 }
 
-/** An attempt as it is looked at: with the label of the person, if there is one (still). */
+/** An attempt for display, with the person's current label, if any. */
 export interface LoggedAttempt extends Authentication {
   readonly displayName: string | null
 }
 
-/** As much of a typing attempt as another policy needs to judge it again. */
+/** The part of a typing attempt that another policy needs to judge it again. */
 interface JudgedAttempt extends Pick<Authentication, 'id' | 'userRef' | 'recommendedAction'> {
   readonly facts: AttemptFacts
 }
 
-/** A typing pattern that is kept: one that was tested, or a reference. */
+/** A stored typing pattern: a tested one, or a reference. */
 export interface KeptPattern {
   readonly id: string
   readonly kind: 'tested' | 'enrolled' | 'adaptive'
@@ -45,17 +45,17 @@ interface TagCount {
   readonly n: number
 }
 
-/** Recorded attempts, for people to look through. */
+/** Recorded attempts, for the dashboard. */
 export interface AttemptLog {
   /** Newest first. */
   page(organizationId: string, filter: AttemptFilter, paging: Paging): Promise<LoggedAttempt[]>
   count(organizationId: string, filter: AttemptFilter): Promise<number>
   find(organizationId: string, id: string): Promise<LoggedAttempt | null>
-  /** Typing attempts with what they were judged on, newest first, from before the attempt `before` (null: the newest). */
+  /** Typing attempts with their facts, newest first, older than the attempt `before` (null: from the newest). */
   judged(organizationId: string, window: TimeWindow, before: string | null, limit: number): Promise<JudgedAttempt[]>
   /** Tested patterns, newest first. */
   patterns(organizationId: string, window: TimeWindow, paging: Paging): Promise<KeptPattern[]>
-  /** Tested ones and references; what is not there is left out. */
+  /** Tested patterns and references; absent ids are left out. */
   patternsById(organizationId: string, ids: readonly string[]): Promise<KeptPattern[]>
   /** How often each key, or each value of one key, occurs in the newest `among` tested patterns of the window. */
   tags(organizationId: string, key: string | null, window: TimeWindow, among: number): Promise<TagCount[]>

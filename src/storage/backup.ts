@@ -9,7 +9,7 @@ export interface Backup {
   readonly migrationsMissing: number
   /** Rows by table. */
   readonly counts: Readonly<Record<(typeof COUNTED)[number], number>>
-  /** Time of the last recorded attempt; null where there is none. */
+  /** Time of the last recorded attempt; null if there is none. */
   readonly lastAttemptAt: Date | null
   /** The data key of each organization, wrapped by the encryption key of that id. */
   readonly wrappedKeys: readonly {

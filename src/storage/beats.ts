@@ -1,23 +1,23 @@
 interface Beats {
-  /** Milliseconds since the start, as felt: see `startBeats`. Moves with each beat only. */
+  /** Milliseconds of event loop time since the start: see `startBeats`. Advances with each beat only. */
   now(): number
-  /** There is something to look after: beats until `onBeat` says that there is nothing left. */
+  /** Starts beating; beats until `onBeat` returns false. */
   wake(): void
-  /** There is nothing left, said without waiting for a beat. */
+  /** Stops beating until the next `wake`. */
   rest(): void
   stop(): void
 }
 
-/** One beat counts no more than so many: a loop that is always a little late still keeps time. */
-const BEATS_FELT_MAX = 2
+/** A late beat counts at most this many beats, so that a loop that is always a little late still keeps time. */
+const BEATS_COUNTED_MAX = 2
 
 /**
- * Time as this process's own event loop feels it: a beat every `everyMs`, told after what the sockets hold has been read. A
- * loop that stood still for a second has felt two beats of it, so its own stall is not taken for a store's silence. Stands
- * still where nothing is waited for: an idle process is not woken by it. Holds no process alive.
+ * A clock of this process's event loop: a beat every `everyMs`, after the sockets have been read. A loop that stalls for a
+ * second counts two beats, so its own stall is not taken for a store's silence. The clock stops while nothing is awaited,
+ * so it does not wake an idle process. It keeps no process alive.
  */
 export function startBeats(everyMs: number, onBeat: () => boolean): Beats {
-  let felt = 0
+  let counted = 0
   let last = 0
   let timer: NodeJS.Timeout | null = null
   let stopped = false
@@ -25,7 +25,7 @@ export function startBeats(everyMs: number, onBeat: () => boolean): Beats {
   function beat(): void {
     if (timer === null) return
     const now = performance.now()
-    felt += Math.min(now - last, BEATS_FELT_MAX * everyMs)
+    counted += Math.min(now - last, BEATS_COUNTED_MAX * everyMs)
     last = now
     if (!onBeat()) rest()
   }
@@ -34,7 +34,7 @@ export function startBeats(everyMs: number, onBeat: () => boolean): Beats {
     timer = null
   }
   return {
-    now: () => felt,
+    now: () => counted,
     wake() {
       if (timer !== null || stopped) return
       last = performance.now()

@@ -6,24 +6,24 @@ export interface BlockedMember {
   readonly userRef: string
   readonly memberRef: string
   readonly displayName: string | null
-  /** Epoch ms; null where only a reset or a new code opens. */
+  /** End of the lock, epoch ms; null if only a reset or a new code ends it. */
   readonly until: number | null
 }
 
-/** What came to be in a window. */
+/** Accounts and patterns created in a window. */
 interface Arrivals {
   readonly nAccounts: number
   readonly nPatterns: number
 }
 
-/** Accounts and people, for people to look through. */
+/** Accounts and people, for the dashboard. */
 export interface Directory {
-  /** Accounts whose userRef holds `filter` (null: all), newest first, each with everybody on it. */
+  /** Accounts whose userRef contains `filter` (null: all), newest first, each with its members. */
   page(organizationId: string, filter: string | null, paging: Paging): Promise<Roster[]>
   count(organizationId: string, filter: string | null): Promise<number>
-  /** UserRefs that hold the text; those that begin with it come first. */
+  /** UserRefs that contain the text; those that begin with it come first. */
   search(organizationId: string, text: string, limit: number): Promise<string[]>
-  /** Accounts that are there now, by when they were created; `before` counts those from before the window. */
+  /** Existing accounts by time of creation; `before` counts those created before the window. */
   growth(
     organizationId: string,
     window: TimeWindow,
@@ -32,7 +32,7 @@ export interface Directory {
   arrivals(organizationId: string, window: TimeWindow): Promise<Arrivals>
   /** Accounts by group, largest first. */
   groups(organizationId: string): Promise<{ group: string; n: number }[]>
-  /** Members who may not try now, those blocked longest first. */
+  /** Locked members, longest remaining lock first. */
   blocked(organizationId: string, now: number, paging: Paging): Promise<BlockedMember[]>
   countBlocked(organizationId: string, now: number): Promise<number>
 }

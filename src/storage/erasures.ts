@@ -1,32 +1,32 @@
-/** That somebody was erased. Names nobody, and tells of whom only beside a backup that still has them. */
+/** The note of an erasure. It names nobody; only a backup that still has the person shows whom it means. */
 export interface Erasure {
   readonly organizationId: string
   readonly id: string
   /** Epoch ms. */
   readonly at: number
-  /** Whether the whole account went, or a member was taken off a shared one. */
+  /** The erased thing: a whole account, or one member of a shared account. */
   readonly of: 'account' | 'member'
-  /** SHA-256 of the id of either, in hex. */
+  /** SHA-256 of the account's or member's id, in hex. */
   readonly person: string
 }
 
 export type ErasureOutcome =
-  /** Whom the database still had is gone. */
+  /** The database had the person, who is erased now. */
   | 'erased'
-  /** The database never had them. */
+  /** The database does not have the person. */
   | 'absent'
-  /** The database knows of this erasure: whoever it has came later. */
+  /** The database has this note already: a matching person was created later. */
   | 'known'
   /** The database has no such organization. */
   | 'foreign'
 
-/** What was erased, to be done again to a database that was restored from before. */
+/** Notes of erasures, to repeat them on a database that was restored from an older backup. */
 export interface ErasureStore {
-  /** Of every organization, in the order of organization and id, those after the given one. */
+  /** Erasures of every organization, by organization and id, those after the given one. */
   list(after: Pick<Erasure, 'organizationId' | 'id'> | null, limit: number): Promise<Erasure[]>
   /**
-   * Erases again whom these are about, each all or nothing and once: what is given again is `known`. One look through the
-   * organization's people for all. Gives the outcome of each. Sessions are left alone.
+   * Repeats these erasures, each atomically and once: a repeated one is `known`. Scans the organization's people once for
+   * all. Returns the outcome of each. Ends no session.
    */
   again(organizationId: string, erasures: readonly Erasure[]): Promise<ErasureOutcome[]>
 }

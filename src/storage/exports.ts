@@ -12,34 +12,34 @@ export interface ExportArchive {
   readonly size: number | null
 }
 
-/** An archive as the process sees it that writes it: the claim holds for 30 s after each piece. */
+/** An archive claimed by the process that writes it. The claim lasts 30 s after each piece. */
 export interface ClaimedExport extends ExportArchive {
   readonly attempt: number
 }
 
-/** Archives of exports and their pieces, wherever a process runs. */
+/** Archives of exports and their pieces, shared by all processes. */
 export interface ExportStore {
-  /** False where the organization has `waitingMax` archives that are not ready yet. */
+  /** False if the organization has `waitingMax` archives that are not ready yet. */
   add(
     organizationId: string,
     archive: Pick<ExportArchive, 'id' | 'kind' | 'window' | 'createdAt' | 'expiresAt'>,
     waitingMax: number,
   ): Promise<boolean>
-  /** Newest first, without those past their time. */
+  /** Newest first, without expired ones. */
   list(organizationId: string, now: number): Promise<ExportArchive[]>
-  /** The claim of one more attempt; null where there is nothing to do, or somebody is at it. A sixth attempt fails. */
+  /** Claims one more attempt; null if nothing is to do, or another process holds the claim. A sixth attempt fails. */
   claim(organizationId: string, id: string, secret: Uint8Array): Promise<ClaimedExport | null>
   /**
-   * Rows of the window as they are now, all from one moment, oldest first, some hundred at a time; cells in the order of
-   * the kind's columns. Whoever stops early must end the iteration.
+   * Rows of the window from one snapshot, oldest first, some hundred at a time; cells in the order of the kind's columns. A
+   * caller that stops early must end the iteration.
    */
   rows(organizationId: string, kind: ExportKind, window: TimeWindow): AsyncIterable<readonly (readonly Cell[])[]>
-  /** False where the claim is lost: to another attempt, or with the archive. The same for what ends an attempt. */
+  /** False if the claim is lost, to another attempt or with the archive. The same holds for `finish` and `release`. */
   append(organizationId: string, claim: ClaimedExport, n: number, sealed: Uint8Array): Promise<boolean>
   finish(organizationId: string, claim: ClaimedExport, size: number): Promise<boolean>
-  /** Gives the claim back: another attempt may begin at once. */
+  /** Releases the claim: another attempt may begin at once. */
   release(organizationId: string, claim: ClaimedExport): Promise<boolean>
-  /** A ready archive, with what opens its pieces; null where there is none. */
+  /** A ready archive, with the secret of its pieces; null if there is none. */
   ready(
     organizationId: string,
     id: string,
@@ -47,8 +47,8 @@ export interface ExportStore {
   ): Promise<{ kind: ExportKind; attempt: number; secret: Uint8Array; size: number } | null>
   /** The sealed pieces of an attempt, in order, one at a time. */
   pieces(organizationId: string, id: string, attempt: number): AsyncIterable<Uint8Array>
-  /** A job's: archives, of any organizations, that nobody works on. */
+  /** For a job: archives of any organization that no process works on. */
   abandoned(): Promise<{ organizationId: string; id: string }[]>
-  /** A job's; true where more is left. */
+  /** For a job: deletes expired archives; true if more are left. */
   forget(now: number): Promise<boolean>
 }

@@ -4,20 +4,20 @@ import { addressRange, addressSet } from '../domain/context/address.js'
 import type { Network, Place } from '../domain/context/circumstances.js'
 import type { Geography } from './geography.js'
 
-/** The operator's files; null for one that is not there. */
+/** The operator's files; null if absent. */
 interface GeographyFiles {
   /** MMDB with places, in the fields of GeoLite2 City. */
   readonly places: string | null
   /** MMDB with networks, in the fields of GeoLite2 ASN. */
   readonly networks: string | null
-  /** Ranges of anonymisers, one a line, `#` begins a comment. */
+  /** Ranges of anonymisers, one per line; `#` begins a comment. */
   readonly anonymizers: string | null
 }
 
-/** A place whose accuracy the database does not tell is taken to be known so well, km. Our choice. */
+/** Accuracy of a place without one in the database, km. Our choice. */
 const ACCURACY_KM = 100
 
-/** Reads the files once, as a whole. Throws a plain sentence where one cannot be read: that stops the start. */
+/** Reads the files once, as a whole. Throws an error for the operator if a file cannot be read: the start stops then. */
 export function openGeography({ places, networks, anonymizers }: GeographyFiles): Geography {
   const cities = places === null ? null : opened<CityResponse>(places)
   const asns = networks === null ? null : opened<AsnResponse>(networks)

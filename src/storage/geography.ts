@@ -1,8 +1,8 @@
 import type { Network, Place } from '../domain/context/circumstances.js'
 
-/** What the operator's files say of an address: in memory, so that asking costs no round trip. */
+/** The operator's data about addresses, in memory: a look-up costs no round trip. */
 export interface Geography {
-  /** Of an address in its canonical spelling. Each null where its file is not there or does not know the address. */
+  /** `address` is in canonical spelling. A field is null if its file is absent or does not have the address. */
   look(address: string): {
     readonly network: Network | null
     readonly place: Place | null

@@ -1,16 +1,16 @@
-/** What becomes of the jobs of a queue. */
+/** Rules of a queue's jobs. */
 export interface QueueRules {
-  /** How often a job that failed is tried again. */
+  /** Retries of a failed job. */
   readonly retries: number
-  /** Until the first try again; each later one waits about twice as long. */
+  /** Delay of the first retry; each later one waits about twice as long. */
   readonly retryAfterS: number
-  /** A job that takes longer, or whose process died, is given to somebody else; at least 30. */
+  /** A job that takes longer, or whose process died, goes to another process; at least 30. */
   readonly expireS: number
-  /** A job that another process sent is seen after this at the latest; own ones are seen at once. */
+  /** Longest delay until another process's job is seen; own jobs are seen at once. */
   readonly seenWithinS: number
 }
 
-/** Every queue there is; the database gets them when it is migrated. */
+/** All queues; a migration creates them. */
 export const QUEUES = {
   'export-log': { retries: 5, retryAfterS: 1, expireS: 3600, seenWithinS: 2 },
   'find-exports': { retries: 0, retryAfterS: 1, expireS: 60, seenWithinS: 10 },
@@ -18,7 +18,7 @@ export const QUEUES = {
 } as const satisfies Record<string, QueueRules>
 export type QueueName = keyof typeof QUEUES
 
-/** What a job is about: ids (UUIDs) by name and nothing else, so that no job ever names a person. */
+/** The subject of a job: ids (UUIDs) by name and nothing else, so that no job names a person. */
 export type JobIds = Readonly<Record<string, string>>
 
 export interface QueuedJob {
@@ -27,24 +27,24 @@ export interface QueuedJob {
 }
 
 export interface SendOptions {
-  /** Taken no sooner than this, seconds. */
+  /** Earliest start, seconds from now. */
   readonly afterS?: number
-  /** At most one job of this queue in each span of so many seconds since 1970, at most a day, whoever sends how many. */
+  /** At most one job of this queue per span of this many seconds since 1970, from all processes; at most a day. */
   readonly oncePerS?: number
 }
 
 /**
- * Jobs that outlive processes. Each is taken by one process at a time; one whose process died comes again, so work must
- * bear being done twice. Calls reject with `Refusal('degraded')` while the database is lost.
+ * Jobs that outlive processes. One process at a time takes a job; if that process dies, the job is delivered again, so work
+ * must be idempotent. Calls reject with `Refusal('degraded')` while the database is unavailable.
  */
 export interface JobQueueStore {
-  /** False where `oncePerS` left it out. */
+  /** False if `oncePerS` skipped it. */
   send(queue: QueueName, ids: JobIds, options?: SendOptions): Promise<boolean>
-  /** Null where none is due. */
+  /** Null if none is due. */
   take(queue: QueueName): Promise<QueuedJob | null>
   done(queue: QueueName, id: string): Promise<void>
-  /** Comes again after a while, as long as the queue's rules allow. `why` must name nobody. */
+  /** Retries the job later, if the queue's rules allow. `why` must name nobody. */
   failed(queue: QueueName, id: string, why: string): Promise<void>
-  /** Gives jobs of dead processes to others, and forgets old ones. */
+  /** Redelivers jobs of dead processes, and deletes old jobs. */
   maintain(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 
 /** A key that wraps data keys. */
 export interface EncryptionKey {
-  /** 16 hex characters that tell it from others and nothing about its bytes. */
+  /** 16 hex characters that identify the key and reveal nothing of its bytes. */
   readonly id: string
   /** 32 bytes. */
   readonly bytes: Uint8Array
@@ -10,30 +10,30 @@ export interface EncryptionKey {
 
 /** The keys a process may wrap and unwrap data keys with. */
 export interface KeyRing {
-  /** Where a missing key has to be put, for messages. */
+  /** Where a missing key is to be added, for messages. */
   readonly place: string
-  /** The key that wraps, as it is at this moment. */
+  /** The key that wraps now. */
   present(): EncryptionKey
-  /** Every key held at this moment, the present one first. */
+  /** Every key held now, the present one first. */
   held(): readonly EncryptionKey[]
-  /** Null where the key is not held, after another look at where keys lie. */
+  /** Null if the key is not held; reads the keys' place again first. */
   find(id: string): EncryptionKey | null
-  /** Null where keys are given from outside, and only who gives them can change them. */
+  /** Null if the keys come from outside, for example the environment, and cannot be changed here. */
   readonly change: KeyChange | null
 }
 
-/** Changes of a ring that keeps its keys itself. Callers see to it that only one runs at a time (`WrappedKeyStore.alone`). */
+/** Changes of a ring that stores its keys itself. Callers run one at a time (`WrappedKeyStore.alone`). */
 interface KeyChange {
-  /** Makes a new key the present one and keeps the others; does nothing where a change was begun and not ended. */
+  /** Makes a new key the present one and keeps the others; does nothing if a change was begun and not ended. */
   begin(): 'begun' | 'resumed'
-  /** Drops every key but the present one and those in use; gives the ids of the dropped. */
+  /** Drops every key except the present one and those in use; returns the dropped ids. */
   end(inUse: ReadonlySet<string>): string[]
 }
 
 const KEY_BYTES = 32
 const ID_CHARACTERS = 16
 
-/** Throws where it is not 32 bytes; the bytes are not repeated. */
+/** Throws if `bytes` is not 32 bytes long; the message does not contain them. */
 export function encryptionKey(bytes: Uint8Array): EncryptionKey {
   if (bytes.length !== KEY_BYTES) throw new Error(`an encryption key of ${bytes.length} bytes: ${KEY_BYTES} are needed`)
   const id = createHmac('sha256', bytes).update('keystride key id 1').digest('hex').slice(0, ID_CHARACTERS)

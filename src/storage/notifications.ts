@@ -3,34 +3,34 @@ import type { Paging } from './attempt-log.js'
 
 export interface Notification extends AlertEvent {
   readonly id: string
-  /** Of the attempt it tells of; null where it tells of none. */
+  /** The attempt that caused it; null if none did. */
   readonly authenticationId: string | null
-  /** Epoch ms; null while nobody has read it. */
+  /** Epoch ms; null while unread. */
   readonly readAt: number | null
 }
 
-/** What is null does not matter. */
+/** Null matches everything. */
 export interface NotificationFilter {
   readonly kind: EventKind | null
   readonly read: boolean | null
 }
 
-/** What happened, once each. */
+/** Notifications, one per event. */
 export interface NotificationStore {
-  /** Newest first; `count` is of all that match, `unread` of all there are. */
+  /** Newest first; `count` is of all matches, `unread` of all notifications. */
   page(
     organizationId: string,
     filter: NotificationFilter,
     paging: Paging,
   ): Promise<{ notifications: Notification[]; count: number; unread: number }>
-  /** False where there is no such notification; reading twice is reading once. */
+  /** False if there is no such notification. Idempotent. */
   markRead(organizationId: string, id: string): Promise<boolean>
   markAllRead(organizationId: string): Promise<void>
   unread(organizationId: string): Promise<number>
-  /** A job's: notifications of attempts recorded since it last ran, or since a moment before; true where more are left. */
+  /** For a job: makes notifications of attempts recorded since its last run, or since `since`; true if more are left. */
   derive(since: number | null): Promise<boolean>
-  /** Of an outage that is over, to every organization with a rule for it; of several that overlap, one. Epoch ms. */
+  /** Notes an outage that is over (epoch ms), for every organization with a rule for it; overlapping ones are noted once. */
   noteOutage(beganAt: number, endedAt: number): Promise<void>
-  /** A job's; true where more is left. */
+  /** For a job: deletes older notifications; true if more are left. */
   forget(before: number): Promise<boolean>
 }

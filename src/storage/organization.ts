@@ -6,7 +6,7 @@ import type { Language } from '../domain/typing-words.js'
 interface NewOrganization {
   readonly id: string
   readonly name: string
-  /** Gives a fresh data key, wrapped. Called where no rotation can come between the wrapping and the commit. */
+  /** Returns a new data key, wrapped. Called under a lock, so that no rotation runs between wrapping and commit. */
   readonly wrapKey: () => Uint8Array
   readonly policyId: string
   readonly policy: Policy
@@ -18,19 +18,19 @@ export interface StoredPolicy {
   readonly policy: Policy
 }
 
-/** What is null stays as it is. */
+/** Null leaves a field unchanged. */
 export interface LanguageChange {
   readonly defaultLanguage: Language | null
   readonly languageMode: LanguageMode | null
 }
 
-/** What an organization is licensed for and what of it is in use. */
+/** Quotas of an organization and their use. */
 export interface License {
   readonly quotas: Quotas
   readonly headcount: Headcount
 }
 
-/** Organizations and what is decided once for each of them. */
+/** Organizations and their settings. */
 export interface OrganizationStore {
   /** Stores the organization and its default policy in one transaction. */
   create(organization: NewOrganization): Promise<void>
@@ -49,6 +49,6 @@ export interface OrganizationStore {
   setQuotas(organizationId: string, quotas: Quotas): Promise<boolean>
   /** Administration. False for an unknown organization. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
-  /** Administration. Null: as the deployment has it. False for an unknown organization. */
+  /** Administration. Null: the deployment's default. False for an unknown organization. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
 }

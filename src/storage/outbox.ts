@@ -7,31 +7,31 @@ export interface ClaimedDelivery {
   readonly id: string
 }
 
-/** What is to be sent over which channel. */
+/** An alert to send, and its channel. */
 export interface Delivery extends StoredChannel {
   readonly event: AlertEvent
-  /** When it was queued, epoch ms. */
+  /** Epoch ms. */
   readonly queuedAt: number
-  /** How often the other side has refused this very message. */
+  /** Refusals of this message by the receiver. */
   readonly refusals: number
   /** Failures of the channel in a row. */
   readonly failures: number
 }
 
-/** What becomes of a delivery after a try. */
+/** State of a delivery after a try. */
 export type DeliveryNext =
   | { readonly state: 'delivered' }
   | { readonly state: 'failed' }
-  /** This one waits: the message was refused, others may not be. */
+  /** The message was refused: it waits, others do not. */
   | { readonly state: 'waiting'; readonly forMs: number }
-  /** The channel waits, and with it all that is queued for it. */
+  /** The channel failed: all its deliveries wait. */
   | { readonly state: 'waiting'; readonly channelForMs: number }
 
-/** Deliveries to be made: at least once, each try on record. */
+/** Queued deliveries: sent at least once, with a record of each try. */
 export interface Outbox {
-  /** Nobody else gets these for a minute. */
+  /** Claims due deliveries for a minute. */
   claim(most: number): Promise<ClaimedDelivery[]>
-  /** Null where it is not to be sent any more: erased, or its channel removed. */
+  /** Null if it is not to be sent any more: erased, or its channel was removed. */
   find(delivery: ClaimedDelivery): Promise<Delivery | null>
   settle(
     delivery: ClaimedDelivery,

@@ -3,11 +3,11 @@ import type { Policy } from '../domain/policy.js'
 export interface PolicyRecord {
   readonly id: string
   readonly policy: Policy
-  /** Judges accounts with one of these groups; of several policies the oldest. */
+  /** Decides for accounts with one of these groups; the oldest of several policies wins. */
   readonly groups: readonly string[]
-  /** Judges where no group does. */
+  /** Decides for accounts without a group's policy. */
   readonly isDefault: boolean
-  /** Judges beside the one that decides; its verdicts are only counted. */
+  /** Its verdicts are only counted, in addition to the policy that decides. */
   readonly isShadow: boolean
   readonly createdAt: number
   /** Null: never changed. */
@@ -20,18 +20,18 @@ export interface PolicyContent {
   readonly groups: readonly string[]
 }
 
-/** Policies of organizations. An archived one stays to be read, since records name it; nothing changes it. */
+/** Policies of organizations. An archived policy is read-only, and kept because records name it. */
 export interface PolicyStore {
-  /** Live ones, oldest first; with `archived` all. */
+  /** Live policies, oldest first; with `archived` all policies. */
   list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
   find(organizationId: string, id: string): Promise<PolicyRecord | null>
   create(organizationId: string, id: string, content: PolicyContent, at: number): Promise<PolicyRecord>
-  /** Null for one that is not there or archived. */
+  /** Null if absent or archived. */
   update(organizationId: string, id: string, content: PolicyContent, at: number): Promise<PolicyRecord | null>
-  /** False where it is the default, archived or not there. A shadow ends with it. */
+  /** False if it is the default, archived or absent. Ends its role as shadow. */
   archive(organizationId: string, id: string, at: number): Promise<boolean>
-  /** The one default from now on. Null for one that is not there or archived. */
+  /** Makes it the only default. Null if absent or archived. */
   makeDefault(organizationId: string, id: string): Promise<PolicyRecord | null>
-  /** The one shadow from now on; `on` false ends it. Null for one that is not there or archived. */
+  /** Makes it the only shadow; `on` false ends that. Null if absent or archived. */
   setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord | null>
 }

@@ -2,14 +2,14 @@ import type { LinkTask } from '../domain/profile-link.js'
 
 export interface NewLink extends LinkTask {
   readonly memberId: string
-  /** Of the key, which itself is stored nowhere. */
+  /** Hash of the key; the key is not stored. */
   readonly sha256: Uint8Array
-  /** Null: nowhere. */
+  /** Null: no redirect. */
   readonly redirectUri: string | null
   readonly validityS: number
 }
 
-/** A live link, and whom it is about. */
+/** A live link, and its person. */
 export interface StoredLink extends LinkTask {
   readonly organizationId: string
   readonly redirectUri: string | null
@@ -18,16 +18,16 @@ export interface StoredLink extends LinkTask {
 }
 
 /**
- * Profile links. The back end keeps the time. A link ends by being deleted: what it has collected of a new profile goes
- * with it, in the same transaction, unless it was completed, which is the profile store's affair.
+ * Profile links. The back end keeps the time. A link ends by deletion, which also deletes the references it has collected
+ * of a new profile, in the same transaction. The profile store ends a completed link.
  */
 export interface ProfileLinkStore {
-  /** Takes the place of the member's older link of the kind, if there is one. False where the member is gone. */
+  /** Replaces the member's older link of the same kind. False if the member is gone. */
   make(organizationId: string, link: NewLink): Promise<boolean>
-  /** Whose link this is, whatever the organization; null where it is not alive. */
+  /** Finds a link of any organization; null if it is not live. */
   find(sha256: Uint8Array): Promise<StoredLink | null>
   /** Ends every link of these members. */
   revoke(organizationId: string, memberIds: readonly string[]): Promise<void>
-  /** Removes some of the links that have expired; it waits for nobody. */
+  /** Deletes some of the expired links; skips locked members. */
   sweep(organizationId: string): Promise<void>
 }

@@ -12,56 +12,56 @@ interface Reference {
 }
 
 export interface StoredReference extends Reference {
-  /** `adaptive`: learned from a sign-in; these are not counted in `nPatternsRef`. */
+  /** `adaptive`: learned from a sign-in, not counted in `nPatternsRef`. */
   readonly kind: 'enrolled' | 'adaptive'
 }
 
 export interface NewReference extends Reference {
   readonly memberId: string
-  /** Null stores it without looking at, or adding to, the replay index: it knows the pattern already. */
+  /** Null neither reads nor writes the replay index, which has the pattern already. */
   readonly replayMark: ReplayMark | null
   readonly createdAt: number
 }
 
-/** The replay index knows it from the attempt that it was. */
+/** The replay index has it already, from its attempt. */
 export type AdaptiveReference = Omit<NewReference, 'replayMark'>
 
 export type AddOutcome =
-  /** `completes`: with this one there are as many as `limit` or `target` asked for. */
+  /** `completes`: this reference reaches the `limit` of `add`, or the `target` of the other methods. */
   | { readonly outcome: 'added'; readonly member: Member; readonly completes: boolean }
-  /** The mark is known: somebody has typed exactly this before. Nothing was written. */
+  /** The mark is known: this typing is a replay. Nothing was written. */
   | { readonly outcome: 'replay' }
-  /** The profile takes no such reference (any more): full, moved on, or holding this very one. Nothing was written. */
+  /** The profile takes no such reference: it is full, has changed, or has this pattern already. Nothing was written. */
   | { readonly outcome: 'closed'; readonly member: Member }
-  /** The link that the pattern came by is not alive (any more). Nothing was written. */
+  /** The pattern's link is not live. Nothing was written. */
   | { readonly outcome: 'link-ended' }
   | { readonly outcome: 'absent' }
 
 interface AddRules {
   readonly target: number
-  /** False stores a known mark's pattern all the same. */
+  /** False stores a pattern although its mark is known. */
   readonly rejectReplay: boolean
-  /** The profile link that the pattern comes by: it must live, and ends in the same transaction where this completes. */
+  /** The pattern's profile link: it must be live, and ends in the same transaction if this completes the profile. */
   readonly linkId?: string | null
 }
 
 /**
- * Reference patterns of members. Every write is one transaction under the member's row lock. What changes the references
- * that count moves the member's `profileVersion`; what takes enrolled ones away moves `attemptsVersion` too, so that no
- * verdict on them is recorded afterwards, and takes the adaptive ones along.
+ * Reference patterns of members. Every write is one transaction under the member's row lock. A change of the current
+ * references increments the member's `profileVersion`. A removal of enrolled references also increments `attemptsVersion`,
+ * so that no verdict on them is recorded afterwards, and removes the adaptive ones.
  */
 export interface ProfileStore {
-  /** Of the member's current generation: the enrolled ones, oldest first, then the adaptive ones, oldest first. */
+  /** References of the member's current generation: enrolled ones, then adaptive ones, both oldest first. */
   references(organizationId: string, memberId: string): Promise<StoredReference[]>
-  /** Adds to the current generation where it holds fewer than `limit`; sets `completedAt` when the count reaches `target`. */
+  /** Adds to the current generation if it has fewer than `limit`; sets `completedAt` when the count reaches `target`. */
   add(
     organizationId: string,
     reference: NewReference,
     rules: AddRules & { readonly limit: number },
   ): Promise<AddOutcome>
   /**
-   * Puts the reference in the place of the oldest enrolled one, while the UPDATE of this id is queued, which is done with
-   * the last of `target` replacements.
+   * Replaces the oldest enrolled reference while the UPDATE with this id is queued. The `target`th replacement completes
+   * the UPDATE.
    */
   replaceOldest(
     organizationId: string,
@@ -69,9 +69,9 @@ export interface ProfileStore {
     rules: AddRules & { readonly pendingId: string },
   ): Promise<AddOutcome>
   /**
-   * Collects the next generation beside the current one, which goes on as it is: `reference.generation` is one above the
-   * member's. With the `target`th the new one takes its place, in this same transaction, and the old references are gone.
-   * Collected patterns of another owner are dropped first. `asReset` also does then what a reset does to the counters.
+   * Collects the next generation while the current one stays in use: `reference.generation` is one above the member's. The
+   * `target`th reference replaces the current generation and deletes its references, in the same transaction. Collected
+   * patterns of another owner are dropped first. With `asReset`, the replacement also resets the counters as `reset` does.
    */
   addToSuccessor(
     organizationId: string,
@@ -79,20 +79,20 @@ export interface ProfileStore {
     rules: AddRules & { readonly owner: string; readonly asReset: boolean },
   ): Promise<AddOutcome>
   /**
-   * Keeps a sign-in's pattern as an adaptive reference, the oldest one of more than `max` going, if the profile still has
-   * this version and has not adapted within `intervalMs`; false where it was not kept.
+   * Keeps a sign-in's pattern as an adaptive reference, if the profile still has this version and has not adapted within
+   * `intervalMs`. Deletes the oldest ones beyond `max`. False if the pattern was not kept.
    */
   adapt(
     organizationId: string,
     reference: AdaptiveReference,
     rules: { readonly profileVersion: number; readonly max: number; readonly intervalMs: number },
   ): Promise<boolean>
-  /** Of any generation and kind. Null where the member holds no such reference. */
+  /** Removes a reference of any generation and kind. Null if the member has no such reference. */
   removeOne(organizationId: string, memberId: string, patternId: string): Promise<Member | null>
   /**
-   * Empties the profile: new generation, biometric counters and lock cleared, nothing queued any more. With `pendingId`
-   * only while that action is queued; else the member comes back as it is. `nPatternsDeleted` counts the enrolled ones.
-   * Null where the member is gone.
+   * Empties the profile: begins a new generation, clears biometric counters and lock, dequeues the pending action. With
+   * `pendingId`, only while that action is queued; else returns the member unchanged. `nPatternsDeleted` counts enrolled
+   * references. Null if the member is gone.
    */
   reset(
     organizationId: string,

@@ -1,16 +1,16 @@
 /**
- * What keys have asked, over all processes that share it. A key's account is a moment: each request moves it on by what
- * one may cost, from now where it lies behind.
+ * Requests of keys over all processes. A key's account is a moment in time: each request advances it by the interval of one
+ * request, starting from now if it is in the past.
  */
 export interface RateAccounts {
-  /** Moves the account on by `spentMs`; how far ahead of now it lies then, in ms. */
+  /** Advances the account by `spentMs`; returns how far it is ahead of now, ms. */
   spend(organizationId: string, keyId: string, spentMs: number): Promise<number>
 }
 
-/** Beyond so many, those that lie behind now are dropped. */
+/** Beyond this many accounts, those in the past are dropped. */
 const KEPT_MAX = 10_000
 
-/** Accounts in the memory of the process that all others ask. Keys do not repeat between organizations. */
+/** Accounts in the memory of the process that serves all others. Key ids are unique across organizations. */
 export function rateAccountsHere(monotonicMs: () => number): RateAccounts {
   const spentUntil = new Map<string, number>()
   return {

@@ -1,13 +1,13 @@
-/** What makes room ahead and forgets what is past its time, over all organizations. Each call bears being made twice. */
+/** Creates future partitions and deletes expired rows, over all organizations. Every call is idempotent. */
 export interface RetentionStore {
-  /** Partitions for this month and the `ahead` next; how many were new. */
+  /** Creates the partitions of this month and the next `ahead` months; returns the number created. */
   makeAhead(ahead: number, now: number): Promise<number>
-  /** Drops the months of authentications that ended so many days ago; how many. Refuses `degraded` while somebody reads them. */
+  /** Drops the months of authentications that ended `days` ago; returns their number. Refuses with `degraded` during reads. */
   dropOld(days: number, now: number): Promise<number>
-  /** Everything else with a life, some of each kind; true where more is left. */
+  /** Deletes some of the other expired rows of each kind; true if more are left. */
   forgetOld(days: number, now: number): Promise<boolean>
-  /** Deletes sessions that have expired, some of them; true where more are left. */
+  /** Deletes some of the expired sessions; true if more are left. */
   sweepSessions(): Promise<boolean>
-  /** Organizations that have profile links past their time; a hundred at the most. */
+  /** Organizations with expired profile links; at most a hundred. */
   withEndedLinks(): Promise<string[]>
 }

@@ -1,10 +1,10 @@
 import type { Bucket, TimeWindow } from '../domain/time-window.js'
 
-/** Attempts counted together. Sums are of confidences, over as many as the count beside them says. */
+/** Attempts counted together. Sums are of confidences: over `n`, `nBiometrics` and `nContext` attempts. */
 export interface Tally {
-  /** When the bucket begins, epoch ms. */
+  /** Begin of the bucket, epoch ms. */
   readonly at: number
-  /** Of the facet that was asked for; empty for `all`. */
+  /** The facet's value; empty for `all`. */
   readonly value: string
   readonly n: number
   readonly nAuthenticated: number
@@ -17,7 +17,7 @@ export interface Tally {
   readonly nContext: number
 }
 
-/** What one user's attempts of a window come to. Means are null where there is nothing to mean over. */
+/** Statistics of one user's attempts in a window. A mean of nothing is null. */
 export interface UserStatistics {
   readonly userRef: string
   readonly type: 'nominative' | 'generic'
@@ -38,15 +38,15 @@ export interface UserOrder {
   readonly descending: boolean
   readonly skip: number
   readonly limit: number
-  /** Part of the userRef; null for everybody. */
+  /** Part of the userRef; null: all users. */
   readonly userRefFilter: string | null
 }
 
-/** Figures over attempts, for people to look at. Windows are exact; nothing here is written on the way of a request. */
+/** Figures over attempts, for the dashboard. Windows are exact; no request of the core API writes them. */
 export interface StatisticsStore {
   /** By facet (`all`, `method`, `reason`, or one of `facetsOf`) and bucket; null makes one bucket of the whole window. */
   tallies(organizationId: string, facet: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
-  /** The same of one user's attempts, all together. */
+  /** The same of one user's attempts, without a facet. */
   talliesOfUser(organizationId: string, userRef: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
   /** Users with an attempt that was blocked, by bucket. */
   blockedUsers(
@@ -55,10 +55,11 @@ export interface StatisticsStore {
     bucket: Bucket | null,
   ): Promise<{ at: number; nUsers: number }[]>
   /**
-   * Every user; those without an attempt in the window stand last by `confidence` and `last`, and count as 0 by the rest. Fast for the last 7, 30 or 90 days, give or take two days
-   * at the beginning; other windows read every attempt in them, for 10 s at the most.
+   * Every user. Users without an attempt in the window come last by `confidence` and `last`, and count as 0 in the other
+   * orders. Fast for the last 7, 30 or 90 days, within two days at the beginning; other windows read every attempt in them,
+   * for at most 10 s.
    */
   users(organizationId: string, window: TimeWindow, order: UserOrder): Promise<UserStatistics[]>
-  /** Counts what is due, of all organizations, for half a second a kind of count; true where more is left. A job's. */
+  /** For a job: updates due counts of all organizations, half a second per kind of count; true if more is left. */
   countAttempts(): Promise<boolean>
 }

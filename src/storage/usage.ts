@@ -3,7 +3,7 @@ import type { Paging } from './attempt-log.js'
 
 export type UsageKind = 'enroll' | 'delete' | 'type-change' | 'checkpoint'
 
-/** The headcount after something changed it. */
+/** The headcount after a change. */
 export interface UsageEvent {
   readonly kind: UsageKind
   readonly at: number
@@ -16,10 +16,10 @@ export interface UsageEvent {
 
 /** Requests of one UTC day. */
 export interface ApiUsageDay {
-  /** When the day begins, epoch ms. */
+  /** Begin of the day, epoch ms. */
   readonly at: number
   readonly byClass: Readonly<Record<string, number>>
-  /** The most people who signed in within one hour of it. */
+  /** Largest number of people who signed in within one hour of the day. */
   readonly nActiveUsersMax: number
 }
 
@@ -32,9 +32,9 @@ export interface RequestCount {
   readonly n: number
 }
 
-/** One request: templates and figures, nothing that the client sent. */
+/** One request: route template and figures, no data of the client. */
 export interface LoggedRequest {
-  /** UUIDv7: tells the time. */
+  /** UUIDv7, which contains the time. */
   readonly id: string
   readonly api: string
   readonly method: string
@@ -46,7 +46,7 @@ export interface LoggedRequest {
 export interface UsageStore {
   /** Oldest first. */
   history(organizationId: string, window: TimeWindow, paging: Paging): Promise<{ events: UsageEvent[]; count: number }>
-  /** The last event from before a moment; null where there is none. */
+  /** The last event before a moment; null if there is none. */
   before(organizationId: string, at: number): Promise<UsageEvent | null>
   /** Days of the window with a request or a sign-in, oldest first. */
   api(organizationId: string, window: TimeWindow): Promise<ApiUsageDay[]>
@@ -58,12 +58,12 @@ export interface UsageStore {
     failed: boolean | null,
   ): Promise<{ requests: LoggedRequest[]; count: number }>
   request(organizationId: string, id: string): Promise<LoggedRequest | null>
-  /** Of any organizations: what a process counted and logged since it last did. */
+  /** Adds the counts and log of a process since its last call, of any organization. */
   add(counted: readonly RequestCount[], logged: readonly (LoggedRequest & { organizationId: string })[]): Promise<void>
-  /** A job's: adds up what creations have left beside the headcount; true where more is left. */
+  /** For a job: adds the changes that creations have queued to the headcount; true if more are left. */
   addUpHeadcounts(): Promise<boolean>
-  /** A job's: one checkpoint a day and organization. */
+  /** For a job: one checkpoint per day and organization. */
   appendCheckpoints(): Promise<void>
-  /** A job's; true where more is left. */
+  /** For a job: deletes older requests; true if more are left. */
   forgetRequests(before: number): Promise<boolean>
 }

@@ -1,9 +1,9 @@
 import type { ActedBy, UserAction } from '../domain/user-action.js'
 import type { Paging } from './attempt-log.js'
 
-/** An administrative action as it was recorded before it was carried out. */
+/** An administrative action, recorded before it is carried out. */
 export interface RecordedAction extends ActedBy {
-  /** UUIDv7: tells the time. */
+  /** UUIDv7, which contains the time. */
   readonly id: string
   readonly accountId: string
   readonly userRef: string
@@ -12,7 +12,7 @@ export interface RecordedAction extends ActedBy {
   readonly at: number
 }
 
-/** `done` false: it was refused, or its process died over it. */
+/** `done` false: the action was refused, or its process died. */
 export interface UserActionEntry extends RecordedAction {
   readonly done: boolean
 }
@@ -30,7 +30,7 @@ export interface UserLogEntry {
   readonly reason: string
 }
 
-/** What was done to and by the people of an account. Nothing that is recorded here changes; it goes with the account. */
+/** Actions on and sign-ins of an account's people. Records never change; they are deleted with the account. */
 export interface UserLogStore {
   record(organizationId: string, action: RecordedAction): Promise<void>
   /** The action was carried out; `id` names this record. */

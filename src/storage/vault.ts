@@ -1,4 +1,4 @@
-/** What a sealed sample is bound to: opening it under any other binding fails. */
+/** The binding of a sealed sample: opening it under any other binding fails. */
 export interface Binding {
   readonly accountId: string
   readonly memberId: string
@@ -6,11 +6,11 @@ export interface Binding {
   readonly generation: number
 }
 
-/** Where a piece of an export's archive belongs. Without the secret, which the archive's row keeps, nothing opens it. */
+/** The place of a piece of an export's archive. Its key derives from the secret in the archive's row. */
 export interface PiecePlace {
   readonly archiveId: string
   readonly secret: Uint8Array
-  /** Its place in the order, from 0. */
+  /** Position in the archive, from 0. */
   readonly n: number
 }
 
@@ -18,13 +18,13 @@ export interface PiecePlace {
 export interface Vault {
   /** AES-256-GCM: version byte, 12-byte nonce, ciphertext, 16-byte tag. */
   seal(organizationId: string, binding: Binding, plain: Uint8Array): Promise<Uint8Array>
-  /** Throws where the bytes were altered or moved to another binding. */
+  /** Throws if the bytes were altered or moved to another binding. */
   open(organizationId: string, binding: Binding, sealed: Uint8Array): Promise<Uint8Array>
-  /** The same for a piece of an archive, under a key of its secret and the organization's data key. */
+  /** The same for a piece of an archive, under a key derived from its secret and the organization's data key. */
   sealPiece(organizationId: string, place: PiecePlace, plain: Uint8Array): Promise<Uint8Array>
-  /** Throws where the bytes were altered or moved, or the secret is another. */
+  /** Throws if the bytes were altered or moved, or the secret is wrong. */
   openPiece(organizationId: string, place: PiecePlace, sealed: Uint8Array): Promise<Uint8Array>
-  /** Something secret that the organization entrusted, by what it is for. */
+  /** Seals a secret of the organization, bound to its purpose. */
   sealSecret(organizationId: string, purpose: string, secret: string): Promise<Uint8Array>
   /** Throws as `open` does. */
   openSecret(organizationId: string, purpose: string, sealed: Uint8Array): Promise<string>

@@ -1,10 +1,10 @@
-/** An organization's data key as it is stored. */
+/** An organization's data key as stored. */
 export interface WrappedKey {
   readonly organizationId: string
   readonly wrapped: Uint8Array
 }
 
-/** How many organizations' data keys each encryption key wraps, by its id. */
+/** Number of organizations' data keys that each encryption key wraps, by its id. */
 export type KeyCounts = ReadonlyMap<string, number>
 
 /** The wrapped data keys of all organizations. */
@@ -15,8 +15,8 @@ export interface WrappedKeyStore {
   /** The next `limit` organizations whose data key another encryption key wraps, by id; `after` null begins. */
   wrappedByOthers(keyId: string, after: string | null, limit: number): Promise<WrappedKey[]>
   /**
-   * Replaces `before` with `after`. `check` sees what was stored and may throw: then nothing is. False where another
-   * key than `before` is stored.
+   * Replaces `before` with `after`. `check` gets the stored bytes; if it throws, nothing changes. False if the stored key
+   * is not `before`.
    */
   swap(
     organizationId: string,
@@ -24,6 +24,6 @@ export interface WrappedKeyStore {
     after: Uint8Array,
     check: (stored: Uint8Array) => void,
   ): Promise<boolean>
-  /** Runs `change`, which must not wait, while no organization is being created and no other change runs. */
+  /** Runs `change`, which must be synchronous, while no organization is being created and no other change runs. */
   alone<T>(change: (counts: KeyCounts) => T): Promise<T>
 }

@@ -7,7 +7,7 @@ import { createPreferLanguage } from '../flows/account/preferred-language.js'
 import { createSecurityCodeFlows } from '../flows/account/security-code.js'
 import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
 import type { Courier } from '../flows/alert/courier.js'
-import { createKnownPeople } from '../flows/attempt/person-cache.js'
+import { createPersonCache } from '../flows/attempt/person-cache.js'
 import { createVerify } from '../flows/attempt/verify.js'
 import { createExportFlows } from '../flows/insight/exports.js'
 import { createInspect } from '../flows/insight/inspect.js'
@@ -56,7 +56,7 @@ export function servicesOf(
   const needs = {
     ...stores,
     scoring,
-    people: createKnownPeople(config.profileCacheBytes),
+    people: createPersonCache(config.profileCacheBytes),
     ...settingsOfAll(stores, front),
     jobs,
     newId,

@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
 import { createSecurityCodeFlows } from '../../src/flows/account/security-code.js'
 import { createUnlock } from '../../src/flows/account/unlock.js'
-import { createKnownPeople, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
+import { createPersonCache, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../src/flows/attempt/verify.js'
 import { createLegacyLink } from '../../src/flows/legacy/legacy-link.js'
 import { createLegacyVerify } from '../../src/flows/legacy/legacy-verify.js'
@@ -182,7 +182,7 @@ export function startProcess(needs: Needs, process: number) {
     scoring: standInScoring,
     vault: needs.vault,
     codeHash: needs.codeHash,
-    people: createKnownPeople(REMEMBERED * (PERSON_BYTES + PERSON_TEXT_BYTES)),
+    people: createPersonCache(REMEMBERED * (PERSON_BYTES + PERSON_TEXT_BYTES)),
     settingsOf: async (organizationId: string) => ({ ...(await memory.settingsOf(organizationId)), words: POOLS }),
     targets: needs.targets,
     newId: () => fresh('id'),

@@ -19,17 +19,17 @@ interface Needs {
 }
 
 interface NewPerson {
-  /** Null: nominative for a new account, what it is for an existing one. */
+  /** Null: nominative for a new account, unchanged for an existing one. */
   readonly type: AccountType | null
   readonly displayName: string | null
-  /** Give the person a temporary security code if they have none: a creation that broke off here can be repeated. */
+  /** Issues a temporary security code if the person has none, so a creation that failed at this step can be repeated. */
   readonly withCode: boolean
 }
 
-/** `created`: this call made the account or the member. `securityCode` null where none was made. */
+/** `created`: this call created the account or the member. `securityCode`: null if none was issued. */
 type Created = AccountState & { readonly created: boolean; readonly securityCode: string | null }
 
-/** Everybody on an account, each with their state. */
+/** An account's members, each with their state. */
 export interface People {
   readonly account: Roster['account']
   readonly members: readonly AccountState[]
@@ -37,19 +37,19 @@ export interface People {
 
 export interface AccountFlows {
   /**
-   * Creates an account, or a member of an existing shared one (`who.memberRef`); what is there already stays as it is.
-   * Refuses with `account-type` where the account is of the other type, and with the quota refusals.
+   * Creates an account, or a member of an existing shared one (`who.memberRef`). Idempotent: an existing account or member
+   * is unchanged. Refuses with `account-type` if the account has the other type, and with the quota refusals.
    */
   create(who: Designation, person: NewPerson): Promise<Created>
   members(who: Designation): Promise<People>
-  /** Changes type, people or settings of an account; where people or type changed its sessions end. */
+  /** Changes type, members or settings of an account. A change of type ends its sessions. */
   change(who: Designation, change: AccountChange): Promise<People>
   /**
-   * Deletes the account and everything that names it, or, where a member of a shared account is named, archives that
-   * member. Sessions end.
+   * Deletes the account and everything that names it. If `who` names a member of a shared account, archives that member
+   * instead. Ends their sessions.
    */
   remove(who: Designation): Promise<{ userRef: string; nPatternsDeleted: number }>
-  /** How many display names were cleared, in the whole organization. */
+  /** Clears all display names of the organization; returns their number. */
   clearDisplayNames(organizationId: string): Promise<number>
 }
 
@@ -79,7 +79,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
         return { settings: change, move, newMember: newMember(needs, null) }
       })
       if (roster === null) throw userNotFound()
-      // A session is bound to a member by reference, and the reference is another one now.
+      // A session is bound to a member's reference, and the reference has changed.
       if (moved) await needs.sessions.endAll(organizationId, userRef, null)
       return peopleOf(needs, roster)
     },
@@ -90,8 +90,8 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       if (found === null) throw userNotFound()
       refuseForeignMember(found.account, memberRef)
       const ofShared = found.account.type === 'generic' ? memberRef : null
-      // Sessions first: where they cannot be ended, nothing is deleted and the call can be repeated. And once more, for
-      // what a sign-in began in between.
+      // Sessions end first: if that fails, nothing is deleted and the call can be repeated. They end again after the
+      // deletion, because a sign-in may have begun one in between.
       const endSessions = () => needs.sessions.endAll(organizationId, userRef, ofShared)
       await endSessions()
       const removed =
@@ -150,7 +150,7 @@ function newAccount(
 ): NewAccount {
   refuseForeignMember({ type, userRef }, memberRef)
   const first = type === 'nominative' ? userRef : memberRef
-  // The first member is as old as the account: the store keeps one time for both.
+  // The store keeps one creation time for the account and its first member.
   const createdAt = needs.now()
   return {
     id: needs.newId(),
@@ -162,7 +162,7 @@ function newAccount(
   }
 }
 
-/** A person more on a shared account; of parallel calls for the same one a single one makes them. */
+/** Adds a member to a shared account. One of several concurrent calls for the same member creates it. */
 async function addedMember(
   needs: Needs,
   organizationId: string,

@@ -15,7 +15,7 @@ export type PreferLanguage = (
   language: Language | null,
 ) => Promise<{ account: Account; member: Member }>
 
-/** Sets, or with null clears, the language in which a member is given words to type; it goes before every other wish. */
+/** Sets the language of a member's words to type, or clears it with null. It precedes every other language setting. */
 export function createPreferLanguage(needs: Needs): PreferLanguage {
   return async (who, language) => {
     const { account, member } = await findPerson(needs.accounts, who)

@@ -22,38 +22,38 @@ interface Needs {
   readonly sessions: SessionStore
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly now: () => number
-  /** So many independent, uniform decimal digits. */
+  /** `count` independent, uniform decimal digits. */
   readonly randomDigits: (count: number) => string
 }
 
-/** Whose code it is. */
+/** The owner of a code. */
 interface CodeHolder {
   readonly organizationId: string
   readonly account: Account
   readonly member: Member
 }
 
-/** A temporary code as it is shown, once, and the member who has it now. */
+/** A temporary code, shown once, and its member afterwards. */
 interface IssuedCode {
   readonly code: string
   readonly member: Member
 }
 
 /**
- * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions, before the change: where
- * that fails the call can be repeated.
+ * Changes of a member's code. `choose`, `issue` and `clear` end the member's other sessions before the change, so a failed
+ * call can be repeated.
  */
 export interface SecurityCodeFlows {
-  /** Sets a code that the member chose; refuses a weak one and the two before. */
+  /** Sets a code that the member chose; refuses a weak code and the two latest ones. */
   choose(who: Designation, token: string, code: string): Promise<void>
-  /** Makes a temporary code; refuses with `rate-limited` past five within an hour. */
+  /** Issues a temporary code; refuses with `rate-limited` after five within an hour. */
   issue(who: Designation, token: string): Promise<string>
-  /** Makes one for a member without a code, and leaves the sessions alone; null where there is a code. */
+  /** Issues a temporary code to a member without a code; null if the member has one. Ends no session. */
   issueFirst(holder: CodeHolder): Promise<IssuedCode | null>
   clear(who: Designation, token: string): Promise<void>
 }
 
-/** Changes of one code at the same moment retry; past so many rounds something is wrong. */
+/** Rounds of concurrent changes of one code; past this many the store is taken for unhealthy. */
 const ROUNDS_MAX = 10
 
 export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
@@ -104,7 +104,7 @@ export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
   }
 }
 
-/** The member whom a call of a live session is about. */
+/** The member of a call in a live session. */
 async function holderOf(needs: Needs, who: Designation, token: string) {
   const { organizationId, userRef } = who
   const session = await requireSession(needs.sessions, who, token)
@@ -120,7 +120,7 @@ async function rulesFor(needs: Needs, { organizationId, account, member }: CodeH
   return { policy: policy.policy.security_code_fallback, refs: [account.userRef, member.memberRef] }
 }
 
-/** Reads, decides, writes; where another change came in between, again on what it left. Null where `decide` gives none. */
+/** Reads, decides and writes; retries after a concurrent change. Null if `decide` returns null. */
 async function change(
   needs: Needs,
   { organizationId, member }: CodeHolder,
@@ -137,7 +137,7 @@ async function change(
   throw new Refusal('degraded', 'too many changes of this code at once: try again', 1)
 }
 
-/** A code that is neither weak nor one of the two before: of four digits, one in ten thousand picks would be. */
+/** A code that is neither weak nor one of the two latest. With four digits, one pick in ten thousand would be. */
 async function temporary(needs: Needs, holder: CodeHolder, stored: StoredCode) {
   const at = needs.now()
   const issue = afterIssue(stored.issued, at)

@@ -12,11 +12,11 @@ interface Needs {
 
 interface UnlockFlows {
   show(who: Designation): Promise<{ account: Account; member: Member }>
-  /** Opens typing and code again and forgets the failures, a dead code's included; gives what was forgotten. */
+  /** Removes the locks of typing and code and clears all failures, a disabled code's included. Returns the cleared counters. */
   unlock(who: Designation): Promise<AttemptCounters>
 }
 
-/** What an operator may do for a member who is locked out. A session's own used up attempts end with the session. */
+/** Shows and unlocks a locked member. A session's used-up budget is not restored; it ends with the session. */
 export function createUnlock(needs: Needs): UnlockFlows {
   return {
     show: (who) => findPerson(needs.accounts, who),

@@ -15,33 +15,33 @@ interface Needs {
   readonly now: () => number
 }
 
-/** Where this deployment lets alerts go. */
+/** The hosts and ports that this deployment may send alerts to. */
 export interface Reach {
   readonly hosts: HostList
-  /** Ports of the service's own stores: nothing is sent to any of them, on whatever host. */
+  /** Ports of the service's own stores: closed on every host. */
   readonly closedPorts: ReadonlySet<number>
 }
 
-/** A channel without what is secret of it. */
+/** A channel without its secret. */
 export interface ShownChannel {
   readonly settings: ChannelSettings
   readonly secretSet: boolean
 }
 
-/** What an organization wants to be told, and how. */
+/** Alert rules and channels of an organization. */
 export interface AlertFlows {
   rules(organizationId: string): Promise<AlertRules>
   changeRules(organizationId: string, change: RulesChange): Promise<AlertRules>
-  /** Null before it was set. */
+  /** Null if not set. */
   channel(organizationId: string, channel: Channel): Promise<ShownChannel | null>
   /**
-   * A `secret` left out stays as it was. Refuses with `validation-failed` a host that may not be reached, and settings
-   * that their secret does not go with.
+   * Without `secret`, the stored one is kept. Refuses with `validation-failed` a forbidden host, and settings that do not
+   * fit their secret.
    */
   setChannel(organizationId: string, settings: ChannelSettings, secret: string | undefined): Promise<ShownChannel>
-  /** Refuses with `nothing-found` where it was not set. */
+  /** Refuses with `nothing-found` if not set. */
   removeChannel(organizationId: string, channel: Channel): Promise<void>
-  /** Sends a message at once; refuses as above, and with `rate-limited` within two seconds of the last. */
+  /** Sends a test message at once. Refuses with `nothing-found` if not set, with `rate-limited` within 2 s of the last test. */
   test(organizationId: string, channel: Channel): Promise<DeliveryOutcome>
 }
 
@@ -94,7 +94,7 @@ export function createAlertFlows(needs: Needs): AlertFlows {
 const shown = (stored: StoredChannel | null): ShownChannel | null =>
   stored === null ? null : { settings: stored.settings, secretSet: stored.secret !== null }
 
-/** Why alerts may not go there, naming the setting that says so; null where they may. */
+/** Why alerts may not go there, with the field's name; null if they may. */
 function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach): string | null {
   const { host, port } = endpointOf(settings)
   const [hostField, portField] = settings.channel === 'sms' ? ['url', 'url'] : ['host', 'port']
@@ -105,15 +105,15 @@ function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach):
 }
 
 /**
- * The secret of before. A password is handed to whoever answers: for another host, or another user, it is wanted anew. A
- * signing secret never leaves.
+ * The stored secret. A password is sent to the host, so it must be given again for another host or user. A signing secret
+ * is never sent.
  */
 function keptSecret(settings: ChannelSettings, before: StoredChannel | null): Uint8Array | null {
   if (before === null || settings.channel !== 'email' || before.settings.channel !== 'email')
     return before?.secret ?? null
   if (settings.user === null || before.secret === null) return null
   if (settings.host === before.settings.host && settings.user === before.settings.user) return before.secret
-  throw new Refusal('validation-failed', 'password: give it again, host or user are others')
+  throw new Refusal('validation-failed', 'password: give it again, host or user changed')
 }
 
 function secretProblem(settings: ChannelSettings, secretSet: boolean): string | null {

@@ -1,22 +1,22 @@
 import type { AlertEvent } from '../../domain/alert.js'
 import type { ChannelSettings } from '../../domain/alert-channels.js'
 
-/** What a channel carries. */
+/** One message of a channel. */
 export interface Message {
-  /** The same however often it is sent: who receives it twice may drop one. */
+  /** The same in every try, so that a receiver can drop duplicates. */
   readonly id: string
   readonly organizationId: string
   readonly event: AlertEvent
-  /** Null where this is a message of its own; else what it says in place of the event. */
+  /** Text of a test message, sent instead of the event; null for an alert. */
   readonly test: string | null
 }
 
-/** How a try ended: one of these, and nothing of what the other side said. */
+/** Outcomes of a try. None quotes the receiver's reply. */
 export const OUTCOMES = {
   delivered: 'it was taken',
-  sent: 'it was sent; UDP tells nobody whether it arrived',
-  'not-allowed': 'the host is not one that this deployment lets alerts go to',
-  'name-unknown': 'the host name leads to no address',
+  sent: 'it was sent; UDP confirms no arrival',
+  'not-allowed': 'this deployment does not allow alerts to the host',
+  'name-unknown': 'the host name has no address',
   unreachable: 'no connection could be made',
   'timed-out': 'there was no answer in time',
   'tls-failed': 'no trusted TLS connection could be made',
@@ -29,5 +29,5 @@ export type DeliveryOutcome = keyof typeof OUTCOMES
 
 export const isDelivered = (outcome: DeliveryOutcome): boolean => outcome === 'delivered' || outcome === 'sent'
 
-/** Sends one message over one channel. Never throws for what the other side does; it takes 10 s at the most. */
+/** Sends one message over one channel, within 10 s. Never throws for a failure of the receiver. */
 export type Courier = (settings: ChannelSettings, secret: string | null, message: Message) => Promise<DeliveryOutcome>

@@ -7,35 +7,35 @@ interface Needs {
   readonly vault: Pick<Vault, 'openSecret'>
   readonly courier: Courier
   readonly now: () => number
-  /** False, after so long. */
+  /** Resolves to false after `ms`. */
   readonly after: (ms: number) => Promise<false>
   readonly onError: (error: unknown) => void
 }
 
-/** Sent at the same time: each takes a connection to the database for two statements, and none while it is sent. */
+/** Concurrent deliveries. Each takes a database connection for two statements, and none while it is sent. */
 const AT_ONCE = 20
 const SECOND = 1000
 const LOOK_AGAIN_MS = SECOND
-/** A dead channel is tried this often at last: what waited goes out soon after it is back. */
+/** Longest wait between tries of a failing channel: its queue goes out soon after it recovers. */
 const CHANNEL_WAIT_MAX_MS = 30 * SECOND
 const REFUSED_WAIT_MS = 30 * SECOND
 const REFUSALS_MAX = 6
-/** An alert of yesterday alerts nobody. */
+/** An older alert is useless. */
 const GIVEN_UP_MS = 24 * 3600 * SECOND
 
 interface Deliveries {
-  /** Begins the deliveries that are due; true where one has been made since and more may be due. Rejects where the store is lost. */
+  /** Starts the deliveries that are due. True if one was sent and more may be due. Rejects if the store is unavailable. */
   begin(): Promise<boolean>
-  /** When all that was begun is over. */
+  /** Resolves when every started delivery has ended. */
   idle(): Promise<void>
 }
 
-/** Makes deliveries, a slow one beside the others: a dead channel holds up nobody else's. */
+/** Sends deliveries concurrently, so that a failing channel delays no other. */
 export function createDeliveries(needs: Needs): Deliveries {
   const underWay = new Set<Promise<boolean>>()
   function start(claimed: ClaimedDelivery): Promise<boolean> {
     const one = deliver(needs, claimed).catch((error: unknown) => {
-      // Nothing is lost: it is claimed again in a minute.
+      // The delivery is not lost: it is claimed again after a minute.
       needs.onError(error)
       return false
     })
@@ -55,7 +55,7 @@ export function createDeliveries(needs: Needs): Deliveries {
   }
 }
 
-/** True where it was sent. */
+/** True if it was sent. */
 async function deliver(needs: Needs, claimed: ClaimedDelivery): Promise<boolean> {
   const delivery = await needs.outbox.find(claimed)
   if (delivery === null) return true
@@ -69,7 +69,7 @@ async function deliver(needs: Needs, claimed: ClaimedDelivery): Promise<boolean>
   return isDelivered(outcome)
 }
 
-/** What becomes of a delivery: a refusal is its own affair, every other failure its channel's. */
+/** State of a delivery after a try. A refusal delays this message alone, any other failure its whole channel. */
 function nextAfter(
   { queuedAt, refusals, failures }: Pick<Delivery, 'queuedAt' | 'refusals' | 'failures'>,
   outcome: DeliveryOutcome,

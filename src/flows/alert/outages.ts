@@ -6,16 +6,16 @@ interface Needs {
 }
 
 export interface Outages {
-  /** Hears of every turn for better (null) or worse. */
+  /** Notes a change of health; null: healthy again. */
   turn(degraded: string | null): void
-  /** Writes down what is over; what cannot be written yet is written the next time. */
+  /** Stores the outages that are over; those that cannot be stored wait for the next call. */
   flush(): Promise<void>
 }
 
-/** A store that comes and goes tells of no more than this before it stays. */
+/** Outages kept while a store flaps; further ones are dropped. */
 const WAITING_MAX = 100
 
-/** Remembers this process's outages until the stores are back and take them. A process that dies meanwhile tells nobody. */
+/** Keeps this process's outages in memory until the stores are back. A process that dies before that loses them. */
 export function createOutages({ notifications, now }: Needs): Outages {
   let beganAt: number | null = null
   const over: { readonly beganAt: number; readonly endedAt: number }[] = []

@@ -32,7 +32,7 @@ export interface VerifyAnswer extends ProfileView {
   readonly authentication: Authentication | null
   /** The typing alone reached the threshold. */
   readonly recognizedUser: boolean
-  /** What the session may try next; null after a success, and if only enrollment is possible. */
+  /** Attempts that are open next in the session; null after a success, and if only enrollment is possible. */
   readonly next: AttemptWindow | null
   /** Words to type next; null if `next` is. */
   readonly words: SuggestedWords | null

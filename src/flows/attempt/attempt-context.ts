@@ -18,12 +18,12 @@ import {
   requireSession,
 } from '../session/person.js'
 import { patternsLimited } from './invalid-patterns.js'
-import type { KnownPeople, KnownPerson } from './person-cache.js'
+import type { CachedPerson, PersonCache } from './person-cache.js'
 
 export interface ContextNeeds {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
-  readonly people: KnownPeople
+  readonly people: PersonCache
   readonly settingsOf: (organizationId: string) => Promise<Settings>
   readonly targets: ProfileTargets
   readonly now: () => number
@@ -90,7 +90,7 @@ async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<Attem
 async function openCached(
   needs: ContextNeeds,
   call: AttemptCall,
-  cached: KnownPerson,
+  cached: CachedPerson,
   token: string,
 ): Promise<AttemptContext | ClosedAttempt | null> {
   const { member } = cached
@@ -103,7 +103,7 @@ async function openCached(
     await release(needs, reserved)
     throw sessionOfAnother()
   }
-  // With several processes another one has mostly begun the session or judged the attempt before: its person is newer.
+  // With several processes, another one usually began the session or judged the previous attempt: its person is newer.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
   const wasElsewhere = reserved.nth !== cached.nth + 1 && reserved.nth !== 1
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved

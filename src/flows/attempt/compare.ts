@@ -9,12 +9,12 @@ import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
-import type { KnownPeople } from './person-cache.js'
+import type { PersonCache } from './person-cache.js'
 
 export interface CompareNeeds {
   readonly profiles: ProfileStore
   readonly vault: Vault
-  readonly people: KnownPeople
+  readonly people: PersonCache
   readonly scoring: Scoring
   /** Profiles learn from clean sign-ins, and what they learned counts. */
   readonly adaptation: boolean

@@ -4,8 +4,8 @@ import { Refusal } from '../../domain/refusal.js'
 import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
 
 /**
- * Refuses with `rate-limited` while too many patterns of the member were refused lately; gives `refusingInvalid`. The good
- * path asks no store.
+ * Throws `rate-limited` if too many patterns of the member were refused lately; else returns `refusingInvalid`. A valid
+ * pattern costs no store access.
  */
 export function limitInvalidPatterns(
   store: InvalidPatternStore,
@@ -17,13 +17,13 @@ export function limitInvalidPatterns(
   return refusingInvalid(store, organizationId, member)
 }
 
-/** The refusal of a member whose patterns are not taken for a while; null where they are. */
+/** The refusal for a member whose patterns are blocked for a while; null if they are not. */
 export const patternsLimited = ({ patternsClosedForMs }: Member): Refusal | null =>
   patternsClosedForMs > 0 ? tooMany(patternsClosedForMs) : null
 
 /**
- * Takes the error of a pattern's call, counts it where it is a refusal that costs no attempt, and throws it on, or
- * `rate-limited` where parallel calls have reached the limit first.
+ * Handles the error of a pattern's call: counts a refusal that costs no attempt, and rethrows the error. Throws
+ * `rate-limited` instead if concurrent calls have reached the limit.
  */
 export const refusingInvalid =
   (store: InvalidPatternStore, organizationId: string, member: Member) =>

@@ -5,12 +5,12 @@ import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { AttemptContext } from './attempt-context.js'
 import type { TypingComparison } from './compare.js'
-import type { KnownPeople } from './person-cache.js'
+import type { PersonCache } from './person-cache.js'
 
 export interface LearnNeeds {
   readonly sessions: Pick<SessionStore, 'markTypingFailed'>
   readonly profiles: Pick<ProfileStore, 'adapt'>
-  readonly people: KnownPeople
+  readonly people: PersonCache
   readonly adaptation: boolean
 }
 

@@ -3,45 +3,45 @@ import type { HabitsText } from '../../domain/context/circumstances.js'
 import type { ProfileTemplate } from '../../scoring/scoring.js'
 import type { Designation } from '../session/person.js'
 
-/** A person as this process last read or left them, with the template of their references. */
-export interface KnownPerson {
+/** A person as this process last read or wrote them, with the template of their references. */
+export interface CachedPerson {
   readonly account: Account
   readonly member: Member
-  /** Which of the user's attempts they were last met in, as its reservation had it. */
+  /** Number of the user's attempt that cached them, from its reservation. */
   readonly nth: number
-  /** Of the member's enrolled references at this `profileVersion`. */
+  /** Template of the member's enrolled references at this `profileVersion`. */
   readonly template: ProfileTemplate
-  /** Ids of those. */
+  /** Ids of the enrolled references. */
   readonly references: readonly string[]
-  /** The profile holds adaptive references besides. */
+  /** The profile also has adaptive references. */
   readonly hasAdaptive: boolean
 }
 
-/** What of a person an attempt is compared with. */
-type KnownProfile = Pick<KnownPerson, 'template' | 'references' | 'hasAdaptive'>
+/** The part of a cached person that an attempt is compared with. */
+type CachedProfile = Pick<CachedPerson, 'template' | 'references' | 'hasAdaptive'>
 
-export interface KnownPeople {
-  recall(who: Designation): KnownPerson | null
-  /** Null where the profile is not known as `member` has it. */
-  profileOf(who: Designation, member: Member): KnownProfile | null
-  keep(who: Designation, person: KnownPerson): void
+export interface PersonCache {
+  recall(who: Designation): CachedPerson | null
+  /** Null if the cached profile is not the one that `member` has. */
+  profileOf(who: Designation, member: Member): CachedProfile | null
+  keep(who: Designation, person: CachedPerson): void
   forget(who: Designation): void
-  /** Bytes of what is kept, about. */
+  /** Approximate size, bytes. */
   bytes(): number
 }
 
-/** Of a person, beside their text, habits and template: the entry, its key and the ids, about. */
+/** Approximate bytes of a person without text, habits and template: the entry, its key and the ids. */
 export const PERSON_BYTES = 1000
-/** Text and habits of somebody who has signed in from here and there, about. */
+/** Approximate bytes of text and habits of a person who has signed in from several places. */
 export const PERSON_TEXT_BYTES = 2000
 
 /**
- * A person at rest. Account and member as text: as objects they would take twice the room and more, and each attempt would
- * leave hundreds of old ones to the collector.
+ * A person as cached. Account and member are JSON text: as objects they take more than twice the memory, and each attempt
+ * leaves hundreds of old objects to the garbage collector.
  */
-interface Kept extends KnownProfile {
+interface Kept extends CachedProfile {
   readonly text: string
-  /** Left out of the text, in which each of its quotes would be escaped. */
+  /** Not part of the text, because JSON in JSON escapes each quote. */
   readonly habits: HabitsText
   readonly nth: number
   readonly memberId: string
@@ -51,11 +51,11 @@ interface Kept extends KnownProfile {
 }
 
 /**
- * People of nominative accounts whom this process has verified, the latest `bytesMax` bytes of them. What is remembered may be out of date: a
- * verdict on it counts only where the commit finds the member's `rowVersion` unmoved. Those on whom no pattern is taken
- * for a while are not kept, since that time runs.
+ * Caches the people of nominative accounts that this process has verified, the latest within `bytesMax` bytes. A cached
+ * person may be out of date: a verdict on them counts only if the commit finds the member's `rowVersion` unchanged. A
+ * member whose patterns are blocked is not cached, because the remaining time changes.
  */
-export function createKnownPeople(bytesMax: number): KnownPeople {
+export function createPersonCache(bytesMax: number): PersonCache {
   const people = new Map<string, Kept>()
   let held = 0
   const keyOf = ({ organizationId, userRef }: Designation) => `${organizationId} ${userRef}`
@@ -71,7 +71,7 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
     recall(who) {
       const kept = find(who)
       if (kept === null) return null
-      // The latest stands last.
+      // Least recently used first.
       const key = keyOf(who)
       people.delete(key)
       people.set(key, kept)
@@ -86,7 +86,7 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
       const { account, member } = person
       const key = keyOf(who)
       const before = people.get(key)
-      // Of two attempts at once the later commit may be heard of first.
+      // With two concurrent attempts, the later commit may get here first.
       if (before?.memberId === member.id && before.rowVersion > member.rowVersion) return
       drop(key)
       if (account.type !== 'nominative' || member.patternsClosedForMs > 0) return
@@ -104,14 +104,14 @@ export function createKnownPeople(bytesMax: number): KnownPeople {
   }
 }
 
-function atRest({ account, member, nth, template, references, hasAdaptive }: KnownPerson): Kept {
+function atRest({ account, member, nth, template, references, hasAdaptive }: CachedPerson): Kept {
   const { id: memberId, generation, profileVersion, rowVersion, habits } = member
   const text = JSON.stringify([account, { ...member, habits: '' }])
   return { text, habits, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
 }
 
-function opened({ text, habits, nth, template, references, hasAdaptive }: Kept): KnownPerson {
-  // Sound: atRest wrote it of these, and both are kept as JSON in the database, too.
+function opened({ text, habits, nth, template, references, hasAdaptive }: Kept): CachedPerson {
+  // Sound: `atRest` wrote the text from these types, and JSON keeps both: the database stores them as JSON too.
   const [account, member] = JSON.parse(text) as [Account, Member]
   return { account, member: { ...member, habits }, nth, template, references, hasAdaptive }
 }

@@ -4,14 +4,14 @@ import type { AttemptRecord, AuthenticationStore } from '../../storage/authentic
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext, AttemptInput } from './attempt-context.js'
 
-export interface KnownPatternNeeds {
+export interface ReplayCheckNeeds {
   readonly authentications: Pick<AuthenticationStore, 'resembling'>
   readonly vault: Vault
   readonly scoring: Scoring
   readonly now: () => number
 }
 
-/** What is known of an attempt's pattern in the replay index. */
+/** An attempt's pattern compared with the replay index. */
 export interface ReplayCheck {
   /** The index holds the pattern itself. */
   readonly seenBefore: boolean
@@ -23,7 +23,7 @@ export const NOT_SEEN: ReplayCheck = { seenBefore: false, cleared: [] }
 
 /** Checks an attempt that `record` refused as a replay against the patterns themselves. */
 export async function checkReplay(
-  needs: KnownPatternNeeds,
+  needs: ReplayCheckNeeds,
   { who }: AttemptContext,
   input: AttemptInput,
   { replayMark }: AttemptRecord,
@@ -41,7 +41,7 @@ const COMPARED_MAX = 64
  * if it repeats one of them, if one cannot be compared, or if there are more than `COMPARED_MAX`.
  */
 export async function clearedMark(
-  needs: KnownPatternNeeds,
+  needs: ReplayCheckNeeds,
   organizationId: string,
   body: Uint8Array,
   mark: ReplayMark,

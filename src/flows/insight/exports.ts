@@ -14,16 +14,16 @@ interface Needs {
 }
 
 export interface ExportFlows {
-  /** Queues an export; its archive's id. Refuses `rate-limited` past ten that wait. */
+  /** Queues an export and returns its archive's id. Refuses with `rate-limited` if ten are waiting. */
   ask(organizationId: string, kind: ExportKind, window: TimeWindow): Promise<string>
   /** Newest first. */
   list(organizationId: string): Promise<ExportArchive[]>
-  /** The zip. Refuses `nothing-found` where there is none, or it is not ready, and `rate-limited` while others are read. */
+  /** The zip. Refuses with `nothing-found` if it is absent or not ready, with `rate-limited` during other downloads. */
   download(organizationId: string, id: string): Promise<{ bytes: Uint8Array; kind: ExportKind }>
 }
 
 const WAITING_MAX = 10
-/** Archives a process gives out at a time: each is in memory as a whole, 75 MB where it has a million attempts. */
+/** Concurrent downloads per process: each archive is in memory as a whole, 75 MB for a million attempts. */
 const DOWNLOADS_MAX = 2
 
 export function createExportFlows(needs: Needs): ExportFlows {
@@ -33,8 +33,8 @@ export function createExportFlows(needs: Needs): ExportFlows {
       const at = needs.now()
       const archive = { id: needs.newId(), kind, window, createdAt: at, expiresAt: at + EXPORT_KEPT_MS }
       if (!(await needs.exports.add(organizationId, archive, WAITING_MAX)))
-        throw new Refusal('rate-limited', `${WAITING_MAX} exports of this organization wait already`, 60)
-      // One that is lost here is found by the job that looks for abandoned ones.
+        throw new Refusal('rate-limited', `${WAITING_MAX} exports of this organization are waiting already`, 60)
+      // If this fails, the job that looks for abandoned exports finds it.
       await needs.jobs.send('export-log', { organization: organizationId, archive: archive.id }).catch(() => {})
       return archive.id
     },
@@ -65,7 +65,7 @@ async function whole({ exports, vault, now }: Needs, organizationId: string, id:
     filled += piece.length
     n += 1
   }
-  // Removed while it was read.
+  // Deleted while it was being read.
   if (filled !== found.size) throw notReady()
   return { bytes, kind: found.kind }
 }

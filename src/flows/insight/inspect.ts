@@ -15,18 +15,18 @@ interface Needs {
   readonly accounts: Pick<AccountStore, 'find'>
   readonly profiles: Pick<ProfileStore, 'references'>
   readonly vault: Vault
-  /** Opened with the first trace: a kernel of its own takes 0.2 s and 20 MB. */
+  /** Created with the first trace: its own kernel takes 0.2 s and 20 MB. */
   readonly scorer: () => Scorer
 }
 
 /** A trace, or why there is none. */
 interface AttemptTrace {
   readonly attempt: LoggedAttempt
-  /** Null for a security code, and where patterns that it rested on are gone: then the score cannot be found again. */
+  /** Null for a security code, and if patterns it was scored with are deleted: the score cannot be reproduced then. */
   readonly trace: Trace | null
-  /** Patterns that are gone since. */
+  /** Patterns deleted since the attempt. */
   readonly nMissing: number
-  /** The shipped scorer finds what was recorded, to the last bit; null without a trace. */
+  /** The current scorer reproduces the recorded score bit for bit; null without a trace. */
   readonly reproduced: boolean | null
 }
 
@@ -39,7 +39,7 @@ export interface InspectFlows {
   signals(organizationId: string, id: string, indicator: Indicator): Promise<readonly Signal[]>
 }
 
-/** Looks into single attempts. */
+/** Details of single attempts. */
 export function createInspect(needs: Needs): InspectFlows {
   const attempt = async (organizationId: string, id: string) => {
     const found = await needs.attemptLog.find(organizationId, id)
@@ -59,7 +59,7 @@ export function createInspect(needs: Needs): InspectFlows {
   }
 }
 
-/** Every indicator of an attempt, typing and machine included; where nothing was recorded all of it is null. */
+/** Every indicator of an attempt, `biometric` and `bot` included; all values are null if nothing was recorded. */
 export function indicatorsOf({
   facts,
   confidenceBiometrics,

@@ -7,7 +7,7 @@ interface Needs {
   readonly statistics: StatisticsStore
 }
 
-/** Attempts of a bucket, or of what else they were counted by. Means are null where there is nothing to mean over. */
+/** Attempts of a bucket or of a facet's value. A mean of nothing is null. */
 export interface Counted {
   readonly n: number
   readonly nAuthenticated: number
@@ -19,7 +19,7 @@ export interface Counted {
 }
 
 export interface Series {
-  /** Every bucket that the window touches, oldest first; of one user where one is named. */
+  /** Every bucket that overlaps the window, oldest first; of one user if `userRef` is given. */
   attempts(
     organizationId: string,
     window: TimeWindow,
@@ -28,9 +28,9 @@ export interface Series {
   ): Promise<(Counted & { at: number })[]>
   /** The window as a whole. */
   total(organizationId: string, window: TimeWindow, userRef?: string): Promise<Counted>
-  /** By the values of a facet, most first. */
+  /** Attempts by value of a facet, largest count first. */
   by(organizationId: string, facet: string, window: TimeWindow): Promise<(Counted & { value: string })[]>
-  /** Distinct users with a blocked attempt, every bucket. */
+  /** Distinct users with a blocked attempt, for every bucket. */
   blockedUsers(
     organizationId: string,
     window: TimeWindow,
@@ -38,7 +38,7 @@ export interface Series {
   ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
   /** By hour of the day and by day of the week (0 is Monday), UTC. */
   habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[] }>
-  /** How the scores of an indicator are spread, and what it saw. */
+  /** Score bands of an indicator, and the values that it saw. */
   indicator(
     organizationId: string,
     indicator: Indicator,
@@ -46,7 +46,7 @@ export interface Series {
   ): Promise<{ bands: (Counted & { value: string })[]; values: (Counted & { signal: string; value: string })[] }>
 }
 
-/** What is counted of an indicator beside its score. */
+/** Facets that are counted for an indicator in addition to its score. */
 const SEEN_BY: Readonly<Record<Indicator, readonly string[]>> = {
   biometric: ['method'],
   bot: ['reason'],

@@ -5,7 +5,7 @@ interface Needs {
   readonly now: () => number
 }
 
-/** One answered request, as far as usage is concerned. */
+/** The part of an answered request that usage needs. */
 interface MeteredRequest {
   readonly requestId: string
   readonly api: string
@@ -13,26 +13,25 @@ interface MeteredRequest {
   readonly route: string
   readonly status: number
   readonly durationMs: number
-  /** Null before the key is known: nobody's usage. */
+  /** Null if the key is unknown: the request is not counted. */
   readonly organizationId: string | null
-  /** Null where no row was found. */
+  /** Null if no route matched. */
   readonly countedAs: string | null
 }
 
 export interface UsageMeter {
-  /** Touches memory only. */
+  /** Writes to memory only. */
   note(request: MeteredRequest): void
-  /** Adds what was noted to the store; what could not be added is added with the next. */
+  /** Writes the noted requests to the store. After a failure they go with the next flush. */
   flush(): Promise<void>
 }
 
-/** Entries of the log that wait for a flush at the most: what comes beyond them is counted, and not logged. */
+/** Log entries that wait for a flush; further requests are counted but not logged. */
 const LOGGED_MAX = 5000
 
 /**
- * Counts requests by organization, UTC day and class, and keeps the log of those that leave no record of their own: Our
- * choice, a successful bootstrap, enrollment or verify is not logged. A process that dies loses what came since the last
- * flush.
+ * Counts requests by organization, UTC day and class, and logs those that leave no other record. Our choice: a successful
+ * bootstrap, enrollment or verify is not logged. A process that dies loses the requests since the last flush.
  */
 export function createUsageMeter({ usage, now }: Needs): UsageMeter {
   let counts = new Map<string, RequestCount>()

@@ -30,16 +30,16 @@ interface Needs {
   readonly replay: 'reject' | 'flag'
 }
 
-/** The profile after a call, and the reference that it is about; `patternId` null where the profile took none. */
+/** The profile after a call, and its new reference; `patternId` is null if the profile took none. */
 type Linked = Omit<Enrolled, 'words' | 'update'>
 
-/** `token` null: the call brings no session, and a complete profile then takes nothing. */
+/** `token` null: the call has no session, and a complete profile takes no pattern from it. */
 export interface LegacyLinkFlows {
   /** Enrolls the pattern in this body. */
   link(who: Designation, token: string | null, body: Uint8Array): Promise<Linked>
   /**
-   * Makes a reference of a pattern that an earlier attempt of the same member tested, under the same id. Refuses one that
-   * was called a bot or a replay. What is a reference already stays one: the call can be repeated.
+   * Makes a pattern that an earlier attempt of the same member tested a reference, with the same id. Refuses a pattern
+   * that was judged a bot's or a replay. Idempotent.
    */
   linkTested(who: Designation, token: string | null, patternId: string): Promise<Linked>
 }
@@ -72,25 +72,25 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       const admitted = await admission(given, token)
       const { who, member } = admitted
       if (await isReference(admitted, patternId)) {
-        // Read again: a call beside this one may have stored it since.
+        // Read again: a concurrent call may have stored it since.
         const now = await findPerson(needs.accounts, who)
         return { ...profileView(now.member, needs.targets, needs.now()), ...now, patternId, warnings: null }
       }
       const tested = await needs.authentications.findByPattern(who.organizationId, who.userRef, patternId)
       if (tested === null || tested.memberId !== member.id) throw notTested()
-      if (tested.reason !== '') throw new Refusal(UNFIT[tested.reason], 'the test of this pattern refused it')
+      if (tested.reason !== '') throw new Refusal(UNFIT[tested.reason], 'the attempt with this pattern was refused')
       const sample = await openTested(needs.vault, who.organizationId, tested, member.generation)
       const mode = decodeSample(sample)?.mode
       if (mode === undefined) throw notTested()
       const candidate = { id: patternId, sample, mode, warnings: null, replayMark: null, body: NO_BODY }
       const linked = await admit(needs, admitted, candidate)
-      // Stored by a call beside this one.
+      // A concurrent call may have stored it.
       return linked.patternId === null && (await isReference(admitted, patternId)) ? { ...linked, patternId } : linked
     },
   }
 }
 
-/** Nothing is looked for that the index knows already. */
+/** The replay index has a tested pattern already, so its body is not compared. */
 const NO_BODY = new Uint8Array()
 
 const UNFIT = {
@@ -100,12 +100,12 @@ const UNFIT = {
 
 const notTested = () => new Refusal('pattern-not-found', 'no attempt of this member tested a pattern of this id')
 
-/** Generations back from the present one in which a tested pattern is looked for: 5 ms at 0.1 ms each. */
+/** Generations that are tried, newest first: 5 ms at 0.1 ms each. */
 const GENERATIONS_TRIED_MAX = 50
 
 /**
- * The tested pattern's sample. It is bound to the profile's generation of its time, which the record does not name, so
- * generations are tried from the present one down; one of an older profile than that is refused as unknown.
+ * The tested pattern's sample. It is bound to the profile's generation at the time of the attempt, which the record does
+ * not store. So generations are tried from the current one down; a pattern of an older one is refused as unknown.
  */
 async function openTested(
   vault: Vault,

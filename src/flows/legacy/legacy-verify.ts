@@ -31,27 +31,27 @@ interface Needs {
 
 interface LegacyCall {
   readonly who: Designation
-  /** The bearer value of a session; null where the call brings none. */
+  /** The bearer value of a session; null if the call has none. */
   readonly token: string | null
-  /** Create the user where there is none, and take patterns as references until the profile is complete. */
+  /** Creates an absent user, and stores patterns as references until the profile is complete. */
   readonly enrolls: boolean
   readonly attempt: AttemptInput
   readonly hints: LanguageHints
 }
 
 export type LegacyAnswer = VerifyAnswer & {
-  /** What became of the pattern as a reference: its id, or why it was none; null where it was not to be one. */
+  /** The reference made of the pattern: its id, or why it was refused; null if the pattern was not enrolled. */
   readonly enrollment: { readonly patternId: string | null; readonly reason: VerdictReason } | null
 }
 
 export type LegacyVerifyFlow = (call: LegacyCall) => Promise<LegacyAnswer>
 
-/** A session that ends beside an attempt is replaced; more often than this it is not by chance. */
+/** A session that ends during an attempt is replaced; past this many the store is taken for unhealthy. */
 const SESSIONS_TRIED_MAX = 5
 
 /**
- * Verifies without a bootstrap. It judges nothing itself: attempts go through the verify flows, with their reservation,
- * counters and records, and references through the enroll flow; what it adds is the session of a call that brings none.
+ * Verifies without a bootstrap. Attempts go through the verify flow, with its reservation, counters and records;
+ * references go through the enroll flow. This flow only adds the session of a call that has none.
  */
 export function createLegacyVerify(needs: Needs): LegacyVerifyFlow {
   return async (call) => {
@@ -77,14 +77,14 @@ interface Person {
 }
 
 async function personOf(needs: Needs, who: Designation, creates: boolean): Promise<Person> {
-  // Our choice: it creates users, not further members of a shared account.
+  // Our choice: creates users, but no further members of a shared account.
   if (creates && (await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)) === null) {
     await needs.create(who, { type: 'nominative', displayName: null, withCode: false })
   }
   return findPerson(needs.accounts, who)
 }
 
-/** Takes the pattern as a reference; null where the profile was completed beside this call, so that it is to be verified. */
+/** Stores the pattern as a reference. Null if a concurrent call completed the profile: the pattern is then verified. */
 async function asReference(
   needs: Needs,
   who: Designation,
@@ -116,7 +116,7 @@ async function asReference(
   }
 }
 
-/** While the profile is not complete, what follows is the typing of the next reference, with words for it. */
+/** While the profile is incomplete, the next step is to type another reference, with words for it. */
 function answerOfEnrolled(needs: Needs, context: AttemptContext): VerifyAnswer {
   const answer = answerOfClosed(needs, context, 'enroll')
   const { settings, member, hints } = context
@@ -137,20 +137,20 @@ async function withoutSession(
     const session = await implicitSession(needs, who, member)
     try {
       const answer = await judge(session)
-      // The sign-in is over: the next one begins with budgets of its own, as after a new bootstrap.
+      // The sign-in is over: the next one begins with new budgets, as after a bootstrap.
       if (answer.authentication?.authenticated) {
         await needs.sessions.end(who.organizationId, who.userRef, session.sha256)
       }
       return untilItsEnd(answer, session.remainingMs)
     } catch (error) {
-      // Ended between being found and the reservation, by a success beside this call or by its time: nothing was judged.
+      // The session ended before the reservation, by a concurrent success or by expiry: nothing was judged.
       const ended = error instanceof Refusal && error.kind === 'session-missing'
       if (!ended || tried === SESSIONS_TRIED_MAX) throw error
     }
   }
 }
 
-/** Where the session is used up, no new one can be had before it ends, so the wait is as long as that. */
+/** A used-up session is not replaced before it ends, so the wait lasts until then. */
 function untilItsEnd(answer: VerifyAnswer, remainingMs: number): VerifyAnswer {
   const { next } = answer
   if (next === null || next.mode !== 'locked' || next.retryAfterSeconds === null) return answer

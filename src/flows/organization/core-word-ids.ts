@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { TypingWord } from '../../domain/own-words.js'
 import { coreWords, LANGUAGES, type Language } from '../../domain/typing-words.js'
 
-/** Made once, never to change: every id of a core word hangs on it. */
+/** Must never change: every id of a core word derives from it. */
 const NAMESPACE = Buffer.from('5f0c6e0f3b8a4f6c9d41a7c2e85b1d30', 'hex')
 
 /** The id of a core word, the same on every installation: a UUID of version 5 (RFC 9562, 5.5) of language and word. */
@@ -23,9 +23,9 @@ const CORE: ReadonlyMap<string, TypingWord> = new Map(
   ),
 )
 
-/** Null where no core word has this id. */
+/** Null if no core word has this id. */
 export const coreWordOf = (id: string): TypingWord | null => CORE.get(id) ?? null
 
-/** All core words as they are while nobody disabled any, of one language or of all. */
+/** All core words, enabled, of one language; null: of every language. */
 export const coreTypingWords = (language: Language | null): TypingWord[] =>
   [...CORE.values()].filter((word) => language === null || word.language === language)

@@ -9,7 +9,7 @@ interface Needs {
   readonly wrappedKeys: WrappedKeyStore
 }
 
-/** What one encryption key is used for. */
+/** The use of one encryption key. */
 export interface KeyUse {
   readonly id: string
   readonly organizations: number
@@ -17,25 +17,25 @@ export interface KeyUse {
 }
 
 export interface Rotation {
-  /** Of the key that wraps now. */
+  /** Id of the present key, which wraps. */
   readonly keyId: string
   readonly rewrapped: number
-  /** Organizations that were under the present key already, or were put there by another rotation meanwhile. */
+  /** Organizations already under the present key, before this rotation or by a concurrent one. */
   readonly alreadyCurrent: number
-  /** Organizations still under another key: wrapped there meanwhile, or unreadable. */
+  /** Organizations still under another key: wrapped there during the rotation, or unreadable. */
   readonly left: number
-  /** Organizations whose data key does not open though its encryption key is held: it was altered. */
+  /** Organizations whose data key was altered: it does not open although its encryption key is held. */
   readonly unreadable: readonly string[]
-  /** Ids of the keys that the ring has let go. */
+  /** Ids of the keys removed from the ring. */
   readonly dropped: readonly string[]
 }
 
 interface EncryptionKeyFlows {
-  /** The present key first, then the others held, then the missing. */
+  /** The present key first, then the other held keys, then the missing keys. */
   status(): Promise<KeyUse[]>
   /**
-   * Wraps every data key under the present key, which a ring that keeps its keys itself makes anew. Killed at any point
-   * it leaves everything readable, and the next run goes on. Throws where a key is missing, before anything is changed.
+   * Wraps every data key under the present key; a ring that stores its keys itself makes a new present key first. A kill
+   * at any point leaves everything readable, and the next run continues. Throws if a key is missing, before any change.
    */
   rotate(onProgress: (rewrapped: number) => void): Promise<Rotation>
 }
@@ -64,7 +64,7 @@ export function createEncryptionKeyFlows(needs: Needs): EncryptionKeyFlows {
   }
 }
 
-/** Throws, naming the ids, where organizations exist whose data key no key of this process opens. */
+/** Throws, with the ids of the missing keys, if no key of this process opens an organization's data key. */
 export async function requireKeys({ keyRing, wrappedKeys }: Omit<Needs, 'keyWrap'>): Promise<void> {
   refuseMissing(keyRing, await wrappedKeys.counts())
 }
@@ -86,7 +86,7 @@ async function rewrapAll(needs: Needs, onProgress: (rewrapped: number) => void) 
   }
 }
 
-/** Compared and swapped: where another rotation was faster, its wrapping stays. */
+/** Compare and swap: the wrapping of a faster concurrent rotation stays. */
 async function rewrapOne(needs: Needs, { organizationId, wrapped }: WrappedKey) {
   const { keyWrap, wrappedKeys } = needs
   let dataKey: Uint8Array
@@ -99,7 +99,7 @@ async function rewrapOne(needs: Needs, { organizationId, wrapped }: WrappedKey) 
   }
   const swapped = await wrappedKeys.swap(organizationId, wrapped, after, (stored) => {
     if (Buffer.compare(keyWrap.unwrap(organizationId, stored), dataKey) !== 0) {
-      throw new Error(`the data key of ${organizationId} did not come back as it was: nothing was changed`)
+      throw new Error(`the stored data key of ${organizationId} differs from the one before: nothing was changed`)
     }
   })
   return swapped ? 'rewrapped' : 'overtaken'
@@ -125,6 +125,6 @@ function refuseMissing(keyRing: KeyRing, counts: KeyCounts): void {
   const list = missing.map(({ id, organizations }) => `${id} (data keys of ${organizations} of ${total} organizations)`)
   const held = uses.filter(({ state }) => state !== 'missing').map(({ id }) => id)
   throw new ExpectedFault(
-    `encryption key missing: ${list.join(', ')}; held: ${held.join(', ')}. Put what is missing into ${keyRing.place}`,
+    `encryption key missing: ${list.join(', ')}; held: ${held.join(', ')}. Add the missing keys to ${keyRing.place}`,
   )
 }

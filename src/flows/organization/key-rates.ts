@@ -4,35 +4,36 @@ import type { KeyHolder } from '../../storage/api-key.js'
 import type { RateAccounts } from '../../storage/rate-account.js'
 
 interface Needs {
-  /** What holds where an organization has no rate of its own. */
+  /** Default rate for an organization without its own. */
   readonly rate: KeyRate
-  /** Null where this process alone serves. */
+  /** Rates shared with the other processes; null if this process is the only one. */
   readonly accounts: RateAccounts | null
   readonly monotonicMs: () => number
 }
 
-/** Counts one request of the key; refuses it with `over-rate`, uncounted, where the key asks too often. */
+/** Counts one request of the key. Refuses it with `over-rate`, uncounted, if the key exceeds its rate. */
 export type SpendRate = (holder: Pick<KeyHolder, 'organizationId' | 'keyId' | 'rate'>) => void
 
-/** A process tells the others what it has let in this often, or once it is an eighth of what may come at once. */
-const TELL_MS = 100
-const TELL_SHARE = 1 / 8
-/** Beyond these the oldest is dropped, and begins anew from what the others know. */
+/** A process reports its admitted requests this often, or once they are an eighth of the burst. */
+const REPORT_MS = 100
+const REPORT_SHARE = 1 / 8
+/** Keys in memory; the oldest is dropped, and begins again from the shared account. */
 const KEYS_MAX = 10_000
 
-/** As this process has it. */
+/** A key's account in this process. */
 interface Account {
-  /** The moment up to which the key has spent, by the monotonic clock. */
+  /** The key has spent its rate up to this moment of the monotonic clock, ms. */
   spentUntil: number
-  untoldMs: number
-  toldAt: number
-  telling: boolean
+  unreportedMs: number
+  reportedAt: number
+  reporting: boolean
 }
 
 /**
- * The generic cell rate algorithm in each process, without a round trip: what was let in is told to the others afterwards. So
- * of N processes each may let in `max(burst / 8, rate / 10)` requests, and what comes during a round trip, that the others
- * do not know of; they are made up for by what is refused next. While the others cannot be told, each counts alone.
+ * The generic cell rate algorithm in each process, without a round trip per request: admitted requests are reported to the
+ * shared account afterwards. So each process may admit `max(burst / 8, rate / 10)` requests, and those during a round trip,
+ * that the others do not know of; the overshoot is deducted from later allowance. While the shared account is unreachable,
+ * each process counts alone.
  */
 export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): SpendRate {
   const known = new Map<string, Account>()
@@ -40,7 +41,7 @@ export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): S
   function accountOf(keyId: string): Account {
     const found = known.get(keyId)
     if (found !== undefined) return found
-    const made = { spentUntil: 0, untoldMs: 0, toldAt: Number.NEGATIVE_INFINITY, telling: false }
+    const made = { spentUntil: 0, unreportedMs: 0, reportedAt: Number.NEGATIVE_INFINITY, reporting: false }
     known.set(keyId, made)
     if (known.size > KEYS_MAX) {
       const oldest = known.keys().next()
@@ -49,19 +50,19 @@ export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): S
     return made
   }
 
-  async function tell(to: RateAccounts, organizationId: string, keyId: string, account: Account): Promise<void> {
-    const spentMs = account.untoldMs
-    account.untoldMs = 0
-    account.telling = true
-    account.toldAt = monotonicMs()
+  async function report(to: RateAccounts, organizationId: string, keyId: string, account: Account): Promise<void> {
+    const spentMs = account.unreportedMs
+    account.unreportedMs = 0
+    account.reporting = true
+    account.reportedAt = monotonicMs()
     try {
       const aheadMs = await to.spend(organizationId, keyId, spentMs)
-      account.spentUntil = monotonicMs() + aheadMs + account.untoldMs
+      account.spentUntil = monotonicMs() + aheadMs + account.unreportedMs
     } catch {
-      // Told with the next: what keeps one from telling degrades the service as a whole.
-      account.untoldMs += spentMs
+      // Reported with the next. An unreachable store degrades the whole service anyway.
+      account.unreportedMs += spentMs
     } finally {
-      account.telling = false
+      account.reporting = false
     }
   }
 
@@ -77,9 +78,9 @@ export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): S
       throw new Refusal('over-rate', `this key may make ${perSecond} requests a second`, Math.max(1, overMs / 1000))
     account.spentUntil = spentUntil
     if (accounts === null) return
-    account.untoldMs += oneMs
-    if (account.telling) return
-    if (now - account.toldAt >= TELL_MS || account.untoldMs >= burst * TELL_SHARE * oneMs)
-      void tell(accounts, organizationId, keyId, account)
+    account.unreportedMs += oneMs
+    if (account.reporting) return
+    if (now - account.reportedAt >= REPORT_MS || account.unreportedMs >= burst * REPORT_SHARE * oneMs)
+      void report(accounts, organizationId, keyId, account)
   }
 }

@@ -9,7 +9,7 @@ interface Needs {
 
 export type ChangeLanguage = (organizationId: string, change: LanguageChange) => Promise<Organization>
 
-/** Changes the language setting; gives the organization as it is afterwards. */
+/** Changes the language setting; returns the organization afterwards. */
 export function createChangeLanguage(needs: Needs): ChangeLanguage {
   return async (organizationId, change) => {
     const organization = await needs.organizations.setLanguage(organizationId, change)

@@ -19,7 +19,7 @@ interface Needs {
   readonly now: () => number
 }
 
-/** A key as it is shown, once. */
+/** A new key; shown once. */
 interface IssuedKey {
   readonly id: string
   readonly apikey: string
@@ -27,18 +27,18 @@ interface IssuedKey {
 }
 
 export interface OrganizationFlows {
-  /** Throws where this process lacks a key of an existing organization: then its own key is the wrong one. */
+  /** Throws if this process lacks an existing organization's encryption key: its own key is then the wrong one. */
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
-  /** What the organization is licensed for and what of it is in use; null for an unknown one. */
+  /** Quotas and their use; null for an unknown organization. */
   license(organizationId: string): Promise<License | null>
-  /** Changes what is given and leaves the rest; creations go by it at once. Null for an unknown organization. */
+  /** Changes the given quotas only; creations obey them at once. Null for an unknown organization. */
   setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
-  /** Replaces the list of origins; false for an unknown organization. Holds everywhere within a second. */
+  /** Replaces the list of origins; false for an unknown organization. Effective everywhere within a second. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
-  /** How often each key of it may ask, null as the deployment has it; false for an unknown organization. Holds within a second. */
+  /** Sets the rate of each key; null: the deployment's default. False for an unknown organization. Effective within a second. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
-  /** Stores the hash of `apikey`, a fresh one unless given. `expiresAt` is epoch ms; without it the key does not expire. */
+  /** Stores the hash of `apikey`, by default a new one. `expiresAt` is epoch ms; without it the key does not expire. */
   issueKey(
     organizationId: string,
     label: string,
@@ -51,7 +51,7 @@ export interface OrganizationFlows {
   /** False for an unknown organization. */
   rename(organizationId: string, name: string): Promise<boolean>
   listKeys(organizationId: string): Promise<ApiKeyRecord[]>
-  /** False where the organization has no live key of this id. */
+  /** False if the organization has no live key of this id. */
   revokeKey(organizationId: string, keyId: string): Promise<boolean>
 }
 

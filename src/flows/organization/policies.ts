@@ -18,39 +18,39 @@ interface Needs {
   readonly forgetSettings: (organizationId: string) => Promise<void>
 }
 
-/** Attempts whose decision is another one. */
+/** Attempts whose decision changes. */
 interface Transition {
   readonly from: RecommendedAction
   readonly to: RecommendedAction
   readonly n: number
 }
 
-/** What a policy would have decided. */
+/** Recorded attempts judged by another policy. */
 interface Simulation {
   readonly nAttempts: number
   readonly nChanged: number
-  /** The window holds more: only the newest were judged again. */
+  /** The window has more attempts; only the newest were judged again. */
   readonly truncated: boolean
   readonly transitions: readonly Transition[]
-  /** Users with a decision that changes, most first. */
+  /** Users with changed decisions, most changes first. */
   readonly users: readonly { readonly userRef: string; readonly nStricter: number; readonly nLooser: number }[]
 }
 
-/** Every change holds at once in this process, and within a second in every other. */
+/** A change is effective at once in this process, and within a second in the others. */
 export interface PolicyFlows {
   list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
-  /** This and the others refuse with `nothing-found`; changes also where the policy is archived. */
+  /** Like every method with an id, refuses an unknown one with `nothing-found`; changes refuse an archived policy too. */
   find(organizationId: string, id: string): Promise<PolicyRecord>
   default(organizationId: string): Promise<PolicyRecord>
   create(organizationId: string, content: PolicyContent): Promise<PolicyRecord>
   change(organizationId: string, id: string, content: PolicyContent): Promise<PolicyRecord>
-  /** Refuses the default with `policy-default`. Archiving twice is archived once. */
+  /** Refuses the default with `policy-default`. Idempotent. */
   archive(organizationId: string, id: string): Promise<PolicyRecord>
   makeDefault(organizationId: string, id: string): Promise<PolicyRecord>
   setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord>
-  /** Judges recorded attempts of the window again; of archived policies too. */
+  /** Judges recorded attempts of the window again, also by an archived policy. */
   simulate(organizationId: string, id: string, window: TimeWindow): Promise<Simulation>
-  /** What the policy said in the shadow of others, beside what they decided. */
+  /** Verdicts of the policy as a shadow (`to`), and the decisions of the active policies (`from`). */
   shadowed(organizationId: string, id: string, window: TimeWindow): Promise<readonly Transition[]>
 }
 

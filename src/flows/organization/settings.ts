@@ -6,18 +6,18 @@ import { CORE_POOLS, type WordPools } from '../../domain/typing-words.js'
 import type { OrganizationStore, StoredPolicy } from '../../storage/organization.js'
 import type { PolicyRecord, PolicyStore } from '../../storage/policies.js'
 import type { TypingWordStore } from '../../storage/typing-words.js'
-import { remember } from '../process/ttl-cache.js'
+import { createTtlCache } from '../process/ttl-cache.js'
 
-/** What every call of an organization rests on. */
+/** Settings of an organization that every call needs. */
 export interface Settings {
   readonly organization: Organization
-  /** What judges: the default, or, after `settingsFor`, the one of the account's groups. */
+  /** The policy that decides: the default, or, after `settingsFor`, the one of the account's groups. */
   readonly policy: StoredPolicy
-  /** Those with groups, oldest first. */
+  /** Policies with groups, oldest first. */
   readonly assigned: readonly PolicyRecord[]
-  /** Judges beside it, and is only counted; null where there is none. */
+  /** A second policy whose verdicts are only counted; null if none. */
   readonly shadow: StoredPolicy | null
-  /** What suggested words are drawn from. */
+  /** The pools of suggested words. */
   readonly words: WordPools
 }
 
@@ -32,19 +32,19 @@ interface Needs {
 export interface SettingsMemory {
   /** An organization's settings, at most a second old. */
   readonly settingsOf: (organizationId: string) => Promise<Settings>
-  /** To be called by whoever changed a setting: this process then sees the change at once. */
+  /** Call after a change, so that this process sees it at once. */
   readonly forgetSettings: (organizationId: string) => Promise<void>
 }
 
-/** A changed setting holds everywhere within this time. */
+/** A changed setting is effective everywhere within this time. */
 const KEPT_MS = 1000
-/** Organizations with words of their own whose words are kept: at 7 x 1,000 own words one takes half a megabyte. */
+/** Organizations with own words whose pools are cached: half a megabyte for 7 x 1,000 own words. */
 const WORDS_ENTRIES_MAX = 200
 
-/** Reads organizations' settings, kept for a second in this process; their words for as long as nobody changes them. */
+/** Reads organizations' settings and caches them for a second; caches their words until they change. */
 export function createSettings({ organizations, policies, typingWords, monotonicMs }: Needs): SettingsMemory {
-  const wordsOf = rememberWords(typingWords)
-  const kept = remember(
+  const wordsOf = createWordsCache(typingWords)
+  const kept = createTtlCache(
     async (organizationId) => {
       const [organization, live] = await Promise.all([
         organizations.find(organizationId),
@@ -66,20 +66,20 @@ export function createSettings({ organizations, policies, typingWords, monotonic
   }
 }
 
-/** The settings with the policy that judges this account: the oldest one with a group of it, else the default. */
+/** The settings with the account's policy: the oldest one with a group of the account, else the default. */
 export function settingsFor(settings: Settings, { groups }: Pick<Account, 'groups'>): Settings {
   const own = settings.assigned.find((policy) => policy.groups.some((group) => groups.includes(group)))
   return own === undefined ? settings : { ...settings, policy: own }
 }
 
-/** Reads an organization's words again only where its `wordsVersion` has moved; never where it changed none. */
-function rememberWords(typingWords: Needs['typingWords']): (organization: Organization) => Promise<WordPools> {
+/** Caches an organization's words by `wordsVersion`; version 0 has no own words and is never read. */
+function createWordsCache(typingWords: Needs['typingWords']): (organization: Organization) => Promise<WordPools> {
   const kept = new Map<string, { readonly version: number; readonly pools: WordPools }>()
   return async ({ id, wordsVersion }) => {
     if (wordsVersion === 0) return CORE_POOLS
     const known = kept.get(id)
     if (known?.version === wordsVersion) return known.pools
-    // Read after the version, so at least as new: a change in between only makes the next look read once more.
+    // Read after the version, so at least as new. A change in between only costs one more read.
     const pools = wordPools(await typingWords.list(id, null))
     kept.delete(id)
     kept.set(id, { version: wordsVersion, pools })

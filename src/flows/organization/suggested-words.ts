@@ -3,7 +3,7 @@ import { suggestWordsFor } from '../../domain/suggested-words.js'
 import { type Language, wordsLanguage } from '../../domain/typing-words.js'
 import type { Settings } from './settings.js'
 
-/** What a request says about the language it wants. */
+/** The language that a request asks for. */
 export interface LanguageHints {
   readonly language: string | null
   readonly acceptLanguage: string | null
@@ -15,9 +15,9 @@ export interface SuggestedWords {
 }
 
 /**
- * Fresh words for the typing widget, out of those the organization has enabled; `seed` makes them differ from call to call.
- * They follow the reference of the person, which is known before the account is, so that the words of the first pattern are
- * already those of the later ones.
+ * Words for the typing widget, out of those the organization has enabled; `seed` varies them from call to call. They
+ * depend on the person's reference, which is known before the account exists, so the words of the first pattern suit the
+ * later ones.
  */
 export function suggestedWords(
   { organization, words }: Pick<Settings, 'organization' | 'words'>,

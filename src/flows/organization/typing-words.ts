@@ -10,14 +10,14 @@ interface Needs {
   readonly newId: () => string
 }
 
-/** Null asks for either. */
+/** Null matches everything. */
 interface WordFilter {
   readonly language: Language | null
   readonly core: boolean | null
   readonly enabled: boolean | null
 }
 
-/** What is left out stays as it is. */
+/** Absent fields are unchanged. */
 interface WordEdit {
   readonly enabled?: boolean | undefined
   /** Normalized. */
@@ -29,11 +29,11 @@ interface LanguageWords {
   readonly name: string
   readonly nCore: number
   readonly nOwn: number
-  /** What suggestions draw from: core and own words without the disabled ones. */
+  /** The pool of suggestions: core and own words without the disabled ones. */
   readonly nEnabled: number
 }
 
-/** The words of an organization's typing widget. Ids of another organization's words do not exist here. */
+/** The words of an organization's typing widget. Ids of another organization's words are unknown. */
 export interface TypingWordFlows {
   /** Own words first, oldest first, then core words by language and frequency. */
   list(organizationId: string, filter: WordFilter): Promise<TypingWord[]>
@@ -42,44 +42,11 @@ export interface TypingWordFlows {
   add(organizationId: string, language: Language, word: string): Promise<TypingWord>
   /** Refuses a new `word` for a core word. */
   change(organizationId: string, id: string, to: WordEdit): Promise<TypingWord>
-  /** Gives the word that is gone. Refuses a core word. */
+  /** Returns the deleted word. Refuses a core word. */
   remove(organizationId: string, id: string): Promise<TypingWord>
 }
 
 export function createTypingWordFlows(needs: Needs): TypingWordFlows {
-  /** Makes one change of a language's words, decided on what is stored, and checked. */
-  async function change(
-    organizationId: string,
-    language: Language,
-    decide: (stored: readonly TypingWord[]) => WordChange,
-  ): Promise<void> {
-    await needs.typingWords.change(organizationId, language, (stored) => {
-      const decided = decide(stored)
-      checkChange(language, stored, decided)
-      return decided
-    })
-    await needs.forgetSettings(organizationId)
-  }
-
-  /** An own word by id, as it was before. */
-  async function changeOwn(
-    organizationId: string,
-    id: string,
-    decide: (word: TypingWord) => WordChange,
-  ): Promise<TypingWord> {
-    const found = await needs.typingWords.find(organizationId, id)
-    // A core word in store whose id the product does not know is one that an earlier version shipped.
-    if (found === null || found.core) throw notFound()
-    let before = found
-    await change(organizationId, found.language, (stored) => {
-      const current = stored.find((word) => word.id === id)
-      if (current === undefined) throw notFound()
-      before = current
-      return decide(current)
-    })
-    return before
-  }
-
   return {
     async list(organizationId, { language, core, enabled }) {
       const stored = await needs.typingWords.list(organizationId, language)
@@ -106,7 +73,7 @@ export function createTypingWordFlows(needs: Needs): TypingWordFlows {
 
     async add(organizationId, language, word) {
       const added = { id: needs.newId(), word, language, core: false, enabled: true }
-      await change(organizationId, language, () => ({ put: added }))
+      await change(needs, organizationId, language, () => ({ put: added }))
       return added
     },
 
@@ -115,7 +82,7 @@ export function createTypingWordFlows(needs: Needs): TypingWordFlows {
       if (core !== null) {
         if (word !== undefined || enabled === undefined) throw shipped()
         const next = { ...core, enabled }
-        await change(organizationId, core.language, () => (enabled ? { drop: id } : { put: next }))
+        await change(needs, organizationId, core.language, () => (enabled ? { drop: id } : { put: next }))
         return next
       }
       const changed = (before: TypingWord) => ({
@@ -123,14 +90,49 @@ export function createTypingWordFlows(needs: Needs): TypingWordFlows {
         enabled: enabled ?? before.enabled,
         word: word ?? before.word,
       })
-      return changed(await changeOwn(organizationId, id, (before) => ({ put: changed(before) })))
+      return changed(await changeOwn(needs, organizationId, id, (before) => ({ put: changed(before) })))
     },
 
     async remove(organizationId, id) {
       if (coreWordOf(id) !== null) throw shipped()
-      return changeOwn(organizationId, id, () => ({ drop: id }))
+      return changeOwn(needs, organizationId, id, () => ({ drop: id }))
     },
   }
+}
+
+/** Makes one checked change of a language's words; `decide` gets the stored words. */
+async function change(
+  needs: Needs,
+  organizationId: string,
+  language: Language,
+  decide: (stored: readonly TypingWord[]) => WordChange,
+): Promise<void> {
+  await needs.typingWords.change(organizationId, language, (stored) => {
+    const decided = decide(stored)
+    checkChange(language, stored, decided)
+    return decided
+  })
+  await needs.forgetSettings(organizationId)
+}
+
+/** Changes an own word; returns it as it was before. */
+async function changeOwn(
+  needs: Needs,
+  organizationId: string,
+  id: string,
+  decide: (word: TypingWord) => WordChange,
+): Promise<TypingWord> {
+  const found = await needs.typingWords.find(organizationId, id)
+  // A stored core word with an unknown id was shipped by an earlier version.
+  if (found === null || found.core) throw notFound()
+  let before = found
+  await change(needs, organizationId, found.language, (stored) => {
+    const current = stored.find((word) => word.id === id)
+    if (current === undefined) throw notFound()
+    before = current
+    return decide(current)
+  })
+  return before
 }
 
 const notFound = () => new Refusal('typing-word-not-found', 'no typing word has this id')

@@ -1,16 +1,16 @@
-/** The time that everything is counted by, and how far other clocks are off it. */
+/** The service's time, and the skew of other clocks. */
 export interface Clock {
-  /** Epoch ms by the database's clock: what a jump of this machine's own does to nobody's lock. */
+  /** Epoch ms by the database's clock, so that a jump of this machine's clock changes no lock. */
   now(): number
-  /** A ping of the database: what it says of the time is the time. */
+  /** Wraps a ping of the database, whose reply (epoch ms) sets this clock. */
   led(ping: () => Promise<number>): () => Promise<void>
-  /** A ping of another store, which says what its clocks show: they are only compared. */
+  /** Wraps a ping of another store, whose clocks (epoch ms) are only compared. */
   compared(name: string, ping: () => Promise<readonly number[]>): () => Promise<void>
-  /** How far the clock is off that is off furthest, ms. */
+  /** Largest clock skew, ms. */
   skewMs(): number
-  /** What is wrong where a clock is off by more than a minute, else null. */
+  /** A message if a clock's skew exceeds a minute; else null. */
   skewed(): string | null
-  /** The same of this machine's own clock alone. */
+  /** The same, of this machine's clock alone. */
   skewedHere(): string | null
 }
 
@@ -18,20 +18,20 @@ interface Needs {
   readonly monotonicMs: () => number
   /** This machine's clock, epoch ms. */
   readonly wallMs: () => number
-  /** Hears once when a clock is off by more than 5 s, and once when it no longer is. */
+  /** Called once when a clock's skew exceeds 5 s, and once when it no longer does. */
   readonly onSkew: (whose: string, skewMs: number, off: boolean) => void
 }
 
 const ALERT_MS = 5_000
 const NOK_MS = 60_000
-/** Answers to pings bound the time and do not tell it: where the bounds move back by less than this, the clock stands still. */
+/** A ping's reply only bounds the time: if the bounds move back by less than this, the clock stands still. */
 const STANDS_STILL_MS = 2_000
 const HERE = 'this machine'
 
 /**
- * The database's clock, carried on by the monotonic one from ping to ping. The database read its clock at some moment between
- * asking and hearing: that bounds how far apart the two clocks are, and within the bounds nothing is moved. All
- * processes on one database so have one time, whatever their machines show. Until the first ping it is this machine's.
+ * The database's clock, advanced by the monotonic clock between pings. The database reads its clock at some moment between
+ * request and reply, which bounds the offset of the two clocks; an offset within the bounds is kept. So all processes on
+ * one database share one time, whatever their machines' clocks show. Until the first ping it is this machine's time.
  */
 export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
   let apartMs: number | null = null

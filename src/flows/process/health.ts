@@ -5,29 +5,29 @@ export interface Check {
 }
 
 export interface Health {
-  /** Null when well, else what is out of reach. Reads a flag and touches nothing, but while nobody asks the watch is lax. */
+  /** Null when healthy, else what is out of reach. Reads a flag. While it is not called, pings are rarer. */
   degraded(): string | null
-  /** Hears of every turn from now on. */
+  /** Calls `onChange` with every later change. */
   listen(onChange: (degraded: string | null) => void): void
   stop(): void
 }
 
 /**
- * A store is lost when two pings in a row fail: one alone may have been a cut connection that is made anew. The stores'
- * clients give a ping up after some 300 ms, so that a loss shows within 850 ms, under a second, of the first question.
+ * A store is lost when two pings in a row fail: a single failure may be a cut connection that is reopened. The stores'
+ * clients give up a ping after some 300 ms, so a loss shows within 850 ms, under a second, of the first query.
  */
 const EVERY_MS = 100
-/** While nobody asks: an idle process is not to be kept busy by its own watch. */
+/** Interval while `degraded` is not called, so that an idle process stays idle. */
 const RESTING_EVERY_MS = 3000
-/** Nobody has asked for so long. */
+/** Time without a call until the longer interval. */
 const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
-/** For a ping that its client does not bound: two of them still end within a second. */
+/** Limit of a ping whose client has none: two of them still end within a second. */
 const PING_MAX_MS = 400
 
 /**
- * Pings every store again and again and remembers the outcome: often while somebody asks for it, or a store does not answer.
- * `onChange` hears of every turn for better or worse. `wrong` says after each ping what else is wrong, null for nothing.
+ * Pings every store periodically and keeps the outcome: often while callers ask for it or a store does not answer.
+ * `onChange` is called with every change. `wrong` says after each ping what else is wrong; null: nothing.
  */
 export function watchHealth(
   checks: readonly Check[],
@@ -39,7 +39,7 @@ export function watchHealth(
   let shown: string | null = null
   let stopped = false
   let askedAt = performance.now()
-  /** What is due, by its timer. */
+  /** Scheduled pings by timer. */
   const due = new Map<NodeJS.Timeout, () => void>()
   let resting = 0
 
@@ -98,7 +98,7 @@ export function watchHealth(
 async function within(ping: Promise<void>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((settle) => {
-    // What came while this process stood still is read first.
+    // Replies that arrived while this process stalled are read first.
     timer = setTimeout(() => setImmediate(() => settle(false)), limitMs)
   })
   const done = ping.then(

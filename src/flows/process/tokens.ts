@@ -5,8 +5,8 @@ export const newToken = (): string => randomBytes(32).toString('base64url')
 
 export const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest()
 
-/** Bearer values are stored and looked up by this. */
+/** Bearer values are stored and looked up by this hash. */
 export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What a record may show of a session: the beginning of its hash, never the bearer value. */
+/** The part of a session that a record shows: the beginning of its hash, never the bearer value. */
 export const shownSessionId = (sessionSha256: string): string => sessionSha256.slice(0, 16)

@@ -1,18 +1,18 @@
-/** A loader whose answers are kept in this process for a short while. */
-interface Remembered<T> {
+/** A loader with a cache in this process. */
+interface TtlCache<T> {
   get(key: string): Promise<T>
   forget(key: string): void
 }
 
 /**
- * Keeps each answer for `lifetimeMs` counted from the start of its load, so that a change elsewhere is seen here no
- * later than that. Calls during a load share it; a failed load is not kept. Holds at most `entriesMax` answers and
- * drops the oldest first. `monotonicMs` is a clock that never jumps.
+ * Caches each answer for `lifetimeMs` from the start of its load, so a change elsewhere is seen here no later than that.
+ * Concurrent calls share a load; a failed load is not cached. Holds at most `entriesMax` answers and drops the oldest
+ * first. `monotonicMs` is a clock that never jumps.
  */
-export function remember<T>(
+export function createTtlCache<T>(
   load: (key: string) => Promise<T>,
   { lifetimeMs, entriesMax, monotonicMs }: { lifetimeMs: number; entriesMax: number; monotonicMs: () => number },
-): Remembered<T> {
+): TtlCache<T> {
   const entries = new Map<string, { readonly answer: Promise<T>; readonly until: number }>()
   return {
     get(key) {

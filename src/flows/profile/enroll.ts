@@ -18,7 +18,7 @@ import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { otherMember } from '../attempt/compare.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
-import { clearedMark, type KnownPatternNeeds } from '../attempt/replay-check.js'
+import { clearedMark, type ReplayCheckNeeds } from '../attempt/replay-check.js'
 import type { Settings } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { shownSessionId } from '../process/tokens.js'
@@ -52,12 +52,12 @@ interface Needs {
 export interface Enrolled extends ProfileView {
   readonly account: Account
   readonly member: Member
-  /** The reference pattern that this call stored; null where it stored none. */
+  /** The reference pattern that this call stored; null if it stored none. */
   readonly patternId: string | null
-  /** How far a queued UPDATE is, the one that this call has ended included; null where there is none. */
+  /** Progress of a queued UPDATE, or of one that this call has completed; null if none. */
   readonly update: UpdateProgress | null
   readonly words: SuggestedWords
-  /** Of the pattern; null where there is nothing to warn of. */
+  /** Warnings about the pattern; null if none. */
   readonly warnings: readonly string[] | null
 }
 
@@ -68,7 +68,7 @@ export type EnrollFlow = (
   hints: LanguageHints,
 ) => Promise<Enrolled>
 
-/** Stores one reference pattern, where the profile takes one. Acknowledged only after it is committed. */
+/** Stores one reference pattern, if the profile takes one. Resolves after the commit. */
 export function createEnroll(needs: Needs): EnrollFlow {
   return async (who, token, body, hints) => {
     const session = await requireSession(needs.sessions, who, token)
@@ -81,7 +81,7 @@ export function createEnroll(needs: Needs): EnrollFlow {
   }
 }
 
-/** Reads a pattern of this member; refuses what is none, what names another member, and a machine's. */
+/** Reads a pattern of this member. Refuses an invalid pattern, one that names another member, and a bot's. */
 export async function readPattern(
   needs: Pick<Needs, 'vault' | 'scoring'>,
   who: Designation,
@@ -97,7 +97,7 @@ export async function readPattern(
   return result.reading
 }
 
-/** Whose profile a pattern is for, and in which session. */
+/** The profile's owner and the session that a pattern is enrolled in. */
 export interface Admission {
   readonly who: Designation
   readonly session: LiveSession
@@ -106,17 +106,17 @@ export interface Admission {
   readonly hints: LanguageHints
 }
 
-/** A pattern that may become a reference; `replayMark` null where the replay index knows it as this member's already. */
+/** A pattern that may become a reference; `replayMark` is null if the replay index already has it as this member's. */
 type Candidate = Pick<PatternReading, 'sample' | 'mode' | 'warnings'> & {
   readonly id: string
   readonly replayMark: PatternReading['replayMark'] | null
-  /** As it came, to be laid beside known patterns that its mark resembles. */
+  /** As received, for comparison with known patterns whose marks are similar. */
   readonly body: Uint8Array
 }
 
 type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
 
-/** Stores a pattern that was read and found sincere; every enrolled reference goes through here. */
+/** Stores a pattern that was read and accepted. Every enrolled reference goes through here. */
 export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
   const { who, account, hints } = admission
   const settings = await needs.settingsOf(who.organizationId)
@@ -135,7 +135,7 @@ export async function admit(needs: AdmitNeeds, admission: Admission, candidate: 
   }
 }
 
-/** When the owner of the profile last signed in by typing, in this session. */
+/** Time of the owner's last sign-in by typing in this session, epoch ms; null if none. */
 async function lastTyped(needs: AdmitNeeds, { who, session, account, member }: Admission, now: number) {
   if (session.implicit === true) return null
   return needs.authentications.typedInSession(who.organizationId, {
@@ -148,13 +148,13 @@ async function lastTyped(needs: AdmitNeeds, { who, session, account, member }: A
 
 interface Placed {
   readonly member: Member
-  /** False where the profile is full, or where a parallel call was first. */
+  /** False if the profile is full, or a concurrent call was first. */
   readonly stored: boolean
-  /** It took the place of an older reference. */
+  /** The pattern replaced an older reference. */
   readonly replaces: boolean
 }
 
-/** The member afterwards. */
+/** Finds the pattern's place in the profile and stores it there. */
 async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Placed> {
   const { session, member } = admission
   const now = needs.now()
@@ -184,9 +184,9 @@ async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candid
   }
 }
 
-/** Runs the RESET that this session's bootstrap has reported; of parallel calls one, the others find it done. */
+/** Runs the RESET that this session's bootstrap has reported. One of several concurrent calls runs it. */
 async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
-  // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
+  // Sessions end first: if that fails, nothing is reset and the call can be repeated.
   await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
   const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now(), pendingId)
   if (reset === null) throw userNotFound()
@@ -200,15 +200,15 @@ export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' |
   return new Refusal('user-not-found', 'the account was deleted meanwhile')
 }
 
-type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & KnownPatternNeeds
+type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & ReplayCheckNeeds
 type Place = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
 
-/** Patterns like it may be stored beside this one as often; past that it is taken for one of them. */
+/** Rounds of comparison with similar patterns of concurrent calls; past this many the pattern counts as a replay. */
 const LOOKS_MAX = 5
 
 /**
- * Seals the pattern and stores it in its place; with `linkId` only while that link lives, which ends where it completes. Where
- * its mark is like a known one it is a replay only if it is that pattern over again.
+ * Seals the pattern and stores it in its place. With `linkId`, stores it only while that link is live, and ends the link if
+ * this completes the profile. A pattern whose mark resembles a known one is a replay only if it repeats that pattern.
  */
 export async function write(
   needs: WriteNeeds,

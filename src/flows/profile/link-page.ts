@@ -35,33 +35,33 @@ interface Needs {
   readonly replay: 'reject' | 'flag'
 }
 
-/** What the page of a live link shows. */
+/** The page of a live link. */
 interface LinkPage extends LinkProgress {
   readonly kind: LinkKind
   readonly organizationName: string
-  /** The profile became complete by other ways: there is nothing left to type. */
+  /** The profile was completed in another way: nothing is left to type. */
   readonly nothingLeft: boolean
   readonly words: SuggestedWords
-  /** Another language can be asked for. */
+  /** The user may choose another language. */
   readonly languageOpen: boolean
 }
 
 interface LinkStep extends LinkProgress {
-  /** With this pattern the link was completed; it is no more. */
+  /** This pattern completed the link, which no longer exists. */
   readonly completed: boolean
-  /** Where the browser goes then; null: nowhere. */
+  /** The browser's next address; null: none. */
   readonly redirectTo: string | null
   readonly words: SuggestedWords
-  /** Of the pattern; null where there is nothing to warn of. */
+  /** Warnings about the pattern; null if none. */
   readonly warnings: readonly string[] | null
 }
 
 export interface LinkPageFlows {
-  /** Looks and changes nothing, however often; refuses with `link-unknown` every key that is not a live link's. */
+  /** Changes nothing. Refuses with `link-unknown` every key that is not a live link's. */
   open(key: string, hints: LanguageHints): Promise<LinkPage>
   /**
-   * Stores one typing pattern that came by the link. The one that completes the profile ends the link in the same
-   * transaction, so that of parallel ones a single one does; a reset takes effect, and ends the user's sessions, then.
+   * Stores one typing pattern that was sent by the link. The pattern that completes the profile ends the link in the same
+   * transaction, so that one of several concurrent ones does. Then a reset takes effect and ends the user's sessions.
    */
   step(key: string, body: Uint8Array, hints: LanguageHints): Promise<LinkStep>
 }
@@ -88,7 +88,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const { completed, after, warnings } = await stored(needs, before, body).catch(refuseInvalid)
       const progress = progressOf(needs, link, after)
       return {
-        // What a reset has collected is the profile by now.
+        // The references that a reset has collected are the profile now.
         ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
         completed,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
@@ -130,8 +130,8 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<St
   if (place.kind === 'none') throw new Refusal('profile-complete', 'the biometric profile is complete already')
   const reading = await readPattern(needs, who, member, body)
   const { warnings } = reading
-  // Sessions first: where they cannot be ended, nothing is reset and the pattern can be sent again. And once more, for
-  // what a sign-in began in between.
+  // Sessions end first: if that fails, nothing is reset and the pattern can be sent again. They end again after the
+  // reset, because a sign-in may have begun one in between.
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()

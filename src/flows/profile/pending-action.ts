@@ -13,7 +13,7 @@ interface Needs {
 }
 
 export interface PendingActionFlows {
-  /** Queues an action for the member's next sign-in, in place of whatever was queued. Enrollment honors it. */
+  /** Queues an action for the member's next sign-in; replaces a queued one. Enrollment carries it out. */
   queue(who: Designation, action: PendingAction): Promise<{ account: Account; member: Member }>
   clear(who: Designation): Promise<{ account: Account; member: Member }>
 }

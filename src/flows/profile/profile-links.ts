@@ -22,18 +22,18 @@ interface Needs {
 }
 
 interface LinkWishes {
-  /** As `redirectUri` gave it; null: the page says that all is done. */
+  /** From `redirectUri` of the domain; null: the page says that it is done. */
   readonly redirectUri: string | null
   readonly validityS: number
 }
 
 export interface ProfileLinkFlows {
   /**
-   * Makes a link and gives its key, which is kept nowhere; the user's older link of the kind ends. `create-profile` makes
-   * a person who is not there yet. Refuses with `profile-complete` where the link would have nothing to do.
+   * Makes a link and returns its key, which is not stored. Ends the user's older link of the same kind. `create-profile`
+   * creates an absent person. Refuses with `profile-complete` if nothing is left for the link to do.
    */
   make(who: Designation, kind: LinkKind, wishes: LinkWishes): Promise<{ readonly key: string }>
-  /** Ends the links of a person, of everybody on a shared account where no member is named. */
+  /** Ends the links of a person; of all members of a shared account if none is named. */
   revoke(who: Designation): Promise<void>
 }
 

@@ -17,7 +17,7 @@ interface Needs {
 export interface ProfileFlows {
   /** Removes every reference: a new generation begins, the biometric lock is cleared, the member's sessions end. */
   reset(who: Designation): Promise<AccountState & { nPatternsDeleted: number }>
-  /** Removes one reference, of whatever kind. */
+  /** Removes one reference of any kind. */
   removeOne(who: Designation, patternId: string): Promise<AccountState>
 }
 
@@ -25,7 +25,7 @@ export function createProfileFlows(needs: Needs): ProfileFlows {
   return {
     async reset(who) {
       const { account, member } = await findPerson(needs.accounts, who)
-      // Sessions first: where they cannot be ended, nothing is reset and the call can be repeated.
+      // Sessions end first: if that fails, nothing is reset and the call can be repeated.
       await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
       const reset = await needs.profiles.reset(who.organizationId, member.id, needs.now())
       if (reset === null) throw userNotFound()

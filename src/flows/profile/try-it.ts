@@ -20,9 +20,9 @@ interface Needs {
   readonly verify: VerifyFlow
   readonly profiles: ProfileStore
   readonly vault: Vault
-  /** What spoke for and against, from samples; null where there is nothing to compare with. */
+  /** Explains a comparison of samples; null without references. */
   readonly explain: (probe: Uint8Array, references: readonly Uint8Array[]) => Explanation | null
-  /** The organization that is there to try things with; null where there is none. */
+  /** The demo organization; null if none. */
   readonly demoOrganizationId: () => Promise<string | null>
   readonly newToken: () => string
 }
@@ -33,26 +33,26 @@ interface TryStep extends LinkProgress {
 }
 
 interface TryVerdict {
-  /** 0 to 1; null where nothing was scored, because too many attempts failed. */
+  /** 0 to 1; null if nothing was scored, because too many attempts failed. */
   readonly confidence: number | null
   readonly recommendedAction: RecommendedAction
   readonly reason: VerdictReason
-  /** Until the next attempt is scored. */
+  /** Seconds until the next attempt is scored. */
   readonly waitS: number
   readonly explanation: Explanation | null
   readonly words: SuggestedWords
 }
 
-/** Somebody tries the product on themselves: an ordinary account of the demo organization, known by a key of its page. */
+/** Lets a visitor try the product, with an ordinary account of the demo organization and a key held by the page. */
 export interface TryFlows {
   begin(hints: LanguageHints): Promise<TryStep & { readonly key: string }>
   enroll(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryStep>
   verify(key: string, body: Uint8Array, hints: LanguageHints): Promise<TryVerdict>
-  /** The account goes with everything that was typed. */
+  /** Deletes the account with everything that was typed. */
   forget(key: string): Promise<void>
 }
 
-/** People whom this process keeps at a time: the oldest go first. No measurement behind it. */
+/** Visitors' accounts per process; the oldest is deleted first. No measurement behind it. */
 const PEOPLE_MAX = 100
 
 export function createTryIt(needs: Needs): TryFlows {
@@ -60,7 +60,7 @@ export function createTryIt(needs: Needs): TryFlows {
 
   async function whose(key: string): Promise<Designation> {
     const organizationId = await needs.demoOrganizationId()
-    if (organizationId === null) throw new Refusal('user-not-found', 'there is no organization to try things with')
+    if (organizationId === null) throw new Refusal('user-not-found', 'there is no demo organization')
     return { organizationId, userRef: `try-${sha256Hex(key).slice(0, 24)}`, memberRef: null }
   }
 
@@ -124,7 +124,7 @@ async function explained(
   return needs.explain(await open(patternId, sealed), references)
 }
 
-/** Whoever is gone already may go again. */
+/** Idempotent. */
 async function removed(needs: Needs, who: Designation): Promise<void> {
   try {
     await needs.accounts.remove(who)

@@ -24,7 +24,7 @@ interface Needs {
 }
 
 export interface UserActionFlows {
-  /** Does it and gives its record. Recorded before and after: nothing is done without a trace. */
+  /** Carries out the action and returns its record. Recorded before and after, so that no action lacks a trace. */
   perform(who: Designation, action: UserAction, by: ActedBy): Promise<UserActionEntry>
   /** Newest first; refuses an unknown user. */
   actions(who: Designation, paging: Paging): Promise<{ entries: UserActionEntry[]; count: number }>

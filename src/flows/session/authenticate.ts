@@ -1,7 +1,7 @@
 import type { ApiKeyStore, KeyHolder } from '../../storage/api-key.js'
 import type { SpendRate } from '../organization/key-rates.js'
 import { sha256 } from '../process/tokens.js'
-import { remember } from '../process/ttl-cache.js'
+import { createTtlCache } from '../process/ttl-cache.js'
 
 interface Needs {
   readonly apiKeys: ApiKeyStore
@@ -10,20 +10,20 @@ interface Needs {
 }
 
 const API_KEY = /^ks_[A-Za-z0-9_-]{43}$/
-/** A revoked key dies everywhere within a second of its revocation; this leaves room for the look-up itself. */
+/** A revoked key stops working everywhere within a second; this leaves time for the look-up itself. */
 const KEPT_MS = 800
 
 /**
- * Who an `apikey` header speaks for; null for a missing, unknown or revoked key. Refuses with `over-rate` one that asks too
- * often. Known and unknown hashes are kept for
- * `KEPT_MS`. Look-up is by SHA-256, so no secret is compared byte by byte.
+ * The holder of an `apikey` header; null for a missing, unknown or revoked key. Refuses with `over-rate` a key that
+ * exceeds its rate. Known and unknown hashes are cached for `KEPT_MS`. Look-up is by SHA-256, so no secret is compared
+ * byte by byte.
  */
 export function createAuthenticate({
   apiKeys,
   spendRate,
   monotonicMs,
 }: Needs): (apikey: string) => Promise<KeyHolder | null> {
-  const holders = remember((hex) => apiKeys.resolve(Buffer.from(hex, 'hex')), {
+  const holders = createTtlCache((hex) => apiKeys.resolve(Buffer.from(hex, 'hex')), {
     lifetimeMs: KEPT_MS,
     entriesMax: 10_000,
     monotonicMs,

@@ -22,7 +22,7 @@ interface Needs {
 
 const UNUSED: SessionUse = { biometric: 0, security_code: 0, typingFailed: false }
 
-/** Sessions last this long from minting, whatever is done with them. */
+/** Sessions last this long from their creation; use does not extend them. */
 export const SESSION_LIFETIME_MS = 900_000
 
 export interface AccountState extends ProfileView {
@@ -31,19 +31,19 @@ export interface AccountState extends ProfileView {
 }
 
 export interface Bootstrap {
-  /** Null: no such account yet. With a member null although one was asked for: no such member yet. */
+  /** Null: no such account yet. `member` null although the call names one: no such member yet. */
   readonly state: AccountState | null
-  /** The person asked for does not exist; the session serves for creating and enrolling them. */
+  /** The person does not exist yet; the session can create and enroll them. */
   readonly unknown: boolean
   readonly sessionToken: string
   readonly targetRefPatterns: number
-  /** What an administrator has queued: this session's enrollment honors it. */
+  /** The action that an administrator queued; this session's enrollment carries it out. */
   readonly pendingAction: PendingAction | null
-  /** How far a queued UPDATE is; null where none is queued. */
+  /** Progress of a queued UPDATE; null if none. */
   readonly update: UpdateProgress | null
-  /** Where typing would be refused in this session, what is open instead; null where it would not. */
+  /** The open alternative if typing is closed in this session; null if typing is open. */
   readonly next: AttemptWindow | null
-  /** The policy lets a security code stand in where typing fails. */
+  /** The policy accepts a security code after typing fails. */
   readonly requiresSecurityCode: boolean
   readonly codeLength: number
   readonly words: SuggestedWords
@@ -53,7 +53,7 @@ export type BootstrapFlow = (who: Designation, token: string | null, hints: Lang
 
 /**
  * Begins a sign-in: the account's state, a session and words to type. A live session of the same user (and member) is
- * echoed; anything else in its place is replaced by a fresh one.
+ * echoed; any other token is replaced by a new session.
  */
 export function createBootstrap(needs: Needs): BootstrapFlow {
   return async (who, token, hints) => {
@@ -83,7 +83,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
   }
 }
 
-/** Shows a lock at bootstrap, so that nobody types in vain. */
+/** Reports a lock at bootstrap, before the user types in vain. */
 function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
   if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
   const window = attemptWindow(modeInputs(needs, state))

@@ -10,14 +10,14 @@ interface Needs {
 }
 
 interface ImplicitLive extends LiveSession {
-  /** How long it still lives. */
+  /** Remaining lifetime, ms. */
   readonly remainingMs: number
 }
 
 /**
- * The session of a member whose calls bring none: one at a time over all processes, so that its budgets hold from call
- * to call, for as long as any session lives from the first call on. Its bearer value is thrown away where it is made: it
- * can be neither sent nor guessed. It counts as never authenticated, for whoever brings no session has shown nothing in it.
+ * The session of a member whose calls have none. There is one at a time over all processes, so that its budgets hold from
+ * call to call; it has a session's usual lifetime. Its bearer value is discarded, so it can be neither sent nor guessed. It
+ * counts as never authenticated, because a caller without a session has proven nothing in it.
  */
 export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitLive> {
   const session = await needs.sessions.mintImplicit(who.organizationId, {

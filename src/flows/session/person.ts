@@ -4,14 +4,14 @@ import type { AccountStore, AccountWithMember } from '../../storage/account.js'
 import type { Session, SessionStore } from '../../storage/session.js'
 import { sha256Hex } from '../process/tokens.js'
 
-/** Whom a user-scoped call is about. `memberRef` is null where the call names none. */
+/** The person of a user-scoped call. `memberRef` is null if the call names none. */
 export interface Designation {
   readonly organizationId: string
   readonly userRef: string
   readonly memberRef: string | null
 }
 
-/** The account, and the member where one is designated. Refuses an absent account and a member_ref that is not its own. */
+/** The account, and its designated member, if any. Refuses an absent account and a foreign member_ref. */
 export async function findAccount(accounts: AccountStore, who: Designation): Promise<AccountWithMember> {
   const found = await accounts.find(who.organizationId, who.userRef, who.memberRef)
   if (found === null) throw userNotFound()
@@ -25,7 +25,7 @@ export function refuseForeignMember(account: Pick<Account, 'type' | 'userRef'>, 
   }
 }
 
-/** The account and its designated member, both there; refuses a shared account without a member. */
+/** The account and its designated member. Refuses an absent one, and a shared account without a named member. */
 export async function findPerson(
   accounts: AccountStore,
   who: Designation,
@@ -38,11 +38,11 @@ export async function findPerson(
 
 export interface LiveSession extends Session {
   readonly sha256: string
-  /** Found by its member: whoever calls has shown nothing in it. */
+  /** Found by its member: the caller has proven nothing in it. */
   readonly implicit?: true
 }
 
-/** What a call brings of its session: the bearer value, or one that was found alive already. */
+/** The session of a call: the bearer value, or a session that was already found live. */
 export type Presented = string | LiveSession
 
 /** The session behind a bearer value; refuses a missing, expired or foreign one, and one bound to another member. */
@@ -55,7 +55,7 @@ export async function requireSession(sessions: SessionStore, who: Designation, t
   return { ...session, sha256: hash }
 }
 
-/** Binds a shared account's session to the first member whom a call names: from then on it serves no other. */
+/** Binds a shared account's session to the first member that a call names; it then serves no other. */
 export async function bindSession(
   sessions: SessionStore,
   who: Designation,

@@ -121,7 +121,7 @@ describe('a channel', () => {
       expect(refused(await post('/alert/email', { ...without, ...changes }))).toEqual([
         422,
         'invalid-data',
-        'password: give it again, host or user are others',
+        'password: give it again, host or user changed',
       ])
     const plain = { ...without, user: null, tls: 'none' }
     expect((await post('/alert/email', plain)).json.data).toMatchObject({ user: null, password_set: false })

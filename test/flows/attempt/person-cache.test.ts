@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Account, Member } from '../../../src/domain/account.js'
 import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { writeHabits } from '../../../src/domain/context/circumstances.js'
-import { createKnownPeople, type KnownPerson, PERSON_BYTES } from '../../../src/flows/attempt/person-cache.js'
+import { type CachedPerson, createPersonCache, PERSON_BYTES } from '../../../src/flows/attempt/person-cache.js'
 
 const ORGANIZATION = 'o1'
 const account: Account = {
@@ -42,28 +42,28 @@ const member: Member = {
   habits: writeHabits({ n: 2, values: { os: [['Linux', 45, 1_795_388_088_092]] }, hours: [[166, 78]], places: [] }),
 }
 const template = { bytes: new Uint8Array(600), n: 5 }
-const person: KnownPerson = { account, member, nth: 3, template, references: ['r1', 'r2'], hasAdaptive: true }
+const person: CachedPerson = { account, member, nth: 3, template, references: ['r1', 'r2'], hasAdaptive: true }
 const whoIs = (userRef: string) => ({ organizationId: ORGANIZATION, userRef, memberRef: null })
 const who = whoIs(account.userRef)
-const named = (userRef: string): KnownPerson => ({ ...person, account: { ...account, userRef } })
+const named = (userRef: string): CachedPerson => ({ ...person, account: { ...account, userRef } })
 
-describe('the people a process remembers', () => {
-  it('gives a person back as they were left, with the very template', () => {
-    const people = createKnownPeople(1e6)
+describe('the person cache', () => {
+  it('returns a person as kept, with the same template object', () => {
+    const people = createPersonCache(1e6)
     people.keep(who, person)
     expect(people.recall(who)).toEqual(person)
     expect(people.recall(who)?.template).toBe(template)
     expect(people.profileOf(who, member)).toMatchObject({ references: ['r1', 'r2'], hasAdaptive: true })
   })
 
-  it.each(['id', 'generation', 'profileVersion'] as const)('has no profile for a member of another %s', (field) => {
-    const people = createKnownPeople(1e6)
+  it.each(['id', 'generation', 'profileVersion'] as const)('has no profile of a member with another %s', (field) => {
+    const people = createPersonCache(1e6)
     people.keep(who, person)
     expect(people.profileOf(who, { ...member, [field]: field === 'id' ? 'm2' : member[field] + 1 })).toBeNull()
   })
 
-  it('knows nobody by another member, another user or another organization', () => {
-    const people = createKnownPeople(1e6)
+  it('has no entry for another member, user or organization', () => {
+    const people = createPersonCache(1e6)
     people.keep(who, person)
     for (const other of [{ ...who, memberRef: 'somebody' }, whoIs('ann'), { ...who, organizationId: 'o2' }]) {
       expect(people.recall(other)).toBeNull()
@@ -72,20 +72,20 @@ describe('the people a process remembers', () => {
     expect(people.recall({ ...who, memberRef: account.userRef })).not.toBeNull()
   })
 
-  it('keeps the later of two commits, whichever is heard of first', () => {
-    const people = createKnownPeople(1e6)
+  it('keeps the later of two commits in either order of arrival', () => {
+    const people = createPersonCache(1e6)
     const later = { ...person, member: { ...member, rowVersion: 7, attemptsVersion: 5 } }
     people.keep(who, later)
     people.keep(who, person)
     expect(people.recall(who)?.member.rowVersion).toBe(7)
   })
 
-  it('forgets whom it met longest ago when its bytes are full, and counts them', () => {
-    const people = createKnownPeople(1e6)
+  it('evicts the least recently used person at its byte limit, and counts bytes', () => {
+    const people = createPersonCache(1e6)
     people.keep(who, person)
     const each = people.bytes()
     expect(each).toBeGreaterThan(PERSON_BYTES + 600)
-    const few = createKnownPeople(3.5 * each)
+    const few = createPersonCache(3.5 * each)
     for (const ref of ['u1', 'u2', 'u3']) few.keep(whoIs(ref), named(ref))
     few.recall(whoIs('u1'))
     few.keep(whoIs('u4'), named('u4'))
@@ -95,12 +95,12 @@ describe('the people a process remembers', () => {
     expect(few.bytes()).toBe(0)
   })
 
-  it('keeps nobody of a shared account, nobody whose patterns are closed for a while, and nobody too large', () => {
-    const people = createKnownPeople(1e6)
+  it('keeps no member of a shared account, no member with blocked patterns, and no entry above its limit', () => {
+    const people = createPersonCache(1e6)
     people.keep(who, { ...person, account: { ...account, type: 'generic' } })
     people.keep(who, { ...person, member: { ...member, patternsClosedForMs: 1 } })
     expect(people.recall(who)).toBeNull()
-    const small = createKnownPeople(PERSON_BYTES)
+    const small = createPersonCache(PERSON_BYTES)
     small.keep(who, person)
     expect([small.recall(who), small.bytes()]).toEqual([null, 0])
   })

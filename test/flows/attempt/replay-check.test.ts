@@ -73,7 +73,7 @@ const bodyAt = (times: readonly number[]): Buffer =>
   )
 const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
-/** The same words typed again and again by one with a steady rhythm. */
+/** Repeated typings of the same words by a person with a steady rhythm. */
 function typings(seed: number): number[][] {
   const random = seededRandom(seed)
   const rhythm = Array.from({ length: PRESSES }, () => 130 + 160 * random())
@@ -117,8 +117,8 @@ function enrolling() {
 }
 
 /**
- * Two typings whose marks are alike by chance, and no more than those. Which they are depends on the organization's key: a few
- * look like a machine's, or are as near to each other as one typing and its copy.
+ * Two typings whose marks are alike by chance, but that are not near each other. The organization's key decides which. Skips
+ * typings that are judged a bot's, and pairs as near to each other as a typing and its copy.
  */
 async function chance(seed: number): Promise<readonly [number[], number[]]> {
   const typed = await Promise.all(typings(seed).map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
@@ -141,8 +141,8 @@ async function attemptAt(times: readonly number[], of: Person, cleared: readonly
   return { ...attempt(of), id, createdAt: Date.now(), patternId, sealed, replayMark: { ...replayMark, cleared } }
 }
 
-describe('a typing whose mark is like a known one', () => {
-  it('is told from a replay by the pattern itself', async () => {
+describe('a typing whose mark resembles a known one', () => {
+  it('is distinguished from a replay by the pattern itself', async () => {
     const [known, again] = await chance(4)
     const [ada, bo] = [await person(database, organizationId, 'ada'), await person(database, organizationId, 'bo')]
     const needs = { ...stores, scoring, now: () => Date.now() }
@@ -158,7 +158,7 @@ describe('a typing whose mark is like a known one', () => {
     ])
     expect(await stores.authentications.record(organizationId, await attemptAt(again, bo, cleared))).toBe('recorded')
 
-    // A copy is one, shaken or not, and whatever was cleared for another typing.
+    // A copy is a replay, with or without jitter, whatever was cleared for another typing.
     const random = seededRandom(5)
     const shaken = known.map((ms) => ms + 5 * (2 * random() - 1))
     const stretched = known.map((ms) => 1.5 * ms)
@@ -172,12 +172,12 @@ describe('a typing whose mark is like a known one', () => {
     expect((await read(bodyAt(again), [sample])).replayDistanceMs).toBeGreaterThan(REPLAY_NEAR_MS)
     expect((await read(bodyAt(shaken), [sample])).replayDistanceMs).toBeLessThan(REPLAY_NEAR_MS / 2)
 
-    // Of a pattern that is gone nothing can be said, so it counts as a replay.
+    // A deleted pattern cannot be compared, so the attempt counts as a replay.
     await database.scoped(organizationId, (sql) => sql`update keystride.authentication set sealed = null`)
     expect(await look(again, second.replayMark)).toBeNull()
   })
 
-  it('is laid beside references as well', async () => {
+  it('is compared with references as well', async () => {
     const [known, again] = await chance(6)
     const owner = await person(database, organizationId, 'cy')
     const { sample, replayMark } = await read(bodyAt(known))
@@ -196,7 +196,7 @@ describe('a typing whose mark is like a known one', () => {
     expect(Buffer.compare(opened, sample)).toBe(0)
   })
 
-  it('is laid beside one that was tested and became a reference of a later profile, once the attempt is gone', async () => {
+  it('is compared with a tested pattern that became a reference of a later profile, after its attempt is deleted', async () => {
     const [known, again] = await chance(10)
     const owner = await person(database, organizationId, 'di')
     const tested = await attemptAt(known, owner)
@@ -223,7 +223,7 @@ describe('a typing whose mark is like a known one', () => {
     expect(await look()).toBeGreaterThan(0)
   })
 
-  it('is stored as a reference, unless it is the known one over again', async () => {
+  it('is stored as a reference, unless it repeats the known one', async () => {
     const [known, again] = await chance(8)
     const flows = enrolling()
     const stored = async (userRef: string, times: readonly number[]) => {
@@ -245,7 +245,7 @@ describe('a typing whose mark is like a known one', () => {
     ]).toEqual([1, 1, 'replay-detected', 'replay-detected'])
   })
 
-  it('is looked for in its own organization, in the time that is remembered, and up to a number', async () => {
+  it('is looked up in its own organization, within the retention of marks, up to a limit', async () => {
     const other = (await administration(stores).create('Other')).id
     const [b0 = 0n, b1 = 0n, ...rest] = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())
     const marks = [1, 2, 3].map((): ReplayMark => ({ exact: randomBytes(16), bands: [b0, b1, ...rest] }))

@@ -4,7 +4,7 @@ import { DEFAULT_TARGETS, type ProfileTargets } from '../../../src/domain/biomet
 import { Refusal } from '../../../src/domain/refusal.js'
 import { REPLAY_NEAR_MS } from '../../../src/domain/replay.js'
 import { createAccountFlows } from '../../../src/flows/account/accounts.js'
-import { createKnownPeople, type KnownPeople } from '../../../src/flows/attempt/person-cache.js'
+import { createPersonCache, type PersonCache } from '../../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../../src/flows/attempt/verify.js'
 import { createSettings } from '../../../src/flows/organization/settings.js'
 import type { LanguageHints } from '../../../src/flows/organization/suggested-words.js'
@@ -46,13 +46,13 @@ afterAll(async () => {
   await stores.close()
 })
 
-/** The flows of a process on these stores, some of them in the test's hands. */
+/** The flows of a process on these stores, with the test's replacements. */
 function flowsOn(
   changes: Partial<
     Pick<Stores, 'accounts' | 'profiles' | 'authentications'> & {
       scoring: Scoring
       targets: ProfileTargets
-      people: KnownPeople
+      people: PersonCache
     }
   > = {},
 ) {
@@ -67,7 +67,7 @@ function flowsOn(
     randomSeed: () => 1,
     replay: 'reject' as const,
     adaptation: true,
-    people: createKnownPeople(MEMORY),
+    people: createPersonCache(MEMORY),
     contextIndicators: [],
     ...changes,
   }
@@ -83,13 +83,13 @@ function flowsOn(
   }
 }
 
-/** Made-up people are now and then taken for the machines they are. */
+/** Made-up people are sometimes judged bots. */
 const ifBot = (error: unknown) => {
   if (error instanceof Refusal && error.kind === 'bot-detected') return { patternId: null }
   throw error
 }
 
-/** Somebody with five references. */
+/** A person with five references. */
 async function enrolled() {
   const flows = flowsOn()
   const who = { organizationId, userRef: `p${seed}`, memberRef: null }
@@ -120,7 +120,7 @@ async function enrolled() {
   return one
 }
 
-/** Scoring after which something happens once, before whoever asked knows the result. */
+/** Scoring that runs `happens` once, after the first score and before its caller gets the result. */
 function scoringThen(happens: () => Promise<unknown>) {
   let asked = 0
   const score: Scoring['score'] = async (task) => {
@@ -132,7 +132,7 @@ function scoringThen(happens: () => Promise<unknown>) {
 }
 
 describe('while a pattern is being scored', () => {
-  it('a reference that is removed is left out of the verdict: the pattern is scored again', async () => {
+  it('a removed reference is left out of the verdict: the pattern is scored again', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
     const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
@@ -143,7 +143,7 @@ describe('while a pattern is being scored', () => {
     expect(await one.records()).toBe(1)
   })
 
-  it('a removal that leaves too few leaves no verdict, and no record', async () => {
+  it('a removal that leaves too few references prevents verdict and record', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
     const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
@@ -151,7 +151,7 @@ describe('while a pattern is being scored', () => {
     expect([scores.asked(), await one.records()]).toEqual([1, 0])
   })
 
-  it('a profile that is reset and enrolled anew judges no typing of before', async () => {
+  it('a profile that is reset and enrolled again judges no earlier typing', async () => {
     const [one, other] = [await enrolled(), await enrolled()]
     const scores = scoringThen(async () => {
       await flowsOn().profiles.reset(one.who)
@@ -166,7 +166,7 @@ describe('while a pattern is being scored', () => {
     expect(await one.records()).toBe(0)
   })
 
-  it('a lock of the person refuses it, and gives its attempt back', async () => {
+  it('a lock of the person refuses the attempt and releases its reservation', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
     const token = await one.session()
@@ -176,7 +176,7 @@ describe('while a pattern is being scored', () => {
     expect([scores.asked(), await one.records()]).toEqual([1, 0])
   })
 
-  it('a reference that a queued update replaces elsewhere is left out: the pattern is scored again', async () => {
+  it('a reference that another process replaces by a queued update is left out: the pattern is scored again', async () => {
     const one = await enrolled()
     const scores = scoringThen(async () => {
       const [pendingId, id, createdAt] = [v7(), v7(), Date.now()]
@@ -198,7 +198,7 @@ describe('while a pattern is being scored', () => {
 })
 
 describe('learning from a clean pass', () => {
-  /** The first of many attempts that may adapt the profile. */
+  /** Repeats attempts until one may adapt the profile. */
   async function cleanPass(one: Awaited<ReturnType<typeof enrolled>>, flows = flowsOn()) {
     for (;;) {
       const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
@@ -216,7 +216,7 @@ describe('learning from a clean pass', () => {
     expect(Buffer.from(learned?.sealed ?? []).equals(authentication?.sealed ?? Buffer.of())).toBe(true)
   })
 
-  it('does not happen where a reference it was compared with is removed after the record', async () => {
+  it('does not happen if a compared reference is removed after the record', async () => {
     const one = await enrolled()
     const profiles: Stores['profiles'] = {
       ...stores.profiles,
@@ -229,7 +229,7 @@ describe('learning from a clean pass', () => {
     expect(await adaptive(one)).toEqual([])
   })
 
-  it('costs no sign-in where the store is away just then, and is made up for by the next', async () => {
+  it('fails no sign-in while the store is unavailable, and happens with the next one', async () => {
     const one = await enrolled()
     const adapt = () => Promise.reject(new Refusal('degraded', 'away', 1))
     const away = flowsOn({ profiles: { ...stores.profiles, adapt } })
@@ -254,20 +254,20 @@ async function asRead(memberId: string, accountId: string, body: Uint8Array): Pr
   return result.ok ? result.reading.confidence : null
 }
 
-describe('a process that remembers a person', () => {
-  /** A process that has verified somebody, who types on and gets what is given them. */
+describe('a process with a cached person', () => {
+  /** A process that has verified a person, and that person's further attempts. */
   async function remembering(changes: Parameters<typeof flowsOn>[0] = {}) {
     const one = await enrolled()
-    const people = createKnownPeople(MEMORY)
+    const people = createPersonCache(MEMORY)
     const flows = flowsOn({ people, ...changes })
     const verify = async (body = one.fresh()) => flows.verify(one.who, await one.session(), body, HINTS)
-    // What the first sign-in of a day teaches changes the profile.
+    // The first sign-in of a day changes the profile, because the profile learns from it.
     for (let n = 0; n < 2; n++) await verify()
     expect(people.recall(one.who)).not.toBeNull()
     return { ...one, people, flows, verify }
   }
 
-  it('judges as one that reads the stores does, without reading references', async () => {
+  it('judges like one that reads the stores, without reading references', async () => {
     const reads = { n: 0 }
     const counting = {
       ...stores.profiles,
@@ -301,7 +301,7 @@ describe('a process that remembers a person', () => {
   )
 
   it.each(['before', 'after'])(
-    'hears that another process has met the person since, in a session begun %s, and records once',
+    'detects that another process has judged the person since, in a session begun %s, and records once',
     async (begun) => {
       const outcomes: string[] = []
       const reads = { n: 0 }
@@ -340,7 +340,7 @@ describe('a process that remembers a person', () => {
   )
 
   it.each(['before', 'after'])(
-    'judges by the policy of the groups that another process has put the person in, in a session begun %s',
+    'judges by the policy of the groups that another process has assigned, in a session begun %s',
     async (begun) => {
       const one = await remembering()
       const groups = [`group-${one.who.userRef}`]
@@ -350,14 +350,14 @@ describe('a process that remembers a person', () => {
       const strict = await stores.policies.create(organizationId, v7(), { policy, groups }, Date.now())
       const session = await one.session()
       await flowsOn().accounts.change(one.who, { groups })
-      // The settings of an organization are remembered for some seconds, by no process for longer.
+      // New flows, because a process caches an organization's settings for a second.
       const flows = flowsOn({ people: one.people })
       const token = begun === 'before' ? session : await one.session()
       expect((await flows.verify(one.who, token, one.fresh(), HINTS)).policyId).toBe(strict.id)
     },
   )
 
-  it('judges nobody whose profile another process has emptied', async () => {
+  it('judges no person whose profile another process has reset', async () => {
     const one = await remembering()
     const session = await one.session()
     const records = await one.records()
@@ -369,7 +369,7 @@ describe('a process that remembers a person', () => {
     expect(await one.records()).toBe(records)
   })
 
-  it('counts on from what other processes have counted, and holds to their locks', async () => {
+  it('continues the counters of other processes, and respects their locks', async () => {
     const one = await remembering()
     const other = await enrolled()
     for (let n = 0; n < 2; n++) {
@@ -384,7 +384,7 @@ describe('a process that remembers a person', () => {
     const scores = scoringThen(async () => {})
     const token = await one.session()
     const locked = { action: 'refused', refusedBecause: 'typing-locked', authentication: null }
-    // Once the reservation of each was kept, so that the session was used up before the lock was over.
+    // Regression: each reservation was kept, so the session was used up before the lock ended.
     for (let n = 0; n < 4; n++) {
       for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
         expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
@@ -392,7 +392,7 @@ describe('a process that remembers a person', () => {
     expect([await one.used(token), scores.asked(), await one.records()]).toEqual([0, 0, records])
   })
 
-  it('judges nobody by the profile of who had the name before', async () => {
+  it('judges no person by the profile of an earlier person with the same name', async () => {
     const [one, other] = [await remembering(), await enrolled()]
     await stores.accounts.remove(organizationId, one.who.userRef)
     await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
@@ -406,7 +406,7 @@ describe('a process that remembers a person', () => {
     expect((await one.verify(other.fresh())).action).toBe('verified')
   })
 
-  it('gives back the attempt of a pattern that cannot be read, and takes no more than the budget', async () => {
+  it('releases the reservation of an unreadable pattern, and admits no more than the budget', async () => {
     const one = await remembering()
     const session = await one.session()
     for (let n = 0; n < 4; n++) {
@@ -422,8 +422,8 @@ describe('a process that remembers a person', () => {
   })
 })
 
-describe('an attempt whose mark is like a known one', () => {
-  /** Stores on which every mark is like one of this pattern's, until that is cleared. */
+describe('an attempt whose mark resembles a known one', () => {
+  /** Stores on which every mark resembles this pattern's, until it is cleared. */
   const likeOne = (pattern: KnownPattern['pattern']): Stores['authentications'] => {
     const exact = mark().exact
     return {
@@ -436,7 +436,7 @@ describe('an attempt whose mark is like a known one', () => {
     }
   }
 
-  it('signs in where the known pattern is another typing', async () => {
+  it('signs in if the known pattern is another typing', async () => {
     const one = await enrolled()
     const typed = (session: number) => bytes(one.typist.types(text(50), session))
     const read = async (body: Uint8Array, references: readonly Uint8Array[]) => {
@@ -445,7 +445,7 @@ describe('an attempt whose mark is like a known one', () => {
       return found.reading
     }
     const body = typed(50)
-    // Not so much faster or slower that it might be the same one stretched.
+    // The difference in speed must be too small for one typing stretched.
     let [session, distanceMs] = [50, Number.NaN]
     let sample: Uint8Array = new Uint8Array()
     while (!(distanceMs >= REPLAY_NEAR_MS && Number.isFinite(distanceMs))) {
@@ -462,7 +462,7 @@ describe('an attempt whose mark is like a known one', () => {
     expect(await one.records()).toBe(1)
   })
 
-  it('is a replay where the known pattern is not there any more', async () => {
+  it('is a replay if the known pattern is deleted', async () => {
     const one = await enrolled()
     const flows = flowsOn({ authentications: likeOne(null) })
     const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)

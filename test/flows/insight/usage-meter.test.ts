@@ -14,7 +14,7 @@ const request = {
   countedAs: 'other',
 }
 
-/** A store that keeps what it is given, and fails while it is told to. */
+/** A store that keeps its input, and fails while `fails` is set. */
 function kept() {
   const counted: RequestCount[] = []
   const logged: unknown[] = []
@@ -28,7 +28,7 @@ function kept() {
 }
 
 describe('the usage meter', () => {
-  it('puts a request into the UTC day it was answered in, by class and organization', async () => {
+  it('counts a request in the UTC day of its answer, by class and organization', async () => {
     const { add, counted } = kept()
     let now = MIDNIGHT - 1
     const meter = createUsageMeter({ usage: { add }, now: () => now })
@@ -47,7 +47,7 @@ describe('the usage meter', () => {
     ])
   })
 
-  it('adds later what could not be added, once', async () => {
+  it('writes failed counts with the next flush, once', async () => {
     const { store, add, counted, logged } = kept()
     const meter = createUsageMeter({ usage: { add }, now: () => MIDNIGHT })
     store.fails = true
@@ -60,7 +60,7 @@ describe('the usage meter', () => {
     expect(logged.length).toBe(2)
   })
 
-  it('logs what failed and what leaves no record, not a successful verify', async () => {
+  it('logs failures and requests without another record, but no successful verify', async () => {
     const { add, logged } = kept()
     const meter = createUsageMeter({ usage: { add }, now: () => MIDNIGHT })
     meter.note({ ...request, countedAs: 'verify' })

@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What a process has that was started with these keys. */
+/** A process that was started with these keys. */
 function processWith(keyRing: KeyRing) {
   const keyWrap = createKeyWrap(keyRing)
   const wrappedKeys = postgresWrappedKeys(database)
@@ -74,7 +74,7 @@ const [keyA, keyB, keyC] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const idOf = (key: Uint8Array) => givenKeys(key).present().id
 
 describe('a rotation of given keys', () => {
-  it('wraps every data key under the present key, and nothing a second time', async () => {
+  it('wraps every data key under the present key, and none twice', async () => {
     const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 5)
     const both = processWith(givenKeys(keyB, [keyA]))
     await both.create()
@@ -94,7 +94,7 @@ describe('a rotation of given keys', () => {
     expect(await both.rotate()).toMatchObject({ rewrapped: 0, alreadyCurrent: 6, left: 0 })
   })
 
-  it('goes on over more organizations than a page holds', async () => {
+  it('continues over several pages of organizations', async () => {
     const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 205)
     const progress: number[] = []
     await processWith(givenKeys(keyB, [keyA])).keys.rotate((n) => progress.push(n))
@@ -102,7 +102,7 @@ describe('a rotation of given keys', () => {
     expect(await unreadable(processWith(givenKeys(keyB)))).toBe(0)
   })
 
-  it('refuses to begin without a key that is needed, and names it', async () => {
+  it('refuses to begin without a needed key, and names it', async () => {
     await sealedIn(processWith(givenKeys(keyA)), 2)
     const wrong = processWith(givenKeys(keyB, [keyC]))
     const sentence = `encryption key missing: ${idOf(keyA)} (data keys of 2 of 2 organizations); held: ${idOf(keyB)}, ${idOf(keyC)}`
@@ -114,7 +114,7 @@ describe('a rotation of given keys', () => {
     ])
   })
 
-  it('leaves an organization whose data key was altered, and says which', async () => {
+  it('skips an organization whose data key was altered, and reports it', async () => {
     const { ids } = await sealedIn(processWith(givenKeys(keyA)), 3)
     const [broken = ''] = ids
     await database.asSystem(
@@ -126,7 +126,7 @@ describe('a rotation of given keys', () => {
     expect(rotation).toMatchObject({ rewrapped: 2, left: 1, unreadable: [broken] })
   })
 
-  it('writes nothing where the stored bytes do not come back as they were', async () => {
+  it('writes nothing if the stored bytes differ', async () => {
     const one = processWith(givenKeys(keyA))
     const id = await one.create()
     const before = (await one.wrappedKeys.find(id)) ?? new Uint8Array()
@@ -138,7 +138,7 @@ describe('a rotation of given keys', () => {
     expect(await one.wrappedKeys.find(id)).toEqual(before)
   })
 
-  it('beside another one in the same or the opposite direction loses nothing', async () => {
+  it('loses nothing during a concurrent one in the same or the opposite direction', async () => {
     const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 60)
     const [there, alsoThere, back] = [
       processWith(givenKeys(keyB, [keyA])),
@@ -156,7 +156,7 @@ describe('a rotation of given keys', () => {
 })
 
 describe('an organization', () => {
-  it('is not created by a process that lacks a key of the others: its own would be a wrong one', async () => {
+  it('is not created by a process that lacks a key of another one', async () => {
     await processWith(givenKeys(keyA)).create()
     await expect(processWith(givenKeys(keyB)).create()).rejects.toThrow(`encryption key missing: ${idOf(keyA)}`)
     await processWith(givenKeys(keyB, [keyA])).create()
@@ -175,7 +175,7 @@ describe('a rotation of the key file', () => {
     expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
   })
 
-  it('that broke off is finished by the next, without another key', async () => {
+  it('is completed by the next one after an interruption, without a further key', async () => {
     const { unreadable } = await sealedIn(processWith(keyFile(folder)), 5)
     keyFile(folder).change?.begin()
     const begun = keyFile(folder).present().id
@@ -184,16 +184,16 @@ describe('a rotation of the key file', () => {
     expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
   })
 
-  it('changes nothing where the file is not the one that the organizations were wrapped under', async () => {
+  it('changes nothing if the file lacks the key of the organizations', async () => {
     await sealedIn(processWith(keyFile(folder)), 1)
     const file = join(folder, 'encryption.key')
     writeFileSync(file, `${randomBytes(32).toString('base64')}\n`)
     const before = readFileSync(file, 'utf8')
-    await expect(processWith(keyFile(folder)).rotate()).rejects.toThrow(`Put what is missing into ${file}`)
+    await expect(processWith(keyFile(folder)).rotate()).rejects.toThrow(`Add the missing keys to ${file}`)
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 
-  it('five times at once, with organizations created meanwhile by a process of before, loses nothing', async () => {
+  it('loses nothing in five concurrent runs, while an older process creates organizations', async () => {
     const before = processWith(keyFile(folder))
     const first = await sealedIn(before, 40)
     const during = Promise.all(Array.from({ length: 4 }, () => sealedIn(before, 5)))

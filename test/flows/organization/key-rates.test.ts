@@ -7,10 +7,10 @@ const rate = { perSecond: 10, burst: 5 }
 const holder = (keyId: string, own: typeof rate | null = null) => ({ organizationId: 'o', keyId, rate: own })
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** One process, and a clock that stands until it is moved. */
+/** One process, with a clock that the test moves. */
 function process(accounts: RateAccounts | null = null, clock = { now: 0 }) {
   const spend = createKeyRates({ rate, accounts, monotonicMs: () => clock.now })
-  /** How many of so many are let in. */
+  /** Number of admitted requests out of `times`. */
   const ask = (times: number, who = holder('a')) => {
     let n = 0
     for (let i = 0; i < times; i++) {
@@ -27,14 +27,14 @@ function process(accounts: RateAccounts | null = null, clock = { now: 0 }) {
 }
 
 describe('the rate of a key', () => {
-  it('lets in a burst, and then as many as the rate gives', () => {
+  it('admits a burst, then as many requests as the rate allows', () => {
     const { clock, ask } = process()
     expect(ask(20)).toBe(5)
     clock.now += 100
     expect(ask(20)).toBe(1)
     clock.now += 1000
     expect(ask(20)).toBe(5)
-    // What is refused is not counted: of a caller that never stops, ten a second are let in.
+    // Refused requests are not counted: a caller that never stops gets ten a second.
     let n = 0
     for (let i = 0; i < 1000; i++) {
       clock.now += 10
@@ -43,7 +43,7 @@ describe('the rate of a key', () => {
     expect(n).toBe(100)
   })
 
-  it('is said to whoever is refused, with the time to wait', () => {
+  it('is named in a refusal, with the time to wait', () => {
     const { ask, spend } = process()
     ask(5)
     expect(() => spend(holder('a'))).toThrow('this key may make 10 requests a second')
@@ -54,18 +54,18 @@ describe('the rate of a key', () => {
     }
   })
 
-  it('is each key’s own, the organization’s where it has one, and none where it is 0', () => {
+  it('counts by key, uses the organization’s rate if set, and is unlimited if 0', () => {
     const { ask } = process()
     expect([ask(9), ask(9, holder('b'))]).toEqual([5, 5])
     expect(ask(9, holder('c', { perSecond: 100, burst: 7 }))).toBe(7)
     expect(ask(900, holder('d', { perSecond: NO_RATE, burst: 1 }))).toBe(900)
   })
 
-  it('bursts as much as comes in two seconds where nothing is said, one at the least', () => {
+  it('has a default burst of two seconds of the rate, at least one', () => {
     expect([burstOf(10), burstOf(NO_RATE)]).toEqual([20, 1])
   })
 
-  it('holds for all processes together, but for what they have not told each other', async () => {
+  it('holds for all processes together, except for unreported requests', async () => {
     const clock = { now: 0 }
     const accounts = rateAccountsHere(() => clock.now)
     const processes = [process(accounts, clock), process(accounts, clock), process(accounts, clock)]
@@ -74,7 +74,7 @@ describe('the rate of a key', () => {
       clock.now += 5
       for (const { ask } of processes) n += ask(1)
       await settled()
-      // Beside a burst and the rate since: of each other process an eighth of a burst, one, and one on its way.
+      // In addition to a burst and the rate since: for each other process an eighth of a burst (one), and one in flight.
       most = Math.max(most, n - (5 + clock.now / 100))
     }
     expect(most).toBeLessThanOrEqual(2 * 2)
@@ -82,7 +82,7 @@ describe('the rate of a key', () => {
     expect(n).toBeLessThanOrEqual(5 + 100 + 4)
   })
 
-  it('asks the others for nothing: a hundred tellings carry ten thousand requests', async () => {
+  it('needs few round trips: a hundred reports carry ten thousand requests', async () => {
     const clock = { now: 0 }
     let told = 0
     const accounts: RateAccounts = {
@@ -101,7 +101,7 @@ describe('the rate of a key', () => {
     expect(told).toBeLessThanOrEqual(101)
   })
 
-  it('counts alone while the others cannot be told, and tells them afterwards', async () => {
+  it('counts alone while the shared account is unreachable, and reports afterwards', async () => {
     const clock = { now: 0 }
     const told: number[] = []
     const state = { away: true }

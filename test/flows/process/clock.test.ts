@@ -12,7 +12,7 @@ function random(seed: number): () => number {
 
 const BEGAN = Date.UTC(2026, 5, 15)
 
-/** A database, this machine and another store on one time line, each with a clock of its own. */
+/** A database, this machine and another store on one time line, each with its own clock. */
 function machines() {
   let time = 0
   const off = { database: 0, here: 0, redis: 0 }
@@ -42,7 +42,7 @@ function machines() {
 }
 
 describe('the clock', () => {
-  it('is the database’s within what the shortest of its answers took, however far this machine’s jumps', async () => {
+  it('follows the database’s clock within its shortest round trip, however far this machine’s clock jumps', async () => {
     const draw = random(7)
     for (let run = 0; run < 200; run++) {
       const m = machines()
@@ -63,7 +63,7 @@ describe('the clock', () => {
     }
   })
 
-  it('goes on by itself while the database is away, and follows one that is set back', async () => {
+  it('continues while the database is away, and follows a database clock that is set back', async () => {
     const m = machines()
     await m.pingDatabase()
     m.pass(600_000)
@@ -73,17 +73,17 @@ describe('the clock', () => {
     expect(Math.abs(m.clock.now() - m.database())).toBeLessThanOrEqual(2)
   })
 
-  it('is this machine’s until the database has said anything', () => {
+  it('is this machine’s until the first reply of the database', () => {
     const m = machines()
     expect(m.clock.now()).toBe(BEGAN)
     expect(m.clock.skewed()).toBeNull()
   })
 })
 
-describe('a clock that is off', () => {
+describe('a clock with skew', () => {
   const seen = (clock: Clock) => [Math.round(clock.skewMs() / 1000), clock.skewed()]
 
-  it('is told of once past 5 s, and makes the service refuse past a minute', async () => {
+  it('is reported once above 5 s, and makes the service refuse above a minute', async () => {
     const m = machines()
     await m.pingDatabase()
     m.off.here = 4000
@@ -102,7 +102,7 @@ describe('a clock that is off', () => {
     expect([...seen(m.clock), ...m.told]).toEqual([0, null, 'this machine off', 'this machine agrees'])
   })
 
-  it('may be that of the session store', async () => {
+  it('may be the session store’s', async () => {
     const m = machines()
     m.off.redis = -61_000
     await m.pingDatabase()
@@ -112,7 +112,7 @@ describe('a clock that is off', () => {
     expect(m.told).toEqual(['the machine of Redis off'])
   })
 
-  it('is not found in an answer that took long', async () => {
+  it('is not inferred from a slow reply', async () => {
     const m = machines()
     await m.pingDatabase(70_000, 1)
     await m.pingDatabase(1, 70_000)

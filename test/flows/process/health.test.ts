@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Health, watchHealth } from '../../../src/flows/process/health.js'
 
-describe('the watch over the stores', () => {
+describe('the health check of the stores', () => {
   let pings: number
   let well: boolean
   let turns: (string | null)[]
@@ -22,7 +22,7 @@ describe('the watch over the stores', () => {
     vi.useRealTimers()
   })
   const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
-  /** Somebody asks so often. */
+  /** Calls `degraded` at this interval. */
   async function asked(everyMs: number, forMs: number) {
     for (let ms = 0; ms < forMs; ms += everyMs) {
       health.degraded()
@@ -30,7 +30,7 @@ describe('the watch over the stores', () => {
     }
   }
 
-  it('is close while somebody asks, and lax while nobody does', async () => {
+  it('pings often while callers ask, and rarely otherwise', async () => {
     await asked(500, 5_000)
     expect(pings).toBeGreaterThan(45)
     await pass(2_000)
@@ -40,7 +40,7 @@ describe('the watch over the stores', () => {
     expect(pings - before).toBeLessThanOrEqual(21)
   })
 
-  it('wakes with the first question: a loss that nobody noticed shows within a second of it', async () => {
+  it('resumes with the first call: an unnoticed loss shows within a second of it', async () => {
     await pass(10_000)
     await pass(100)
     well = false
@@ -50,7 +50,7 @@ describe('the watch over the stores', () => {
     expect(turns).toEqual(['degraded: PostgreSQL out of reach'])
   })
 
-  it('looks closely on its own once a store does not answer, until it does', async () => {
+  it('pings often by itself while a store does not answer', async () => {
     await pass(10_000)
     well = false
     await pass(3_200)
@@ -60,7 +60,7 @@ describe('the watch over the stores', () => {
     expect(turns).toEqual(['degraded: PostgreSQL out of reach', null])
   })
 
-  it('takes one lost ping for no loss', async () => {
+  it('does not count one lost ping as a loss', async () => {
     await pass(10_000)
     well = false
     health.degraded()
