@@ -77,7 +77,7 @@ function replySection(status: string, reply: z.ZodType, example: unknown): strin
 function outcomeTable({ lead, heads, rows }: Outcomes): string {
   const cell = (text: string) => `<td>${escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')}</td>`
   const lines = rows.map((cells) => `<tr>${cells.map(cell).join('')}</tr>`)
-  return `<h4>Act on the answer</h4><p>${escaped(lead)}</p>${table(heads, lines)}`
+  return `<h4>Act on the answer</h4><p>${escaped(lead)}</p><div class="outcomes">${table(heads, lines)}</div>`
 }
 
 function fieldTable(schema: JsonSchema): string {

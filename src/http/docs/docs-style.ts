@@ -59,6 +59,7 @@ th{text-align:left;font-weight:600;color:var(--soft);font-size:.8rem;padding:.3r
 border-bottom:1px solid var(--line)}
 td{vertical-align:top;padding:.45rem 1rem .45rem 0;border-bottom:1px solid var(--line)}
 td:first-child{white-space:nowrap}
+.outcomes td{white-space:normal}
 .type{color:var(--soft)}
 .must{color:var(--delete);font-size:.8rem;margin-left:.4rem}
 .send{margin:1.2rem 0;border:1px solid var(--line);border-radius:8px;padding:.6rem 1.1rem}
