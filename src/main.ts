@@ -5,7 +5,7 @@ import { requireKeys } from './flows/organization/encryption-keys.js'
 import { watchHealth } from './flows/process/health.js'
 import { type Apart, serveApart } from './http/serve-apart.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
-import { asFront, type Front } from './process/front.js'
+import { connectSupervisor, type Front } from './process/front.js'
 import { commandAt, greeting } from './process/greeting.js'
 import { boundHeapGrowth } from './process/heap.js'
 import { type Logger, processLog } from './process/log.js'
@@ -18,19 +18,19 @@ import { administration, openStores, type Stores } from './wiring/open-stores.js
 import { serveAll } from './wiring/serve-all.js'
 import { startScoring } from './wiring/start-scoring.js'
 
-/** A service that stops within 5 s of its lead, whatever is going on. */
+/** The service stops within 5 s after its lead, regardless of the work in progress. */
 const STOP_WITHIN_MS = 4_500
 
-/** Starts the service and keeps it running until SIGTERM or SIGINT. Ends the process with status 1 where it cannot start. */
+/** Starts the service and runs it until SIGTERM or SIGINT. Ends the process with status 1 if it cannot start. */
 export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   stopWithLauncher(env)
   boundHeapGrowth()
   const config = readConfigOrExit(env)
   const log = processLog(config.logLevel, config.logFormat, env)
-  const front = asFront(env)
+  const front = connectSupervisor(env)
   if (front === null) for (const line of unknownVariables(env)) log.warn(line)
   const supervises = config.processes > 1 && front === null
-  // Whoever watches over others stops with them, after their lead.
+  // A supervisor stops after its fronts and their lead.
   const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
   try {
     if (supervises) await runFronts(config, log, stopping)
@@ -43,8 +43,8 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /**
- * npm and npx run a command in a shell that dies of a signal without passing it on: a service whose launcher is gone would
- * go on unseen. So under npm a new parent means stop.
+ * Under npm, stops when the parent process changes. npm and npx run a command in a shell that dies of a signal without passing
+ * it on: the service would go on unnoticed.
  */
 function stopWithLauncher(env: NodeJS.ProcessEnv): void {
   const launcher = process.ppid
@@ -59,11 +59,11 @@ function stopWithLauncher(env: NodeJS.ProcessEnv): void {
 
 type Stopping = ReturnType<typeof stopOnSignal>
 
-/** Several processes serve; this one holds the stores open that they share, and watches over them. */
+/** Supervises several processes that serve. Keeps the stores open that they share, such as the embedded PostgreSQL. */
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
-  // Here too: each process that serves would say the same.
+  // Checked here too: otherwise each front would report the same problem.
   await requireKeys(stores)
   const { processes, host, port, metricsAt } = config
   const [file, ...args] = process.argv.slice(1)
@@ -91,7 +91,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
 
 async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
   front?.onOrphaned(() => void stopping.stop(0))
-  // Both take a while and neither needs the other.
+  // Slow and independent of each other.
   const [scoring, stores] = await Promise.all([
     startScoring(config, log).then((started) => {
       stopping.onStop(() => started.close())
@@ -100,7 +100,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     openStores(config, log, {
       redis: true,
       supervised: front !== null,
-      // A front's supervisor has done it.
+      // The supervisor has migrated.
       schema: config.migrate && front === null ? 'migrate' : 'at-least',
     }).then((opened) => {
       stopping.onStop(() => opened.close())
@@ -133,8 +133,8 @@ function readConfigOrExit(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Runs what was registered, latest first, `leadMs` after the first signal; a further SIGINT ends the lead, others change
- * nothing. What is registered may take `moreMs` longer than a process by itself.
+ * Runs the registered steps, latest first, `leadMs` after the first signal. A second SIGINT ends the lead; other signals have
+ * no effect. The steps may take `moreMs` longer than those of a single process.
  */
 function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   const steps: (() => Promise<void>)[] = []
@@ -154,7 +154,7 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       log.info({ signal }, 'stopping')
-      // A supervisor and its fronts may both be sent SIGTERM, and the fronts another one by it.
+      // Fronts may get SIGTERM twice: from the operator and from their supervisor.
       if (asked && signal === 'SIGINT') void stop(0)
       else setTimeout(() => void stop(0), leadMs)
       asked = true
@@ -168,7 +168,7 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   }
   return {
     stop,
-    /** A signal has come: nothing new should be sent here. */
+    /** True after a signal: no new requests should be sent here. */
     asked: () => asked,
     onStop: (step: () => Promise<void>) => {
       steps.push(step)
@@ -176,7 +176,7 @@ function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   }
 }
 
-/** The first start on the embedded default makes an organization to try things with. */
+/** Prints the addresses. The first start on the embedded PostgreSQL creates a demo organization. */
 async function greet(config: Config, stores: Stores, port: number): Promise<void> {
   const { publicUrl } = config
   const flows = administration(stores)
@@ -186,7 +186,7 @@ async function greet(config: Config, stores: Stores, port: number): Promise<void
   const demo = stores.embedded
     ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file, content })
     : null
-  // A store that is late now costs a hint, not the start.
+  // A slow store costs a hint, not the start.
   const organizations = await flows.list().then(
     (all) => all.length,
     () => 1,

@@ -20,7 +20,7 @@ const listOf = <T extends string>(values: readonly [T, ...T[]]) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(z.enum(values)).min(1))
 
-/** As libpq takes it: one server, or several with a comma between. */
+/** In libpq's form: one server, or several separated by commas. */
 const databaseUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
@@ -48,10 +48,10 @@ const hosts = z.string().transform((text, context): HostList => {
   return z.NEVER
 })
 
-/** The kernel compares with 16 references, adaptive ones among them. */
+/** The kernel compares with 16 references, adaptive ones included. */
 const FULL_REF_PATTERNS_MAX = 16 - ADAPTIVE_MAX
 
-/** Every setting of a process, one environment variable each; the README's configuration table is this list. */
+/** The environment variables of a process; the README's configuration table is generated from them. */
 const Environment = z.object({
   PORT: port.default(8080).describe('port to serve on'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to serve on'),
@@ -190,11 +190,11 @@ export interface Config {
   readonly databaseUrl: string | null
   readonly databasePool: number
   readonly migrate: boolean
-  /** Null: it depends on whether a pooler stands between. */
+  /** Null: true unless a pooler is found. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
   readonly dataFolder: string
-  /** Null: the embedded default keeps keys of its own in `dataFolder`. */
+  /** Null: the embedded default keeps its own keys in `dataFolder`. */
   readonly encryptionKey: Uint8Array | null
   readonly encryptionKeysPrevious: readonly Uint8Array[]
   readonly replay: 'reject' | 'flag'
@@ -217,14 +217,14 @@ export interface Config {
   readonly profileCacheBytes: number
   readonly stopLeadMs: number
   readonly readyNeedsStores: boolean
-  /** Where /metrics is served apart from the APIs; null: beside them. */
+  /** The separate address of /metrics; null: it is served with the APIs. */
   readonly metricsAt: { readonly host: string; readonly port: number } | null
   readonly logLevel: LogLevel
   readonly logFormat: LogFormat
   readonly uwsProvider: string | null
 }
 
-/** One line a variable that cannot be used: what was wanted, never the value. */
+/** One line for each invalid variable: the expected form, never the value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: readonly string[]) {
@@ -232,29 +232,41 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads and checks the environment; throws `ConfigError` naming every variable that is off. Empty counts as unset. */
+/** Reads and checks the environment. Throws `ConfigError`, which names every invalid variable. Empty counts as unset. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
   const problems = readSecretFiles(given)
   const parsed = check(Environment, given)
   if (!parsed.ok) problems.push(...parsed.problems.map(({ path, message }) => `${fieldPath(path)}: ${message}`))
+  problems.push(...conflictsOf(given, parsed.ok ? parsed.data : null))
+  if (!parsed.ok || problems.length > 0) throw new ConfigError(problems)
+  return configOf(parsed.data)
+}
+
+type Settings = z.output<typeof Environment>
+
+/** Variables that contradict or require one another. `settings` null: some variables are invalid by themselves. */
+function conflictsOf(given: Readonly<Record<string, string | undefined>>, settings: Settings | null): string[] {
+  const problems: string[] = []
   if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
   }
   if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
   }
-  if (parsed.ok && parsed.data.FULL_REF_PATTERNS < parsed.data.TARGET_REF_PATTERNS) {
+  if (settings !== null && settings.FULL_REF_PATTERNS < settings.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
   if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
     problems.push('METRICS_HOST: must come with METRICS_PORT')
   }
-  if (parsed.ok && parsed.data.METRICS_PORT === parsed.data.PORT) {
+  if (settings !== null && settings.METRICS_PORT === settings.PORT) {
     problems.push('METRICS_PORT: must be another port than PORT')
   }
-  if (!parsed.ok || problems.length > 0) throw new ConfigError(problems)
-  const settings = parsed.data
+  return problems
+}
+
+function configOf(settings: Settings): Config {
   return {
     port: settings.PORT,
     host: settings.HOST,
@@ -298,10 +310,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Variables that a file may hold, since an environment is easier to read for others than a file. */
+/** Variables that a file may hold, because other users can read an environment more easily than a file. */
 export const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
 
-/** Puts what the files hold beside what was given, which goes before it; gives what could not be read. */
+/** Adds the contents of secret files to `given`, whose values have precedence. Returns the files that cannot be read. */
 function readSecretFiles(given: Record<string, string | undefined>): string[] {
   return SECRETS.flatMap((name) => {
     const path = given[`${name}_FILE`]
@@ -315,7 +327,7 @@ function readSecretFiles(given: Record<string, string | undefined>): string[] {
   })
 }
 
-/** Name, default and meaning of every variable, for `keystride config check` and the README. */
+/** Name, default and description of every variable, for `keystride config check` and the README. */
 export const configTable = (): { name: string; fallback: string; meaning: string }[] =>
   Object.entries(Environment.shape).map(([name, schema]) => ({
     name,

@@ -1,7 +1,7 @@
 import type { MetricsJson } from '../http/metrics.js'
 import type { RateAccounts } from '../storage/rate-account.js'
 
-/** What a front tells its supervisor. */
+/** Messages of a front to its supervisor. */
 export type FromFront =
   | { readonly kind: 'serving' }
   | { readonly kind: 'here'; readonly id: number }
@@ -12,7 +12,7 @@ export type FromFront =
   | { readonly kind: 'forgotten'; readonly id: number }
   | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
 
-/** What a supervisor tells its fronts. */
+/** Messages of a supervisor to its fronts. */
 export type ToFront =
   | { readonly kind: 'are-you-here'; readonly id: number }
   | { readonly kind: 'give-metrics'; readonly id: number }
@@ -22,20 +22,21 @@ export type ToFront =
   | { readonly kind: 'all-forgot'; readonly id: number }
   | { readonly kind: 'rate-spent'; readonly id: number; readonly aheadMs: number }
 
-/** This process as one of several fronts. */
+/** The connection of one of several fronts to their supervisor. */
 export interface Front {
+  /** Reports that this front serves. */
   serving(): void
-  /** Gives what the supervisor asks for; from then on `text` is the metrics of all fronts. */
+  /** Answers the supervisor's requests for this front's metrics; returns a reader of the metrics of all fronts. */
   metrics(own: { json: () => Promise<MetricsJson>; text: () => Promise<string> }): () => Promise<string>
-  /** Tells the supervisor, where it asks, why this front should be sent no request; null where it should. */
+  /** Answers the supervisor's readiness checks: the reason not to send requests to this front, or null. */
   readiness(unready: () => string | null): void
-  /** Runs where another front changed an organization's settings. */
+  /** Calls `forget` when another front has changed an organization's settings. */
   onSettingsChanged(forget: (organizationId: string) => void): void
-  /** Resolves once the other fronts have heard of it, or are too busy to: they see it a second later at the most. */
+  /** Resolves once the other fronts know of the change, or after a timeout; a busy front sees it at most a second later. */
   settingsChanged(organizationId: string): Promise<void>
-  /** What the keys have asked of all fronts. */
+  /** Rate accounts of the API keys, shared by all fronts. */
   readonly rateAccounts: RateAccounts
-  /** Runs when the supervisor is gone: nobody would stop this process any more. */
+  /** Calls `stop` when the supervisor has died: no other process would stop this one. */
   onOrphaned(stop: () => void): void
 }
 
@@ -43,52 +44,32 @@ const METRICS_MS = 2000
 const FORGET_MS = 200
 const SPEND_MS = 1000
 
-/** Null where this process is the whole service. */
-export function asFront(env: NodeJS.ProcessEnv): Front | null {
+/** Connects to the supervisor; null if this process is the whole service. */
+export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
   if (env.KEYSTRIDE_FRONT === undefined || process.send === undefined) return null
-  const tell = (message: FromFront): void => {
-    if (process.connected) process.send?.(message)
-  }
-  const waiting = new Map<number, (answer: string) => void>()
-  let asked = 0
-  /** What the supervisor answers; undefined where it does not in time. */
-  const ask = (message: (id: number) => FromFront, withinMs: number): Promise<string | undefined> =>
-    new Promise((resolve) => {
-      const id = asked++
-      const done = (answer?: string): void => {
-        clearTimeout(late)
-        waiting.delete(id)
-        resolve(answer)
-      }
-      const late = setTimeout(done, withinMs)
-      waiting.set(id, done)
-      tell(message(id))
-    })
+  const ask = createAsk()
   process.on('message', (message: ToFront) => {
-    if (message.kind === 'are-you-here') tell({ kind: 'here', id: message.id })
-    else if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
-    else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
-    else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
+    if (message.kind === 'are-you-here') send({ kind: 'here', id: message.id })
   })
   return {
-    serving: () => tell({ kind: 'serving' }),
+    serving: () => send({ kind: 'serving' }),
     metrics({ json, text }) {
       process.on('message', (message: ToFront) => {
         if (message.kind !== 'give-metrics') return
-        void json().then((metrics) => tell({ kind: 'metrics', id: message.id, metrics }))
+        void json().then((metrics) => send({ kind: 'metrics', id: message.id, metrics }))
       })
       return async () => (await ask((id) => ({ kind: 'ask-metrics', id }), METRICS_MS)) ?? text()
     },
     readiness(unready) {
       process.on('message', (message: ToFront) => {
-        if (message.kind === 'are-you-ready') tell({ kind: 'readiness', id: message.id, why: unready() })
+        if (message.kind === 'are-you-ready') send({ kind: 'readiness', id: message.id, why: unready() })
       })
     },
     onSettingsChanged(forget) {
       process.on('message', (message: ToFront) => {
         if (message.kind !== 'forget-settings') return
         forget(message.organizationId)
-        tell({ kind: 'forgotten', id: message.id })
+        send({ kind: 'forgotten', id: message.id })
       })
     },
     async settingsChanged(organizationId) {
@@ -103,4 +84,31 @@ export function asFront(env: NodeJS.ProcessEnv): Front | null {
     },
     onOrphaned: (stop) => process.on('disconnect', stop),
   }
+}
+
+function send(message: FromFront): void {
+  if (process.connected) process.send?.(message)
+}
+
+/** Sends a message and resolves with the supervisor's answer; undefined if none comes in time. */
+function createAsk() {
+  const waiting = new Map<number, (answer: string) => void>()
+  let asked = 0
+  process.on('message', (message: ToFront) => {
+    if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
+    else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
+    else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
+  })
+  return (message: (id: number) => FromFront, withinMs: number): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const id = asked++
+      const done = (answer?: string): void => {
+        clearTimeout(late)
+        waiting.delete(id)
+        resolve(answer)
+      }
+      const late = setTimeout(done, withinMs)
+      waiting.set(id, done)
+      send(message(id))
+    })
 }

@@ -5,15 +5,15 @@ import { version } from './version.js'
 interface Greeted {
   readonly config: Config
   readonly port: number
-  /** The key that this start has made, shown this once. */
+  /** The key that this start has created; it is printed once. Null: none. */
   readonly apikey: string | null
-  /** Whether there is anybody to serve. */
+  /** Number of organizations. */
   readonly organizations: number
-  /** How the command line is called where this runs. */
+  /** How to call the command line here. */
   readonly command: string
 }
 
-/** What a start prints for the person who made it: addresses, and the next step. */
+/** The text that a start prints for the operator: addresses, and the next step. */
 export function greeting({ config, port, apikey, organizations, command }: Greeted): string {
   const { publicUrl } = config
   const embedded = config.databaseUrl === null
@@ -56,8 +56,8 @@ export function greeting({ config, port, apikey, organizations, command }: Greet
 }
 
 /**
- * How the command line is called where the service was started by `script`: by its name where that is on the PATH, as in
- * the container, and by npx in a checkout or where the package is installed in a folder.
+ * How to call the command line, given the script that started the service: by its name if that is on the PATH, as in the
+ * container; by npx in a checkout and for a package that is installed in a folder.
  */
 export const commandAt = (script: string): string =>
   /[/\\]keystride$/.test(script) && !/[/\\]node_modules[/\\]\.bin[/\\]/.test(script) ? 'keystride' : 'npx keystride'

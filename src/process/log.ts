@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs'
 
-/** Levels with the numbers that log collectors know them by; `silent` logs nothing. */
+/** Levels with the numbers that log collectors use; `silent` logs nothing. */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: 100 }
 export type LogLevel = keyof typeof LEVELS
-/** What `LOG_LEVEL` may be, the gravest first. */
+/** Values of `LOG_LEVEL`, the most severe first. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const satisfies LogLevel[]
 
-/** Writes one line: a message, or fields and a message. An `Error` in the field `err` is told with its stack and causes. */
+/** Writes one line: a message, or fields and a message. An `Error` in the field `err` is written with its stack and causes. */
 interface Write {
   (message: string): void
   (fields: object, message: string): void
@@ -15,12 +15,12 @@ export const LOG_FORMATS = ['auto', 'json', 'text'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, Write>>
 
-/** Where lines go, each with its line feed. Must not throw. */
+/** Writes a line, which ends with its line feed. Must not throw. */
 type Sink = (line: string) => void
 
 /**
- * Logs as JSON, one object a line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the
- * call returns, so that the last words of a process are not lost. A sink that is gone, full or stuck loses lines and stops nothing.
+ * Logs as JSON, one object a line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the call
+ * returns, so that the last line of a process is not lost. A closed, full or blocked sink loses lines and does not throw.
  */
 export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger => logOf(level, jsonLine, sink)
 
@@ -28,7 +28,7 @@ export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger =
 export const textLog = (level: LogLevel, color: boolean, sink: Sink = toDescriptor(1)): Logger =>
   logOf(level, textLineIn(color), sink)
 
-/** The log of a process on its standard output: `auto` is text where that is a terminal, else JSON. */
+/** The log of a process on its standard output. `auto`: text on a terminal, else JSON. */
 export function processLog(level: LogLevel, format: LogFormat, env: NodeJS.ProcessEnv): Logger {
   const terminal = process.stdout.isTTY === true
   if (format === 'json' || (format === 'auto' && !terminal)) return jsonLog(level)
@@ -60,14 +60,14 @@ const jsonLine: Line = (level, fields, msg) => {
   const head = { level, time: Date.now(), pid: process.pid }
   try {
     return JSON.stringify({ ...head, ...fields, msg }, (key, value: unknown) =>
-      key === 'err' && value instanceof Error ? told(value) : typeof value === 'bigint' ? String(value) : value,
+      key === 'err' && value instanceof Error ? errorFields(value) : typeof value === 'bigint' ? String(value) : value,
     )
   } catch {
     return JSON.stringify({ ...head, msg, unprintable: Object.keys(fields) }) // a cycle
   }
 }
 
-/** The name of each level, and its colour as a terminal numbers it. */
+/** Name and terminal colour code of each level. */
 const SHOWN: Readonly<Record<number, readonly [string, number]>> = {
   10: ['TRACE', 90],
   20: ['DEBUG', 90],
@@ -82,11 +82,11 @@ function textLineIn(color: boolean): Line {
   return (level, fields, message) => {
     const [name, code] = SHOWN[level] ?? ['', 0]
     const { err, stack, ...rest } = fields as Record<string, unknown>
-    const told = Object.entries(rest).map(([key, value]) => `${dyed(90, `${key}=`)}${printable(valueText(value))}`)
+    const pairs = Object.entries(rest).map(([key, value]) => `${dyed(90, `${key}=`)}${printable(valueText(value))}`)
     const trace = err instanceof Error ? stackOf(err) : typeof stack === 'string' ? stack : ''
     const time = new Date().toISOString().slice(11, 23)
     const below = trace === '' ? [] : trace.split('\n').map((line) => `\n    ${dyed(90, printable(line.trim()))}`)
-    return `${dyed(90, time)} ${dyed(code, name)} ${[printable(message ?? ''), ...told].join('  ')}${below.join('')}`
+    return `${dyed(90, time)} ${dyed(code, name)} ${[printable(message ?? ''), ...pairs].join('  ')}${below.join('')}`
   }
 }
 
@@ -99,12 +99,12 @@ function valueText(value: unknown): string {
   }
 }
 
-/** What a client or a store sent must not move a terminal's cursor or begin a line of its own. */
+/** Escapes control characters, so that a text of a client or a store can neither move the cursor nor begin a line. */
 const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
-/** Named fields alone: what else hangs on a database's error may be the values of a query. */
-function told(error: Error): object {
+/** Only these fields: other properties of a database error may hold the values of a query. */
+function errorFields(error: Error): object {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return { type: error.name, message: error.message, code, stack: stackOf(error) }
 }
@@ -114,17 +114,17 @@ function stackOf(error: Error, depth = 0): string {
   return error.cause instanceof Error && depth < 5 ? `${own}\ncaused by: ${stackOf(error.cause, depth + 1)}` : own
 }
 
-/** How long a reader that is behind is waited for, ms and times: 1 s in all, then the rest of the line is lost. */
+/** Waits for a slow reader, each `WAIT_MS`: 1 s in all, then the rest of the line is lost. */
 const WAIT_MS = 5
 const WAITS_MAX = 200
 
-/** A sink on an open file descriptor. One that was waited for in vain is not waited for again until it takes a line. */
+/** A sink on an open file descriptor. After a wait in vain it does not wait again until a line was written. */
 export function toDescriptor(descriptor: number): Sink {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   let stuck = false
   let cut = false
   return (line) => {
-    // What is left of a line that was cut short must not make this one unreadable.
+    // After a truncated line, begins a new one.
     let rest = Buffer.from(cut ? `\n${line}` : line)
     for (let waits = 0; rest.length > 0; ) {
       try {

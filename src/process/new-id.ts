@@ -1,11 +1,11 @@
 import { v7 } from 'uuid'
 import { randomPool } from '../storage/crypto/random-pool.js'
 
-/** Drawn many at a time: drawn one by one they took 2 % of a verify's processor time. */
+/** Drawn in batches: one by one they took 2 % of a verify's processor time. */
 const randomBytes = randomPool(16)
 
-/** Makes UUIDv7 (RFC 9562) of the time by `nowMs`. They ascend, also within a millisecond and where the clock is set back. */
-export function idsBy(nowMs: () => number): () => string {
+/** Creates UUIDv7 (RFC 9562) from the clock `nowMs`. They ascend within a millisecond too, and if the clock is set back. */
+export function createUuidV7(nowMs: () => number): () => string {
   let lastMs = 0
   let sequence = 0
   return () => {

@@ -4,14 +4,14 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { metricsTogether } from '../http/metrics.js'
-import { rateAccountsHere } from '../storage/rate-account.js'
+import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
 import type { FromFront, ToFront } from './front.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 
 interface SuperviseOptions {
-  /** What a front runs: the file that started this process. */
+  /** The file that a front runs: the one that started this process. */
   readonly file: string
-  /** What it was given: an installed package runs the command line with `serve`. */
+  /** Arguments of that file: an installed package runs the command line with `serve`. */
   readonly args: readonly string[]
   readonly processes: number
   readonly host: string
@@ -20,56 +20,45 @@ interface SuperviseOptions {
 }
 
 interface Fronts {
-  /** Where all of them serve. */
+  /** The port that all fronts share. */
   readonly port: number
   /** Metrics of all fronts as one text. */
   metricsText(): Promise<string>
-  /** Why none of them should be sent a request; null where one should. */
+  /** Why no front should be sent a request; null if one is ready. */
   unready(): Promise<string | null>
-  /** Asks all to stop and waits until they are gone. */
+  /** Stops all fronts and waits until they have exited. */
   stop(): Promise<void>
 }
 
-/** How long until a front that died is started again: at once at first, then ever later, so that none spins. */
+/** Delay before a front is restarted, by the number of its deaths in a row: at once, then ever later, so that none spins. */
 const RESTART_MS = [0, 100, 500, 2000, 5000]
-/** A front that has served this long did not die of its start. */
+/** A front that has served this long did not fail at its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
 const READY_MS = 1000
-/** A front that has not answered so many times in a row hangs: its share of the connections waits for nothing. */
+/** A front that misses this many checks in a row hangs: its share of the connections gets no answer. */
 const UNHEARD_MAX = 5
 const HERE_MS = 2000
 const FORGET_MS = 150
 
 /**
- * Runs `processes` fronts on one port, each a whole service, and starts again those that die or hang. They share
- * nothing but the stores. The first start of each must succeed; the reason is on its standard error.
+ * Runs `processes` fronts on one port, each a whole service, and restarts those that die or hang. They share only the stores.
+ * The first start of each front must succeed; a front writes the reason of a failure to its standard error.
  */
-export async function superviseFronts({ file, args, processes, host, port, log }: SuperviseOptions): Promise<Fronts> {
+export async function superviseFronts(options: SuperviseOptions): Promise<Fronts> {
+  const { processes, host, port, log } = options
   const fronts = new Set<ChildProcess>()
   const rates = rateAccountsHere(() => performance.now())
   let stopping = false
   let up = false
   const servedOn = await freePort(host, port)
 
+  /** Starts a front, and again whenever it dies. Rejects if it exits before it serves. */
   function launch(index: number, deaths: number): Promise<void> {
-    const env = { ...ALLOCATOR, ...process.env, PORT: String(servedOn), KEYSTRIDE_FRONT: String(index) }
-    const child = fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+    const child = forkFront(options, index, servedOn)
     const begun = performance.now()
     fronts.add(child)
-    child.on('message', (message: FromFront) => void hear(child, message))
-    const serving = new Promise<void>((resolve, reject) => {
-      child.on('message', (message: FromFront) => {
-        if (message.kind === 'serving') resolve()
-      })
-      child.once('exit', () =>
-        reject(new ExpectedFault('a process of the service did not start: its own line above says why')),
-      )
-    })
-    serving.then(
-      () => watch(child, index),
-      () => {},
-    )
+    child.on('message', (message: FromFront) => void hear(fronts, rates, child, message))
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       if (stopping || !up) return
@@ -77,68 +66,19 @@ export async function superviseFronts({ file, args, processes, host, port, log }
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
       log('a process of the service died: starting it again', { front: index, pid: child.pid, status, signal, waitMs })
       setTimeout(() => {
-        // Its own standard error says why it does not start; the next try comes from its exit.
+        // A start that fails has its reason on standard error; its exit causes the next try.
         if (!stopping) launch(index, again).catch(() => {})
       }, waitMs)
     })
+    const serving = servingOf(child)
+    serving.then(
+      () => killIfHung(child, index, log),
+      () => {},
+    )
     return serving
   }
 
-  /** Kills a front that hangs, which is then started again. Counts turns, not time: this process may have been frozen too. */
-  async function watch(child: ChildProcess, index: number): Promise<void> {
-    let unheard = 0
-    while (child.connected) {
-      const [answer] = await Promise.all([
-        answerOf(child, 'here', (id) => ({ kind: 'are-you-here', id }), HERE_MS),
-        delay(HERE_MS, undefined, { ref: false }),
-      ])
-      unheard = answer === null ? unheard + 1 : 0
-      if (unheard < UNHEARD_MAX || !child.connected) continue
-      log('a process of the service hangs: killing it', { front: index, pid: child.pid })
-      child.kill('SIGKILL')
-      return
-    }
-  }
-
-  /** Metrics of all fronts as one text: which of them a scrape reaches is chance. */
-  async function metricsText(): Promise<string> {
-    const asking = [...fronts].map((child) =>
-      answerOf(child, 'metrics', (id) => ({ kind: 'give-metrics', id }), METRICS_MS),
-    )
-    return metricsTogether((await Promise.all(asking)).flatMap((found) => (found === null ? [] : [found.metrics])))
-  }
-
-  async function unready(): Promise<string | null> {
-    const asking = [...fronts].map((child) =>
-      answerOf(child, 'readiness', (id) => ({ kind: 'are-you-ready', id }), READY_MS),
-    )
-    const whys = (await Promise.all(asking)).map((found) => (found === null ? 'no process answers' : found.why))
-    return whys.includes(null) ? null : (whys[0] ?? 'no process serves')
-  }
-
-  async function forgetElsewhere(changer: ChildProcess, organizationId: string): Promise<void> {
-    const others = [...fronts].filter((child) => child !== changer)
-    await Promise.all(
-      others.map((child) =>
-        answerOf(child, 'forgotten', (id) => ({ kind: 'forget-settings', id, organizationId }), FORGET_MS),
-      ),
-    )
-  }
-
-  async function hear(child: ChildProcess, message: FromFront): Promise<void> {
-    const answer = (to: ToFront) => child.connected && child.send(to)
-    if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText() })
-    if (message.kind === 'spend-rate') {
-      const { id, keyId, spentMs } = message
-      answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })
-    }
-    if (message.kind === 'settings-changed') {
-      await forgetElsewhere(child, message.organizationId)
-      answer({ kind: 'all-forgot', id: message.id })
-    }
-  }
-
-  const stop = async (): Promise<void> => {
+  async function stop(): Promise<void> {
     stopping = true
     const gone = [...fronts].map((child) => once(child, 'exit'))
     for (const child of fronts) child.kill('SIGTERM')
@@ -148,16 +88,94 @@ export async function superviseFronts({ file, args, processes, host, port, log }
   try {
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
     up = true
-    return { port: servedOn, metricsText, unready, stop }
+    return { port: servedOn, metricsText: () => metricsText(fronts), unready: () => unready(fronts), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
+function forkFront({ file, args }: SuperviseOptions, index: number, port: number): ChildProcess {
+  const env = { ...ALLOCATOR, ...process.env, PORT: String(port), KEYSTRIDE_FRONT: String(index) }
+  return fork(file, args, { env, execArgv: [...process.execArgv, ...HEAP_FLAGS] })
+}
+
+/** Resolves when the front serves, rejects if it exits before. */
+function servingOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.on('message', (message: FromFront) => {
+      if (message.kind === 'serving') resolve()
+    })
+    child.once('exit', () =>
+      reject(new ExpectedFault('a process of the service did not start: its own line above says why')),
+    )
+  })
+}
+
+/** Kills a front that hangs; its exit restarts it. Counts missed checks, not time: this process may have been frozen too. */
+async function killIfHung(child: ChildProcess, index: number, log: SuperviseOptions['log']): Promise<void> {
+  let unheard = 0
+  while (child.connected) {
+    const [answer] = await Promise.all([
+      answerOf(child, 'here', (id) => ({ kind: 'are-you-here', id }), HERE_MS),
+      delay(HERE_MS, undefined, { ref: false }),
+    ])
+    unheard = answer === null ? unheard + 1 : 0
+    if (unheard < UNHEARD_MAX || !child.connected) continue
+    log('a process of the service hangs: killing it', { front: index, pid: child.pid })
+    child.kill('SIGKILL')
+    return
+  }
+}
+
+/** Metrics of all fronts as one text: a scrape reaches a random front. */
+async function metricsText(fronts: ReadonlySet<ChildProcess>): Promise<string> {
+  const asking = [...fronts].map((child) =>
+    answerOf(child, 'metrics', (id) => ({ kind: 'give-metrics', id }), METRICS_MS),
+  )
+  return metricsTogether((await Promise.all(asking)).flatMap((found) => (found === null ? [] : [found.metrics])))
+}
+
+async function unready(fronts: ReadonlySet<ChildProcess>): Promise<string | null> {
+  const asking = [...fronts].map((child) =>
+    answerOf(child, 'readiness', (id) => ({ kind: 'are-you-ready', id }), READY_MS),
+  )
+  const whys = (await Promise.all(asking)).map((found) => (found === null ? 'no process answers' : found.why))
+  return whys.includes(null) ? null : (whys[0] ?? 'no process serves')
+}
+
+/** Makes all other fronts forget an organization's settings. */
+async function forgetElsewhere(fronts: ReadonlySet<ChildProcess>, changer: ChildProcess, organizationId: string) {
+  const others = [...fronts].filter((child) => child !== changer)
+  await Promise.all(
+    others.map((child) =>
+      answerOf(child, 'forgotten', (id) => ({ kind: 'forget-settings', id, organizationId }), FORGET_MS),
+    ),
+  )
+}
+
+/** Answers a front's request. */
+async function hear(
+  fronts: ReadonlySet<ChildProcess>,
+  rates: RateAccounts,
+  child: ChildProcess,
+  message: FromFront,
+): Promise<void> {
+  const answer = (to: ToFront) => child.connected && child.send(to)
+  if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText(fronts) })
+  if (message.kind === 'spend-rate') {
+    const { id, keyId, spentMs } = message
+    answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })
+  }
+  if (message.kind === 'settings-changed') {
+    await forgetElsewhere(fronts, child, message.organizationId)
+    answer({ kind: 'all-forgot', id: message.id })
+  }
+}
+
 let asked = 0
 
-/** What a front answers to a message of that id; null where it is too busy, or gone. */
+/** Sends a message and resolves with the front's answer; null if none comes in time, or the front has exited. */
 function answerOf<K extends FromFront['kind']>(
   child: ChildProcess,
   kind: K,
@@ -172,7 +190,7 @@ function answerOf<K extends FromFront['kind']>(
       resolve(found)
     }
     const hear = (answer: FromFront): void => {
-      // Sound: a message of this kind is what is looked for.
+      // Sound: the kind is checked.
       if (answer.kind === kind && 'id' in answer && answer.id === id) done(answer as Extract<FromFront, { kind: K }>)
     }
     const late = setTimeout(() => done(null), withinMs)
@@ -182,7 +200,7 @@ function answerOf<K extends FromFront['kind']>(
   })
 }
 
-/** Fronts share their port with whoever asks for it: that somebody else has it already must be found out before. */
+/** Throws if another process has the port. Fronts listen with SO_REUSEPORT, so they would share it without an error. */
 async function freePort(host: string, port: number): Promise<number> {
   const probe = createServer()
   try {

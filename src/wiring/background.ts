@@ -6,7 +6,7 @@ import { createRetention } from '../jobs/retention.js'
 import type { Logger } from '../process/log.js'
 import type { Stores } from './open-stores.js'
 
-/** What is done later: its failures are told in the log. */
+/** The job queue. Failures are logged. */
 export const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
   createJobQueue({
     jobQueue,
@@ -14,13 +14,13 @@ export const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
     onLost: (error) => log.error({ err: error }, 'no job is taken or planned: the queue is out of reach'),
   })
 
-/** How soon an export is taken up again whose process died, or whose job was lost: this and 30 s. */
+/** An export whose process died, or whose job was lost, goes on within this time and 30 s. */
 const FIND_EXPORTS_EVERY_S = 60
-/** Each round looks through some small tables as a whole. */
+/** Each round scans some small tables completely. */
 const RETENTION_EVERY_S = 6 * 3600
 
-/** Takes up what is queued. */
-export function workOn(queue: JobQueue, stores: Stores): void {
+/** Registers the workers of the queued jobs, and their schedules. */
+export function registerWorkers(queue: JobQueue, stores: Stores): void {
   const writeExport = createExporter(stores)
   queue.work('export-log', ({ organization = '', archive = '' }, signal) => writeExport(organization, archive, signal))
   queue.work('find-exports', async (_, signal) => {
@@ -36,19 +36,19 @@ export function workOn(queue: JobQueue, stores: Stores): void {
   queue.schedule('retention', RETENTION_EVERY_S)
 }
 
-/** Nobody waits for it: the figures are right without, and the slower the more attempts are not counted. */
+/** Statistics are right without this count; they are slower the more attempts are not counted. */
 const COUNT_EVERY_MS = 20_000
-/** Expired sessions are found by nobody; the table holds those of this long in addition to the live ones of 900 s. */
+/** Expired sessions have no effect. The table holds those of this period in addition to the live ones of 900 s. */
 const SWEEP_SESSIONS_EVERY_MS = 20_000
 
-/** A process that dies loses what it counted since the last time. */
+/** A process that dies loses the requests that it counted in this period. */
 const ADD_EVERY_MS = 2000
 const DAILY_EVERY_MS = 10 * 60_000
-/** An alert of a quota's overage may be this late. Until then each reader adds up the changes that creations left. */
+/** Largest delay of an alert about a quota's overage. Until then each reader sums the changes that creations left. */
 const HEADCOUNT_EVERY_MS = 2000
 
-/** Every process adds up what it counted itself. */
-export const adding = (meter: UsageMeter, log: Logger): Job =>
+/** Writes this process's usage counts to the store. */
+export const flushUsage = (meter: UsageMeter, log: Logger): Job =>
   every({
     async work() {
       await meter.flush()
@@ -58,7 +58,7 @@ export const adding = (meter: UsageMeter, log: Logger): Job =>
     onError: (error) => log.warn({ err: error }, 'requests were not counted yet'),
   })
 
-/** Begins what is done from time to time, by whichever processes have the role `jobs`. */
+/** Begins the periodic work of the processes with the role `jobs`. */
 export const startJobs = ({ statistics, usage, retention }: Stores, log: Logger): Job[] => [
   every({
     work: () => statistics.countAttempts(),

@@ -29,7 +29,7 @@ const pageLinks = (config: Config, { embedded }: Stores): PageLink[] => [
   ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
 ]
 
-/** For a browser that asks for an API's address or an unknown one. */
+/** The page for a browser at an API's address or an unknown one. */
 export function browserPage(config: Config, stores: Stores): NonNullable<ServerNeeds<Services>['browserPage']> {
   const links: PageLink[] = [['', 'Start'], ...pageLinks(config, stores)]
   const root = `${new URL(config.publicUrl).pathname.replace(/\/+$/, '')}/`
@@ -38,7 +38,7 @@ export function browserPage(config: Config, stores: Stores): NonNullable<ServerN
   return (status) => ({ contentType: 'text/html; charset=utf-8', body: pages[status], headers })
 }
 
-/** `/`: the guide for a browser, the addresses of the APIs for everybody else. */
+/** `/`: the guide for a browser, the addresses of the APIs for other clients. */
 function home(config: Config, stores: Stores): PlainEndpoint {
   const { publicUrl } = config
   const page = guidePage({ guide: built('web/guide.html'), publicUrl, links: pageLinks(config, stores) })
@@ -57,7 +57,7 @@ function home(config: Config, stores: Stores): PlainEndpoint {
   }
 }
 
-/** The hosted pages and what they load; the page to try things on where the database is our own. */
+/** The hosted pages and their files. The page to try the product is there only with the embedded database. */
 export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
   const own = [home(config, stores), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
   if (!stores.embedded) return own
@@ -79,7 +79,7 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
   return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
 }
 
-/** What pages run, as it was built. */
+/** A file of the build that pages load. */
 const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
 
 const browserModules = (): Record<`${string}.js`, string> => ({
@@ -89,11 +89,11 @@ const browserModules = (): Record<`${string}.js`, string> => ({
   'try.js': built('web/try.js'),
 })
 
-/** Where the answers lie that documents show; `test/api/recorded-answers.test.ts` writes them. */
+/** The answers that documents show; `test/api/recorded-answers.test.ts` writes them. */
 export const recordedFile = (): string => join(packageRoot(), 'src', 'api', 'recorded-answers.json')
 export const recordedAnswers = () => JSON.parse(readFileSync(recordedFile(), 'utf8')) as RecordedAnswers // our own file
 
-/** An API's documents and what they load. */
+/** An API's documents and their files. */
 export function documents(api: Api<Services>, config: Config, stores: Stores): PlainEndpoint[] {
   const about = {
     version: version(),
@@ -105,8 +105,8 @@ export function documents(api: Api<Services>, config: Config, stores: Stores): P
 }
 
 /**
- * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` says why no new request should be sent
- * here, null where it should.
+ * `/livez`, `/readyz` and `/metrics`, for load balancers and monitors. `unready` gives the reason not to send new requests
+ * here; null: ready.
  */
 export function probes(unready: () => Probed<string | null>, metricsText: () => Promise<string>): Probe[] {
   const text = (status: number, body: string) => ({ status, contentType: 'text/plain; charset=utf-8', body })

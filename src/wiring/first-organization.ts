@@ -4,9 +4,8 @@ import { SCOPES } from '../domain/organization.js'
 import { newApiKey, type OrganizationFlows } from '../flows/organization/organizations.js'
 
 /**
- * Makes an organization where there is none, with a key that opens everything; null where that was done before. `file`
- * gets what `content` makes of the key, readable by its owner alone, before the key is stored: a crash in between leaves a
- * file that the next start writes again.
+ * Creates the first organization, with a key of all scopes; null if there is one with a key already. Writes `content(apikey)`
+ * to `file`, readable only by its owner, before the key is stored: after a crash in between, the next start overwrites it.
  */
 export async function firstOrganization(
   flows: OrganizationFlows,

@@ -36,7 +36,7 @@ import { openScorer, type Scorer } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Stores } from './open-stores.js'
 
-/** What the handlers of all APIs are given. */
+/** The services that the handlers of all APIs use. */
 export type Services = CoreServices & DashboardServices & LinkServices
 
 const monotonicMs = () => performance.now()
@@ -99,7 +99,7 @@ export function servicesOf(
   }
 }
 
-/** Settings as this process remembers them; whoever changes one is answered when the other processes know. */
+/** Settings, cached in this process. A change is answered once the other processes know of it. */
 function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
   const memory = createSettings({ ...stores, monotonicMs })
   front?.onSettingsChanged((organizationId) => void memory.forgetSettings(organizationId))
@@ -112,7 +112,7 @@ function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
   }
 }
 
-/** A kernel of the main thread's own, for traces: opened with the first one. */
+/** A kernel of the main thread, for traces. The first call opens it. */
 export function openedOnce(): () => Scorer {
   let scorer: Scorer | undefined
   return () => {

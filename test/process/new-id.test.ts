@@ -1,9 +1,9 @@
 import { validate, version } from 'uuid'
 import { expect, it } from 'vitest'
-import { idsBy } from '../../src/process/new-id.js'
+import { createUuidV7 } from '../../src/process/new-id.js'
 
 it('makes UUIDv7 that ascend, all different, of the time they are made', () => {
-  const newId = idsBy(Date.now)
+  const newId = createUuidV7(Date.now)
   const before = Date.now()
   const ids = Array.from({ length: 100_000 }, newId)
   expect(new Set(ids).size).toBe(ids.length)
@@ -16,7 +16,7 @@ it('makes UUIDv7 that ascend, all different, of the time they are made', () => {
 
 it('makes those of a clock that is set back behind the others all the same', () => {
   let now = 5000
-  const newId = idsBy(() => now)
+  const newId = createUuidV7(() => now)
   const ids = [newId(), newId()]
   now = 1000
   ids.push(newId())

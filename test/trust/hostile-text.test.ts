@@ -4,7 +4,7 @@ import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
 import { createExportFlows } from '../../src/flows/insight/exports.js'
 import { createExporter } from '../../src/jobs/export-log.js'
 import { jsonLog } from '../../src/process/log.js'
-import { idsBy } from '../../src/process/new-id.js'
+import { createUuidV7 } from '../../src/process/new-id.js'
 import { createKeyWrap } from '../../src/storage/crypto/key-wrap-aes.js'
 import { createVault } from '../../src/storage/crypto/vault-aes.js'
 import { givenKeys } from '../../src/storage/key-ring.js'
@@ -16,7 +16,7 @@ import { organization } from '../storage/fixtures.js'
 import { figure } from './figure.js'
 import { hostileTexts } from './hostile-text.js'
 
-const newId = idsBy(Date.now)
+const newId = createUuidV7(Date.now)
 const TEXTS = hostileTexts(10_000, 18)
 /** Nothing of an exporter's own choosing begins so. */
 const FORMULA = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newApiKey } from '../../src/flows/organization/organizations.js'
 import { newToken, sha256, sha256Hex } from '../../src/flows/process/tokens.js'
 import { createAuthenticate } from '../../src/flows/session/authenticate.js'
-import { idsBy } from '../../src/process/new-id.js'
+import { createUuidV7 } from '../../src/process/new-id.js'
 import { codeHashThreadFile } from '../../src/scoring/artifacts.js'
 import { createCodeHash } from '../../src/storage/crypto/code-hash-argon2.js'
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
@@ -14,7 +14,7 @@ import { NOW, organization } from '../storage/fixtures.js'
 import { figure, LONG } from './figure.js'
 import { T_MOST, toldText, welch } from './welch.js'
 
-const newId = idsBy(Date.now)
+const newId = createUuidV7(Date.now)
 const SAMPLES = LONG ? 100_000 : 3_000
 /** A comparison takes 23 ms on purpose, so that a hundred thousand of a class would take an hour and more. */
 const CODES = LONG ? 5_000 : 30
