@@ -20,18 +20,18 @@ interface Needs {
   readonly log: Log
 }
 
-/** An alert is no older than a few seconds; looking costs some milliseconds. */
+/** Periods of a few seconds keep alerts timely; a round without work costs some milliseconds. */
 const DERIVE_EVERY_MS = 2000
 const DELIVER_EVERY_MS = 2000
 const NOTE_EVERY_MS = 2000
 const HOUR_MS = 3600_000
 const DAY_MS = 24 * HOUR_MS
-/** Notifications are kept so long. */
+/** Retention of notifications. */
 const KEPT_MS = 90 * DAY_MS
-/** The stop of a process as a whole has 5 s: a try that takes longer is given up and made again. */
+/** A whole process must stop within 5 s: a slower delivery is aborted and retried later. */
 const STOPPING_MS = 1000
 
-/** Every process tells of its own outages. */
+/** Writes the outages that this process has noted to the store. */
 export const noteOutages = (outages: Outages, log: Log): Job =>
   every({
     async work() {
@@ -43,9 +43,9 @@ export const noteOutages = (outages: Outages, log: Log): Job =>
   })
 
 /**
- * Makes notifications of what was recorded, and delivers them. Any number of processes may: the database gives each piece
- * of work to one. The deliveries have loops of their own and not the job queue: what waits after a failure is a channel
- * with all that is queued for it, and the queue's back-off, doubling job by job, would come minutes after the channel is back.
+ * Derives notifications from recorded events and delivers them. Any number of processes may run it: the database gives each
+ * piece of work to one. Deliveries do not use the job queue: after a failure a whole channel waits, with all that is queued
+ * for it, and the queue's back-off, doubled job by job, would retry minutes after the channel is back.
  */
 export function startAlerting({ notifications, log, now, ...needs }: Needs): Job[] {
   const deliveries = createDeliveries({
@@ -65,7 +65,7 @@ export function startAlerting({ notifications, log, now, ...needs }: Needs): Job
       async work() {
         const at = now()
         const sweeps = at - sweptAt >= HOUR_MS
-        // Whatever was committed far later than its id was made is found among the attempts of the last day.
+        // The sweep over the last day finds attempts that were committed long after their id was created.
         const more = await notifications.derive(sweeps ? at - DAY_MS : null)
         if (more || !sweeps) return more
         sweptAt = at

@@ -1,17 +1,17 @@
-/** What goes on outside of requests. */
+/** Periodic work outside of requests. */
 export interface Job {
-  /** Waits for what is under way. */
+  /** Stops, and waits for the running round. */
   stop(): Promise<void>
 }
 
 interface JobNeeds {
-  /** True where there is more to do: then it is called again at once. */
+  /** True: more work is left, and it is called again at once. */
   readonly work: () => Promise<boolean>
   readonly everyMs: number
   readonly onError: (error: unknown) => void
 }
 
-/** Calls `work` now and again, never twice at a time. An error waits for the next time. */
+/** Calls `work` now and then every `everyMs`, never concurrently. After an error the next round retries. */
 export function every({ work, everyMs, onError }: JobNeeds): Job {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

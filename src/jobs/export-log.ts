@@ -9,7 +9,7 @@ import type { Vault } from '../storage/vault.js'
 interface Needs {
   readonly exports: ExportStore
   readonly vault: Vault
-  /** 1 MiB unless given: a row of the database of a size that it stores well. */
+  /** Size of a piece, which is one database row; 1 MiB unless given. */
   readonly pieceBytes?: number
 }
 
@@ -17,9 +17,9 @@ const PIECE_BYTES = 1024 * 1024
 const SECRET_BYTES = 32
 
 /**
- * Writes one archive: rows through a cursor, as CSV (RFC 4180), zipped and sealed piece by piece, so that memory holds a
- * few pieces however many rows there are. Does nothing where the archive is gone or somebody is at it. Gives the claim
- * back where it cannot go on, and rejects, so that the job comes again.
+ * Writes one archive: rows from a cursor, as CSV (RFC 4180), zipped and sealed piece by piece, so that memory holds a few
+ * pieces for any number of rows. Does nothing if the archive was deleted or another process has the claim. On failure it
+ * releases the claim and rejects, so that the job is retried.
  */
 export function createExporter({ exports, vault, pieceBytes = PIECE_BYTES }: Needs) {
   return async (organizationId: string, id: string, signal: AbortSignal): Promise<void> => {
@@ -47,16 +47,16 @@ export function createExporter({ exports, vault, pieceBytes = PIECE_BYTES }: Nee
 
 const claimLost = ({ id }: ClaimedExport) => new Error(`the export ${id} was taken over or has to begin again`)
 
-/** A zip with one file of CSV. What goes wrong with the rows is thrown here. */
+/** A zip with one CSV file. Throws the errors of `rows`. */
 async function* zipOf(
   kind: ExportKind,
   rows: AsyncIterable<readonly (readonly Cell[])[]>,
 ): AsyncGenerator<Buffer, void, undefined> {
   const zip = new yazl.ZipFile()
-  // Sound: it is a PassThrough.
+  // Sound: yazl's output is a PassThrough.
   const output = zip.outputStream as Readable
   const input = Readable.from(csvOf(kind, rows), { objectMode: false, highWaterMark: 64 * 1024 })
-  // yazl listens to its input itself, and tells errors here.
+  // yazl emits the errors of its input on the zip.
   zip.on('error', (error: Error) => output.destroy(error))
   zip.addReadStream(input, `${kind}.csv`)
   zip.end()
@@ -72,7 +72,7 @@ async function* csvOf(kind: ExportKind, rows: AsyncIterable<readonly (readonly C
   for await (const batch of rows) yield csv(batch.map((row) => row.map(safeCell)))
 }
 
-/** The package leaves a lone CR or LF bare; RFC 4180 wants it quoted. */
+/** RFC 4180 quotes a lone CR or LF; the package does not by default. */
 const csv = (records: readonly (readonly string[])[]): Buffer =>
   Buffer.from(stringify([...records] as string[][], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ }))
 

@@ -9,95 +9,64 @@ import {
 
 export type { JobIds, QueueName, SendOptions }
 
-/** Jobs that outlive the process which asks for them, and the process that does them. */
+/** Jobs that survive the process that sends them and the process that runs them. */
 export interface JobQueue {
   /**
-   * Queues a job. Takes ids (UUIDs) and nothing else, and throws a plain Error for anything else. False where `oncePerS`
-   * left it out. Refuses `degraded` while the database is lost.
+   * Queues a job. Takes only ids (UUIDs) and throws a plain Error for anything else. False: `oncePerS` suppressed the job.
+   * Refuses `degraded` while the database is lost.
    */
   send(queue: QueueName, ids: JobIds, options?: SendOptions): Promise<boolean>
   /**
-   * Does the queue's jobs here, one at a time (or `atOnce`), until `stop`. A job may come twice, and a rejection brings it
-   * again later. The signal tells that the process stops, or that the job's time is up and another may do it.
+   * Runs the queue's jobs here, one at a time (or `atOnce`), until `stop`. A job may run twice; a rejection causes a retry.
+   * The signal aborts when the process stops, and when the job's time is up and another process may run it.
    */
-  work(queue: QueueName, handle: (ids: JobIds, signal: AbortSignal) => Promise<void>, atOnce?: number): void
-  /** Sees to it that the queue gets one job in each span of `everyS` seconds, at most a day, over all processes together. */
+  work(queue: QueueName, handle: Handle, atOnce?: number): void
+  /** Sends one job in each period of `everyS` seconds, at most a day, over all processes together. */
   schedule(queue: QueueName, everyS: number): void
-  /** Takes no more jobs and waits for those under way, 2.5 s at the most: what is left then is given back. */
+  /** Takes no more jobs and waits for the running ones, 2.5 s at most; then returns them to the queue. */
   stop(): Promise<void>
 }
 
+type Handle = (ids: JobIds, signal: AbortSignal) => Promise<void>
+
 interface JobQueueNeeds {
   readonly jobQueue: JobQueueStore
-  /** A job failed: once for each time it did. */
+  /** Called for each failed run of a job. */
   readonly onFailed: (error: unknown, facts: { queue: QueueName; job: string }) => void
-  /** The queue itself cannot be reached: once until it is again. */
+  /** Called once for each outage of the queue's store. */
   readonly onLost: (error: unknown) => void
 }
 
-/** After a call that failed. */
+/** Delay after a call that failed. */
 const AGAIN_MS = 1000
 const STOP_WITHIN_MS = 2500
 const MAINTAIN_EVERY_MS = 30_000
-/** A schedule is looked at so often, however rarely it is due: a process that starts late still makes the span. */
+/** Longest interval between two checks of a schedule: a process that starts late still meets the period. */
 const SCHEDULE_EVERY_MS = 10 * 60_000
-/** Tries to say that a job is done: an unheard one is done again. */
+/** Tries to mark a job as done; if all fail, the job runs again. */
 const SETTLE_TRIES = 10
-/** Less than the queue gives, so that nobody else begins before this one was told to end. */
+/** Aborts a job this long before it expires, so that no other process runs it concurrently. */
 const EXPIRE_EARLY_MS = 5000
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Timers never hold a process; nothing runs before `work` or `schedule` is called. */
+/** Timers do not keep the process alive; nothing runs before `work` or `schedule` is called. */
 export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): JobQueue {
-  const sleepers = new Map<QueueName | null, Set<() => void>>()
-  const running = new Set<{ queue: QueueName; id: string; ending: AbortController }>()
+  const { sleep, wake, wakeAll } = createSleepers()
+  const running = new Set<RunningJob>()
   const loops: Promise<void>[] = []
+  const store = watchStore(onLost)
   let stopped = false
-  let lost = false
   let maintained = false
-
-  /** False where the store is lost. A call begun before the loss was told does not say that the store is back. */
-  async function reached(call: () => Promise<unknown>): Promise<boolean> {
-    const begunLost = lost
-    try {
-      await call()
-      if (begunLost) lost = false
-      return true
-    } catch (error) {
-      if (!lost && !stopped) onLost(error)
-      lost = true
-      return false
-    }
-  }
-
-  /** Until the time is over, a job of the queue is sent here, or everything stops. */
-  function sleep(ms: number, queue: QueueName | null = null): Promise<void> {
-    if (stopped) return Promise.resolve()
-    return new Promise((resolve) => {
-      const sleeping = sleepers.get(queue) ?? new Set()
-      sleepers.set(queue, sleeping)
-      const wake = () => {
-        clearTimeout(timer)
-        sleeping.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, ms).unref()
-      sleeping.add(wake)
-    })
-  }
-  const wake = (queue: QueueName | null) => {
-    for (const one of [...(sleepers.get(queue) ?? [])]) one()
-  }
 
   async function settle(call: () => Promise<void>): Promise<void> {
     for (let tries = 1; tries <= SETTLE_TRIES; tries += 1) {
-      if ((await reached(call)) || stopped) return
+      if ((await store.reached(call)) || stopped) return
       await sleep(AGAIN_MS)
     }
   }
 
-  async function doOne(queue: QueueName, job: QueuedJob, handle: Parameters<JobQueue['work']>[1]) {
+  async function run(queue: QueueName, job: QueuedJob, handle: Handle): Promise<void> {
     const ending = new AbortController()
     const entry = { queue, id: job.id, ending }
     running.add(entry)
@@ -114,20 +83,20 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
     }
   }
 
-  async function loop(queue: QueueName, handle: Parameters<JobQueue['work']>[1]): Promise<void> {
+  async function loop(queue: QueueName, handle: Handle): Promise<void> {
     while (!stopped) {
       let job: QueuedJob | null = null
-      const well = await reached(async () => {
+      const well = await store.reached(async () => {
         job = await jobQueue.take(queue)
       })
       if (job === null) await sleep(well ? QUEUES[queue].seenWithinS * 1000 : AGAIN_MS, queue)
-      else await doOne(queue, job, handle)
+      else await run(queue, job, handle)
     }
   }
 
   async function repeat(work: () => Promise<unknown>, everyMs: number): Promise<void> {
     while (!stopped) {
-      await sleep((await reached(work)) ? everyMs : AGAIN_MS)
+      await sleep((await store.reached(work)) ? everyMs : AGAIN_MS)
     }
   }
 
@@ -153,21 +122,91 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
     },
     async stop() {
       stopped = true
-      for (const queue of sleepers.keys()) wake(queue)
+      store.stop()
+      wakeAll()
       for (const { ending } of running) ending.abort()
-      let late: NodeJS.Timeout | undefined
-      const patience = new Promise<void>((resolve) => {
-        late = setTimeout(resolve, STOP_WITHIN_MS)
-      })
-      await Promise.race([Promise.all(loops), patience])
-      clearTimeout(late)
+      await atMost(STOP_WITHIN_MS, Promise.all(loops))
       for (const entry of [...running]) {
         running.delete(entry)
-        await reached(() => jobQueue.failed(entry.queue, entry.id, 'stopped'))
+        await store.reached(() => jobQueue.failed(entry.queue, entry.id, 'stopped'))
       }
     },
   }
 }
 
-/** The kind of an error, not its words: those may name a person. */
+interface RunningJob {
+  readonly queue: QueueName
+  readonly id: string
+  readonly ending: AbortController
+}
+
+/** Notes whether the store is lost; `onLost` is called at the start of each outage, and no more after `stop`. */
+function watchStore(onLost: (error: unknown) => void) {
+  let lost = false
+  let stopped = false
+  return {
+    /** False if the call failed. A call that began before the outage was noted does not end it. */
+    async reached(call: () => Promise<unknown>): Promise<boolean> {
+      const begunLost = lost
+      try {
+        await call()
+        if (begunLost) lost = false
+        return true
+      } catch (error) {
+        if (!lost && !stopped) onLost(error)
+        lost = true
+        return false
+      }
+    },
+    stop(): void {
+      stopped = true
+    },
+  }
+}
+
+/** Sleeping loops, by the queue whose jobs wake them; null: none does. */
+function createSleepers() {
+  const sleepers = new Map<QueueName | null, Set<() => void>>()
+  let stopped = false
+
+  /** Resolves after `ms`, when a job of the queue is sent here, and after `wakeAll`. */
+  function sleep(ms: number, queue: QueueName | null = null): Promise<void> {
+    if (stopped) return Promise.resolve()
+    return new Promise((resolve) => {
+      const sleeping = sleepers.get(queue) ?? new Set()
+      sleepers.set(queue, sleeping)
+      const wakeOne = () => {
+        clearTimeout(timer)
+        sleeping.delete(wakeOne)
+        resolve()
+      }
+      const timer = setTimeout(wakeOne, ms).unref()
+      sleeping.add(wakeOne)
+    })
+  }
+
+  function wake(queue: QueueName | null): void {
+    for (const wakeOne of [...(sleepers.get(queue) ?? [])]) wakeOne()
+  }
+
+  /** Wakes all, for good: later calls of `sleep` resolve at once. */
+  function wakeAll(): void {
+    stopped = true
+    for (const queue of sleepers.keys()) wake(queue)
+  }
+
+  return { sleep, wake, wakeAll }
+}
+
+/** Waits for the work, `ms` at most. */
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let late: NodeJS.Timeout | undefined
+  const patience = new Promise<void>((resolve) => {
+    late = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, patience])
+  clearTimeout(late)
+}
+
+/** The class of an error. Its message is left out: it may name a person. */
 const whyOf = (error: unknown): string => (error instanceof Error ? error.name : 'failed')

@@ -9,16 +9,16 @@ interface Needs {
   readonly now: () => number
 }
 
-/** Authentications, replay marks, the record of administrative actions, and what is counted. */
+/** Retention of authentications, replay marks, administrative actions and statistics. */
 export const KEPT_DAYS = 400
-/** The log of requests. */
+/** Retention of the request log. */
 export const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
-/** Months of authentications that have their partition before they begin. */
+/** Number of future months whose partition of authentications is created in advance. */
 const MONTHS_AHEAD = 3
-/** Links of an organization are taken away a few at a time. */
+/** Sweeps of ended links a round; each deletes a few links of every organization. */
 const SWEEPS_MAX = 200
 
-/** One round of what is due: whatever is left when the signal comes, the next round does. */
+/** One round of deletions. After the signal, the next round continues. */
 export const createRetention =
   ({ retention, usage, profileLinks, now }: Needs) =>
   async (signal: AbortSignal): Promise<void> => {
@@ -38,6 +38,6 @@ export const createRetention =
       sweeps += 1
       return organizations.length > 0 && sweeps < SWEEPS_MAX
     })
-    // Last: it may have to wait for a reader, and is tried again as a whole.
+    // Last, because it may wait for a reader and is retried as a whole.
     if (!signal.aborted) await retention.dropOld(KEPT_DAYS, now())
   }

@@ -35,7 +35,7 @@ const message = (changes: Partial<AlertEvent> = {}): Message => ({
   event: { ...event, ...changes },
   test: null,
 })
-/** Opened by a test, closed after the last. */
+/** Servers that tests open; closed after the last test. */
 const opened: { close(): Promise<void> }[] = []
 const open = async <T extends { close(): Promise<void> }>(sink: Promise<T>): Promise<T> => {
   const one = await sink
@@ -44,7 +44,7 @@ const open = async <T extends { close(): Promise<void> }>(sink: Promise<T>): Pro
 }
 afterAll(() => Promise.all(opened.map((one) => one.close())))
 
-/** What somebody may have managed to store in a field that an alert speaks of. */
+/** Hostile values of the fields that an alert names. */
 const HOSTILE = [
   '\r\nBcc: z@evil.example',
   '\r\n\r\nhello',
@@ -87,7 +87,7 @@ describe('e-mail', () => {
     expect(mail?.raw).toContain('A typing pattern in the name of ada was made by a machine.')
   })
 
-  it('goes by STARTTLS and by TLS with user and password, to a certificate that is trusted and nobody else', async () => {
+  it('goes by STARTTLS and by TLS with user and password, only to a trusted certificate', async () => {
     const login = { user: 'keystride', password: 'a secret of it' }
     for (const [tls, sink] of [
       ['starttls', await open(smtpSink({ login }))],
@@ -98,14 +98,14 @@ describe('e-mail', () => {
       expect(sink.received[0]?.user).toBe('keystride')
       expect(await sendEmail(needs, one, 'wrong', message())).toBe('login-refused')
       expect(await sendEmail(stranger, one, login.password, message())).toBe('tls-failed')
-      // The certificate is not this name's, whatever address it leads to.
+      // The certificate is for another name, whatever address this name has.
       const other = { ...needs, hosts: listOf('smtp.example'), resolve: async () => ['127.0.0.1'] }
       expect(await sendEmail(other, { ...one, host: 'smtp.example' }, login.password, message())).toBe('tls-failed')
       expect(sink.received).toHaveLength(1)
     }
   })
 
-  it('hands no password to a server without TLS', async () => {
+  it('sends no password to a server without TLS', async () => {
     const plain = await open(
       smtpSink({ disabledCommands: ['STARTTLS'], login: { user: 'a', password: 'b' }, allowInsecureAuth: true }),
     )
@@ -115,7 +115,7 @@ describe('e-mail', () => {
     expect(plain.received).toEqual([])
   })
 
-  it('tells a refusal, a server that is busy, one that hangs up and none at all apart', async () => {
+  it('distinguishes a refusal, a busy server, one that hangs up and none', async () => {
     const answering = (responseCode: number) =>
       open(
         smtpSink({
@@ -133,7 +133,7 @@ describe('e-mail', () => {
     expect(await sendEmail(needs, settings(gone.port), null, message())).toBe('unreachable')
   })
 
-  it('has no recipient and no header more, whatever an event carries', async () => {
+  it('has no additional recipient or header, whatever an event carries', async () => {
     const sink = await open(smtpSink({ hideSTARTTLS: true }))
     const payloads = LONG ? 5000 : 300
     const template = [
@@ -180,7 +180,7 @@ describe('SMS', () => {
   const SECRET = 'sixteen characters or more'
   const NOW = Date.UTC(2026, 10, 21)
 
-  it('is one signed call with the id that tells a repetition', async () => {
+  it('is one signed call with an id for idempotency', async () => {
     const sink = await open(gatewaySink())
     const sent = message()
     expect(await sendSms(needs, settings(sink.port), SECRET, sent, NOW)).toBe('delivered')
@@ -194,7 +194,7 @@ describe('SMS', () => {
     expect(call?.body).not.toContain(SECRET)
   })
 
-  it('follows no redirect, and tells kinds of answers apart', async () => {
+  it('follows no redirect, and distinguishes kinds of answers', async () => {
     const canary = await open(gatewaySink())
     const location = `https://localhost:${canary.port}/`
     for (const status of [301, 302, 303, 307, 308]) {
@@ -214,7 +214,7 @@ describe('SMS', () => {
       )
   })
 
-  it('goes to a certificate that is trusted, by TLS alone', async () => {
+  it('goes only by TLS, only to a trusted certificate', async () => {
     const sink = await open(gatewaySink())
     expect(await sendSms(stranger, settings(sink.port), SECRET, message(), NOW)).toBe('tls-failed')
     expect(
@@ -238,7 +238,7 @@ describe('syslog', () => {
     facility: 'local3',
     app_name: 'keystride',
   })
-  /** Octet-counted frames as a receiver takes them apart; throws where they do not add up. */
+  /** Splits octet-counted frames as a receiver does; throws if the counts are wrong. */
   function framesOf(stream: string): string[] {
     const frames: string[] = []
     for (let rest = stream; rest !== ''; ) {
@@ -282,13 +282,13 @@ describe('syslog', () => {
     for (const line of sink.received) expect(line).toMatch(WHOLE)
   })
 
-  it('goes by TLS to a certificate that is trusted and nobody else', async () => {
+  it('goes by TLS only to a trusted certificate', async () => {
     const sink = await open(streamSink(true))
     expect(await sendSyslog(stranger, settings(sink.port, 'tls'), message())).toBe('tls-failed')
     expect(sink.received.filter((text) => text !== '')).toEqual([])
   })
 
-  it('tells where nobody listens', async () => {
+  it('reports a port without a listener', async () => {
     for (const transport of ['udp', 'tcp', 'tls'] as const) {
       const gone = transport === 'udp' ? await datagramSink() : await muteSink()
       await gone.close()
@@ -297,7 +297,7 @@ describe('syslog', () => {
   })
 })
 
-describe('where a channel may connect to', () => {
+describe('the destination of a channel', () => {
   let canary: Sink<never>
   beforeAll(async () => {
     canary = await open(muteSink('hang-up'))
@@ -321,7 +321,7 @@ describe('where a channel may connect to', () => {
       sendSyslog(given, { host, port, transport: 'tcp', facility: 'auth', app_name: 'k' }, message()),
     ])
 
-  it('is asked again when it connects: what left the list since is not reached, nor are the ports of the stores', async () => {
+  it('is checked again at each connection: a host removed from the list is not reached, nor are the ports of the stores', async () => {
     const nobody: ConnectNeeds = { ...needs, hosts: listOf() }
     const closed: ConnectNeeds = { ...needs, closedPorts: new Set([canary.port]) }
     for (const host of ['127.0.0.1', 'localhost'])
@@ -329,7 +329,7 @@ describe('where a channel may connect to', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  it('is never what a name server answers for a listed name, in any spelling: 0 connections', async () => {
+  it('is never a private address that a name server returns for a listed name, in any spelling: 0 connections', async () => {
     const answers = [
       '169.254.169.254',
       '0.0.0.0',
@@ -361,7 +361,7 @@ describe('where a channel may connect to', () => {
     )
   })
 
-  it('is the address that was checked, though the name leads elsewhere a moment later', async () => {
+  it('is the checked address, even if the name resolves to another one a moment later', async () => {
     const sink = await open(streamSink(false))
     let asked = 0
     const rebinding: ConnectNeeds = {
@@ -380,7 +380,7 @@ describe('where a channel may connect to', () => {
     expect([asked, sink.connections()]).toEqual([1, 1])
   })
 
-  it('is told as unknown where the name leads nowhere', async () => {
+  it('is reported as unknown if the name does not resolve', async () => {
     const given: ConnectNeeds = {
       ...needs,
       hosts: everywhere,
@@ -389,7 +389,7 @@ describe('where a channel may connect to', () => {
     expect(await try3(given, 'nobody.example')).toEqual(Array(3).fill('name-unknown'))
   })
 
-  it('is nowhere else in the source: one file looks names up and connects', () => {
+  it('is resolved and connected to in one file only', () => {
     for (const name of ['email', 'sms', 'words', 'courier']) {
       const source = readFileSync(fileURLToPath(new URL(`../../src/jobs/channels/${name}.ts`, import.meta.url)), 'utf8')
       expect(source).not.toMatch(/node:dns|node:tls|from 'node:https'|fetch\(/)
@@ -398,7 +398,7 @@ describe('where a channel may connect to', () => {
 })
 
 describe('a peer that does not answer', () => {
-  it('costs no more than the deadline, on every channel', async () => {
+  it('takes no longer than the deadline, on every channel', async () => {
     const mute = await open(muteSink())
     const began = performance.now()
     const outcomes = await Promise.all([

@@ -5,7 +5,7 @@ import { freshDatabase } from '../servers/database.js'
 import { startService } from '../service.js'
 import { organization, sha256Hex } from '../storage/fixtures.js'
 
-it('the jobs of the service delete sessions that have expired', async () => {
+it('the jobs of the service delete expired sessions', async () => {
   const fresh = await freshDatabase()
   const database = connectPostgres({ url: fresh.url, max: 2 })
   const org = await organization(database)

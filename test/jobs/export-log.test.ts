@@ -46,7 +46,7 @@ beforeAll(async () => {
   })
   await person(database, org, 'ada')
   await person(database, org, 'eve')
-  // Ids that do not compress: several pieces.
+  // Incompressible ids, so that there are several pieces.
   await database.asSystem(
     (sql) => sql`
         insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
@@ -87,7 +87,7 @@ const pieces = async () =>
   (await database.scoped(org, (sql) => sql`select attempt, n from keystride.export_piece where archive_id = ${id}`))
     .length
 
-/** An exporter that comes to a halt after `n` pieces, as one whose machine is gone; `go` lets it find that it lives. */
+/** An exporter that stops after `n` pieces, like one whose machine has died; `go` resumes it. */
 function halting(n: number) {
   let go = () => {}
   let reached = () => {}
@@ -108,7 +108,7 @@ function halting(n: number) {
 }
 
 describe('an export', () => {
-  it('holds every row once, over several pieces that nobody reads without the keys', async () => {
+  it('holds every row once, in several pieces that are unreadable without the keys', async () => {
     await export_()
     const rows = await records()
     expect(rows.length).toBe(ROWS + 1)
@@ -122,7 +122,7 @@ describe('an export', () => {
     expect(Buffer.concat(stored.map(({ sealed }) => sealed)).includes('authentications.csv')).toBe(false)
   })
 
-  it('is taken up again where its process died, and becomes one whole archive', async () => {
+  it('is resumed after its process died, and becomes one whole archive', async () => {
     const dead = halting(2)
     const first = export_(never, { append: dead.append })
     const outcome = first.then(
@@ -131,7 +131,7 @@ describe('an export', () => {
     )
     await dead.halted
     expect([await status(), await pieces()]).toEqual(['running', 2])
-    // While the claim holds nobody else begins.
+    // While the claim is valid no other process begins.
     await export_()
     expect(await status()).toBe('running')
     expect(await exports.abandoned()).not.toContainEqual({ organizationId: org, id })
@@ -140,12 +140,12 @@ describe('an export', () => {
     await export_()
     const rows = await records()
     expect(rows.length).toBe(ROWS + 1)
-    // It was alive after all: what it still writes is refused.
+    // The first process was alive: its writes are refused.
     dead.go()
     expect(await outcome).toBe(`the export ${id} was taken over or has to begin again`)
     expect([await status(), await records()]).toEqual(['ready', rows])
     while (await exports.forget(Date.now())) {
-      // More is left.
+      // More pieces are left.
     }
     expect(
       new Set(
@@ -160,7 +160,7 @@ describe('an export', () => {
     expect(await records()).toEqual(rows)
   })
 
-  it('stopped half-way is free for another at once', async () => {
+  it('stopped half-way can be claimed by another process at once', async () => {
     const stopping = new AbortController()
     const half = halting(1)
     const outcome = export_(stopping.signal, { append: half.append }).catch((error: Error) => error.name)
@@ -185,7 +185,7 @@ describe('an export', () => {
     expect(await exports.abandoned()).not.toContainEqual({ organizationId: org, id })
   })
 
-  it('does not open with a piece changed, moved, or of another archive', async () => {
+  it('does not decrypt with a piece changed, moved, or of another archive', async () => {
     await export_()
     const whole = createHash('sha256')
       .update((await flows().download(org, id)).bytes)
@@ -212,7 +212,7 @@ describe('an export', () => {
     await expect(flows().download(org, id)).rejects.toThrow('altered, or moved')
   })
 
-  it('begins again without somebody who was deleted while it was written', async () => {
+  it('begins again without a person who was deleted while it was written', async () => {
     const slow = halting(2)
     const outcome = export_(never, { append: slow.append }).catch((error: Error) => error.message)
     await slow.halted
@@ -226,7 +226,7 @@ describe('an export', () => {
     expect(rows.filter((row) => row[2] === 'eve')).toEqual([])
   })
 
-  it('waits for a deletion under way before it looks', async () => {
+  it('waits for a running deletion before it reads', async () => {
     await person(database, org, 'bob')
     let release = () => {}
     const held = new Promise<void>((resolve) => {

@@ -55,7 +55,7 @@ const states = async (database: Database) =>
   )
 
 describe('the job queue', () => {
-  it('has each job done once, by whichever of several processes', async () => {
+  it('runs each job once, in one of several processes', async () => {
     const doers = [process(), process(), process()]
     const asker = process()
     const done: string[][] = doers.map(() => [])
@@ -78,7 +78,7 @@ describe('the job queue', () => {
     expect(processes.flatMap(({ failed, lost }) => [...failed, ...lost])).toEqual([])
   })
 
-  it('does a job of its own process at once', async () => {
+  it('runs a job of its own process at once', async () => {
     const { queue } = process()
     const seen: string[] = []
     queue.work('export-log', async ({ id }) => void seen.push(id ?? ''))
@@ -88,11 +88,11 @@ describe('the job queue', () => {
     await queue.send('export-log', { id })
     await until(async () => seen.length > 0)
     expect(seen).toEqual([id])
-    // A look around comes once a second: by chance alone a tenth of the time.
+    // A poll comes once a second: it meets this bound by chance a tenth of the time.
     expect(performance.now() - asked).toBeLessThan(700)
   })
 
-  it('brings a job that failed again, and says once for each time that it failed', async () => {
+  it('retries a failed job, and reports each failure once', async () => {
     const { queue, failed, database } = process()
     let tries = 0
     queue.work('export-log', async () => {
@@ -107,7 +107,7 @@ describe('the job queue', () => {
     expect(JSON.stringify(kept)).not.toContain('example.com')
   })
 
-  it('takes ids and nothing else', async () => {
+  it('takes only ids', async () => {
     const { queue, database } = process()
     await expect(queue.send('export-log', { user: 'ann@example.com' })).rejects.toThrow(
       'a job of export-log may carry ids only: user is none',
@@ -115,7 +115,7 @@ describe('the job queue', () => {
     expect(await states(database)).toEqual({})
   })
 
-  it('plans one job in a span, however many processes plan it', async () => {
+  it('schedules one job a period, however many processes schedule it', async () => {
     const many = Array.from({ length: 4 }, () => process())
     let done = 0
     for (const { queue } of many) {
@@ -131,7 +131,7 @@ describe('the job queue', () => {
     expect(await many[0]?.queue.send('retention', {})).toBe(true)
   })
 
-  it('gives back at a stop what was under way, and tells it to end', async () => {
+  it('returns running jobs at a stop, and aborts them', async () => {
     const stopping = process()
     let told = false
     stopping.queue.work('export-log', async (_, signal) => {
@@ -158,7 +158,7 @@ describe('the job queue', () => {
     expect(seen).toEqual([id])
   })
 
-  it('goes on by itself after the database was away, and says so once', async () => {
+  it('goes on by itself after an outage of the database, and reports it once', async () => {
     const proxy = await startProxy(Number(new URL(fresh.url).port))
     const url = new URL(fresh.url)
     url.port = String(proxy.port)
@@ -193,7 +193,7 @@ describe('the job queue', () => {
     await proxy.close()
   })
 
-  it('says a loss once, too, where an answer from before it comes after it', async () => {
+  it('reports an outage once, even if an earlier answer arrives after its start', async () => {
     const takes = new Map<string, { answer(): void; fail(): void }>()
     const jobQueue: JobQueueStore = {
       take: (queue) =>
@@ -220,7 +220,7 @@ describe('the job queue', () => {
     await stopping
   })
 
-  it('gives the job of a dead process to somebody else, once its time is over', async () => {
+  it('gives the job of a dead process to another, once its time is up', async () => {
     const { queue, database } = process()
     const dead = postgresJobQueue(database)
     await queue.send('export-log', { id: randomUUID() })
@@ -235,14 +235,14 @@ describe('the job queue', () => {
     expect((await dead.take('export-log'))?.ids).toEqual(taken?.ids)
   })
 
-  it('is closed to the roles that read and write rows', async () => {
+  it('denies access to the roles that read and write rows', async () => {
     const { database } = process()
     const look = (sql: { unsafe(text: string): Promise<unknown> }) => sql.unsafe('select * from pgboss.job')
     await expect(database.scoped(randomUUID(), look)).rejects.toThrow('permission denied')
     await expect(database.asSystem(look)).rejects.toThrow('permission denied')
   })
 
-  it('is made by the migration, twice and by several at once', async () => {
+  it('is created by the migration, twice and concurrently', async () => {
     const empty = await freshDatabase({ empty: true })
     await Promise.all([migrate(empty.url), migrate(empty.url), migrate(empty.url)])
     await migrate(empty.url)

@@ -42,7 +42,7 @@ const partitions = async () =>
     )
   ).map(({ name }) => name)
 
-/** A UUIDv7 of that time. */
+/** A UUIDv7 with that time. */
 const idAt = (at: number) =>
   `${at
     .toString(16)
@@ -70,7 +70,7 @@ const rows = async (table: string) =>
   (await database.asSystem((sql) => sql.unsafe(`select 1 from keystride.${table}`))).length
 
 describe('retention', () => {
-  it('has the month after next ready, and drops a month whole 400 days after its end', async () => {
+  it('creates the month after next in advance, and drops a whole month 400 days after its end', async () => {
     await round(Date.UTC(2031, 0, 31, 23, 59, 59))
     expect(await partitions()).toEqual(
       expect.arrayContaining(['2031_01', '2031_02', '2031_03', '2031_04'].map((month) => `authentication_${month}`)),
@@ -89,7 +89,7 @@ describe('retention', () => {
     )
   })
 
-  it('deletes what is as old in a month without a partition of its own', async () => {
+  it('deletes rows of the same age in a month without its own partition', async () => {
     const at = Date.UTC(2015, 4, 5)
     await signedIn(at)
     await round(at + KEPT_DAYS * DAY_MS)
@@ -98,7 +98,7 @@ describe('retention', () => {
     expect(await signIns()).not.toContain('2015-05-05')
   })
 
-  it('is the same by several processes at once, and a second time', async () => {
+  it('is idempotent, also for several concurrent processes', async () => {
     const now = Date.UTC(2033, 5, 15)
     const retention = postgresRetention(database)
     const made = await Promise.all(Array.from({ length: 4 }, () => retention.makeAhead(2, now).catch(() => 0)))
@@ -107,7 +107,7 @@ describe('retention', () => {
     expect([await retention.makeAhead(3, now), await retention.dropOld(KEPT_DAYS, now)]).toEqual([0, 0])
   })
 
-  it('leaves a month that somebody reads, and drops it the next time', async () => {
+  it('leaves a month that is being read, and drops it in the next round', async () => {
     const now = Date.UTC(2040, 0, 15)
     const retention = postgresRetention(database)
     await retention.makeAhead(0, now)
@@ -134,7 +134,7 @@ describe('retention', () => {
     expect(await partitions()).not.toContain('authentication_2040_01')
   })
 
-  it('forgets replay marks, requests, sessions, links, counts, actions and refused patterns past their time, and no other', async () => {
+  it('deletes replay marks, requests, sessions, links, counts, actions and refused patterns past their retention, and no other', async () => {
     const now = Date.now()
     const old = new Date(now - KEPT_DAYS * DAY_MS - 1000)
     const young = new Date(now - KEPT_DAYS * DAY_MS + 60_000)

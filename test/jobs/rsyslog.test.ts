@@ -24,7 +24,7 @@ interface Taken {
   readonly text: string
 }
 
-describe.runIf(there)('what rsyslog makes of alerts', () => {
+describe.runIf(there)('alerts in rsyslog', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-rsyslog-'))
   const file = join(folder, 'taken.json')
   let daemon: ChildProcess
@@ -64,7 +64,7 @@ describe.runIf(there)('what rsyslog makes of alerts', () => {
     await ended
     rmSync(folder, { recursive: true })
   })
-  /** The daemon writes of itself too. */
+  /** Without the daemon's own messages. */
   const taken = (): Taken[] =>
     existsSync(file)
       ? readFileSync(file, 'utf8')
@@ -74,7 +74,7 @@ describe.runIf(there)('what rsyslog makes of alerts', () => {
           .filter(({ app }) => app === 'keystride')
       : []
 
-  it('is each alert as one message, field by field, whatever it carries', async () => {
+  it('are one message each, field by field, whatever they carry', async () => {
     const hosts = hostList(['127.0.0.1'])
     if ('unreadable' in hosts) throw new Error('a list of this test cannot be read')
     const needs = { hosts, closedPorts: new Set<number>(), ca: null, deadlineMs: 5000 }

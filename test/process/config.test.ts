@@ -19,7 +19,7 @@ const problemsOf = (env: Record<string, string>) => {
 const KEY = Buffer.alloc(32, 1).toString('base64')
 
 describe('the configuration', () => {
-  it('needs nothing: the embedded default on localhost', () => {
+  it('needs no variable: the embedded default on localhost', () => {
     expect(readConfig({})).toMatchObject({
       port: 8080,
       host: '127.0.0.1',
@@ -33,9 +33,9 @@ describe('the configuration', () => {
     })
   })
 
-  it('takes an empty variable for an unset one', () => expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(8080))
+  it('treats an empty variable as unset', () => expect(readConfig({ PORT: '', REDIS_URL: '' }).port).toBe(8080))
 
-  it('names every variable that cannot be used, at once, and never its value', () => {
+  it('names every invalid variable at once, and never its value', () => {
     const problems = problemsOf({
       PORT: '99999',
       ROLES: 'core,kitchen',
@@ -52,7 +52,7 @@ describe('the configuration', () => {
     expect(problems.join()).not.toContain('hunter2')
   })
 
-  it('says of every variable in words what it wants, and never what it was', () => {
+  it('says the expected form of every variable in words, and never its value', () => {
     const refused = configTable().flatMap(({ name }) => problemsOf({ ENCRYPTION_KEY: KEY, [name]: ' zqcanary-%' }))
     expect(refused.length).toBeGreaterThan(20)
     for (const problem of refused) {
@@ -63,13 +63,13 @@ describe('the configuration', () => {
     expect(problemsOf({ PORT: '99999' })).toEqual(['PORT: must be 65535 or less'])
   })
 
-  it('refuses a database without an encryption key, and says how to make one', () => {
+  it('refuses a database without an encryption key, and says how to create one', () => {
     const [problem] = problemsOf({ DATABASE_URL: 'postgres://localhost/keystride' })
     expect(problem).toContain('openssl rand -base64 32')
     expect(problemsOf({ DATABASE_URL: 'postgres://localhost/keystride', ENCRYPTION_KEY: KEY })).toEqual([])
   })
 
-  it('takes several database servers with a comma between, and refuses what is no server', () => {
+  it('takes several database servers separated by commas, and refuses an invalid one', () => {
     const of = (DATABASE_URL: string) => problemsOf({ DATABASE_URL, ENCRYPTION_KEY: KEY })
     expect(of('postgres://ann:secret@one:5432,two:5433/keystride?target_session_attrs=read-write')).toEqual([])
     for (const wrong of [
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKey).toHaveLength(32)
   })
 
-  it('takes previous encryption keys beside the present one, each of 32 bytes', () => {
+  it('takes previous encryption keys in addition to the present one, each of 32 bytes', () => {
     expect(readConfig({ ENCRYPTION_KEY: KEY }).encryptionKeysPrevious).toEqual([])
     const both = readConfig({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY}, ${KEY}` })
     expect(both.encryptionKeysPrevious.map((key) => key.length)).toEqual([32, 32])
@@ -96,7 +96,7 @@ describe('the configuration', () => {
     expect(problem).toMatch(/^ENCRYPTION_KEY_PREVIOUS.*: must be 32 bytes in base64$/)
   })
 
-  it('bounds the references of a profile: 3 to 10 complete it, no fewer fill it, and with adaptive ones all are compared', () => {
+  it('bounds the references of a profile: 3 to 10 complete it, at least as many fill it, and all are compared with adaptive ones', () => {
     const of = (target: string, full: string) => ({ TARGET_REF_PATTERNS: target, FULL_REF_PATTERNS: full })
     expect(readConfig(of('3', '3')).targets).toEqual({ targetRefPatterns: 3, fullRefPatterns: 3 })
     expect(readConfig(of('10', '13')).targets).toEqual({ targetRefPatterns: 10, fullRefPatterns: 13 })
@@ -114,7 +114,7 @@ describe('the configuration', () => {
     expect(13 + ADAPTIVE_MAX).toBe(referencesMax)
   })
 
-  it('serves metrics beside the APIs, or on a port of its own that is another one', () => {
+  it('serves metrics with the APIs, or on a separate port that must differ', () => {
     expect(readConfig({})).toMatchObject({ metricsAt: null, readyNeedsStores: false })
     expect(readConfig({ HOST: '::1', METRICS_PORT: '9100' }).metricsAt).toEqual({ host: '::1', port: 9100 })
     expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')

@@ -11,7 +11,7 @@ function lines(level: Parameters<typeof jsonLog>[0]) {
 }
 
 describe('the log', () => {
-  it('is one JSON object a line, whatever stands in its fields', () => {
+  it('is one JSON object a line, whatever its fields hold', () => {
     const { log, written } = lines('info')
     log.info({ route: '/x\n{"msg":"forged"}', n: 1n }, 'a "quoted"\u2028 line\n')
     log.warn('alone')
@@ -22,7 +22,7 @@ describe('the log', () => {
     ])
   })
 
-  it('keeps a level and all that is graver', () => {
+  it('keeps a level and all more severe ones', () => {
     for (const [index, level] of LOG_LEVELS.entries()) {
       const { log, written } = lines(level)
       for (const name of LOG_LEVELS) if (name !== 'silent') log[name](name)
@@ -30,7 +30,7 @@ describe('the log', () => {
     }
   })
 
-  it('tells an error with its causes, and nothing of what a query was given', () => {
+  it('writes an error with its causes, without the values of a query', () => {
     const { log, written } = lines('error')
     const cause = Object.assign(new TypeError('inner'), { parameters: ['secret'] })
     log.error({ err: Object.assign(new Error('outer', { cause }), { code: '23505', detail: 'secret' }) }, 'failed')
@@ -45,7 +45,7 @@ describe('the log', () => {
     expect(written[0]).not.toContain('secret')
   })
 
-  it('says what it could not print', () => {
+  it('names the fields that it cannot print', () => {
     const { log, written } = lines('info')
     const round: Record<string, unknown> = {}
     round.self = round
@@ -53,7 +53,7 @@ describe('the log', () => {
     expect(JSON.parse(written[0] ?? '')).toMatchObject({ msg: 'goes around', unprintable: ['round'] })
   })
 
-  it('stops nothing where it cannot be written: a full disk, a descriptor for nothing', () => {
+  it('does not throw if it cannot be written: a full disk, a read-only descriptor', () => {
     for (const [file, flags] of [
       ['/dev/full', 'w'],
       ['/dev/null', 'r'],
@@ -64,14 +64,14 @@ describe('the log', () => {
     }
   })
 
-  it('waits for a stuck reader once, not line by line, and goes on whole where it was cut short', () => {
+  it('waits for a blocked reader once, not for each line, and begins a new line after a truncated one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-log-'))
     const pipe = join(folder, 'pipe')
     execFileSync('mkfifo', [pipe])
     const descriptor = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
     const write = jsonLog('info', toDescriptor(descriptor))
     const filler = 'x'.repeat(3000)
-    // The first line that finds no room waits for 1 s; a hundred more would wait for 100.
+    // The first line without room waits for 1 s; a hundred more would wait for 100 s.
     for (let n = 0; n < 130; n++) write.info({ n }, filler)
     const held = Buffer.alloc(1 << 20)
     const length = readSync(descriptor, held)
@@ -101,13 +101,13 @@ describe('the log on a terminal', () => {
     ])
   })
 
-  it('colours the level, and only where that is wanted', () => {
+  it('colours the level, only if asked', () => {
     const { log, written } = text(true)
     log.error('failed')
     expect(written[0]).toContain('\u001b[31mERROR\u001b[0m failed')
   })
 
-  it('tells an error with its causes below the line', () => {
+  it('writes an error with its causes below the line', () => {
     const { log, written } = text(false)
     log.error({ err: new Error('outer', { cause: new TypeError('inner') }) }, 'failed')
     const lines = (written[0] ?? '').split('\n')
@@ -116,7 +116,7 @@ describe('the log on a terminal', () => {
     expect(lines).toContain('    caused by: TypeError: inner')
   })
 
-  it('lets nothing that was sent move the cursor or begin a line', () => {
+  it('lets no logged text move the cursor or begin a line', () => {
     const { log, written } = text(true)
     log.info({ path: '\u001b[2J\u009b1A\n12:00 FATAL forged\u202e\u2028' }, 'a\rb')
     const line = written[0] ?? ''

@@ -2,7 +2,7 @@ import { validate, version } from 'uuid'
 import { expect, it } from 'vitest'
 import { createUuidV7 } from '../../src/process/new-id.js'
 
-it('makes UUIDv7 that ascend, all different, of the time they are made', () => {
+it('creates ascending, distinct UUIDv7 with their time of creation', () => {
   const newId = createUuidV7(Date.now)
   const before = Date.now()
   const ids = Array.from({ length: 100_000 }, newId)
@@ -14,7 +14,7 @@ it('makes UUIDv7 that ascend, all different, of the time they are made', () => {
   expect(at(ids.at(-1))).toBeLessThanOrEqual(Date.now())
 })
 
-it('makes those of a clock that is set back behind the others all the same', () => {
+it('creates ascending ids even if the clock is set back', () => {
   let now = 5000
   const newId = createUuidV7(() => now)
   const ids = [newId(), newId()]

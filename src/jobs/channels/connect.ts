@@ -11,15 +11,15 @@ import {
 import { canonicalHost, type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
 import type { DeliveryOutcome } from '../../flows/alert/courier.js'
 
-/** What connections may be made, and whom they trust. */
+/** Restrictions on connections, and their trusted certificates. */
 export interface ConnectNeeds {
   readonly hosts: HostList
   readonly closedPorts: ReadonlySet<number>
-  /** Certificates (PEM) trusted beside the well-known ones; null for none. */
+  /** Certificates (PEM) that are trusted in addition to the well-known ones; null: none. */
   readonly ca: string | null
-  /** A try takes no longer, name, connection and conversation together. */
+  /** Deadline of a delivery: name lookup, connection and conversation together. */
   readonly deadlineMs: number
-  /** Addresses of a name; given to tests, that have names of their own. */
+  /** Resolves a name to addresses; tests use their own names. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
 }
 
@@ -29,7 +29,7 @@ interface Endpoint {
   readonly port: number
 }
 
-/** A try that failed, as it is told of. */
+/** A failed delivery, with the outcome to report. */
 export class Undelivered extends Error {
   override readonly name = 'Undelivered'
   constructor(readonly outcome: DeliveryOutcome) {
@@ -41,8 +41,8 @@ const byDns = async (name: string): Promise<readonly string[]> =>
   (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address)
 
 /**
- * The address to connect to, asked for once: a name that leads to another address a moment later is not asked again. Every
- * address of the name must be one that may be reached. Throws `Undelivered`.
+ * The address to connect to. The name is resolved once, so that it cannot lead to another address after the check. Every
+ * address of the name must be permitted. Throws `Undelivered`.
  */
 export async function addressOf(needs: ConnectNeeds, { host, port }: Endpoint): Promise<string> {
   if (!mayAlert(host, needs.hosts) || needs.closedPorts.has(port)) throw new Undelivered('not-allowed')
@@ -55,7 +55,7 @@ export async function addressOf(needs: ConnectNeeds, { host, port }: Endpoint): 
   return first
 }
 
-/** Reading 150 root certificates takes some 100 ms: once for each file. */
+/** Cached by file, because parsing 150 root certificates takes some 100 ms. */
 const contexts = new Map<string, SecureContext>()
 function trusting(ca: string): SecureContext {
   const made = contexts.get(ca) ?? createSecureContext({ ca: [...rootCertificates, ca], minVersion: 'TLSv1.2' })
@@ -63,7 +63,7 @@ function trusting(ca: string): SecureContext {
   return made
 }
 
-/** TLS as every channel wants it: the certificate is the host's that was configured, whatever address it was reached at. */
+/** TLS options of every channel: the certificate must be that of the configured host, whatever address was connected to. */
 export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOptions => ({
   ...(isIP(host) === 0 ? { servername: host } : {}),
   ...(ca === null ? { minVersion: 'TLSv1.2' } : { secureContext: trusting(ca) }),
@@ -71,8 +71,8 @@ export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOption
 })
 
 /**
- * Connects to `endpoint` (its address looked up once, and checked), by TLS where asked, and does `work`; the socket is gone
- * afterwards, and at the deadline whatever the work is at. Rejects with what the socket or the work rejects with.
+ * Connects to `endpoint` (its address resolved once, and checked), with TLS if asked, and runs `work`. Destroys the socket
+ * afterwards, and at the deadline in any case. Rejects with the error of the socket or of the work.
  */
 export async function connected<T>(
   needs: ConnectNeeds,
@@ -92,7 +92,7 @@ export async function connected<T>(
     await opened(socket, tls ? 'secureConnect' : 'connect')
     return work(socket)
   })()
-  doing.catch(() => {}) // heard below, or too late to matter
+  doing.catch(() => {}) // handled below, or after the deadline
   try {
     return await Promise.race([doing, late])
   } finally {
@@ -107,7 +107,7 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<voi
     socket.once('connect', () => {
       reached = true
     })
-    // A peer that hangs up in the middle of the handshake, or speaks no TLS at all, is no peer that cannot be reached.
+    // A peer that closes during the handshake, or does not speak TLS, was reached.
     socket.once('error', (error) =>
       reject(reached && !(error instanceof Undelivered) ? new Undelivered('tls-failed') : error),
     )
@@ -126,7 +126,7 @@ const UNREACHABLE = new Set([
   'EACCES',
 ])
 
-/** The category of whatever a try rejected with: nothing that the other side said is in it. */
+/** The outcome for the error of a delivery. It contains no text of the peer. */
 export function outcomeOf(error: unknown): DeliveryOutcome {
   if (error instanceof Undelivered) return error.outcome
   const code = (error as { code?: unknown } | null)?.code

@@ -4,7 +4,7 @@ import { sendEmail } from './email.js'
 import { sendSms } from './sms.js'
 import { sendSyslog } from './syslog.js'
 
-/** Sends over whichever channel it is. */
+/** Delivers messages over the channel of the settings. */
 export const createCourier =
   (needs: ConnectNeeds): Courier =>
   (settings, secret, message) => {

@@ -6,8 +6,8 @@ import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.j
 import { headingOf, linesOf } from './words.js'
 
 /**
- * One e-mail to all recipients by SMTP. The socket is ours, connected to the address that was checked; every header is a
- * template's or a mailbox that the settings' schema has read.
+ * Sends one e-mail to all recipients by SMTP, on our own socket to the checked address. Every header comes from a template or
+ * is a mailbox that the settings' schema has parsed.
  */
 export async function sendEmail(
   needs: ConnectNeeds,
@@ -48,9 +48,9 @@ export async function sendEmail(
   return send.catch((error: unknown) => smtpOutcome(error))
 }
 
-/** nodemailer's codes, and the reply's class where there was one. */
+/** The outcome for nodemailer's error codes, and the class of an SMTP reply. */
 function smtpOutcome(error: unknown): DeliveryOutcome {
-  // What nodemailer rejects with.
+  // The fields of nodemailer's errors.
   const { code, originalCode, responseCode } = (error ?? {}) as {
     code?: string
     originalCode?: string
@@ -60,7 +60,7 @@ function smtpOutcome(error: unknown): DeliveryOutcome {
   if (code === 'ETLS') return 'tls-failed'
   if (responseCode !== undefined && responseCode >= 500) return 'refused'
   if (responseCode !== undefined && responseCode >= 400) return 'busy'
-  // The connection was there: what breaks it now is the network, or TLS that was begun on it.
+  // The connection was established; a later error is one of the network, or of STARTTLS.
   if (code === 'ECONNECTION') return 'unreachable'
   if (code === 'ESOCKET') return outcomeOf({ code: originalCode }) === 'unreachable' ? 'unreachable' : 'tls-failed'
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return 'refused'

@@ -7,9 +7,9 @@ import { type ConnectNeeds, connected, outcomeOf } from './connect.js'
 import { sentenceFor } from './words.js'
 
 /**
- * One POST to the organization's gateway, JSON `{id, kind, at, to, text}`, signed: `X-Keystride-Signature` is `v1=` and the
- * hex HMAC-SHA256, under the signing secret, of `X-Keystride-Timestamp` (seconds), a dot, and the body. `Idempotency-Key`
- * is the delivery's id. A redirect is not followed and the answer's body not read.
+ * Sends one signed POST to the organization's gateway, JSON `{id, kind, at, to, text}`. `X-Keystride-Signature` is `v1=` and
+ * the hex HMAC-SHA256, with the signing secret, of `X-Keystride-Timestamp` (seconds), a dot, and the body. `Idempotency-Key` is
+ * the delivery's id. Does not follow redirects and does not read the answer's body.
  */
 export async function sendSms(
   needs: ConnectNeeds,
@@ -46,7 +46,7 @@ export async function sendSms(
   }
 }
 
-/** What a gateway computes to know who sent this. */
+/** The signature by which a gateway verifies the sender. */
 export const signature = (secret: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`
 

@@ -7,12 +7,12 @@ import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { addressOf, type ConnectNeeds, connected, outcomeOf, Undelivered } from './connect.js'
 import { sentenceFor } from './words.js'
 
-/** Syslog acknowledges nothing: a receiver that read to the end closes, and one that keeps the connection open has read too. */
+/** Syslog has no acknowledgement: a receiver closes once it has read all, or keeps the connection open. Both are a success. */
 const CLOSES_WITHIN_MS = 1000
-/** Where nobody listens on this machine or next door the network says so at once. */
+/** Time for the ICMP error of a closed port on this machine or the local network. */
 const REFUSED_WITHIN_MS = 100
 
-/** One RFC 5424 message: a datagram, or a frame on a connection of its own. */
+/** Sends one RFC 5424 message: a datagram, or a frame on a new connection. */
 export async function sendSyslog(
   needs: ConnectNeeds,
   settings: SyslogSettings,
@@ -48,7 +48,7 @@ async function sendFrame(socket: Socket, frame: string): Promise<DeliveryOutcome
     socket.once('error', reject)
     socket.once('close', () => resolve())
   })
-  closed.catch(() => {}) // heard below
+  closed.catch(() => {}) // handled below
   const written = new Promise<void>((resolve) => {
     socket.resume().end(frame, resolve)
   })

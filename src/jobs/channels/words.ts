@@ -1,13 +1,13 @@
 import { HEADINGS, oneLine, sentenceOf } from '../../domain/alert.js'
 import type { Message } from '../../flows/alert/courier.js'
 
-/** What a message is about, in a few words of ours. */
+/** The heading of a message. */
 export const headingOf = ({ test, event }: Message): string => (test === null ? HEADINGS[event.kind] : 'a test')
 
-/** What a message says, on one line. */
+/** The text of a message, on one line. */
 export const sentenceFor = ({ test, event }: Message): string => (test === null ? sentenceOf(event) : oneLine(test))
 
-/** The same for people to read: each line is one line. */
+/** The text of an e-mail, as lines. */
 export const linesOf = (message: Message): string[] => [
   sentenceFor(message),
   '',
