@@ -58,10 +58,17 @@
  * | MARK_CELLS | 500 x 2 x i32                | replay-mark | input of the hash                                         |
  * | MARK_DEALT, MARK_FLIGHTS | 500 x i32, x f64 | replay-mark | order of the intervals, and the intervals                 |
  * | MARK_BORDERS | 256 x f64                  | replay-mark | cell borders                                              |
+ * | PROBE_SKETCH | 385                        | host        | the probe's sketch (`repeats.ts` has the format)          |
+ * | KNOWN_SKETCHES | 64 x 385                 | host        | sketches of the member's known patterns, one after another |
+ * | REPEATED | 24                             | repeats     | the known pattern that the probe repeats most             |
+ * | REPEAT_COUNTS | 64 x 4 x i32              | repeats     | repeated and compared times of each known pattern, and whether it is confirmed |
+ * | REPEAT_PRESSES | 128 x u8                 | repeats     | repeated times of each press of the probe                 |
+ * | REPEAT_SHIFTS | 31 x u16                  | repeats     | histogram of the differences                              |
+ * | REPEAT_NEXT | 128 x u8                    | repeats     | next press of the same pair in the probe, 0 if none       |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
-export const LAYOUT_VERSION: i32 = 6
+export const LAYOUT_VERSION: i32 = 7
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -82,6 +89,7 @@ export const FEATURES_MAX: i32 = 768
 export const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
+export const KNOWN_SKETCHES_MAX: i32 = 64
 export const HABITS_STRIDE: i32 = 28
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
@@ -150,6 +158,13 @@ export const MARK_CELLS: usize = memory.data(4000, 16)
 export const MARK_DEALT: usize = memory.data(2000, 16)
 export const MARK_FLIGHTS: usize = memory.data(4000, 16)
 export const MARK_BORDERS: usize = memory.data(2048, 16)
+export const PROBE_SKETCH: usize = memory.data(385, 16)
+export const KNOWN_SKETCHES: usize = memory.data(24640, 16)
+export const REPEATED: usize = memory.data(24, 16)
+export const REPEAT_COUNTS: usize = memory.data(1024, 16)
+export const REPEAT_SHIFTS: usize = memory.data(62, 16)
+export const REPEAT_PRESSES: usize = memory.data(128, 16)
+export const REPEAT_NEXT: usize = memory.data(128, 16)
 
 // @ts-ignore: decorator
 @inline

@@ -1,6 +1,17 @@
 import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
-import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
+import {
+  countEdits,
+  countLater,
+  countReuses,
+  countSincereCopies,
+  EDIT_BAR,
+  EDITS,
+  STRONGER_EDIT_BAR,
+  STRONGER_EDITS,
+  targetsOf,
+} from './edits.js'
 import { countForgeries, populationOf, victimsOf, within } from './forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
 import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
@@ -106,6 +117,7 @@ export function attackFigures(
     const { samples: n, ofReference, ofAnything } = countReplays(kernel, patterns.flat(), how, samples)
     lines.push(line(name, cell(ofReference, n), cell(ofAnything, n), `${bar}`, `${n}`, judged(ofAnything, n, bar)))
   }
+  lines.push(...editLines(kernel, untouched, samples, onProgress))
   lines.push('', line('sincere pairs', 'called a replay', 'marks alike', 'bar', 'pairs'))
   for (const [name, of] of [
     ['Aalto, untouched, 50 presses', patterns],
@@ -115,5 +127,39 @@ export function attackFigures(
     const { pairs: n, resembling, called } = countPairs(kernel, of, PAIRS)
     lines.push(line(name, cell(called, n), cell(resembling, n), `${PAIRS_BAR}`, `${n}`, judged(called, n, PAIRS_BAR)))
   }
+  return lines
+}
+
+/** Edited copies that were authenticated, in percent, and sincere patterns that were called a copy. */
+function editLines(
+  kernel: Kernel,
+  people: readonly Person[],
+  samples: number,
+  onProgress: (message: string) => void,
+): string[] {
+  const targets = targetsOf(people)
+  const lines = ['', line('edited copies, authenticated', 'of a sign-in', 'of a reference', 'bar', 'samples')]
+  const bars = [
+    [EDIT_BAR, Object.entries(EDITS)],
+    [STRONGER_EDIT_BAR, Object.entries(STRONGER_EDITS)],
+  ] as const
+  for (const [bar, edits] of bars)
+    for (const [name, edit] of edits) {
+      onProgress(`edited copies: ${name}`)
+      const [seen, enrolled] = (['captures', 'enrolled'] as const).map((from) =>
+        countEdits(kernel, targets, [edit], from, samples),
+      )
+      if (seen === undefined || enrolled === undefined) continue
+      const worst = Math.max(seen.authenticated, enrolled.authenticated)
+      const cells = [seen, enrolled].map(({ authenticated, samples: n }) => cell(authenticated, n))
+      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, judged(worst, seen.samples, bar)))
+    }
+  const { mean, most } = countReuses(kernel, targets, 20)
+  lines.push(line('one capture 20 times, other pauses', `${mean.toFixed(2)} of 20`, `most ${most}`, '1'))
+  const { authenticated, copies, samples: n } = countLater(kernel, targets, samples)
+  lines.push(line("the owners' next patterns", cell(authenticated, n), `copies ${cell(copies, n)}`))
+  const patterns = people.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
+  const sincere = countSincereCopies(kernel, patterns)
+  lines.push(line('sincere, called a copy', cell(sincere.called, sincere.patterns), '', '0.1', `${sincere.patterns}`))
   return lines
 }

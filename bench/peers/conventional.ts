@@ -7,6 +7,7 @@ import { v7 } from 'uuid'
 import { z } from 'zod'
 import { VerifyReply, verifyReply } from '../../src/api/core/verify.js'
 import { Refusal } from '../../src/domain/refusal.js'
+import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../src/flows/attempt/verify.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
@@ -57,7 +58,8 @@ async function worker(): Promise<FastifyInstance> {
     scoring,
     sessions: usualSessions(redis) as SessionStore,
     authentications: { ...stores.authentications, record: usualRecord(pool) },
-    people: createPersonCache(config.profileCacheBytes),
+    people: createPersonCache(config.profileCacheBytes / 2),
+    memory: createPatternMemory(config.profileCacheBytes / 2),
     settingsOf: createSettings({ ...stores, monotonicMs: () => performance.now() }).settingsOf,
     adaptation: false,
     newId: () => v7(),

@@ -6,10 +6,11 @@ const WORD = 4
 const HEAD = 4
 const NOTHING = new Uint8Array()
 
-const partsOf = ({ body, replayKey, template, references, adaptive = [] }: ScoringTask) => [
+const partsOf = ({ body, replayKey, template, known, references, adaptive = [] }: ScoringTask) => [
   body,
   replayKey,
   template?.bytes ?? NOTHING,
+  known ?? NOTHING,
   ...references,
   ...adaptive,
 ]
@@ -55,18 +56,18 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
     const nReferences = words.getUint32(at, true)
-    const nParts = 3 + nReferences + words.getUint32(at + WORD, true)
+    const nParts = 4 + nReferences + words.getUint32(at + WORD, true)
     const nInTemplate = words.getUint32(at + 2 * WORD, true)
     const keep = words.getUint32(at + 3 * WORD, true) === 1
     const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))
     let from = at + WORD * (HEAD + nParts)
-    const [body, replayKey, template, ...samples] = lengths.map((length) => {
+    const [body, replayKey, template, known, ...samples] = lengths.map((length) => {
       const part = new Uint8Array(buffer, from, length)
       from += length
       return part
     })
-    if (body === undefined || replayKey === undefined || template === undefined)
-      throw new Error('a packed task without body, key and template')
+    if (body === undefined || replayKey === undefined || template === undefined || known === undefined)
+      throw new Error('a packed task without body, key, template and known patterns')
     at = (from + WORD - 1) & ~(WORD - 1)
     const task = {
       body,
@@ -74,6 +75,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
       references: samples.slice(0, nReferences),
       adaptive: samples.slice(nReferences),
       keep,
+      ...(known.length === 0 ? {} : { known }),
     }
     return nInTemplate === 0 ? task : { ...task, template: { bytes: template, n: nInTemplate } }
   })

@@ -29,9 +29,10 @@ interface Surface {
   readonly nameKey: (text: number, bytes: number, key: number) => void
   readonly scan: (bytes: number) => number
   readonly mark: (presses: number) => void
+  readonly repeats: (bytes: number) => void
 }
 
-const LAYOUT_VERSION = 6
+const LAYOUT_VERSION = 7
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
 const utf8Encoder = new TextEncoder()

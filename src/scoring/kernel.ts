@@ -3,6 +3,7 @@ import { hostKernel, type KernelHost, type KernelInstance, writeSample } from '.
 import { scanBody } from './kernel-scan.js'
 import { keepTemplate, restoreTemplate } from './kernel-template.js'
 import type { PatternRead } from './read-pattern.js'
+import type { Repeat } from './scoring.js'
 
 const MARK_KEY_BYTES = 32
 const MARK_EXACT_BYTES = 16
@@ -34,6 +35,11 @@ export interface Kernel {
    * `replayKey` (32 bytes) nobody can compute one, or aim a jitter at the borders of its cells.
    */
   mark(times: Float64Array, replayKey: Uint8Array): ReplayMark
+  /**
+   * Compares a pattern with the member's known patterns: sketches of `sketchOf`, `known` one after another, the first
+   * `KNOWN_SKETCHES_MAX` of them. Null without any.
+   */
+  repeats(sketch: Uint8Array, known: Uint8Array): Repeat | null
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. */
   score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
   /** Writes a sample into a slot and reads it: for many probes against the same references. */
@@ -82,6 +88,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
     memoryBytes: () => current().surface.memory.buffer.byteLength,
     scan: (body) => scanBody(host, body),
     mark: (times, replayKey) => markOf(host, times, replayKey),
+    repeats: (sketch, known) => repeatOf(host, sketch, known),
     score(probe, references) {
       const used = Math.min(references.length, referencesMax)
       writeSample(current(), 0, probe)
@@ -122,6 +129,18 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
     row: (which, slot, kind) =>
       view(address(which === 'raw' ? 'RAW' : 'Z') + (slot * 4 + kind) * compared * 4, compared),
   }
+}
+
+function repeatOf({ current, guarded }: KernelHost, sketch: Uint8Array, known: Uint8Array): Repeat | null {
+  const { address, bytes } = current()
+  bytes.set(sketch, address('PROBE_SKETCH'))
+  bytes.set(known, address('KNOWN_SKETCHES'))
+  guarded((surface) => surface.repeats(known.length))
+  const found = new DataView(bytes.buffer, address('REPEATED'), 24)
+  const index = found.getInt32(8, true)
+  if (index < 0) return null
+  const [repeated, compared] = [found.getInt32(12, true), found.getInt32(16, true)]
+  return { evidence: found.getFloat64(0, true), index, repeated, compared }
 }
 
 /** RESULT of the last score. */

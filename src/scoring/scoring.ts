@@ -23,8 +23,21 @@ export interface ScoringTask {
   readonly template?: ProfileTemplate
   /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
+  /** Sketches of the member's known patterns, one after another; absent or empty: none is compared. */
+  readonly known?: Uint8Array
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
+}
+
+/** The known pattern that a pattern repeats most. */
+export interface Repeat {
+  /** Position in `ScoringTask.known`. */
+  readonly index: number
+  /** Log-likelihood ratio of a copy against a sincere pattern. */
+  readonly evidence: number
+  /** Holds and press-press intervals that repeat, and that were compared. */
+  readonly repeated: number
+  readonly compared: number
 }
 
 /** The result of reading and scoring one typing pattern. */
@@ -46,6 +59,12 @@ export interface PatternReading {
   readonly bot: boolean
   /** A reference is the same pattern within a few ms. */
   readonly replayOfReference: boolean
+  /** Null without known patterns. */
+  readonly repeat: Repeat | null
+  /** `repeat` shows that this is an edited copy. */
+  readonly copyOfKnown: boolean
+  /** For the member's known patterns (`sketchOf`). */
+  readonly sketch: Uint8Array
   /**
    * Mean difference of all times from those of the nearest reference, shift and scale removed. Infinite without references, or
    * if none has this length within two presses and a speed between a fifth and five times this one.

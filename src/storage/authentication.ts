@@ -72,6 +72,22 @@ interface SessionTyping {
   readonly since: number
 }
 
+/** The pattern of a recorded attempt. */
+export interface TestedPattern {
+  readonly patternId: string
+  readonly createdAt: number
+  readonly authenticated: boolean
+  readonly sealed: Uint8Array
+}
+
+interface TestedBy {
+  readonly userRef: string
+  readonly memberId: string
+  /** Epoch ms. */
+  readonly since: number
+  readonly limit: number
+}
+
 export interface AuthenticationStore {
   /**
    * Writes the attempt, its replay mark and the member's counters atomically; resolves after the commit. A success
@@ -80,6 +96,8 @@ export interface AuthenticationStore {
   record(organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome>
   /** At most `most` patterns known at `now` (epoch ms) whose marks resemble this one: `record` would answer `replay` for each. */
   resembling(organizationId: string, mark: ReplayMark, now: number, most: number): Promise<KnownPattern[]>
+  /** Patterns that a member's attempts tested since a time, newest first, at most `limit`; without those that retention removed. */
+  tested(organizationId: string, by: TestedBy): Promise<TestedPattern[]>
   find(organizationId: string, id: string): Promise<Authentication | null>
   /** Time of the last sign-in by typing in a session since `since`, epoch ms; null if none. */
   typedInSession(organizationId: string, session: SessionTyping): Promise<number | null>

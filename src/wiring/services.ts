@@ -7,6 +7,7 @@ import { createPreferLanguage } from '../flows/account/preferred-language.js'
 import { createSecurityCodeFlows } from '../flows/account/security-code.js'
 import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
 import type { Courier } from '../flows/alert/courier.js'
+import { createPatternMemory } from '../flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../flows/attempt/person-cache.js'
 import { createVerify } from '../flows/attempt/verify.js'
 import { createExportFlows } from '../flows/insight/exports.js'
@@ -56,7 +57,8 @@ export function servicesOf(
   const needs = {
     ...stores,
     scoring,
-    people: createPersonCache(config.profileCacheBytes),
+    people: createPersonCache(config.profileCacheBytes / 2),
+    memory: createPatternMemory(config.profileCacheBytes / 2),
     ...settingsOfAll(stores, front),
     jobs,
     newId,

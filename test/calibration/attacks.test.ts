@@ -1,6 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FORGERY_BARS, PAIRS_BAR, SINCERE_BAR, withinBounds } from '../../bench/accuracy/attacks.js'
+import {
+  countEdits,
+  countReuses,
+  countSincereCopies,
+  EDIT_BAR,
+  EDITS,
+  STRONGER_EDIT_BAR,
+  STRONGER_EDITS,
+  targetsOf,
+} from '../../bench/accuracy/edits.js'
 import { countForgeries, populationOf, victimsOf } from '../../bench/accuracy/forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from '../../bench/accuracy/replays.js'
 import { countSincere, passphrases, pieces, type SincereCount, sentences } from '../../bench/accuracy/sincere.js'
@@ -73,6 +83,56 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
       figure('T05', `${what}: ${missed.toFixed(2)} % of ${REPLAYED} not stopped`, `${what}: ${bar} %`, missed <= bar)
     },
   )
+
+  const targets = targetsOf(aalto.untouched)
+  type Edits = Parameters<typeof countEdits>[2]
+  /** One figure: the edits of which most copies were authenticated. */
+  const worstOf = (what: string, all: readonly (readonly [string, Edits])[], samples: number, bar: number) => {
+    const counted = all.flatMap(([name, edits]) =>
+      (['captures', 'enrolled'] as const).map((from) => {
+        const { authenticated, samples: n } = countEdits(kernel, targets, edits, from, samples)
+        return { percent: (100 * authenticated) / n, n, name }
+      }),
+    )
+    const worst = counted.reduce((most, one) => (one.percent > most.percent ? one : most))
+    const found = `${what}: ${worst.percent.toFixed(2)} % of ${worst.n} at most (${worst.name})`
+    figure('T05', found, `${what}: ${bar} %`, worst.percent <= bar)
+  }
+  const EDITED = LONG ? 10_000 : targets.length
+  const single = Object.entries(EDITS)
+
+  it.skipIf(skipped)(`authenticates few edited copies of sign-ins and references${why}`, () => {
+    const edits = single.map(([name, edit]) => [name, [edit]] as const)
+    worstOf(`${edits.length} edits, copies authenticated`, edits, EDITED, EDIT_BAR)
+    const stronger = Object.entries(STRONGER_EDITS).map(([name, edit]) => [name, [edit]] as const)
+    worstOf('edits that lose more', stronger, EDITED, STRONGER_EDIT_BAR)
+  })
+
+  it.skipIf(skipped)(
+    `authenticates few copies with two edits${why}`,
+    () => {
+      const pairs = single.flatMap(([first, one]) =>
+        single.flatMap(([second, other]) =>
+          first === second ? [] : [[`${first}, then ${second}`, [one, other]] as const],
+        ),
+      )
+      worstOf(`${pairs.length} pairs of edits`, pairs, LONG ? 2000 : 80, EDIT_BAR)
+    },
+    600_000,
+  )
+
+  it.skipIf(skipped)(`authenticates at most one of 20 uses of a capture${why}`, () => {
+    const { mean, most } = countReuses(kernel, LONG ? targets : targets.slice(0, 40), 20)
+    figure('T05', `${mean.toFixed(2)} of 20 uses of a capture authenticated, ${most} at most`, '1', most <= 1)
+  })
+
+  it.skipIf(skipped)(`calls at most one sincere pattern in 1,000 a copy of 48 before it${why}`, () => {
+    const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
+    const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]
+    const { called, patterns } = countSincereCopies(kernel, [...texts, ...typists])
+    const percent = (100 * called) / patterns
+    figure('T05', `${percent.toFixed(3)} % of ${patterns} sincere patterns called a copy`, '0.1 %', percent <= 0.1)
+  })
 
   it.skipIf(skipped)(`takes at most one sincere pair in 1,000 for a replay${why}`, () => {
     const people = aalto.untouched.slice(0, LONG ? aalto.untouched.length : 50)

@@ -3,6 +3,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
 import { createSecurityCodeFlows } from '../../src/flows/account/security-code.js'
 import { createUnlock } from '../../src/flows/account/unlock.js'
+import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../src/flows/attempt/verify.js'
 import { createLegacyLink } from '../../src/flows/legacy/legacy-link.js'
@@ -182,6 +183,7 @@ export function startProcess(needs: Needs, process: number) {
     scoring: standInScoring,
     vault: needs.vault,
     codeHash: needs.codeHash,
+    memory: createPatternMemory(REMEMBERED * 20_000),
     people: createPersonCache(REMEMBERED * (PERSON_BYTES + PERSON_TEXT_BYTES)),
     settingsOf: async (organizationId: string) => ({ ...(await memory.settingsOf(organizationId)), words: POOLS }),
     targets: needs.targets,

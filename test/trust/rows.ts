@@ -40,7 +40,7 @@ export const ROWS: readonly Row[] = [
   {
     id: 'T05',
     what: 'A recorded typing pattern is sent again',
-    must: '10,000 of 10,000 exact replays are stopped, and 95 to 99.9 % of jittered, shifted or scaled ones. At most 0.1 % of sincere pairs are called a replay',
+    must: '10,000 of 10,000 exact replays are stopped, and 95 to 99.9 % of jittered, shifted or scaled ones. At most 2 % of copies with one edit or two are authenticated (a pause, dropped keys, parts scaled, warped or swapped), 10 % of those with 8 ms of jitter or of 15 keys alone, and 1 of 20 uses of a capture. At most 0.1 % of sincere patterns are called a replay',
   },
   {
     id: 'T06',

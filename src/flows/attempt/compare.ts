@@ -3,18 +3,22 @@ import { liftable } from '../../domain/adaptation.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../../scoring/scoring.js'
+import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { CodeHash } from '../../storage/code-hash.js'
 import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
+import { type KnownPatterns, knownPatterns, type PatternMemory } from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
 
 export interface CompareNeeds {
   readonly profiles: ProfileStore
   readonly vault: Vault
   readonly people: PersonCache
+  readonly memory: PatternMemory
+  readonly authentications: Pick<AuthenticationStore, 'tested'>
   readonly scoring: Scoring
   /** Profiles learn from clean sign-ins, and what they learned counts. */
   readonly adaptation: boolean
@@ -29,6 +33,8 @@ export interface TypingComparison {
   readonly method: 'biometric'
   readonly reading: PatternReading
   readonly profileVersion: number
+  /** The patterns that it was compared with for copies. */
+  readonly known: KnownPatterns
   /** Template of the enrolled references; null if none is to be cached. */
   readonly template: ProfileTemplate | null
   readonly hasAdaptive: boolean
@@ -58,10 +64,10 @@ export const compare = (
 ): Promise<Comparison | Refusal> =>
   input.kind === 'pattern' ? compareTyping(needs, context, input.body) : compareCode(needs, context, input.code)
 
-/** Whether the comparison still holds for the member as read again: other references or another code are compared anew. */
+/** Whether the comparison still holds for the member as read again: other references, new known patterns or another code are compared anew. */
 export const stillHolds = (comparison: Comparison, { member }: AttemptContext): boolean =>
   comparison.method === 'biometric'
-    ? comparison.profileVersion === member.profileVersion
+    ? comparison.profileVersion === member.profileVersion && comparison.known.attemptsVersion >= member.attemptsVersion
     : comparison.version === member.code.version
 
 async function compareTyping(
@@ -73,18 +79,18 @@ async function compareTyping(
   const { organizationId } = who
   const cached = needs.people.profileOf(who, member)
   const stored = cached === null ? await needs.profiles.references(organizationId, member.id) : null
-  const replayKey = await needs.vault.replayKey(organizationId)
+  const [replayKey, known] = await Promise.all([needs.vault.replayKey(organizationId), knownPatterns(needs, context)])
   const against =
     cached === null
       ? { references: await opened(needs, context, (stored ?? []).filter(isEnrolled)), keep: true }
       : { references: [], template: cached.template }
-  const first = await needs.scoring.score({ body, replayKey, ...against })
+  const first = await needs.scoring.score({ body, replayKey, known: known.sketches, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = cached?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
   const enrolled = cached?.references ?? idsOf((stored ?? []).filter(isEnrolled))
   const { result, references, adaptive } = mayLift
-    ? await lift(needs, context, body, replayKey)
+    ? await lift(needs, context, body, replayKey, known)
     : { result: first, references: enrolled, adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { reading } = result
@@ -96,6 +102,7 @@ async function compareTyping(
     method: 'biometric',
     reading,
     profileVersion: member.profileVersion,
+    known,
     template: cached?.template ?? first.reading.kept,
     hasAdaptive,
     references,
@@ -111,11 +118,12 @@ async function lift(
   context: AttemptContext,
   body: Uint8Array,
   replayKey: Uint8Array,
+  known: KnownPatterns,
 ): Promise<Pick<TypingComparison, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
   const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
   const [enrolled, learned] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
   const [references, adaptive] = await Promise.all([opened(needs, context, enrolled), opened(needs, context, learned)])
-  const result = await needs.scoring.score({ body, replayKey, references, adaptive })
+  const result = await needs.scoring.score({ body, replayKey, known: known.sketches, references, adaptive })
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
 

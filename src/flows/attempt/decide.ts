@@ -65,7 +65,7 @@ function decideTyping(
   const { reading, patternId, sealed } = comparison
   const { settings, member } = context
   const { policy } = settings.policy
-  const replay = reading.replayOfReference || seenBefore
+  const replay = reading.replayOfReference || reading.copyOfKnown || seenBefore
   const replayRejected = replay && needs.replay === 'reject'
   const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
   const circumstances = circumstancesOf(needs, comparison, stamp.now)

@@ -5,6 +5,7 @@ import type { ProfileStore } from '../../storage/profile.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { AttemptContext } from './attempt-context.js'
 import type { TypingComparison } from './compare.js'
+import { type PatternMemory, remember } from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
 
 export interface LearnNeeds {
@@ -12,6 +13,7 @@ export interface LearnNeeds {
   readonly profiles: Pick<ProfileStore, 'adapt'>
   readonly people: PersonCache
   readonly adaptation: boolean
+  readonly memory: PatternMemory
 }
 
 /** After a recorded typing attempt: notes a failure in the session, learns from a clean sign-in, updates the person cache. */
@@ -23,7 +25,9 @@ export async function learn(
 ): Promise<void> {
   await noteFailure(needs, context, record)
   const { who, account, member, nth } = context
-  const { template, hasAdaptive, references } = comparison
+  const { template, hasAdaptive, references, known, patternId, reading } = comparison
+  const { createdAt: at, authenticated } = record
+  remember(needs.memory, member, known, { id: patternId, at, authenticated, sketch: reading.sketch })
   const changed = await adapt(needs, context, comparison, record)
   if (changed || template === null) needs.people.forget(who)
   else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })

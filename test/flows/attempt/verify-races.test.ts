@@ -4,6 +4,7 @@ import { DEFAULT_TARGETS, type ProfileTargets } from '../../../src/domain/biomet
 import { Refusal } from '../../../src/domain/refusal.js'
 import { REPLAY_NEAR_MS } from '../../../src/domain/replay.js'
 import { createAccountFlows } from '../../../src/flows/account/accounts.js'
+import { createPatternMemory } from '../../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache, type PersonCache } from '../../../src/flows/attempt/person-cache.js'
 import { createVerify } from '../../../src/flows/attempt/verify.js'
 import { createSettings } from '../../../src/flows/organization/settings.js'
@@ -68,6 +69,7 @@ function flowsOn(
     replay: 'reject' as const,
     adaptation: true,
     people: createPersonCache(MEMORY),
+    memory: createPatternMemory(MEMORY),
     contextIndicators: [],
     ...changes,
   }
@@ -102,13 +104,17 @@ async function enrolled() {
     accountId: account.id,
     memberId: member?.id ?? '',
     patternIds: [] as string[],
+    bodies: [] as Buffer[],
     fresh: () => bytes(typist.types(text(next), next++)),
     session: async () => (await flows.bootstrap(who, null, HINTS)).sessionToken,
     enroll: async () => {
       const session = await one.session()
       while (one.patternIds.length < 5) {
-        const { patternId } = await flows.enroll(who, session, one.fresh(), HINTS).catch(ifBot)
-        if (patternId !== null) one.patternIds.push(patternId)
+        const body = one.fresh()
+        const { patternId } = await flows.enroll(who, session, body, HINTS).catch(ifBot)
+        if (patternId === null) continue
+        one.patternIds.push(patternId)
+        one.bodies.push(body)
       }
     },
     references: () => stores.profiles.references(organizationId, one.memberId),
@@ -419,6 +425,74 @@ describe('a process with a cached person', () => {
       Array.from({ length: 12 }, () => one.flows.verify(one.who, session, other.fresh(), HINTS)),
     )
     expect(answers.filter(({ authentication }) => authentication !== null)).toHaveLength(3)
+  })
+})
+
+describe('an edited copy of a pattern that was seen', () => {
+  /** The pattern with its times from a press on moved by `ms`, as a longer pause moves them. */
+  function withPause(body: Buffer, press: number, ms: number): Buffer {
+    const pattern = JSON.parse(body.toString()) as {
+      kevt: { et: number; t: number }[]
+      k: { et: number; s: number; h: number }[]
+    }
+    const from = pattern.k[press]?.et ?? 0
+    const moved = (et: number) => (et < from ? et : et + ms)
+    const kevt = pattern.kevt.map((event) => ({
+      ...event,
+      et: moved(event.et),
+      t: event.t + moved(event.et) - event.et,
+    }))
+    const k = pattern.k.map(({ et, h, s, ...key }, i) => ({
+      ...key,
+      et: moved(et),
+      h: moved(et + h) - moved(et),
+      s: i === press ? s + ms : s,
+    }))
+    return bytes({ ...pattern, kevt, k })
+  }
+  const rejected = { authenticated: false, recommendedAction: 'block', reason: 'fraud-detected' }
+
+  it.each(['that judged the original', 'that has read nothing', 'that judged an attempt before the original'])(
+    'is rejected by a process %s',
+    async (process) => {
+      const one = await enrolled()
+      const [first, other] = [flowsOn(), flowsOn()]
+      const send = async (flows: ReturnType<typeof flowsOn>, body: Buffer) =>
+        (await flows.verify(one.who, await one.session(), body, HINTS)).authentication
+      if (process === 'that judged an attempt before the original') await send(other, one.fresh())
+      const original = one.fresh()
+      expect(await send(first, original)).not.toBeNull()
+      const judge = process === 'that judged the original' ? first : other
+      for (const [press, ms] of [
+        [10, 180],
+        [30, 400],
+      ] as const)
+        expect(await send(judge, withPause(original, press, ms))).toMatchObject(rejected)
+      expect(await send(judge, one.fresh())).not.toMatchObject({ reason: 'fraud-detected' })
+    },
+  )
+
+  it('of a reference is rejected', async () => {
+    const one = await enrolled()
+    const session = await one.session()
+    const copy = withPause(one.bodies[0] ?? bytes({}), 12, 250)
+    expect((await flowsOn().verify(one.who, session, copy, HINTS)).authentication).toMatchObject(rejected)
+  })
+
+  it('is authenticated once at most of eight at the same time', async () => {
+    const one = await enrolled()
+    const original = one.fresh()
+    const processes = [flowsOn(), flowsOn()]
+    const sessions = await Promise.all(Array.from({ length: 8 }, () => one.session()))
+    const answers = await Promise.all(
+      sessions.map((session, i) =>
+        processes[i % 2]?.verify(one.who, session, withPause(original, 5 + 4 * i, 120 + 40 * i), HINTS),
+      ),
+    )
+    expect(answers.filter((answer) => answer?.authentication?.authenticated).length).toBeLessThanOrEqual(1)
+    expect(
+      answers.filter((answer) => answer?.authentication?.reason === 'fraud-detected').length,
+    ).toBeGreaterThanOrEqual(2)
   })
 })
 

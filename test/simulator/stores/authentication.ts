@@ -64,6 +64,15 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },
+    tested: (organizationId, { userRef, memberId, since, limit }) =>
+      of(organizationId, userRef)
+        .flatMap(({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
+          by === memberId && createdAt >= since && patternId !== null && sealed !== null
+            ? [{ patternId, createdAt, authenticated, sealed }]
+            : [],
+        )
+        .sort((a, b) => b.createdAt - a.createdAt)
+        .slice(0, limit),
     find(organizationId, id) {
       for (const [place, list] of tables.authentications) {
         const found = place.startsWith(`${organizationId} `) ? list.find((one) => one.id === id) : undefined

@@ -28,6 +28,21 @@ export function postgresAuthentications(database: Database): AuthenticationStore
         return row?.created_at.getTime() ?? null
       }),
 
+    tested: (organizationId, { userRef, memberId, since, limit }) =>
+      database.keyed(organizationId, async (sql) => {
+        const rows = await sql<{ pattern_id: string; created_at: Date; authenticated: boolean; sealed: Uint8Array }[]>`
+          select pattern_id, created_at, authenticated, sealed from keystride.authentication
+          where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
+            and member_id = ${memberId} and pattern_id is not null and sealed is not null
+          order by id desc limit ${limit}`
+        return rows.map(({ pattern_id, created_at, authenticated, sealed }) => ({
+          patternId: pattern_id,
+          createdAt: created_at.getTime(),
+          authenticated,
+          sealed,
+        }))
+      }),
+
     // Uses the index on the user's attempts: an index on pattern_id would cost every attempt.
     findByPattern: (organizationId, userRef, patternId) =>
       database.keyed(organizationId, async (sql) => {

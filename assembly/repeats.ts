@@ -1,0 +1,196 @@
+/**
+ * Finds a pattern that repeats one of the member's known patterns although it was edited: presses dropped, pauses changed,
+ * parts swapped or stretched. A person never types a pattern with the holds and press-press intervals of an earlier one; a
+ * copy has them.
+ *
+ * A sketch is a pattern in 1 + 3n bytes: u8 presses n (127 at most) and in its highest bit whether the pattern is confirmed,
+ * n key indices, n holds, n intervals from the previous press (0 at the first). A time is a step on a logarithmic scale, 2.75 %
+ * wide (`src/scoring/sketch.ts` writes it).
+ *
+ * Each press of the probe is compared with the presses of the same key after the same key in a known pattern. A time repeats
+ * if it differs by at most `TOLERANCE` steps from the shift that most times share: a factor on all times is one shift. The
+ * evidence of a copy is the log-likelihood ratio of the repeats under two shares: p0 between sincere patterns, p1 between a
+ * pattern and its copy (Wald, Sequential Tests of Statistical Hypotheses, 1945). p0 is the probe's share with the other
+ * confirmed patterns (references and successful sign-ins), because regular typists repeat more; others may be copies that an
+ * attacker sent to raise it.
+ */
+import {
+  KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, PAIR_IDS, PROBE_SKETCH, REPEATED, REPEAT_COUNTS, REPEAT_NEXT, REPEAT_PRESSES, REPEAT_SHIFTS,
+} from './layout'
+
+/** 3 steps are 8 %. */
+const TOLERANCE: i32 = 3
+/** Bounds of p0; its prior is the lower one, with this weight in times. */
+const SHARE_MIN: f64 = 0.3
+const SHARE_MAX: f64 = 0.95
+const SHARE_WEIGHT: f64 = 60
+/** p1 - p0 as a share of 1 - p0. */
+const COPY_GAIN: f64 = 0.8
+/** Largest shift, in steps: a factor of 0.72 to 1.39. A pattern stretched further is not typed at the owner's pace. */
+const SHIFT_MAX: i32 = 12
+const CONFIRMED: i32 = 0x80
+
+/**
+ * Compares PROBE_SKETCH with the sketches in the first `bytes` bytes of KNOWN_SKETCHES. Afterwards REPEATED holds f64 evidence,
+ * i32 index of the pattern with the most of it (-1: none), i32 repeated times and i32 compared times; REPEAT_PRESSES holds a
+ * byte for each press of the probe: 0 if not compared with that pattern, else 1 + its repeated times (0 to 2).
+ */
+export function repeats(bytes: i32): void {
+  thread()
+  const end = KNOWN_SKETCHES + <usize>bytes
+  let patterns = 0, repeated = 0, compared = 0
+  for (let at = KNOWN_SKETCHES; at < end && patterns < KNOWN_SKETCHES_MAX; at += sizeAt(at)) {
+    count(at)
+    if (isConfirmed(at)) {
+      repeated += tallyRepeated
+      compared += tallyCompared
+    }
+    const counts = REPEAT_COUNTS + (<usize>patterns << 4)
+    store<i32>(counts, tallyRepeated)
+    store<i32>(counts, tallyCompared, 4)
+    store<i32>(counts, <i32>isConfirmed(at), 8)
+    patterns++
+  }
+  let most: f64 = -Infinity
+  let found = -1
+  for (let i = 0; i < patterns; i++) {
+    const counts = REPEAT_COUNTS + (<usize>i << 4)
+    const hits = load<i32>(counts)
+    const times = load<i32>(counts, 4)
+    const own = load<i32>(counts, 8)
+    const evidence = evidenceOf(hits, times, repeated - own * hits, compared - own * times)
+    if (evidence <= most) continue
+    most = evidence
+    found = i
+  }
+  store<f64>(REPEATED, most)
+  store<i32>(REPEATED, found, 8)
+  let at = KNOWN_SKETCHES
+  for (let i = 0; i < found; i++) at += sizeAt(at)
+  if (found >= 0) count(at)
+  store<i32>(REPEATED, found < 0 ? 0 : tallyRepeated, 12)
+  store<i32>(REPEATED, found < 0 ? 0 : tallyCompared, 16)
+  unthread()
+}
+
+/** `repeated` of `compared` times repeat with the other confirmed patterns. */
+function evidenceOf(hits: i32, times: i32, repeated: i32, compared: i32): f64 {
+  const share = (<f64>repeated + SHARE_WEIGHT * SHARE_MIN) / (<f64>compared + SHARE_WEIGHT)
+  const p0 = min(SHARE_MAX, max(SHARE_MIN, share))
+  const p1 = p0 + COPY_GAIN * (1 - p0)
+  return <f64>hits * Math.log(p1 / p0) + <f64>(times - hits) * Math.log((1 - p1) / (1 - p0))
+}
+
+// @ts-ignore: decorator
+@inline
+function pressesAt(sketch: usize): i32 {
+  return <i32>load<u8>(sketch) & ~CONFIRMED
+}
+
+// @ts-ignore: decorator
+@inline
+function isConfirmed(sketch: usize): bool {
+  return (<i32>load<u8>(sketch) & CONFIRMED) != 0
+}
+
+// @ts-ignore: decorator
+@inline
+function sizeAt(sketch: usize): usize {
+  return 1 + 3 * <usize>pressesAt(sketch)
+}
+
+// @ts-ignore: decorator
+@inline
+function pairAt(sketch: usize, press: i32): usize {
+  const key = sketch + <usize>press
+  return PAIR_IDS + (<usize>((<i32>load<u8>(key) << 7) + <i32>load<u8>(key, 1)) << 1)
+}
+
+/** Links the probe's presses by key pair. */
+function thread(): void {
+  for (let i = pressesAt(PROBE_SKETCH) - 1; i > 0; i--) {
+    const head = pairAt(PROBE_SKETCH, i)
+    store<u8>(REPEAT_NEXT + <usize>i, <u8>load<u16>(head))
+    store<u16>(head, <u16>i)
+  }
+}
+
+function unthread(): void {
+  for (let i = pressesAt(PROBE_SKETCH) - 1; i > 0; i--) store<u16>(pairAt(PROBE_SKETCH, i), 0)
+}
+
+let tallyRepeated: i32 = 0
+let tallyCompared: i32 = 0
+
+/** Compares the probe with one sketch: fills REPEAT_PRESSES and the tallies. */
+function count(sketch: usize): void {
+  const shift = shiftOf(sketch)
+  const n = <usize>pressesAt(PROBE_SKETCH)
+  const m = <usize>pressesAt(sketch)
+  memory.fill(REPEAT_PRESSES, 0, n)
+  for (let t = 1; t < <i32>m; t++) {
+    const hold = <i32>load<u8>(sketch + 1 + m + <usize>t) + shift
+    const interval = <i32>load<u8>(sketch + 1 + 2 * m + <usize>t) + shift
+    for (let i = <usize>load<u16>(pairAt(sketch, t)); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
+      const isHold = abs(hold - <i32>load<u8>(PROBE_SKETCH + 1 + n + i)) <= TOLERANCE
+      const isInterval = abs(interval - <i32>load<u8>(PROBE_SKETCH + 1 + 2 * n + i)) <= TOLERANCE
+      const mark = REPEAT_PRESSES + i
+      store<u8>(mark, <u8>max(<i32>load<u8>(mark), 1 + <i32>isHold + <i32>isInterval))
+    }
+  }
+  tallyRepeated = 0
+  tallyCompared = 0
+  for (let i: usize = 1; i < n; i++) {
+    const mark = <i32>load<u8>(REPEAT_PRESSES + i)
+    if (mark == 0) continue
+    tallyRepeated += mark - 1
+    tallyCompared += 2
+  }
+}
+
+/** Differences further than this from no shift are not counted. */
+const REACH: i32 = SHIFT_MAX + TOLERANCE
+
+/** The shift, in steps, from the sketch to the probe that most times share; the smallest of equal ones. */
+function shiftOf(sketch: usize): i32 {
+  const n = <usize>pressesAt(PROBE_SKETCH)
+  const m = <usize>pressesAt(sketch)
+  memory.fill(REPEAT_SHIFTS, 0, <usize>(2 * REACH + 1) << 1)
+  for (let t = 1; t < <i32>m; t++) {
+    const hold = <i32>load<u8>(sketch + 1 + m + <usize>t)
+    const interval = <i32>load<u8>(sketch + 1 + 2 * m + <usize>t)
+    for (let i = <usize>load<u16>(pairAt(sketch, t)); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
+      tally(<i32>load<u8>(PROBE_SKETCH + 1 + n + i) - hold)
+      tally(<i32>load<u8>(PROBE_SKETCH + 1 + 2 * n + i) - interval)
+    }
+  }
+  let best = 0
+  let most = within(0)
+  for (let shift = 1; shift <= SHIFT_MAX; shift++) {
+    if (within(shift) > most) {
+      most = within(shift)
+      best = shift
+    }
+    if (within(-shift) > most) {
+      most = within(-shift)
+      best = -shift
+    }
+  }
+  return best
+}
+
+// @ts-ignore: decorator
+@inline
+function tally(difference: i32): void {
+  if (abs(difference) > REACH) return
+  const at = REPEAT_SHIFTS + (<usize>(difference + REACH) << 1)
+  store<u16>(at, load<u16>(at) + 1)
+}
+
+/** Times that repeat under a shift. */
+function within(shift: i32): i32 {
+  let sum = 0
+  for (let difference = shift - TOLERANCE; difference <= shift + TOLERANCE; difference++)
+    sum += <i32>load<u16>(REPEAT_SHIFTS + (<usize>(difference + REACH) << 1))
+  return sum
+}
