@@ -27,6 +27,7 @@ const RULES: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /** Folders and files whose sentences are held to the rules. */
 const HELD: readonly string[] = [
+  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
   'SECURITY.md',
