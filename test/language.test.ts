@@ -73,6 +73,12 @@ const HELD: readonly string[] = [
   'test/bench/',
   'test/domain/',
   'test/flows/',
+  'test/jobs/',
+  'test/mutation/',
+  'test/process/',
+  'test/servers/',
+  'test/simulator/',
+  'test/trust/',
 ]
 
 interface Sentence {

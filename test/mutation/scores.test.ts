@@ -10,7 +10,7 @@ const mutants = (fileName: string, noticed: number, others: readonly string[]) =
 ]
 
 describe('a mutation score', () => {
-  it('counts what a test failed of or did not end with, and nothing else', () => {
+  it('counts mutants that fail a test or time out, and no others', () => {
     const others = ['Timeout', 'Survived', 'NoCoverage', 'RuntimeError', 'CompileError', 'Ignored', 'Pending']
     expect(scores(['a.ts', 'b.ts'], [...mutants('/x/a.ts', 2, others), ...mutants('b.ts', 1, [])])).toEqual([
       { file: 'a.ts', mutants: 9, noticed: 3, percent: 33.3 },
@@ -18,19 +18,19 @@ describe('a mutation score', () => {
     ])
   })
 
-  it(`holds from ${BAR} % on, in every file`, () => {
+  it(`passes from ${BAR} % on, for all files`, () => {
     const at = (noticed: number) => scores(['a.ts'], mutants('a.ts', noticed, Array(1000 - noticed).fill('Survived')))
     expect(holds(at(800))).toBe(true)
     expect(holds(at(799))).toBe(false)
     expect(holds([...at(1000), ...at(799)])).toBe(false)
   })
 
-  it('does not hold where nothing was mutated', () => {
+  it('fails without mutants', () => {
     expect(holds([])).toBe(false)
     expect(holds(scores(['a.ts'], mutants('b.ts', 9, [])))).toBe(false)
   })
 
-  it('is told by file with its verdict', () => {
+  it('is printed by file with its verdict', () => {
     const table = scores(['a.ts', 'b.ts'], [...mutants('a.ts', 4, ['Survived']), ...mutants('b.ts', 1, ['Survived'])])
     expect(told(table).split('\n')).toEqual([
       'holds   80.0 %     4 of    5  a.ts',
@@ -46,7 +46,7 @@ describe('a mutation score', () => {
 })
 
 describe('docs/mutation.md', () => {
-  it('has every file that is mutated, at the bar or above', () => {
+  it('lists every mutated file, at or above the bar', () => {
     const rows = rowsOfPage(readFileSync(`${root}docs/mutation.md`, 'utf8'))
     expect(rows.map(([file]) => file)).toEqual(MUTATED)
     expect(MUTATED.filter((file) => !existsSync(root + file))).toEqual([])

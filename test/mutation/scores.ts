@@ -1,4 +1,4 @@
-/** Files whose mutants are counted: what decides about attempts, codes, references of users, links and where they lead. */
+/** The mutated files: the rules of attempts, codes, user references, links and redirects. */
 export const MUTATED: readonly string[] = [
   'src/domain/attempts.ts',
   'src/domain/security-code.ts',
@@ -7,10 +7,10 @@ export const MUTATED: readonly string[] = [
   'src/domain/redirect-uri.ts',
 ]
 
-/** Percent of the mutants of each file that some test has to notice. */
+/** Least share of the mutants of each file that tests must detect, %. */
 export const BAR = 80
 
-/** One small bug that was put into a file, and what became of it. */
+/** A small bug in a file, with its outcome. */
 interface Mutant {
   readonly fileName: string
   readonly status: string
@@ -20,14 +20,14 @@ interface Score {
   readonly file: string
   readonly mutants: number
   readonly noticed: number
-  /** Percent, cut off to tenths: what falls short of the bar does not look like it. */
+  /** Percent, rounded down to tenths, so that a score below the bar never reads as the bar. */
   readonly percent: number
 }
 
-/** A test failed of it, or did not end. A mutant on which the runner itself broke off counts as not noticed. */
+/** A test failed or did not end. A mutant on which the runner itself fails is not detected. */
 const NOTICED = ['Killed', 'Timeout']
 
-/** The score of each file, in the order given; a file without mutants has 0. */
+/** The score of each file, in the given order; 0 for a file without mutants. */
 export const scores = (files: readonly string[], mutants: readonly Mutant[]): Score[] =>
   files.map((file) => {
     const own = mutants.filter(({ fileName }) => fileName.endsWith(file))
@@ -36,7 +36,7 @@ export const scores = (files: readonly string[], mutants: readonly Mutant[]): Sc
     return { file, mutants: own.length, noticed, percent }
   })
 
-/** Whether every file reaches the bar. */
+/** Whether all files reach the bar. */
 export const holds = (table: readonly Score[]): boolean =>
   table.length > 0 && table.every(({ percent }) => percent >= BAR)
 
@@ -49,7 +49,7 @@ export const told = (table: readonly Score[]): string =>
     })
     .join('\n')
 
-/** Where and how a run was made. */
+/** Date, machine and duration of a run. */
 interface Run {
   readonly date: string
   readonly machine: string
@@ -58,7 +58,7 @@ interface Run {
 
 const minutes = (seconds: number) => `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
 
-/** docs/mutation.md. */
+/** The text of docs/mutation.md. */
 export const page = (table: readonly Score[], { date, machine, seconds }: Run): string => `# Mutation tests
 
 Stryker puts small bugs into the rules of attempts, codes, user references, profile links and redirects, one at a time: an inverted
@@ -72,6 +72,6 @@ the bugs in each file. Some of the others change nothing that can be observed.
 ${table.map(({ file, mutants, noticed, percent }) => `| \`${file}\` | ${mutants} | ${noticed} | ${percent.toFixed(1)} % |`).join('\n')}
 `
 
-/** The rows of such a page: file and score. */
+/** The rows of such a page: file and score, %. */
 export const rowsOfPage = (text: string): (readonly [file: string, percent: number])[] =>
   [...text.matchAll(/^\| `([^`]+)` \|.*\| ([\d.]+) % \|$/gm)].map(([, file = '', percent]) => [file, Number(percent)])

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The tests of the mutated files that need no server: they run once for every mutant. */
+/** The tests of the mutated files that need no server. They run once for each mutant. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

@@ -1,4 +1,4 @@
-/** A certificate of nobody but these tests, for localhost and 127.0.0.1, with its key: it keeps no secret. */
+/** A test certificate for localhost and 127.0.0.1 with its key. It protects nothing. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIURHKotEQuU9Wv8TZg/MMKDCFjgNcwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE3MzYxN1oYDzIxMjYxMDI4

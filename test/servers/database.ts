@@ -7,7 +7,7 @@ export interface FreshDatabase {
   drop(): Promise<void>
 }
 
-/** A database of the caller's own, migrated (a copy of the template) or, with `empty`, without anything in it. */
+/** A new migrated database (a copy of the template), or an empty one with `empty`. */
 export async function freshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
   const name = `keystride_${process.pid}_${randomBytes(4).toString('hex')}`
   await administer(`create database ${name} ${empty ? '' : `template ${inject('templateDatabase')}`}`)
@@ -16,10 +16,10 @@ export async function freshDatabase({ empty = false } = {}): Promise<FreshDataba
   return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }
 }
 
-/** The template is being copied by somebody else; the server's own autovacuum is at work in a database to drop. */
+/** Transient errors: another test copies the template, or autovacuum works in the database that is dropped. */
 const PASSING = ['55006', '42501']
 
-/** What collides with somebody else's moment is tried again. */
+/** Runs a statement and retries it after a transient error. */
 async function administer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('databaseUrl') })
   await client.connect()

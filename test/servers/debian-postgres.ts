@@ -9,42 +9,45 @@ import { findBinaries, handOver, launcher } from '../../src/storage/postgres/emb
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** A server of Debian's PostgreSQL. */
+/** A server that runs Debian's PostgreSQL. */
 export interface DebianServer {
   readonly port: number
   readonly url: string
-  /** SIGKILL to the postmaster; its children follow. */
+  /** Sends SIGKILL to the postmaster; its children end too. */
   kill(): Promise<void>
-  /** Starts what was killed, as what it was. */
+  /** Starts a killed server again, in the same role. */
   restart(): Promise<void>
-  /** To the postmaster and to all that it has started. */
+  /** Sends the signal to the postmaster and all its children. */
   signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<void>
-  /** As the superuser, in the database `postgres` unless another is named. */
+  /** Runs a statement as superuser, in the database `postgres` by default. */
   run(statement: string, database?: string): Promise<Record<string, unknown>[]>
 }
 
-/** A folder of databases, and Debian's programs run in it as somebody who may run them. */
+/** A folder for database clusters. Debian's programs run in it as a user that may run them. */
 export interface DebianPostgres {
-  /** The folder of the programs. */
+  /** Folder of the programs. */
   readonly bin: string
-  /** Makes an empty folder in it; its path. */
+  /** Creates an empty folder in it and returns its path. */
   folder(name: string): string
   run(program: string, ...args: string[]): Promise<void>
-  /** An empty database cluster in a new folder; its path. */
+  /** Creates an empty database cluster in a new folder and returns its path. */
   initialize(name: string): Promise<string>
-  /** Resolves once it answers. `settings` as `name=value`. */
+  /** Starts a server and resolves when it answers. `settings` are `name=value`. */
   serve(data: string, ...settings: string[]): Promise<DebianServer>
   remove(): void
 }
 
-/** Debian's programs, the newest; the embedded ones have no pg_basebackup. */
+/** The newest of Debian's versions; the embedded PostgreSQL has no pg_basebackup. */
 const programs = () => {
   const place = '/usr/lib/postgresql'
   const versions = existsSync(place) ? readdirSync(place).sort((a, b) => Number(b) - Number(a)) : []
   return versions.map((version) => join(place, version, 'bin')).find((bin) => existsSync(join(bin, 'pg_basebackup')))
 }
 
-/** Null where there are such programs; else why their tests are skipped. Throws instead under `REQUIRE_STANDBY=1`. */
+/**
+ * Null if the programs are installed, otherwise the reason to skip their tests. Throws instead under
+ * `REQUIRE_STANDBY=1`.
+ */
 export function whyNoStandby(): string | null {
   if (programs() !== undefined) return null
   const line = "NO STANDBY: fail-over of PostgreSQL is SKIPPED (install Debian's postgresql)"
@@ -97,7 +100,7 @@ async function serverOf(
   const gone = () => child === undefined || child.exitCode !== null || child.signalCode !== null
   const url = `postgres://keystride@127.0.0.1:${port}/postgres`
   const start = async () => {
-    // Children of a killed server hold its memory for a moment, and the next one refuses to start until then.
+    // The children of a killed server hold its shared memory for a moment; a new server does not start until they end.
     await until(async () => {
       if (gone()) child = spawn(file, args, { stdio: 'ignore', env })
       return answers(url)

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
 
-/** A server that sends the plan of every statement, with what it read, to the client as a notice. */
+/** A server that sends the plan of each statement, with row and page counts, to the client as a notice. */
 export interface ExplainingPostgres {
   readonly url: string
   stop(): Promise<void>
 }
 
-/** What one or several statements read. */
+/** The reads of one or several statements. */
 export interface Read {
   /** Rows and index entries that scans returned or filtered out. */
   readonly rows: number
-  /** Pages of tables and indexes, each as often as it was asked for. */
+  /** Page accesses in tables and indexes; a page counts once for each access. */
   readonly pages: number
 }
 
@@ -29,7 +29,7 @@ auto_explain.log_format = json
 autovacuum = off
 `
 
-/** Statistics are as the test leaves them: nothing analyzes by itself. */
+/** Autovacuum is off, so statistics change only if a test runs `analyze`. */
 export async function startExplainingPostgres(): Promise<ExplainingPostgres> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keystride-explaining-'))
   const made = await startEmbedded({ dataFolder: folder })
@@ -56,13 +56,13 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-/** What the statements of these notices read; a statement within a function counts its pages in the caller's, too. */
+/** The reads of the statements in these notices. Pages of a statement within a function also count for its caller. */
 export function readBy(notices: readonly string[]): Read {
   let [rows, pages] = [0, 0]
   for (const notice of notices) {
     const start = notice.indexOf('{')
     if (!notice.includes('plan:') || start < 0) continue
-    const { Plan: plan } = JSON.parse(notice.slice(start)) as { Plan: Plan } // as auto_explain writes it
+    const { Plan: plan } = JSON.parse(notice.slice(start)) as { Plan: Plan } // the format of auto_explain
     rows += rowsOf(plan)
     pages += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
   }

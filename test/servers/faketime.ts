@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A clock for processes of ours that jumps when it is told to. */
+/** A wall clock for child processes that a test can move. */
 export interface FalseClock {
-  /** For the environment of a process that is to go by it; its monotonic clock goes on as it did. */
+  /** Environment for a process that uses this clock. Its monotonic clock stays true. */
   readonly env: Record<string, string>
-  /** Off the machine's by so many seconds from now on. */
+  /** Sets the offset to the machine's clock, s. */
   set(offS: number): void
   remove(): void
 }
@@ -19,7 +19,9 @@ const library = (() => {
   return found.find((path) => existsSync(path))
 })()
 
-/** Null where libfaketime is; else why its tests are skipped. Throws instead under `REQUIRE_FAKETIME=1`. */
+/**
+ * Null if libfaketime is installed, otherwise the reason to skip its tests. Throws instead under `REQUIRE_FAKETIME=1`.
+ */
 export function whyNoFalseClock(): string | null {
   if (library !== undefined) return null
   const line = "NO FAKETIME: jumps of a clock are SKIPPED (install Debian's faketime)"

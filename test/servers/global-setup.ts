@@ -12,18 +12,18 @@ import { startPgbouncer } from './pgbouncer.js'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A database of a server whose login may create databases and roles. */
+    /** A database whose login may create databases and roles. */
     databaseUrl: string
-    /** A migrated database to copy; nobody is connected to it. */
+    /** A migrated database to copy, without connections. */
     templateDatabase: string
-    /** Null where there is no Redis. */
+    /** Null without Redis. */
     redisUrl: string | null
   }
 }
 
 /**
- * Real servers for every test file: `TEST_DATABASE_URL` and `REDIS_URL`, else of our own. `TEST_POOLER=pgbouncer` puts one in
- * transaction mode before the database.
+ * Real servers for all test files: those of `TEST_DATABASE_URL` and `REDIS_URL`, or new ones. `TEST_POOLER=pgbouncer`
+ * puts a PgBouncer in transaction mode before the database.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(path.join(quickDisk(), 'keystride-test-'))
@@ -49,12 +49,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 const SHARED_MEMORY = '/dev/shm'
-/** The databases of all test files at once stay far below. */
+/** The databases of all concurrent test files need far less. */
 const ROOM_BYTES = 4 * 1024 ** 3
 
 /**
- * A disk that others use may keep a flush for a second, and then the service refuses, as it should: but that is not what these
- * tests are about. What is killed loses nothing in memory, either; tests of the disk start servers of their own.
+ * A folder in memory if it has room. On a shared disk a flush may take a second, and the service then correctly refuses
+ * requests that these tests expect to succeed. Data in memory survives a killed process, and tests of the disk start
+ * their own servers.
  */
 function quickDisk(): string {
   if (!existsSync(SHARED_MEMORY)) return tmpdir()

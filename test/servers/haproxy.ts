@@ -8,18 +8,18 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** A haproxy before two processes, set up as docs/scaling.md says. */
+/** A haproxy before two processes, configured as in docs/scaling.md. */
 export interface Haproxy {
   readonly port: number
-  /** How many of the two it sends requests to. */
+  /** Number of the two servers that are up. */
   up(): Promise<number>
   close(): Promise<void>
 }
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in /usr/sbin, which is not on every PATH. */
 const program = ['haproxy', '/usr/sbin/haproxy'].find((name) => spawnSync(name, ['-v']).status === 0)
 
-/** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_HAPROXY=1`. */
+/** Null if haproxy is installed, otherwise the reason to skip its tests. Throws instead under `REQUIRE_HAPROXY=1`. */
 export function whyNoHaproxy(): string | null {
   if (program !== undefined) return null
   const line = "NO HAPROXY: rolling restarts and hidden requests behind it are SKIPPED (install Debian's haproxy)"
@@ -29,7 +29,9 @@ export function whyNoHaproxy(): string | null {
 
 const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
 
-/** The page's configuration with ports of this machine, and a socket to ask it by; `more` goes into its backend. */
+/**
+ * The configuration of docs/scaling.md with ports of this machine and a stats socket; `more` is added to the backend.
+ */
 function configuration(port: number, servers: readonly [number, number], socket: string, more: string): string {
   const text = /```haproxy\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
   const local = text
@@ -39,11 +41,11 @@ function configuration(port: number, servers: readonly [number, number], socket:
     .replace('global\n', `global\n  stats socket ${socket}\n`)
     .replace('backend keystride\n', `backend keystride\n  ${more}\n`)
   if (local.includes('10.0.0.') || !local.includes(`:${port}\n`) || !local.includes(socket) || !local.includes(more))
-    throw new Error('docs/scaling.md has another haproxy.cfg than this expects')
+    throw new Error('docs/scaling.md has another haproxy.cfg than this function expects')
   return local
 }
 
-/** `more`: a line of the backend beside the page's. */
+/** `more` is a line that is added to the backend. */
 export async function startHaproxy(servers: readonly [number, number], more = ''): Promise<Haproxy> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-haproxy-'))
   const port = await freePort()
@@ -80,7 +82,7 @@ export async function startHaproxy(servers: readonly [number, number], more = ''
 
 async function askedBy(path: string): Promise<string> {
   const socket = connect(path)
-  // It answers nobody who has said goodbye.
+  // The socket stays open for writing: haproxy does not answer a half-closed connection.
   socket.write('show stat\n')
   let text = ''
   for await (const chunk of socket) text += String(chunk)

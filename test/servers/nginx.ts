@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** An nginx before two processes, set up as docs/scaling.md says. */
+/** An nginx before two processes, configured as in docs/scaling.md. */
 interface Nginx {
   readonly port: number
   close(): Promise<void>
 }
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in /usr/sbin, which is not on every PATH. */
 const program = ['nginx', '/usr/sbin/nginx'].find((name) => spawnSync(name, ['-v']).status === 0)
 
-/** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_NGINX=1`. */
+/** Null if nginx is installed, otherwise the reason to skip its tests. Throws instead under `REQUIRE_NGINX=1`. */
 export function whyNoNginx(): string | null {
   if (program !== undefined) return null
   const line = "NO NGINX: hidden requests behind it are SKIPPED (install Debian's nginx)"
@@ -26,10 +26,10 @@ export function whyNoNginx(): string | null {
 
 const page = fileURLToPath(new URL('../../docs/scaling.md', import.meta.url))
 
-/** What it wants to write goes into the working folder. */
+/** Temporary files go into the working folder. */
 const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`)
 
-/** The page's configuration with ports of this machine; `more` goes before its locations. */
+/** The configuration of docs/scaling.md with ports of this machine; `more` is added before its locations. */
 function configuration(port: number, servers: readonly [number, number], more: string): string {
   const text = /```nginx\n([\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
   const local = text
@@ -39,14 +39,14 @@ function configuration(port: number, servers: readonly [number, number], more: s
     .replace('http {\n', `http {\n  ${['access_log off;', ...places].join(' ')}\n`)
     .replace('    location /', `    ${more}\n    location /`)
   if (local.includes('10.0.0.') || !local.includes(`:${port};`) || !local.includes(`${more}\n`))
-    throw new Error('docs/scaling.md has another nginx.conf than this expects')
+    throw new Error('docs/scaling.md has another nginx.conf than this function expects')
   return `pid pid;\nerror_log stderr crit;\n${local}`
 }
 
-/** `more`: directives of the server beside the page's. */
+/** `more` holds directives that are added to the server. */
 export async function startNginx(servers: readonly [number, number], more = ''): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-nginx-'))
-  // Its workers are somebody else where root starts it.
+  // If root starts nginx, its workers run as another user, who needs access.
   chmodSync(folder, 0o755)
   const port = await freePort()
   writeFileSync(join(folder, 'nginx.conf'), configuration(port, servers, more))
@@ -63,7 +63,7 @@ export async function startNginx(servers: readonly [number, number], more = ''):
   const nginx: Nginx = {
     port,
     async close() {
-      // Its workers outlive one that is killed.
+      // SIGTERM, because the workers outlive a master that gets SIGKILL.
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
       await gone.catch(() => {})
       rmSync(folder, { recursive: true, force: true })
@@ -78,7 +78,7 @@ export async function startNginx(servers: readonly [number, number], more = ''):
   return nginx
 }
 
-/** Any answer will do: what is behind it was up before, and its probes are hidden. */
+/** Any answer counts: the servers behind nginx are already up, and their probes are not reachable through it. */
 const serves = (port: number) =>
   fetch(`http://127.0.0.1:${port}/`).then(
     () => true,

@@ -6,25 +6,27 @@ import { join } from 'node:path'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** A PgBouncer in transaction mode before every database of one server. */
+/** A PgBouncer in transaction mode before all databases of one server. */
 export interface Pgbouncer {
-  /** The same connection string, through it. */
+  /** The connection string that leads through it. */
   through(url: string): string
   kill(): Promise<void>
-  /** Starts what was killed; resolves once it answers. */
+  /** Starts a killed PgBouncer again; resolves when it answers. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
-/** Debian puts it where only root looks. */
+/** Debian installs it in /usr/sbin, which is not on every PATH. */
 const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)
-/** From 1.21 on it can keep prepared statements, which these tests do without. */
+/** PgBouncer supports prepared statements from 1.21 on; these tests do not use them. */
 const keepsStatements = () => {
   const [, minor] = /PgBouncer 1\.(\d+)/.exec(spawnSync(program ?? '', ['--version']).stdout.toString()) ?? []
   return minor === undefined || Number(minor) >= 21
 }
 
-/** Null where there is one; else why its tests are skipped. Throws instead under `REQUIRE_PGBOUNCER=1`. */
+/**
+ * Null if PgBouncer is installed, otherwise the reason to skip its tests. Throws instead under `REQUIRE_PGBOUNCER=1`.
+ */
 export function whyNoPgbouncer(): string | null {
   if (program !== undefined) return null
   const line = 'NO PGBOUNCER: every test behind it is SKIPPED (put pgbouncer on PATH)'
@@ -32,7 +34,10 @@ export function whyNoPgbouncer(): string | null {
   return line
 }
 
-/** Fewer connections to the server than a service asks for, each handed out in turn: no transaction finds what another left. */
+/**
+ * Server connections in a pool: fewer than a service opens, and used in turn, so that state left on a connection would
+ * reach another transaction.
+ */
 const POOL = 6
 
 export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
@@ -53,7 +58,7 @@ export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
     server_round_robin: 1,
     max_client_conn: 500,
     server_login_retry: 1,
-    // Every database has a pool of its own, and a test one or two of these.
+    // Each database has its own pool, and a test uses one or two databases.
     server_idle_timeout: 2,
     ...(keepsStatements() ? { max_prepared_statements: 0 } : {}),
   }
@@ -61,7 +66,7 @@ export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
   const file = join(folder, 'pgbouncer.ini')
   const databases = ['[databases]', `* = host=${server.hostname} port=${server.port}`]
   writeFileSync(file, [...databases, '[pgbouncer]', ...lines, ''].join('\n'))
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const args = process.getuid?.() === 0 ? ['-u', 'nobody', file] : [file]
   const through = (url: string) => {
     const pooled = new URL(url)

@@ -7,32 +7,32 @@ import { promisify } from 'node:util'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** One of the six. */
+/** One of six nodes. */
 interface ClusterNode {
   readonly port: number
   cli(...args: string[]): Promise<string>
   kill(): Promise<void>
-  /** The same node again, with its configuration of the cluster and without data. */
+  /** Starts the node again with its cluster configuration and without data. */
   restart(): Promise<void>
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
 }
 
-/** Three masters with a replica each, on this machine. */
+/** Three masters with one replica each, on this machine. */
 export interface RedisCluster {
   readonly nodes: readonly ClusterNode[]
-  /** What REDIS_URL is given: every node. */
+  /** The value of REDIS_URL: all nodes. */
   readonly url: string
-  /** The master that has the slot of this key, and its replica, as the cluster sees it now. */
+  /** The current master of the key's slot, and its replica. */
   ofKey(key: string): Promise<{ master: ClusterNode; replica: ClusterNode; slot: number }>
   masters(): Promise<ClusterNode[]>
-  /** Resolves once another node has taken the slots of a master that was killed, and all who live agree. */
+  /** Resolves when another node has taken the slots of a killed master and all live nodes agree. */
   replaced(master: ClusterNode): Promise<void>
-  /** Resolves once every slot is served and every master has a replica that is up to date. */
+  /** Resolves when every slot is served and every master has a replica that is up to date. */
   whole(): Promise<void>
   close(): Promise<void>
 }
 
-/** A master that is silent this long is replaced. The usual 15 s would only make the tests longer. */
+/** Silence after which a master is replaced. The default of 15 s would only make the tests slower. */
 const NODE_TIMEOUT_MS = 3000
 
 export const clusterIsPossible = () =>
@@ -47,7 +47,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const [first] = nodes
   if (first === undefined) throw new Error('no node')
 
-  /** The cluster by somebody who lives: `cluster nodes`, a row a node. */
+  /** `cluster nodes` as the first live node answers it, a row for each node. */
   async function topology() {
     for (const node of nodes) {
       const text = await node.cli('cluster', 'nodes').catch(() => '')
@@ -95,7 +95,10 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   return cluster
 }
 
-/** Six that answer. A port may be taken by somebody else before its node is there: then others are tried, once. */
+/**
+ * Starts six nodes and resolves when they answer. If another process takes a port first, starts them once more on other
+ * ports.
+ */
 async function startNodes(folder: string, further = 1): Promise<Awaited<ReturnType<typeof makeNode>>[]> {
   const nodes: Awaited<ReturnType<typeof makeNode>>[] = []
   for (let n = 0; n < 6; n++) nodes.push(await makeNode(join(folder, `${further}-${n}.conf`), folder))
@@ -139,7 +142,7 @@ function toRow(line: string, nodes: readonly ClusterNode[]) {
   const [id = '', address = '', flags = '', of = '', , , , , ...slots] = line.split(' ')
   const port = Number(/:(\d+)@/.exec(address)?.[1])
   const node = nodes.find((one) => one.port === port)
-  if (node === undefined) throw new Error(`a node that nobody started: ${address}`)
+  if (node === undefined) throw new Error(`an unknown node: ${address}`)
   return {
     id,
     node,

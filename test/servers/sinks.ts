@@ -7,11 +7,11 @@ import { certificate, certificateKey } from './certificate.js'
 
 const TLS = { cert: certificate, key: certificateKey }
 
-/** Where a real server of a test listens, and what it was sent. */
+/** A server of a test, with the messages that it got. */
 export interface Sink<T> {
   readonly port: number
   readonly received: T[]
-  /** Connections taken so far. */
+  /** Connections accepted so far. */
   readonly connections: () => number
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ interface Mail {
   readonly user: string | null
 }
 
-/** An SMTP server that takes every mail, or only that of a user. */
+/** An SMTP server that accepts every mail, or with `user` only mail of that user. */
 export async function smtpSink(
   options: SMTPServerOptions & { readonly login?: { readonly user: string; readonly password: string } } = {},
   port = 0,
@@ -76,7 +76,7 @@ interface Call {
   readonly body: string
 }
 
-/** An HTTPS gateway that answers every call alike. */
+/** An HTTPS gateway that answers every call in the same way. */
 export async function gatewaySink(
   answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 200 },
 ): Promise<Sink<Call>> {
@@ -90,7 +90,7 @@ export async function gatewaySink(
   return listening(server, received)
 }
 
-/** A listener for syslog over TCP or TLS; one entry for each connection: all that came over it. */
+/** A syslog receiver over TCP or TLS; one entry for each connection, with all its bytes. */
 export const streamSink = (tls: boolean): Promise<Sink<string>> => {
   const received: string[] = []
   const take = (socket: Socket) => {
@@ -107,7 +107,7 @@ export const streamSink = (tls: boolean): Promise<Sink<string>> => {
   return listening(tls ? createTls(TLS, take) : createTcp(take), received)
 }
 
-/** A listener that takes connections and does nothing, hangs up, or says something that nobody asked for. */
+/** A listener that accepts connections and then does nothing, closes them, or sends an unexpected text. */
 export const muteSink = (act: 'nothing' | 'hang-up' | { says: string } = 'nothing'): Promise<Sink<never>> =>
   listening(
     createTcp((socket) => {

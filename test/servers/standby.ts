@@ -1,13 +1,13 @@
 import { until } from '../storage/fixtures.js'
 import { type DebianServer, debianPostgres } from './debian-postgres.js'
 
-/** A primary that answers no commit before the standby has it on disk, and that standby. */
+/** A primary with a synchronous standby: a commit is answered when the standby has it on disk. */
 export interface Pair {
-  /** What DATABASE_URL is given: both, as libpq takes them. */
+  /** The value of DATABASE_URL: both servers, in the format of libpq. */
   readonly url: string
   readonly primary: DebianServer
   readonly standby: DebianServer
-  /** Makes the standby a primary, which waits for nobody. Resolves when it takes writes. */
+  /** Makes the standby a primary without synchronous replication. Resolves when it accepts writes. */
   promote(): Promise<void>
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ export async function startPair(): Promise<Pair> {
   const from = `host=127.0.0.1 port=${primary.port} user=keystride application_name=standby`
   await debian.run('pg_basebackup', '-D', two, '-d', from, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync')
   const standby = await debian.serve(two)
-  // Not before: the standby's own copy of the settings waits for nobody.
+  // Set after the base backup, so that the standby's copy of the settings is not synchronous.
   await primary.run(`alter system set synchronous_standby_names = 'standby'`)
   await primary.run('select pg_reload_conf()')
   await until(async () => (await primary.run('select sync_state from pg_stat_replication'))[0]?.sync_state === 'sync')

@@ -1,4 +1,4 @@
-/** One event; args as the store was given them. */
+/** One event; `args` are the arguments that the store got. */
 interface Happened {
   readonly process: number
   readonly what: string
@@ -6,11 +6,11 @@ interface Happened {
   readonly args: readonly unknown[]
 }
 
-/** Events kept, and characters of each one's arguments. */
+/** Number of events that are kept, and most characters of the arguments of each. */
 const LAST = 60
 const TEXT_MAX = 400
 
-/** What happened, to be read where something did not hold; and how often, to see that it does happen. */
+/** The latest events, to read after a violation, and counts of all events, which show that each kind happens. */
 export function createJournal() {
   const happened: (Happened & { readonly step: number; readonly at: number })[] = []
   const counts = new Map<string, number>()
@@ -23,7 +23,7 @@ export function createJournal() {
     },
     count,
     counts,
-    /** The latest events, oldest first: step, time, process, what, fate, arguments. */
+    /** The latest events, oldest first: step, time, process, call, fate, arguments. */
     last: (): string[] =>
       [...happened.slice(n % LAST), ...happened.slice(0, n % LAST)].map(
         ({ step, at, process, what, fate, args }) => `${step} ${at} p${process} ${what} ${fate} ${textOf(args)}`,

@@ -25,16 +25,16 @@ export type Kind =
 
 export type Weights = Partial<Record<Kind, number>>
 
-/** What people are about, for a while. */
+/** Behaviour of the clients for a period. */
 interface Mood {
   readonly calls: Weights
-  /** How many attempts are the right person's. */
+  /** Shares of attempts that the right person makes; one is drawn for each mood. */
   readonly right: readonly number[]
-  /** All is about one person. */
+  /** All calls concern one user. */
   readonly one: boolean
-  /** Of a pattern, that it cannot be read. */
+  /** Share of unreadable patterns. */
   readonly unreadable: number
-  /** Now and then so many seconds pass at once: with this chance a call. */
+  /** Pauses, s. Each call has the chance `wait` of one of them before it. */
   readonly waits: readonly number[]
   readonly wait: number
 }
@@ -75,13 +75,13 @@ export const ANY: Mood = {
 
 export const MOODS: readonly Mood[] = [
   ANY,
-  // People are enrolled, and sign in.
+  // Enrollment and sign-ins.
   {
     ...ANY,
     calls: { bootstrap: 8, create: 8, enroll: 30, verify: 18, choose: 2, issue: 2, queue: 1, 'legacy verify': 5 },
     right: [0.8],
   },
-  // Somebody is besieged: whenever a lock ends there is the next try.
+  // An attack on one user: the next try follows the end of each lock.
   {
     ...ANY,
     calls: { bootstrap: 5, verify: 30, 'verify code': 40, 'legacy verify': 8 },
@@ -91,7 +91,7 @@ export const MOODS: readonly Mood[] = [
     waits: [31, 31, 31, 901, 901, 3601, 3601, 3601, 90_000],
     wait: 0.15,
   },
-  // Somebody hurries, and uses up one session after the other.
+  // Many attempts in quick succession, which use up one session after the other.
   {
     ...ANY,
     calls: { bootstrap: 3, verify: 45, 'verify code': 40, 'legacy verify': 6, choose: 1 },
@@ -106,7 +106,7 @@ export const MOODS: readonly Mood[] = [
     ...ANY,
     calls: { create: 3, 'make link': 4, 'open link': 5, 'link step': 35, 'revoke links': 0.3, verify: 6, enroll: 3 },
   },
-  // People come and go.
+  // Users are created and deleted.
   {
     ...ANY,
     calls: {
@@ -121,6 +121,6 @@ export const MOODS: readonly Mood[] = [
       act: 3,
     },
   },
-  // Nonsense is sent.
+  // Unreadable patterns.
   { ...ANY, calls: { enroll: 20, verify: 20, bootstrap: 3, 'link step': 5 }, one: true, unreadable: 0.7, waits: [301] },
 ]

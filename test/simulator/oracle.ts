@@ -22,11 +22,11 @@ interface Needs {
   readonly boundTo: (sealed: Uint8Array) => Sealed | null
   readonly codeOf: (hash: string | null) => string | null
   readonly violated: (violation: Violation) => void
-  /** What was reached: how deep a run goes is held to, too. */
+  /** Counts a state that was reached; the test requires that a run reaches all of them. */
   readonly saw: (what: string) => void
 }
 
-/** What was there at one version of a member's row. */
+/** A member's row at one version. */
 interface Snapshot {
   readonly row: MemberRow
   readonly member: Member
@@ -45,30 +45,33 @@ const DAY_MS = 24 * 3_600_000
 const YEAR_MS = 365 * DAY_MS
 const KINDS = ['biometric', 'security_code'] as const
 
-/** As much of an answer as is looked at; the flows' answers have more. */
-interface Told {
+/** The fields of an answer that the oracle reads; answers of the flows have more. */
+interface AnswerPart {
   readonly account?: Account
   readonly member?: Member | null
   readonly biometricStatus?: BiometricStatus
   readonly nPatternsRef?: number
-  /** When it was decided, where another await came after that. */
+  /** Time of the decision, ms, if another await followed it; absent otherwise. */
   readonly at?: number
 }
 
 /**
- * Watches commits and answers; what it knows it knows from these, never from the counters that it watches. One long file,
- * because every invariant rests on what the others have seen.
+ * Checks commits and answers against the invariants. Its knowledge comes from commits and answers alone, never from the
+ * counters that it checks. One long function, because each invariant needs the state that the others have collected.
  */
 export function createOracle(needs: Needs) {
   const { tables, sessions, now, step, violated, saw } = needs
   const snapshots = new Map<string, Map<number, Snapshot>>()
   const organizationOf = new Map<string, string>()
-  /** By member: their own, and of each whose reference they took over. Nothing that either forbids is open. */
+  /**
+   * By member: its own history and those of references that it took over. An attempt is open only if all of them allow
+   * it.
+   */
   const histories = new Map<string, Entry[][]>()
-  /** Of erased and renamed people, by organization, userRef and memberRef. */
+  /** Histories of erased and renamed members, by organization, userRef and memberRef. */
   const carried = new Map<string, { readonly of: string; readonly histories: Entry[][]; readonly until: number }>()
   const scored = new Map<string, number>()
-  /** By session and kind: attempts that have begun, and those of them that were answered as free. */
+  /** By session and kind: attempts that began, and those answered as free. */
   const begun = new Map<string, number>()
   const free = new Map<string, number>()
   const attempts = new Map<string, { readonly authenticated: boolean; readonly code: string | null }>()
@@ -157,11 +160,11 @@ export function createOracle(needs: Needs) {
     },
   }
 
-  /** A member's row as a commit has left it. */
+  /** Checks a member's row after a commit. */
   function holdRow(row: MemberRow): void {
     const { member, references, archivedAt } = row
     const { id, generation, nVisible, nSensitive, successor } = member
-    hold('I4', !erased.has(id), () => `${id} was erased and is written to`)
+    hold('I4', !erased.has(id), () => `${id} was erased and is written`)
     let [n, nNext, odd] = [0, 0, 0]
     let [visible, visibleNext] = [0, 0]
     for (const one of references) {
@@ -173,10 +176,18 @@ export function createOracle(needs: Needs) {
     }
     const found = [visible, n - visible, visibleNext, nNext - visibleNext, odd].join()
     const counted = [nVisible, nSensitive, successor?.nVisible ?? 0, successor?.nSensitive ?? 0, 0].join()
-    hold('I5', found === counted && member.nPatternsRef === n, () => `${id} counts ${counted}, and has ${found}`)
-    hold('I11', row.codeHash === null || needs.codeOf(row.codeHash) !== null, () => `a code of ${id} is kept as it is`)
+    hold(
+      'I5',
+      found === counted && member.nPatternsRef === n,
+      () => `${id} counts ${counted} references and has ${found}`,
+    )
+    hold(
+      'I11',
+      row.codeHash === null || needs.codeOf(row.codeHash) !== null,
+      () => `a code of ${id} is stored in plain text`,
+    )
     const bare = references.length === 0 && row.codeHash === null && row.codePreviousHash === null
-    hold('I4', archivedAt === null || bare, () => `${id} was taken off the account, and has typing or a code`)
+    hold('I4', archivedAt === null || bare, () => `${id} was removed from the account and still has typing or a code`)
     const versions = snapshots.get(id) ?? new Map<number, Snapshot>()
     snapshots.set(id, versions)
     versions.set(member.rowVersion, { row, member, n, nNext })
@@ -186,7 +197,7 @@ export function createOracle(needs: Needs) {
     const { id, sessionId, method, createdAt, authenticated, facts } = attempt
     const { organizationId } = row
     attempts.set(id, { authenticated, code: needs.codeOf(codeHash) })
-    hold('I4', row.archivedAt === null, () => `an attempt of ${row.member.id} after it was taken off the account`)
+    hold('I4', row.archivedAt === null, () => `an attempt of ${row.member.id} after its removal from the account`)
     const own = attempt.accountId === row.of.account.id && attempt.policyId === `policy of ${organizationId}`
     hold('I9', own, () => `attempt ${id} names ${attempt.accountId} and ${attempt.policyId}`)
 
@@ -195,11 +206,11 @@ export function createOracle(needs: Needs) {
     const visit = keyOf(organizationId, sessionId, method)
     const n = (scored.get(visit) ?? 0) + 1
     scored.set(visit, n)
-    hold('I1', n <= budget, () => `${n} attempts by ${method} in session ${sessionId}: ${budget} were allowed`)
+    hold('I1', n <= budget, () => `${n} attempts by ${method} in session ${sessionId}; the budget is ${budget}`)
 
     const closing = historiesOf(row).find((history) => isClosed(history, method, createdAt)) ?? null
     const open = closing === null
-    hold(authenticated ? 'I3' : 'I2', open, () => `attempt ${id} by ${method} after ${told(closing ?? [])}`)
+    hold(authenticated ? 'I3' : 'I2', open, () => `attempt ${id} by ${method} after ${historyText(closing ?? [])}`)
     note(row, { at: createdAt, what: authenticated ? 'success' : 'failure', kind: method })
     const { streak, recentFailures } = row.member.attempts[method]
     if (!authenticated) saw(`${method}: ${streak} in a row`)
@@ -207,19 +218,19 @@ export function createOracle(needs: Needs) {
 
     const { set, temporary, used, expiresAt } = before.code
     const usable = set && (!temporary || (!used && expiresAt !== null && createdAt < expiresAt))
-    if (method === 'security_code') hold('I11', usable, () => `attempt ${id} with a code that is not usable any more`)
+    if (method === 'security_code') hold('I11', usable, () => `attempt ${id} with a code that is used or expired`)
     if (facts === null) return
     const there = row.references
       .filter((one) => one.kind === 'enrolled' && one.generation === row.member.generation)
       .map((one) => one.id)
       .join()
     const judgedOn = facts.references.join()
-    hold('verdict', judgedOn === there, () => `attempt ${id} was judged on ${judgedOn}, not on ${there}`)
+    hold('verdict', judgedOn === there, () => `attempt ${id} was judged on ${judgedOn}, stored are ${there}`)
   }
 
-  /** Account and member of an answer. */
-  function holdTold({ organizationId }: Request['who'], told: Told): void {
-    const { account, member } = told
+  /** Checks the account and the member of an answer. */
+  function holdAnswer({ organizationId }: Request['who'], answer: AnswerPart): void {
+    const { account, member } = answer
     for (const id of [account?.id, member?.id]) {
       if (id === undefined) continue
       const owner = organizationOf.get(id) ?? organizationId
@@ -232,13 +243,25 @@ export function createOracle(needs: Needs) {
     if (member !== snapshot.member) {
       const { patternsClosedForMs: _, ...believed } = member
       const { patternsClosedForMs: __, ...real } = snapshot.member
-      hold('belief', isDeepStrictEqual(believed, real), () => `told ${text(believed)}, stored ${text(real)}`)
+      hold(
+        'belief',
+        isDeepStrictEqual(believed, real),
+        () => `the answer has ${text(believed)}, stored is ${text(real)}`,
+      )
     }
-    if (told.biometricStatus === undefined) return
-    saw(told.biometricStatus)
-    const { status, n } = byTheTable(snapshot, told.at ?? now())
-    hold('I6', told.biometricStatus === status, () => `${member.id} is told ${told.biometricStatus}, and is ${status}`)
-    hold('I5', told.nPatternsRef === n, () => `${member.id} is told ${told.nPatternsRef} references, and has ${n}`)
+    if (answer.biometricStatus === undefined) return
+    saw(answer.biometricStatus)
+    const { status, n } = byTheTable(snapshot, answer.at ?? now())
+    hold(
+      'I6',
+      answer.biometricStatus === status,
+      () => `the answer says ${member.id} is ${answer.biometricStatus}; it is ${status}`,
+    )
+    hold(
+      'I5',
+      answer.nPatternsRef === n,
+      () => `the answer says ${member.id} has ${answer.nPatternsRef} references; it has ${n}`,
+    )
   }
 
   function holdAuthentication(request: Request, action: string, authentication: Authentication | null): void {
@@ -246,17 +269,24 @@ export function createOracle(needs: Needs) {
     hold('I10', !yes || authentication?.authenticated === true, () => `${action} without an attempt`)
     if (authentication === null) return
     const record = attempts.get(authentication.id)
-    hold('I10', record?.authenticated === authentication.authenticated, () => `${authentication.id} is not on record`)
+    hold(
+      'I10',
+      record?.authenticated === authentication.authenticated,
+      () => `${authentication.id} is not recorded with this result`,
+    )
     const right = record?.code === request.code
     if (request.code !== undefined && record !== undefined)
       hold(
         'verdict',
         right === authentication.authenticated,
-        () => `a code was ${action}: ${right ? 'right' : 'wrong'}`,
+        () => `a code was ${action}; it was ${right ? 'right' : 'wrong'}`,
       )
   }
 
-  /** Each attempt that is not free may hold one reservation, and be on record: whatever a session counts beyond that was not given back. */
+  /**
+   * Each attempt that is not free may hold one reservation and one record. A session that counts more has kept the
+   * reservation of a free attempt.
+   */
   function holdFree(request: Request, action: string | undefined): void {
     if (action !== 'refused' && action !== 'enroll') return
     const visit = attemptOf(request)
@@ -266,23 +296,19 @@ export function createOracle(needs: Needs) {
     const most = (begun.get(session) ?? 0) - (free.get(session) ?? 0)
     const used = sessions.of(who.organizationId, who.userRef).get(sha256)?.used[kind] ?? 0
     const judged = scored.get(keyOf(who.organizationId, shownSessionId(sha256), kind)) ?? 0
-    hold('free', used <= most, () => `a session counts ${used} attempts by ${kind}, and ${most} were not free`)
-    hold(
-      'free',
-      judged <= most,
-      () => `${judged} attempts by ${kind} of a session are on record, and ${most} were not free`,
-    )
+    hold('free', used <= most, () => `a session counts ${used} attempts by ${kind}; ${most} were not free`)
+    hold('free', judged <= most, () => `${judged} attempts by ${kind} of a session are recorded; ${most} were not free`)
     saw(`free: ${action}`)
   }
 
-  /** Sessions that were there before the call are gone, save its own. */
+  /** Checks that the call ended the user's older sessions, except the one that it presented. */
   function holdEnded({ who, token, beganAt }: Request, memberRef: string | null): void {
     for (const [sha256, session] of sessions.of(who.organizationId, who.userRef)) {
       const minted = tokens.get(sha256)
       if (minted === undefined || minted.step >= beganAt || (token !== undefined && sha256 === sha256Hex(token)))
         continue
       const its = memberRef === null || session.memberRef === null || session.memberRef === memberRef
-      hold('sessions', !its, () => `a session of ${who.userRef} lives on`)
+      hold('sessions', !its, () => `a session of ${who.userRef} did not end`)
     }
   }
 
@@ -290,12 +316,8 @@ export function createOracle(needs: Needs) {
     if (token === undefined || kind === 'bootstrap') return
     const minted = tokens.get(sha256Hex(token))
     const own = minted?.place === keyOf(who.organizationId, who.userRef)
-    hold('sessions', own, () => `a session of ${minted?.place} has served ${who.organizationId} ${who.userRef}`)
-    hold(
-      'sessions',
-      minted === undefined || at < minted.at + SESSION_LIFETIME_MS,
-      () => 'an expired session has served',
-    )
+    hold('sessions', own, () => `a session of ${minted?.place} served ${who.organizationId} ${who.userRef}`)
+    hold('sessions', minted === undefined || at < minted.at + SESSION_LIFETIME_MS, () => 'an expired session served')
   }
 
   const linkOf = (request: Request) => {
@@ -304,24 +326,28 @@ export function createOracle(needs: Needs) {
   }
 
   return {
-    onCommit: (event: Committed) => (onCommit[event.what] as (event: Committed) => void)(event), // by its own name
-    /** What is not a matter of one commit or one answer. */
+    onCommit: (event: Committed) => (onCommit[event.what] as (event: Committed) => void)(event), // by its name
+    /** Checks that need no commit and no answer. */
     onStep() {
-      hold('I7', tables.links.size === nLinks, () => `${nLinks} links are live, ${tables.links.size} are there`)
+      hold('I7', tables.links.size === nLinks, () => `${nLinks} links are expected, ${tables.links.size} are stored`)
     },
-    /** The whole state. */
+    /** Checks the whole state. */
     audit() {
       const oldest = sessions.oldest()
-      hold('sessions', oldest === null || now() - oldest < SESSION_LIFETIME_MS, () => 'a session has no end')
+      hold('sessions', oldest === null || now() - oldest < SESSION_LIFETIME_MS, () => 'a session does not expire')
       for (const { memberId } of tables.marks.values())
-        hold('I4', !erased.has(memberId), () => `a mark of ${memberId}, who was erased`)
+        hold('I4', !erased.has(memberId), () => `a replay mark of ${memberId}, who was erased`)
       for (const { of } of tables.links.values())
-        hold('I4', !erased.has(of.member.id) && of.archivedAt === null, () => `a link of ${of.member.id}, who is gone`)
+        hold(
+          'I4',
+          !erased.has(of.member.id) && of.archivedAt === null,
+          () => `a link of ${of.member.id}, who was removed`,
+        )
       for (const [place, list] of tables.authentications)
         for (const { id, accountId } of list)
           hold('I4', tables.accounts.get(place)?.account.id === accountId, () => `attempt ${id} of an erased account`)
     },
-    /** A session's bearer value that a client was given. */
+    /** Notes the bearer token of a session that a client got. */
     given(token: string, { who }: Request) {
       const sha256 = sha256Hex(token)
       const place = keyOf(who.organizationId, who.userRef)
@@ -334,32 +360,32 @@ export function createOracle(needs: Needs) {
       const mintedAt = sessions.of(who.organizationId, who.userRef).get(sha256)?.mintedAt ?? now()
       if (known === undefined) tokens.set(sha256, { place, at: mintedAt, step: step() })
     },
-    /** A database that dies may forget that an attempt was given back: none of before is held to it. */
+    /** A lost session store may forget that an attempt was given back, so earlier attempts are not checked. */
     sessionsLost: () => free.clear(),
     began(request: Request) {
       const visit = attemptOf(request)
       if (visit !== null) begun.set(visit.session, (begun.get(visit.session) ?? 0) + 1)
     },
-    answered(request: Request, answer: object) {
+    answered(request: Request, given: object) {
       holdToken(request)
       const { who, kind } = request
-      const told = answer as {
-        state?: Told | null
-        members?: readonly Told[]
+      const answer = given as {
+        state?: AnswerPart | null
+        members?: readonly AnswerPart[]
         authentication?: Authentication | null
         action?: string
         patternId?: string | null
         enrollment?: { patternId: string | null } | null
         completed?: boolean
-      } & Told
-      if (told.state) holdTold(who, told.state)
-      for (const one of told.members ?? []) holdTold(who, { ...told, ...one })
-      if (told.account !== undefined) holdTold(who, told)
-      if (told.authentication !== undefined) holdAuthentication(request, told.action ?? '', told.authentication)
-      holdFree(request, told.action)
-      const patternId = told.patternId ?? told.enrollment?.patternId ?? null
-      hold('I4', patternId === null || stored.has(patternId), () => `${patternId} is said to be stored`)
-      eachText(answer, (code) => {
+      } & AnswerPart
+      if (answer.state) holdAnswer(who, answer.state)
+      for (const one of answer.members ?? []) holdAnswer(who, { ...answer, ...one })
+      if (answer.account !== undefined) holdAnswer(who, answer)
+      if (answer.authentication !== undefined) holdAuthentication(request, answer.action ?? '', answer.authentication)
+      holdFree(request, answer.action)
+      const patternId = answer.patternId ?? answer.enrollment?.patternId ?? null
+      hold('I4', patternId === null || stored.has(patternId), () => `${patternId} is in an answer but was never stored`)
+      eachText(given, (code) => {
         if (!CODE.test(code)) return
         hold('I11', !shown.has(code) && SHOWS_CODES.includes(kind), () => `${kind} shows a code`)
         hold('I4', codes.has(code), () => 'a code is shown that was never set')
@@ -369,9 +395,9 @@ export function createOracle(needs: Needs) {
       if (request.ends !== undefined) holdEnded(request, request.ends.memberRef)
       if (kind === 'delete') {
         const { id } = tables.accounts.get(keyOf(who.organizationId, who.userRef))?.account ?? {}
-        hold('I4', request.accountId === undefined || id !== request.accountId, () => `${id} was deleted and is there`)
+        hold('I4', request.accountId === undefined || id !== request.accountId, () => `${id} was deleted and is stored`)
       }
-      if (told.completed !== true || request.link === undefined) return
+      if (answer.completed !== true || request.link === undefined) return
       const link = links.get(request.link.id)
       if (link === undefined) return
       link.completions++
@@ -397,7 +423,7 @@ export function createOracle(needs: Needs) {
       hold(
         'I7',
         known.madeAt >= request.beganAt || moved >= request.beganAt,
-        () => `link ${link.id} is live and refused`,
+        () => `link ${link.id} is live and was refused`,
       )
     },
   }
@@ -406,7 +432,7 @@ export type Oracle = ReturnType<typeof createOracle>
 
 const ATTEMPTS: readonly string[] = ['verify', 'verify code', 'legacy verify']
 
-/** Which attempt a call makes, in the session that it brings; null where it makes none, or brings none. */
+/** The attempt of a call and its session; null if the call makes no attempt or presents no session. */
 function attemptOf({ kind: call, who, token, code }: Request) {
   if (token === undefined || !ATTEMPTS.includes(call)) return null
   const kind: AttemptKind = code === undefined ? 'biometric' : 'security_code'
@@ -417,7 +443,7 @@ function attemptOf({ kind: call, who, token, code }: Request) {
 const CODE = /^\d{12}$/
 const SHOWS_CODES: readonly string[] = ['create', 'issue']
 
-/** Every text in an answer. */
+/** Calls `look` with every text in an answer. */
 function eachText(value: unknown, look: (text: string) => void): void {
   if (typeof value === 'string') look(value)
   else if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array))
@@ -426,10 +452,10 @@ function eachText(value: unknown, look: (text: string) => void): void {
 
 const text = (value: unknown) => JSON.stringify(value)
 
-const told = (history: readonly Entry[]) =>
+const historyText = (history: readonly Entry[]) =>
   history.map((entry) => `${entry.at} ${entry.what} ${'kind' in entry ? entry.kind : ''}`).join(', ')
 
-/** Decisions 5, of what is there; and as many references as are told. */
+/** The status and the number of references by the table of decisions 5. */
 function byTheTable({ member, n, nNext }: Snapshot, now: number): { status: BiometricStatus; n: number } {
   const { targetRefPatterns, fullRefPatterns } = TARGETS
   if (nNext > 0 && member.successor?.owner === 'enrollment') return { status: 'in-progress', n: nNext }

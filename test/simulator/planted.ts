@@ -9,10 +9,12 @@ import { TARGETS } from './service.js'
 import { keyOf, live } from './stores/tables.js'
 import type { Planted } from './world.js'
 
-/** Ten that any such simulator must find, and after them one for each invariant that none of these breaks. */
+/**
+ * The first ten are bugs that any such simulator must find. The others break one invariant each that the ten do not.
+ */
 export const PLANTED: readonly Planted[] = [
   {
-    name: 'a naive counter: what was read is written back, whatever was written in between',
+    name: 'a naive counter writes back its old value over concurrent changes',
     by: 'I2',
     stores: ({ authentications }, { tables }) => ({
       authentications: {
@@ -43,7 +45,7 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
-    name: 'an expiry that is not atomic: a session is minted, and given its end by a second call',
+    name: 'a session gets its expiry in a second, separate call',
     by: 'sessions',
     seenAs: ({ sessions }) => ({
       sessions: {
@@ -85,7 +87,7 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
-    name: 'a flush is zero: counters that are not in the fast store are taken for none',
+    name: 'counters missing after a flush are read as zero',
     by: 'I2',
     stores({ accounts, authentications }, { flushes }) {
       const heldSince = new Map<string, number>()
@@ -140,7 +142,7 @@ export const PLANTED: readonly Planted[] = [
     },
   },
   {
-    name: 'a link is completed twice: whether it lives is asked before the transaction, which does not end it',
+    name: 'a link completes twice because its check is outside the transaction that ends it',
     by: 'I7',
     stores: ({ profiles }) => {
       const unlinked = <Rules extends { readonly linkId?: string | null }>(rules: Rules) => ({ ...rules, linkId: null })
@@ -180,7 +182,7 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
-    name: 'a pattern is acknowledged whose store has not answered',
+    name: 'a pattern is acknowledged before the store has answered',
     by: 'I4',
     seenAs({ accounts, profiles }) {
       const members = new Map<string, Member>()
@@ -199,7 +201,7 @@ export const PLANTED: readonly Planted[] = [
     },
   },
   {
-    name: 'a removed reference is counted on',
+    name: 'a removed reference is still counted',
     by: 'I5',
     stores: ({ profiles }, { tables }) => ({
       profiles: {
@@ -229,7 +231,7 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
-    name: 'a temporary code is shown again to whoever asks again',
+    name: 'a temporary code is shown again on the next call',
     by: 'I11',
     flows({ securityCodes }) {
       const given = new Map<string, string>()
@@ -252,12 +254,12 @@ export const PLANTED: readonly Planted[] = [
     seenAs: ({ sessions }) => ({ sessions: { ...sessions, release: async () => {} } }),
   },
   {
-    name: 'a reset leaves the sessions alone',
+    name: 'a reset does not end the sessions',
     by: 'sessions',
     seenAs: ({ sessions }) => ({ sessions: { ...sessions, endAll: async () => {} } }),
   },
   {
-    name: 'a verdict on references of before is recorded',
+    name: 'a verdict on outdated references is recorded',
     by: 'verdict',
     stores: ({ authentications }, { tables }) => ({
       authentications: {
@@ -271,7 +273,7 @@ export const PLANTED: readonly Planted[] = [
     }),
   },
   {
-    name: 'what a success teaches is not stored',
+    name: 'the habits of a success are not stored',
     by: 'belief',
     stores: ({ authentications }) => ({
       authentications: {

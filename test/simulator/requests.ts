@@ -9,28 +9,28 @@ import { CODE_LENGTH, type Flows, ORGANIZATIONS, TARGETS } from './service.js'
 import { keyOf, type MemberRow, type Tables } from './stores/tables.js'
 import { type Quality, type Typing, typed, typingOf } from './typists.js'
 
-/** A link as whoever follows it knows it. */
+/** A link as its recipient knows it. */
 interface HeldLink {
   readonly id: string
   readonly key: string
   readonly sha256: Uint8Array
   readonly kind: LinkKind
   readonly memberId: string
-  /** As it was when the link was made. */
+  /** `memberRef` when the link was made. */
   readonly memberRef: string
 }
 
-/** One call, and what there was when it began. */
+/** One call, with the state at its beginning. */
 export interface Request {
   readonly kind: Kind
   readonly process: number
   readonly who: Designation
   readonly token?: string
-  /** The security code that it brings. */
+  /** The security code in the call. */
   readonly code?: string
   readonly link?: HeldLink
   readonly accountId?: string
-  /** Whose sessions it ends; null: everybody's of the account. */
+  /** The member whose sessions the call ends; null: all members of the account. */
   readonly ends?: { readonly memberRef: string | null }
   readonly beganAt: number
   readonly at: number
@@ -40,19 +40,19 @@ export interface Request {
 const USERS = ['ann', 'bob', 'desk']
 const MEMBERS = ['eve', 'fay']
 const HINTS = { language: null, acceptLanguage: null }
-/** Of each thing a client keeps the latest so many. */
+/** Most items of each kind that a client keeps; the oldest goes first. */
 const KEPT = 4
 
 interface HeldToken {
   readonly token: string
-  /** When its session was begun. */
+  /** Start of the session, ms. */
   readonly at: number
 }
 
-/** What clients hold of one user. */
+/** The items that clients hold of one user. */
 interface Held {
   readonly tokens: HeldToken[]
-  /** Of sessions that have ended. */
+  /** Tokens of sessions that have ended. */
   readonly ended: string[]
   readonly links: HeldLink[]
   readonly bodies: Uint8Array[]
@@ -71,7 +71,10 @@ const keep = <T>(list: T[], one: T) => {
   if (list.length > KEPT) list.shift()
 }
 
-/** The people who use the service, right and wrong ones: one entry of `make` for each kind of call, which is most of this file. */
+/**
+ * The clients of the service, legitimate and hostile. Most of this function is `make`, which has one entry for each
+ * kind of call.
+ */
 export function createClients({ random, scheduler, tables, codeOf }: Needs) {
   const held = new Map<string, Held>()
   let nth = 0
@@ -123,7 +126,7 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
     const row = memberOf(who) ?? accountOf(who)?.members[0]
     return (random.chance(right) ? codeOf(row?.codeHash ?? null) : null) ?? digits()
   }
-  /** Now and then one that has ended, or somebody else's; null where there is none. */
+  /** A token, sometimes of an ended session or of another user; null if none. */
   const token = (who: Designation): string | null => {
     const roll = random.next()
     if (roll < 0.02) return random.pick(random.pick([...held.values()])?.tokens ?? [])?.token ?? null
@@ -144,7 +147,7 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
     const memberRef = random.chance(0.9) && there.length > 0 ? random.pick(there) : random.pick([...MEMBERS, null])
     return { organizationId, userRef, memberRef }
   }
-  /** What there is to do before this can be done; now and then it is tried all the same. */
+  /** The call that must come before `kind`, or `kind` itself; one in ten ignores the order. */
   const first = (kind: Kind, who: Designation): Kind => {
     if (random.chance(0.1)) return kind
     if (memberOf(who) === undefined && !['bootstrap', 'change', 'members', 'delete', 'legacy verify'].includes(kind))
@@ -331,7 +334,7 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
   }
 
   return {
-    /** A call was told that there is no such session, or link. */
+    /** Forgets a session or a link that the service refused as unknown. */
     missed({ who, token, link }: Request, kind: string) {
       const { tokens, ended, links } = heldOf(who)
       const at = tokens.findIndex((one) => one.token === token)
@@ -342,22 +345,22 @@ export function createClients({ random, scheduler, tables, codeOf }: Needs) {
       if (kind === 'link-unknown' && link !== undefined && links.includes(link) && random.chance(0.7))
         links.splice(links.indexOf(link), 1)
     },
-    /** A call that was refused its mode has used up its session: somebody who goes on begins another. */
+    /** An attempt was refused because its session is used up: a quarter of the clients drop that session. */
     usedUp({ who, token }: Request) {
       const { tokens } = heldOf(who)
       const at = tokens.findIndex((one) => one.token === token)
       if (at >= 0 && random.chance(0.25)) tokens.splice(at, 1)
     },
-    /** From now on people are about something else. */
+    /** Changes the mood. */
     turn() {
       mood = random.pick(MOODS)
       focus = mood.one || random.chance(0.7) ? [random.pick(USERS)] : USERS
       organizations = mood.one ? [random.pick(ORGANIZATIONS)] : ORGANIZATIONS
       right = random.pick(mood.right)
     },
-    /** So long nothing is called, ms; 0 mostly. */
+    /** Pause before the next call, ms; mostly 0. */
     pause: (): number => (random.chance(mood.wait) ? random.pick(mood.waits) * 1000 : 0),
-    /** The next call, to one of so many processes. */
+    /** The next call, to one of `processes` processes; null if the drawn call is not possible. */
     next(processes: number): Request | null {
       const who = whom()
       const kind = first(kindOf(mood.calls), who)

@@ -26,17 +26,17 @@ export const randomOn = (next: () => number): Random => ({
   next,
   below: (n) => Math.floor(next() * n),
   chance: (share) => next() < share,
-  pick: (items) => items[Math.floor(next() * items.length)] as (typeof items)[number], // callers give some
+  pick: (items) => items[Math.floor(next() * items.length)] as (typeof items)[number], // not empty
 })
 
-/** Steps at the most until a call that timed out does its work after all. */
+/** Most steps between the timeout of a call and its late execution. */
 const LATE_MAX = 60
-/** A store answers within this, ms; the simulated clock goes on by so much a step. */
+/** Longest answer of a store, ms; each step advances the simulated clock by less than this. */
 const STEP_MS_MAX = 20
 
 const timedOut = () => new Refusal('degraded', 'try again later: the store does not answer', 1)
 
-/** Decides at every await of a store call what becomes of it. */
+/** Decides the fate of a store call at each await. */
 export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
   let now = 1_800_000_000_000
   let calls: Call[] = []
@@ -45,7 +45,7 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
 
   const tell = ({ process, name, args }: Call, fate: Fate | 'done late') =>
     journal.log(step, now, { process, what: name, fate, args })
-  /** Does the work; whoever asked for it hears nothing of it. */
+  /** Executes the call without an answer to its caller. */
   const alone = (call: Call) => {
     try {
       call.work()
@@ -54,7 +54,7 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
     }
   }
   const take = (at: number): Call => {
-    const call = calls[at] as Call // callers draw among those there are
+    const call = calls[at] as Call // callers draw an index below calls.length
     calls[at] = calls.at(-1) as Call
     calls.pop()
     return call
@@ -88,7 +88,7 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
       now += ms
     },
     waiting: () => calls.length,
-    /** The store's methods as a process calls them. */
+    /** The methods of a store as one process calls them. */
     through<Store extends object>(process: number, name: string, store: Immediate<Store>): Store {
       const methods = Object.entries(store as Record<string, (...args: unknown[]) => unknown>).map(([method, work]) => [
         method,
@@ -97,10 +97,10 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
             calls.push({ process, name: `${name}.${method}`, args, work: () => work(...args), resolve, reject })
           }),
       ])
-      // Sound: each method of Store is the immediate one, answered later.
+      // Sound: each method has the same name and arguments and answers later.
       return Object.fromEntries(methods) as Store
     },
-    /** Whether a call that had timed out did its work now. */
+    /** Executes a call whose timeout has passed and whose late step is due; false if none. */
     lateOne(): boolean {
       const at = late.findIndex(({ due }) => due <= step)
       const [one] = at < 0 ? [] : late.splice(at, 1)
@@ -109,13 +109,13 @@ export function createScheduler(random: Random, journal: Pick<Journal, 'log'>) {
       alone(one.call)
       return true
     },
-    /** One call that waits is answered, or gives up. */
+    /** Answers one waiting call, or lets it time out. */
     deliver(timeOut: number) {
       const call = take(random.below(calls.length))
       if (random.chance(timeOut)) giveUp(call)
       else answer(call)
     },
-    /** Nobody hears of the process's calls any more. */
+    /** Drops the calls of a dead process; half of them are executed without an answer. */
     lose(process: number) {
       const its = calls.filter((call) => call.process === process)
       calls = calls.filter((call) => call.process !== process)

@@ -46,7 +46,7 @@ import type { MemorySessions } from './stores/session.js'
 import type { Immediate, Tables } from './stores/tables.js'
 import { standInScoring } from './typists.js'
 
-/** What the flows are given of the stores. */
+/** The stores that the flows use. */
 export interface Stores {
   readonly accounts: AccountStore
   readonly profiles: ProfileStore
@@ -64,9 +64,9 @@ export interface Stores {
 }
 export type MemoryStores = { readonly [Name in keyof Stores]: Immediate<Stores[Name]> }
 
-/** A profile is complete, and full, sooner than by default: more happens in fewer steps. */
+/** Smaller targets than the defaults, so that a profile completes in fewer steps. */
 export const TARGETS: ProfileTargets = { targetRefPatterns: 2, fullRefPatterns: 4 }
-/** Of codes so long no two are equal by chance, and a text that holds one is easily told. */
+/** Long enough that no two codes are equal by chance and that a text with a code is recognised. */
 export const CODE_LENGTH = 12
 
 export const ORGANIZATIONS = ['acme', 'zeta']
@@ -98,7 +98,7 @@ export function memoryStores(tables: Tables, sessions: MemorySessions): MemorySt
     securityCodes: memorySecurityCodes(tables),
     sessions: sessionStore,
     ...fixedSettings(),
-    // Nothing here looks at what is recorded of an administrator's acts.
+    // No test here reads the user log.
     userLog: {
       record: () => {},
       recordDone: () => {},
@@ -141,23 +141,23 @@ const fixedSettings = (): Pick<MemoryStores, 'organizations' | 'policies' | 'typ
 interface Needs {
   readonly scheduler: Scheduler
   readonly stores: MemoryStores
-  /** What a planted bug makes of the stores as this process sees them. */
+  /** A planted bug's replacement of stores as this process sees them. */
   readonly seenAs: (stores: Stores) => Stores
   readonly targets: ProfileTargets
   readonly vault: Vault
   readonly codeHash: CodeHash
-  /** Names never given before. */
+  /** A new id or token at each call. */
   readonly fresh: (kind: string) => string
   readonly randomDigits: (count: number) => string
 }
 
-/** People a process remembers at a time: fewer than there are. */
+/** People in the cache of a process: fewer than exist, so that entries are evicted. */
 const REMEMBERED = 2
-/** Few words: suggesting them is not what is looked at. */
+/** A short list, because no test here checks word suggestions. */
 const WORDS = ['typing', 'rhythm', 'letter', 'number', 'window', 'garden', 'bridge', 'summer', 'winter', 'silver']
 const POOLS = { en: WORDS, fr: WORDS, de: WORDS, es: WORDS, it: WORDS, pt: WORDS, nl: WORDS }
 
-/** The shipped flows as one process has them, all that it remembers being its own. */
+/** The shipped flows of one process, with a cache of its own. */
 export function startProcess(needs: Needs, process: number) {
   const { scheduler, stores, fresh } = needs
   const through = <Name extends keyof Stores>(name: Name): Stores[Name] =>

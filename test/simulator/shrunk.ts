@@ -1,6 +1,6 @@
 import { type Outcome, type Settings, simulate } from './simulation.js'
 
-/** Each look at fewer faults takes so many seeds at the most. */
+/** Most seeds tried for each simplification. */
 const SEEDS_TRIED = 20
 const LEAST = ['flush', 'crash', 'timeOut', 'company'] as const
 
@@ -10,9 +10,9 @@ export interface Failure {
 }
 
 /**
- * A failure of the same invariant in fewer steps, with less going on: kinds of faults, and calls beside each other, are
- * left out one after the other as long as some seed still fails within the steps of the last. Leaving one out deals all
- * chances anew, so it is sought among the seeds that follow.
+ * A shorter failure of the same invariant. Leaves out kinds of faults and concurrent calls one after the other, as long
+ * as some seed still fails within the steps of the last failure. Each omission changes all random draws, so it is tried
+ * on the following seeds.
  */
 export async function shrunk(failure: Failure): Promise<Failure> {
   let least = failure
@@ -35,7 +35,7 @@ export async function shrunk(failure: Failure): Promise<Failure> {
   return least
 }
 
-/** What to read of a failure, and how to see it again. */
+/** The report of a failure, with the command that repeats it. */
 export function story({ settings, outcome: { violation, steps, last } }: Failure): string {
   const without = settings.without?.length ? ` SIMULATOR_WITHOUT=${settings.without.join()}` : ''
   return [

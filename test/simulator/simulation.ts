@@ -5,13 +5,13 @@ import { createClients, type Request } from './requests.js'
 import { createScheduler, type Random, randomOn, type Scheduler } from './scheduler.js'
 import { openWorld, type Planted, type World } from './world.js'
 
-/** Chances out of 1 a step. */
+/** Probabilities a step. */
 interface Faults {
-  /** A process dies, and with it all that it remembers; of its calls some have done their work. */
+  /** A process dies and loses its caches; some of its calls have been executed. */
   readonly crash: number
-  /** A call is refused in the store's own way: it has done nothing, or has done its work, or will do it late. */
+  /** A store call times out: it is not executed, is executed, or is executed late. */
   readonly timeOut: number
-  /** The sessions are gone. */
+  /** The session store loses its data. */
   readonly flush: number
 }
 
@@ -19,30 +19,29 @@ export interface Settings {
   readonly seed: number
   readonly steps: number
   readonly planted?: Planted
-  /** Left out, to see whether a failure wants them: kinds of faults, and calls beside each other. */
+  /** Left out, to find out whether a failure needs them: kinds of faults, and concurrent calls (`company`). */
   readonly without?: readonly (keyof Faults | 'company')[]
-  /** Nothing else is looked at. */
+  /** The only invariant that is checked; all if absent. */
   readonly only?: Invariant
 }
 
 export interface Outcome {
   readonly seed: number
-  /** Steps taken. */
   readonly steps: number
   readonly violation: Violation | null
-  /** The latest events, oldest first; none where everything held. */
+  /** The latest events, oldest first; empty without a violation. */
   readonly last: readonly string[]
-  /** How often calls of each kind were answered, each kind of refusal was given, each fault met, each state reached. */
+  /** Number of calls answered by kind, refusals by kind, faults and states. */
   readonly counts: ReadonlyMap<string, number>
 }
 
 const PROCESSES = 2
-/** Steps between two changes of what people are about, and two looks at the whole state. */
+/** Steps between two changes of mood and between two audits. */
 const MOOD_STEPS = 400
 
 /**
- * Plays one seed until something does not hold, or the steps are over. A step is what the scheduler does at one await: a
- * store's answer, a fault, a new call. The same settings play the same, anywhere.
+ * Plays one seed until an invariant is violated or the steps are over. A step is one decision of the scheduler: a
+ * store's answer, a fault or a new call. The same settings give the same run on every machine.
  */
 export async function simulate({ seed, steps, planted, without = [], only }: Settings): Promise<Outcome> {
   const random = randomOn(seededRandom(seed))
@@ -73,13 +72,13 @@ export async function simulate({ seed, steps, planted, without = [], only }: Set
 
 interface Weather {
   readonly faults: Faults
-  /** Calls under way at a time, at the most. */
+  /** Most concurrent calls. */
   readonly atOnce: number
   readonly inDatabase: boolean
 }
 
 function weatherOf(random: Random, without: NonNullable<Settings['without']>): Weather {
-  // Of four seeds one meets no fault, and gets the further for it.
+  // One seed in four meets no fault, and so reaches deeper states.
   const level = random.pick([0, 0.5, 1, 3])
   const chance = (fault: keyof Faults, share: number) => (without.includes(fault) ? 0 : share * level)
   const atOnce = 1 + random.below(8)
@@ -98,7 +97,7 @@ interface Parts extends Weather {
   readonly violated: (violation: Violation) => void
 }
 
-/** The processes, the calls that are under way in them, and the faults that they meet. */
+/** The processes, their concurrent calls and the faults that hit them. */
 function serve({ random, scheduler, journal, world, violated, faults, atOnce, inDatabase }: Parts) {
   const { oracle, tables, codeOf } = world
   const processes = Array.from({ length: PROCESSES }, (_, process) => world.start(process))
@@ -139,10 +138,12 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
         (answer) => answered(request, answer),
         (error: unknown) => refused(request, error),
       )
-      .catch((error: unknown) => violated({ invariant: 'bug', found: `of the simulation: ${(error as Error).stack}` }))
+      .catch((error: unknown) =>
+        violated({ invariant: 'bug', found: `the simulation itself failed: ${(error as Error).stack}` }),
+      )
       .finally(() => underWay.delete(request))
   }
-  /** Nobody hears of its calls any more. */
+  /** Drops the calls of a process. */
   function lose(process: number): void {
     scheduler.lose(process)
     for (const request of underWay) if (request.process === process) underWay.delete(request)
@@ -152,7 +153,7 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
     lose(process)
     processes[process] = world.start(process)
   }
-  /** A database that dies takes along what is under way: nothing is judged while it is down. */
+  /** The death of the database also drops all concurrent calls: nothing is judged while it is down. */
   function flush(): void {
     tell(-1, inDatabase ? 'the database dies' : 'the sessions are flushed')
     if (inDatabase) for (let process = 0; process < PROCESSES; process++) lose(process)
@@ -161,9 +162,9 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
   }
 
   return {
-    /** From now on people are about something else. */
+    /** Changes the mood. */
     turn: clients.turn,
-    /** One step. */
+    /** Takes one step. */
     act(): void {
       if (scheduler.lateOne()) return
       const roll = random.next()
@@ -176,12 +177,12 @@ function serve({ random, scheduler, journal, world, violated, faults, atOnce, in
   }
 }
 
-/** Turns of the event loop are given to others once in so many steps. */
+/** Steps between two turns of the event loop, which let other work run. */
 const STEPS_A_TURN = 500
 
 /**
- * Takes one step after the other until there is none, each when all that the one before has set going waits for a store
- * again: a tick that a microtask asks for comes when no microtask is left. That costs a tenth of a turn of the event loop.
+ * Takes steps until `step` returns false. Each step begins when everything that the step before started waits for a
+ * store: `nextTick` within a microtask runs when no microtask is left. That costs a tenth of a turn of the event loop.
  */
 function inTurns(step: () => boolean): Promise<void> {
   return new Promise((resolve, reject) => {

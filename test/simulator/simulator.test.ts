@@ -5,21 +5,21 @@ import { type Failure, shrunk, story } from './shrunk.js'
 import { type Outcome, type Settings, simulate } from './simulation.js'
 import type { Planted } from './world.js'
 
-/** A seed begins with nobody there; with so many steps it has met a lock of a day, and most that can happen. */
+/** A seed begins without users. Within 4,000 steps it reaches a daily lock and most other states. */
 const STEPS_A_SEED = 4_000
-/** One seed alone, to see a failure again. */
+/** Plays this seed alone, to repeat a failure. */
 const SEED = process.env.SIMULATOR_SEED === undefined ? null : Number(process.env.SIMULATOR_SEED)
-/** In all, over seeds of `STEPS_A_SEED`; of the one seed alone. */
+/** Steps over all seeds, `STEPS_A_SEED` each; with SIMULATOR_SEED, steps of that seed. */
 const STEPS = Number(process.env.SIMULATOR_STEPS ?? (SEED === null ? 1_000_000 : STEPS_A_SEED))
 const WITHOUT = (process.env.SIMULATOR_WITHOUT ?? '').split(',').filter((one) => one !== '') as NonNullable<
   Settings['without']
 >
-/** Steps within which a planted bug is found. */
+/** Most steps until a planted bug is found. */
 const FOUND_WITHIN = 100_000
-/** A step takes some 50 us here; ten times that is a machine that does something else. */
+/** A step takes about 50 us here. The timeout allows ten times that, for a loaded machine. */
 const PATIENCE_MS = Math.max(600_000, STEPS / 2)
 
-// Refusals are thrown by the thousand, and nobody looks at where.
+// Thousands of refusals are thrown; without stack traces that is faster.
 const { stackTraceLimit } = Error
 beforeAll(() => {
   if (SEED === null) Error.stackTraceLimit = 0
@@ -44,7 +44,7 @@ async function play(first: number, steps: number, settings: Partial<Settings> = 
 
 describe.skipIf(SEED === null)('one seed', () => {
   it(
-    `${SEED} holds what has to hold`,
+    `${SEED} keeps all invariants`,
     async () => {
       const settings = { seed: SEED ?? 0, steps: STEPS, without: WITHOUT }
       const outcome = await simulate(settings)
@@ -56,7 +56,7 @@ describe.skipIf(SEED === null)('one seed', () => {
 
 describe.skipIf(SEED !== null)(`${STEPS.toLocaleString('en')} steps of people, processes, stores and faults`, () => {
   it(
-    'hold what has to hold, and have met what can happen',
+    'keep all invariants and reach all states of the list',
     async () => {
       const begun = performance.now()
       const { taken, last, counts, failure } = await play(1, STEPS, { without: WITHOUT })
@@ -64,7 +64,7 @@ describe.skipIf(SEED !== null)(`${STEPS.toLocaleString('en')} steps of people, p
       console.log(
         `${taken.toLocaleString('en')} steps, seeds 1 to ${last}, in ${s.toFixed(0)} s: ${Math.round(taken / s).toLocaleString('en')} steps/s`,
       )
-      if (failure !== null) expect.fail(`${story(failure)}\n\nthe least of it:\n${story(await shrunk(failure))}`)
+      if (failure !== null) expect.fail(`${story(failure)}\n\nshortest failure found:\n${story(await shrunk(failure))}`)
       expect(MET.filter((what) => !counts.has(what))).toEqual([])
     },
     PATIENCE_MS,
@@ -84,17 +84,17 @@ describe.skipIf(SEED !== null)('a planted bug', () => {
     PATIENCE_MS,
   )
 
-  it('breaks each invariant, but for the one that a call ends in an answer or a refusal', () => {
+  it('exists for each invariant except the one that a call ends with an answer or a refusal', () => {
     const broken = new Set(PLANTED.map(({ by }) => by))
     expect(Object.keys(INVARIANTS).filter((name) => !broken.has(name as Invariant))).toEqual(['bug'])
   })
 
   it(
-    'is told with the seed that shows it again, and the least that does',
+    'is reported with the seed that repeats it and with the shortest failure',
     async () => {
       const planted = PLANTED.find(({ by }) => by === 'I10')
       const { failure } = await play(1, FOUND_WITHIN, { ...(planted && { planted }), only: 'I10' })
-      const least = await shrunk(failure as Failure) // found above
+      const least = await shrunk(failure as Failure) // the test above finds it
       expect(least.outcome.steps).toBeLessThan(failure?.outcome.steps ?? 0)
       expect(least.settings.without).toEqual(['flush', 'crash', 'timeOut', 'company'])
       expect(await simulate(least.settings)).toEqual(least.outcome)
@@ -107,13 +107,13 @@ describe.skipIf(SEED !== null)('a planted bug', () => {
   )
 })
 
-it.skipIf(SEED !== null)('a seed plays the same, every time', async () => {
+it.skipIf(SEED !== null)('a seed gives the same run every time', async () => {
   const twice: Outcome[] = []
   for (let i = 0; i < 2; i++) twice.push(await simulate({ seed: 11, steps: 2_000 }))
   expect(twice[0]).toEqual(twice[1])
 })
 
-/** What a run of a million steps has met, or looks at too little. */
+/** States and events that a run of a million steps must reach. */
 const MET = [
   // Calls that were answered.
   ...['bootstrap', 'create', 'enroll', 'verify', 'verify code', 'legacy verify', 'legacy link', 'choose', 'issue'],
@@ -129,9 +129,9 @@ const MET = [
   // States and ends.
   ...['not-ready', 'in-progress', 'ok', 'full', 'reset', 'expired'],
   ...['link completed', 'link replaced', 'link revoked', 'link expired', 'link erased'],
-  // Attempts that cost nothing.
+  // Free attempts.
   ...['free: refused', 'free: enroll'],
-  // Rungs.
+  // Steps of the lock ladder.
   ...['biometric: 5 in a row', 'biometric: 10 in a row', 'biometric: 15 in a row', 'biometric: 20 in a day'],
   ...['security_code: 3 in a row', 'security_code: 6 in a row', 'security_code: 10 in a row'],
 ]

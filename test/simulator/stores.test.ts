@@ -24,23 +24,23 @@ import { type Call, MEMBERS, memberCalls, sessionCalls } from './stores/calls.js
 import { memorySessions } from './stores/session.js'
 import { createTables, type Immediate } from './stores/tables.js'
 
-/** Sequences of calls that memory and server are given alike. */
+/** Random sequences of calls that run against memory and against the real server. */
 const SEQUENCES = Number(process.env.SIMULATOR_SEQUENCES ?? 15)
 const CALLS = 60
 const PATIENCE_MS = Math.max(60_000, SEQUENCES * 4_000)
 
 const now = () => Date.now()
 
-/** The same store, answering later. */
+/** The same store with asynchronous methods. */
 function later<Store extends object>(store: Immediate<Store>): Store {
   const methods = Object.entries(store as Record<string, (...args: unknown[]) => unknown>)
-  // Sound: each method of Store is the immediate one, answered later.
+  // Sound: each method has the same name and arguments and answers later.
   return Object.fromEntries(
     methods.map(([name, work]) => [name, async (...args: unknown[]) => work(...args)]),
   ) as unknown as Store
 }
 
-describe('sessions of the simulator', () => {
+describe('the in-memory sessions of the simulator', () => {
   const store = later<SessionStore>(memorySessions(now))
   sessionContract(
     () => store,
@@ -51,8 +51,8 @@ describe('sessions of the simulator', () => {
 type AnyStores = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>
 
 /**
- * What either gives, or the kind of its refusal; times that the servers measure as whether there is any left. Throws where
- * a server did not answer in time.
+ * The result of a call, or the kind of its refusal. Durations that the servers measure become true if any is left.
+ * Throws if a server did not answer in time.
  */
 async function given(stores: AnyStores, [store, method, ...args]: Call): Promise<unknown> {
   try {
@@ -71,7 +71,10 @@ const plain = (value: unknown): unknown =>
   )
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** Both do the same, call by call; what differs is told with the calls before. */
+/**
+ * Compares both stores call by call; a difference is reported with the calls before it. Returns the number of calls
+ * that had an effect or a result.
+ */
 async function sameOf(memory: AnyStores, real: AnyStores, calls: () => Call, n: number): Promise<number> {
   const before: string[] = []
   let done = 0
@@ -90,7 +93,10 @@ async function sameOf(memory: AnyStores, real: AnyStores, calls: () => Call, n: 
   return done
 }
 
-/** Plays `SEQUENCES` seeds to their end; one that a crowded machine broke off, which leaves unknown what was done, is left out. */
+/**
+ * Plays `SEQUENCES` seeds to their end. A sequence that a loaded machine broke off is skipped, because the effect of
+ * its last call is unknown.
+ */
 async function inSequences(play: (seed: number) => Promise<void>): Promise<void> {
   for (let seed = 1, played = 0; played < SEQUENCES; seed++) {
     try {
@@ -114,9 +120,9 @@ afterAll(async () => {
   await fresh.drop()
 })
 
-describe('the members of the simulator', () => {
+describe('the in-memory members of the simulator', () => {
   it(
-    `do what PostgreSQL does, in ${SEQUENCES} sequences of ${CALLS} calls on accounts, profiles, attempts, codes and links`,
+    `behave like PostgreSQL, in ${SEQUENCES} sequences of ${CALLS} calls on accounts, profiles, attempts, codes and links`,
     async () => {
       const real = {
         accounts: postgresAccounts(database),
@@ -133,7 +139,7 @@ describe('the members of the simulator', () => {
         const tables = createTables(now)
         const memory = memoryStores(tables, memorySessions(now))
         const calls = memberCalls(randomOn(seededRandom(seed)), tables, await organization(database))
-        // Sound: their methods are called with what the calls were made of.
+        // Sound: the calls are generated from the names and types of these methods.
         done += await sameOf(memory as unknown as AnyStores, real as unknown as AnyStores, calls, CALLS)
       })
       expect(done).toBeGreaterThan((SEQUENCES * CALLS) / 2)
@@ -153,7 +159,7 @@ describe.each([
   afterAll(() => redis?.close())
 
   it.skipIf(withRedis && inject('redisUrl') === null)(
-    `do the same in ${SEQUENCES} sequences of ${CALLS} calls`,
+    `behave the same in ${SEQUENCES} sequences of ${CALLS} calls`,
     async () => {
       const real = redis === null ? postgresSessions(database) : redisSessions(redis)
       await inSequences(async (seed) => {

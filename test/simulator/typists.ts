@@ -5,11 +5,13 @@ import type { PatternReading, ProfileTemplate, Scoring } from '../../src/scoring
 import type { CodeHash } from '../../src/storage/code-hash.js'
 import type { Binding, Vault } from '../../src/storage/vault.js'
 
-/** How somebody typed: surely themselves, well enough, in the band below, or as a machine; or what is no pattern at all. */
+/**
+ * Quality of a typed pattern: clearly the person, good enough, in the weak band, a machine, or not a pattern at all.
+ */
 export type Quality = 'clean' | 'plain' | 'weak' | 'bot' | 'unreadable'
 
 export interface Typing {
-  /** Number of who typed. */
+  /** Number of the person who typed. */
   readonly person: number
   readonly nth: number
   readonly mode: 'visible' | 'sensitive'
@@ -19,13 +21,13 @@ export interface Typing {
   readonly mark: ReplayMark
 }
 
-/** What a body says: bodies are opaque to the flows, which hand on the very object. */
+/** The typing of each body. Flows do not read bodies; they pass on the same object. */
 const typings = new WeakMap<Uint8Array, Typing>()
 
-/** As few as two patterns may share: the real eight only cost. */
+/** The fewest bands that a replay shares. The real eight would only cost time. */
 const BANDS = REPLAY_BANDS_SHARED
 
-/** A body that nobody has typed before, or a jittered copy: that shares the bands of another one's mark. */
+/** A new body, or a jittered copy, which shares the bands of the mark of `copyOf`. */
 export function typed(typing: Omit<Typing, 'mark'>, copyOf: Typing | null = null): Uint8Array {
   const exact = new Uint8Array(16)
   new DataView(exact.buffer).setFloat64(0, typing.nth)
@@ -37,11 +39,11 @@ export function typed(typing: Omit<Typing, 'mark'>, copyOf: Typing | null = null
 
 export function typingOf(body: Uint8Array): Typing {
   const typing = typings.get(body)
-  if (typing === undefined) throw new Error('nobody has typed this')
+  if (typing === undefined) throw new Error('an unknown body: no typist made it')
   return typing
 }
 
-/** One press that tells who typed, and what: the form in which references are kept is the real one. */
+/** A sample in the stored format with one press, which encodes the person and the number of the pattern. */
 const sampleOf = ({ person, nth, mode }: Typing): Uint8Array =>
   encodeSample([{ key: person, pressMs: 0, releaseMs: nth }], mode)
 const SAMPLE_BYTES = 16
@@ -50,7 +52,7 @@ function ownersOf(samples: Uint8Array): { person: number; nth: number }[] {
   const owners: { person: number; nth: number }[] = []
   for (let at = 0; at < samples.length; at += SAMPLE_BYTES) {
     const [press] = decodeSample(samples.slice(at, at + SAMPLE_BYTES))?.presses ?? []
-    if (press === undefined) throw new Error('a reference that is none')
+    if (press === undefined) throw new Error('a reference without a press')
     owners.push({ person: press.key, nth: press.releaseMs })
   }
   return owners
@@ -58,7 +60,7 @@ function ownersOf(samples: Uint8Array): { person: number; nth: number }[] {
 
 const CONFIDENCE: Record<Quality, number> = { clean: 0.99, plain: 0.7, weak: 0.42, bot: 0.42, unreadable: 0 }
 
-/** Scores by who typed: most of the references must be theirs. */
+/** A stand-in for the scoring core: confident if more than half of the references are by the same person. */
 export const standInScoring: Scoring = {
   async score({ body, references, adaptive = [], template, keep }) {
     const typing = typingOf(body)
@@ -99,11 +101,14 @@ export interface Sealed extends Binding {
   readonly organizationId: string
 }
 
-/** Seals by remembering to whom the bytes were bound; opening them for somebody else fails, as it does with the real one. */
+/**
+ * A vault that remembers the binding of the sealed bytes. Opening them with another binding fails, as in the real
+ * vault.
+ */
 export function rememberingVault() {
   const bound = new WeakMap<Uint8Array, Sealed>()
   const unused = async (): Promise<never> => {
-    throw new Error('not a part of the simulation')
+    throw new Error('not part of the simulation')
   }
   const key = new Uint8Array(32)
   const vault: Vault = {
@@ -133,7 +138,7 @@ export function rememberingVault() {
   return { vault, boundTo: (sealed: Uint8Array) => bound.get(sealed) ?? null }
 }
 
-/** Hashes that tell nothing: what they are of is known here alone, as to nobody without the pepper. */
+/** Hashes that reveal nothing: only this object knows their codes, as only the pepper reveals them in the real one. */
 export function rememberingCodeHash() {
   const codes = new Map<string, { readonly owner: string; readonly code: string }>()
   const ownerOf = ({ organizationId, memberId }: { organizationId: string; memberId: string }) =>

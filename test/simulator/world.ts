@@ -17,21 +17,21 @@ import { memorySessions } from './stores/session.js'
 import { createTables, type Tables } from './stores/tables.js'
 import { rememberingCodeHash, rememberingVault } from './typists.js'
 
-/** What a planted bug may reach. */
+/** The state that a planted bug may read and change. */
 interface Reach {
   readonly tables: Tables
-  /** How often the sessions were flushed. */
+  /** Number of flushes of the sessions. */
   readonly flushes: () => number
 }
 
-/** A bug: a store, a need or a flow in another one's place. */
+/** A bug that replaces a store, a dependency or a flow. */
 export interface Planted {
   readonly name: string
-  /** What finds it. */
+  /** The invariant that detects it. */
   readonly by: Invariant
-  /** In place of a store, each call of which is one transaction. */
+  /** Replaces a store, each call of which is one transaction. */
   readonly stores?: (stores: MemoryStores, reach: Reach) => Partial<MemoryStores>
-  /** In place of a store as one process sees it, each call of which is an await. */
+  /** Replaces a store as one process sees it, each call of which is an await. */
   readonly seenAs?: (stores: Stores) => Partial<Stores>
   readonly flows?: (flows: Flows, reach: Reach) => Partial<Flows>
   readonly targets?: ProfileTargets
@@ -42,7 +42,10 @@ interface Needs {
   readonly scheduler: Scheduler
   readonly journal: Journal
   readonly planted: Planted | undefined
-  /** Sessions lie in PostgreSQL, which may lose the latest when it dies; else in Redis, which may be flushed. */
+  /**
+   * True: sessions are in PostgreSQL, which may lose the latest writes when it dies. False: in Redis, which may be
+   * flushed.
+   */
   readonly inDatabase: boolean
   readonly violated: (violation: Violation) => void
 }
@@ -50,14 +53,14 @@ interface Needs {
 export interface World {
   readonly tables: Tables
   readonly oracle: Oracle
-  /** Of a security code's hash. */
+  /** The security code of a hash; null if none. */
   readonly codeOf: (hash: string | null) => string | null
   start(process: number): Flows
-  /** The sessions are gone, or the latest of what was done to them. */
+  /** Deletes all sessions in Redis, or the latest changes of sessions in PostgreSQL. */
   loseSessions(): void
 }
 
-/** Stores with nobody in them, and whoever watches what becomes of them. */
+/** Empty stores, and the oracle that checks every commit. */
 export function openWorld({ random, scheduler, journal, planted, inDatabase, violated }: Needs): World {
   const { vault, boundTo } = rememberingVault()
   const { codeHash, codeOf } = rememberingCodeHash()

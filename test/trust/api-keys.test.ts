@@ -42,7 +42,7 @@ describe('an API key', { timeout: 120_000 }, () => {
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     })
 
-  it('that is revoked under load is dead on every process a second later', async () => {
+  it('is refused by every process 1 s after its revocation, under load', async () => {
     const keys = administration(two.stores)
     const { id, apikey } = await keys.issueKey(two.organizationId, 'stolen')
     let over = false
@@ -58,7 +58,7 @@ describe('an API key', { timeout: 120_000 }, () => {
         else if (askedAt > revokedAt + 1000) {
           late.calls++
           if (answer.status < 400) late.accepted++
-          // A loaded machine may say 503 in place of 401.
+          // A loaded machine may answer 503 instead of 401.
           else expect([401, 503]).toContain(answer.status)
         }
       }
@@ -73,7 +73,7 @@ describe('an API key', { timeout: 120_000 }, () => {
     figure('T01', found, '0', late.accepted === 0)
   })
 
-  it('serves no API beyond its scopes', async () => {
+  it('opens no API outside its scopes', async () => {
     const keys = administration(two.stores)
     let [asked, allowed] = [0, 0]
     const paths = {
@@ -105,7 +105,7 @@ describe('an API key', { timeout: 120_000 }, () => {
     )
   })
 
-  it('stands in no log, no table, no Redis and no answer', async () => {
+  it('appears in no log, table, Redis key or answer', async () => {
     const { apikey } = await administration(two.stores).issueKey(two.organizationId, 'canary')
     const answers: string[] = []
     const said = async (path: string, options: Parameters<typeof ask>[3] = {}, on: On = 0) => {
@@ -123,12 +123,12 @@ describe('an API key', { timeout: 120_000 }, () => {
       )
     await said('/core/users/ann/security-code', { method: 'PUT', session, body: { securityCode: '749205' } })
     await said('/core/users/ann/verify', { method: 'POST', session, body: { securityCode: '111111' } })
-    // A key where none belongs, as somebody may put it by mistake.
+    // A key in a path, a query or a header where it does not belong.
     for (const path of [`/core/nowhere/${apikey}`, `/core/users/ann?apikey=${apikey}`]) await said(path)
     await said('/core/users/ann/verify', { method: 'POST', session, body: { securityCode: apikey } })
     for (const { method, path } of dashboardRoutes)
       if (method === 'get' && !path.includes('{')) await said(`/dashboard${path}`)
-    await delay(1500) // Usage and requests are written within a second.
+    await delay(1500) // usage and requests are written within 1 s
 
     const bytes = Buffer.from(apikey.slice(3), 'base64url')
     const needles = [apikey, apikey.slice(3), Buffer.from(apikey).toString('hex'), bytes.toString('hex')]
@@ -144,7 +144,7 @@ describe('an API key', { timeout: 120_000 }, () => {
       answers: answers.filter(holds).length,
     }
     const rows = [...tables.values()].reduce((sum, all) => sum + all.length, 0)
-    // What is kept of the key is found by the same scan.
+    // The same scan must find the hash of the key, which is stored.
     const hash = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(apikey))).toString('hex')
     expect([...tables.values()].flat().some((row) => row.includes(hash))).toBe(true)
     expect(two.services.every(({ output }) => output().length > 100)).toBe(true)

@@ -3,10 +3,10 @@ import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 
 /**
- * Run before every test file of `npm run test:trust`: its figures go into a file of its own, so that a file that says
- * none is noticed.
+ * Runs before each test file of `npm run test:trust`. Each file writes its figures to its own file, so that a test file
+ * without figures is noticed.
  */
 const folder = process.env.TRUST_FOLDER
 const file = expect.getState().testPath
-if (folder === undefined || file === undefined) throw new Error('started by bin/trust.mjs alone')
+if (folder === undefined || file === undefined) throw new Error('only bin/trust.mjs starts this')
 process.env.TRUST_FIGURES = join(folder, createHash('sha256').update(relative(process.cwd(), file)).digest('hex'))

@@ -9,10 +9,10 @@ import { needlesOf } from './needles.js'
 import { redisAsBytes, rowsAsText } from './stores-text.js'
 
 const PEOPLE = LONG ? 1_000 : 15
-/** So many of them have a profile and sign in by it. */
+/** People with a complete profile who sign in with it. */
 const ENROLLED = LONG ? 100 : 2
 
-describe('people who are deleted', { timeout: 1_200_000 }, () => {
+describe('a deleted person', { timeout: 1_200_000 }, () => {
   let fresh: FreshDatabase
   let redis: FlushedRedis | null = null
   let service: TestService
@@ -30,7 +30,7 @@ describe('people who are deleted', { timeout: 1_200_000 }, () => {
     await fresh.drop()
   })
 
-  /** The needles that stand in any row of any table, or in any key or value of Redis. */
+  /** The names of the needles that appear in a row of a table or in a key or value of Redis. */
   async function found(needles: ReadonlyMap<string, Buffer>): Promise<Set<string>> {
     const all = needlesOf(needles)
     const names = new Set<string>()
@@ -43,7 +43,7 @@ describe('people who are deleted', { timeout: 1_200_000 }, () => {
     return names
   }
 
-  it('leave nothing that names them, in no store', async () => {
+  it('leaves no trace in any store', async () => {
     const refs = Array.from({ length: PEOPLE }, (_, i) => `erased-${i}-x@example.com`)
     for (const [i, userRef] of refs.entries()) {
       const path = `/users/${userRef}`
@@ -73,9 +73,9 @@ describe('people who are deleted', { timeout: 1_200_000 }, () => {
       needles.set(`member ${ref}`, Buffer.from(member))
     }
     expect(needles.size).toBe(3 * PEOPLE)
-    // Everybody stands in several places before.
+    // Before the deletion each person appears in several places.
     expect((await found(needles)).size).toBeGreaterThan(4 * PEOPLE)
-    // A loaded machine may say 503, and may have done it all the same.
+    // A loaded machine may answer 503 and still have deleted the person.
     for (const userRef of refs)
       for (let status = 503; status === 503; ) {
         status = (await service.call('DELETE', `/users/${userRef}`)).status

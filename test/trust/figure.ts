@@ -1,20 +1,20 @@
 import { appendFileSync } from 'node:fs'
 import { expect } from 'vitest'
 
-/** A row of the table of attacks (T) and faults (F). */
+/** Row id: an attack (T) or a fault (F). */
 export type RowId = `${'T' | 'F'}${number}${number}`
 
 export interface Figure {
   readonly row: RowId
-  /** What was counted, with its size: `0 of 9,900 accepted`. */
+  /** The count with its total: `0 of 9,900 accepted`. */
   readonly figure: string
-  /** What it must be: `0 of 9,900`. */
+  /** The required value: `0 of 9,900`. */
   readonly bar: string
   readonly pass: boolean
 }
 
 /**
- * Fails the test unless the figure passes. Where `TRUST_FIGURES` names a file, the figure is added to it as a line of JSON,
+ * Fails the test if `pass` is false. With `TRUST_FIGURES` set, also appends the figure to that file as a line of JSON,
  * for the table of `npm run test:trust`.
  */
 export function figure(row: RowId, found: string, bar: string, pass: boolean): void {
@@ -24,5 +24,5 @@ export function figure(row: RowId, found: string, bar: string, pass: boolean): v
   expect(pass, `${row}: found ${found}, wanted ${bar}`).toBe(true)
 }
 
-/** Figures of the whole size are for `npm run test:trust -- --long`; otherwise a shorter form of the same is run. */
+/** True with `npm run test:trust -- --long`. Otherwise tests run a shorter form with smaller counts. */
 export const LONG = process.env.FAULTS === 'long'

@@ -10,8 +10,10 @@ const GUESSES = 5
 const CODES = 1_000_000
 const HOUR_MS = 3_600_000
 
-/** By the shipped rules alone, with a clock of its own: what a guesser gets compared who comes back for weeks. */
-it('somebody who tries all codes of a member gets few compared, and the right one is no use while locked', () => {
+/**
+ * Uses only the attempt rules of the domain, with a simulated clock: the comparisons that a guesser gets over weeks.
+ */
+it('a guesser of security codes gets few comparisons, and the right code does not help during a lock', () => {
   const random = seededRandom(8)
   let [tried, compared, hits, inRow, inDay, openedByRight] = [0, 0, 0, 0, 0, 0]
   for (let member = 0; member < MEMBERS; member++) {
@@ -20,7 +22,7 @@ it('somebody who tries all codes of a member gets few compared, and the right on
     const times: number[] = []
     let now = 0
     for (let session = 0; session < SESSIONS; session++) {
-      // The most patient guesser: waits for a lock to end more often than not.
+      // A patient guesser: in 70 % of the sessions it waits until the lock ends.
       const wait = counters.security_code.closedUntil - now
       now += random() < 0.7 ? Math.max(1000, wait) : random() * 6 * HOUR_MS
       let used = 0
@@ -35,7 +37,7 @@ it('somebody who tries all codes of a member gets few compared, and the right on
           now,
         })
         if (!codeOpen) {
-          // Whoever knows the right one now learns no more than who guesses.
+          // During a lock the right code is refused like a wrong one.
           if (counters.security_code.closedUntil <= now && !counters.security_code.off && used < 3) openedByRight++
           continue
         }

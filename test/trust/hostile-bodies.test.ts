@@ -13,7 +13,7 @@ import { hostileBodies } from './hostile-bodies.js'
 
 const BODIES = LONG ? 1_000_000 : 20_000
 const CONNECTIONS = 16
-/** The most of the event loop that a body may take. */
+/** Longest time that one body may occupy the event loop, ms. */
 const BLOCK_MS = 10
 
 const ROWS: readonly (readonly [api: string, row: Route<never>])[] = [
@@ -39,7 +39,7 @@ describe('hostile bodies', { timeout: 3_600_000 }, () => {
     await fresh.drop()
   })
 
-  it('on every endpoint that takes one are refused or read, and nothing breaks', async () => {
+  it('are refused or read on every endpoint with a body, and nothing breaks', async () => {
     const before = polluted()
     const next = hostileBodies(22)
     const { port } = new URL(service.core)
@@ -61,7 +61,7 @@ describe('hostile bodies', { timeout: 3_600_000 }, () => {
             ...['content-type: application/json', `content-length: ${body.length}`, '', ''],
           ].join('\r\n')
           const answer = await connection.send(Buffer.concat([Buffer.from(head), body])).catch(() => null)
-          // A connection may be closed after a refusal, never without an answer.
+          // The service may close the connection after a refusal, but not without an answer.
           const status = answer?.status ?? 0
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
           if (status === 0 || status === 408 || status === 413) {
@@ -81,20 +81,20 @@ describe('hostile bodies', { timeout: 3_600_000 }, () => {
     expect((await service.call('GET', '/status')).json.status).toBe('OK')
   })
 
-  // A time of an idle machine: not for a suite that shares one.
+  // Needs an idle machine, so it does not run with the suite.
   it.runIf(LONG)('hold the event loop for no longer than 10 ms', () => {
     const next = hostileBodies(23)
     const large = (unit: string, end: string, bytes: number) => Buffer.from(unit.repeat(bytes / unit.length) + end)
     const worstOf = (parse: (bytes: Uint8Array) => unknown, bodies: readonly Buffer[]) => {
       let worst = 0
       for (const body of bodies) {
-        // The best of nine: what another process takes, or the first compilation, is not the body's doing.
+        // The best of nine: excludes other processes and the first compilation.
         const times = Array.from({ length: 9 }, () => {
           const begun = performance.now()
           try {
             parse(body)
           } catch {
-            // Refused, which takes its time as well.
+            // A refusal is timed too.
           }
           return performance.now() - begun
         })

@@ -13,7 +13,7 @@ const SCALARS = [
   ...['"\u2028"', '"é"', '"\\"}"', 'NaN', 'undefined', 'Infinity', "'a'", '01', '+1', '.5', '"', '\\'],
 ]
 
-/** Bodies as nobody sends them by mistake; the same for the same seed. Bytes, because some are not UTF-8. */
+/** Malformed and extreme JSON bodies, the same for the same seed. Bytes, because some are not UTF-8. */
 export function hostileBodies(seed: number): () => Buffer {
   const random = seededRandom(seed)
   const below = (n: number) => Math.floor(random() * n)
@@ -44,7 +44,7 @@ export function hostileBodies(seed: number): () => Buffer {
           ? `{${Array.from({ length: 1 + below(6) }, () => `${JSON.stringify(oneOf(KEYS))}:${value(4)}`).join(',')}}`
           : value(3)
     const bytes = Buffer.from(text.slice(0, 16_000))
-    // One in ten is damaged: a byte changed, or the end cut off.
+    // One in ten is damaged: a byte is changed, or the end is cut off.
     if (bytes.length > 0 && random() < 0.05) bytes[below(bytes.length)] = below(256)
     return random() < 0.05 ? bytes.subarray(0, below(bytes.length + 1)) : bytes
   }

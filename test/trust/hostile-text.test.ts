@@ -18,10 +18,10 @@ import { hostileTexts } from './hostile-text.js'
 
 const newId = createUuidV7(Date.now)
 const TEXTS = hostileTexts(10_000, 18)
-/** Nothing of an exporter's own choosing begins so. */
+/** An exporter writes no text of its own that begins with one of these. */
 const FORMULA = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/
 
-it('hostile text stays within its line of the log, one JSON object each', () => {
+it('hostile text stays inside one log line, which is one JSON object', () => {
   let lines = 0
   let others = 0
   let now: { text: string; said: string[] } = { text: '', said: [] }
@@ -35,13 +35,13 @@ it('hostile text stays within its line of the log, one JSON object each', () => 
     now = { text, said: [] }
     const before = lines
     log.warn({ text, [text]: text, err: new Error(text) }, text)
-    // A lone surrogate is written as an escape and read back as it was.
+    // A lone surrogate is written as an escape and read back unchanged.
     if (lines !== before + 1 || now.said.some((said) => said !== text)) others++
   }
   figure('T18', `${others} of ${TEXTS.length} log lines not one object of what was said`, '0', others === 0)
 })
 
-it('hostile text forges no frame of syslog and leaves its own', () => {
+it('hostile text forges no syslog frame and stays inside its own', () => {
   const one = { facility: 'auth', appName: 'keystride', at: 0, kind: 'bot' } as const
   const parts = [/^<36>1 1970-01-01T00:00:00\.000Z - keystride - bot \[keystride@32473/]
   const whole = new RegExp(
@@ -73,7 +73,7 @@ describe('hostile text in an export', () => {
     await fresh.drop()
   })
 
-  it('is one cell, and no formula', async () => {
+  it('stays one cell and is no formula', async () => {
     const organizationId = await organization(database)
     const keyWrap = createKeyWrap(givenKeys(Buffer.alloc(32, 7), []))
     const wrapped = keyWrap.wrapNew(organizationId)
@@ -93,7 +93,7 @@ describe('hostile text in an export', () => {
     expect(head).toEqual(EXPORT_COLUMNS.logs)
     const cells = records.flat()
     const formulas = cells.filter((cell) => FORMULA.test(cell)).length
-    // What a UTF-8 file cannot hold, half a surrogate pair, becomes its replacement character.
+    // UTF-8 cannot hold half a surrogate pair; it becomes the replacement character.
     const kept = TEXTS.map((text) => Buffer.from(text).toString('utf8'))
     const altered = kept.filter((text, i) => cells[i] !== text && cells[i] !== `'${text}`).length
     const found = `${formulas} formulas in ${cells.length} cells, ${altered} altered or moved`

@@ -17,7 +17,7 @@ const PIECES = [
   ...['é', '日本', '\u{1f600}', 'ann', ' ', '0'],
 ]
 
-/** Texts that somebody may try to break out of a line, a cell or a frame with; the same for the same seed. */
+/** Texts that try to break out of a line, a cell or a frame, the same for the same seed. */
 export function hostileTexts(count: number, seed: number): string[] {
   const random = seededRandom(seed)
   const below = (n: number) => Math.floor(random() * n)

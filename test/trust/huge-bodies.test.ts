@@ -8,7 +8,7 @@ import { figure, LONG } from './figure.js'
 
 const BODIES = 100
 const AT_ONCE = 10
-/** What is sent of each at the most, where nobody stops it. */
+/** Most bytes that are sent of one body if the service does not stop it. */
 const SENT_MAX = LONG ? 64 * 2 ** 20 : 4 * 2 ** 20
 
 describe('huge bodies', { timeout: 300_000 }, () => {
@@ -32,7 +32,10 @@ describe('huge bodies', { timeout: 300_000 }, () => {
   }
   const residentMiB = async () => (await metric('process_resident_memory_bytes')) / 2 ** 20
 
-  /** Sends a head and then bytes without end; whether the service left the connection open, and what was answered. */
+  /**
+   * Sends a head and then bytes without end. Returns whether the service left the connection open, and the status of
+   * its answer, 0 if none.
+   */
   async function pour(framing: string, piece: string) {
     const client = await rawClient(Number(new URL(service.core).port))
     let over = false
@@ -44,7 +47,7 @@ describe('huge bodies', { timeout: 300_000 }, () => {
     let sent = 0
     for (; !over && sent < SENT_MAX; sent += piece.length) {
       await Promise.race([client.send(piece), client.ended])
-      await delay(0) // So that the end of the connection is heard.
+      await delay(0) // lets the event loop see the end of the connection
     }
     const open = await Promise.race([client.ended.then(() => false), delay(20_000).then(() => true)])
     const [answer] = await client.answers(0)
@@ -52,7 +55,7 @@ describe('huge bodies', { timeout: 300_000 }, () => {
     return { open, status: answer?.status ?? 0 }
   }
 
-  it('are refused before they are there, and cost no memory', async () => {
+  it('are refused before they arrive, and use no memory', async () => {
     await pour('Content-Length: 999999999', 'x'.repeat(16_384))
     const before = await residentMiB()
     const statuses = new Map<number, number>()
@@ -71,7 +74,8 @@ describe('huge bodies', { timeout: 300_000 }, () => {
         peak = Math.max(peak, await residentMiB())
       }
     console.log(JSON.stringify(Object.fromEntries(statuses)))
-    // Whoever goes on sending may find the connection closed before the answer is read; nobody is told that it went well.
+    // A client that goes on sending may find the connection closed before it reads the answer. No body may be answered
+    // as a success.
     expect([...statuses.keys()].filter((status) => ![0, 400, 413].includes(status))).toEqual([])
     expect(statuses.get(413)).toBeGreaterThan(0)
     expect(service.process.exitCode).toBeNull()

@@ -10,7 +10,7 @@ import { figure, LONG } from './figure.js'
 
 const GUESSES = LONG ? 1_000_000 : 5_000
 const LOOKS = LONG ? 1_000 : 100
-/** Links of each way to die, and times each is tried. */
+/** Dead links of each kind, and tries with each. */
 const DEAD = LONG ? 100 : 5
 const TRIES = LONG ? 10 : 2
 const ABANDONED = LONG ? 1_000 : 10
@@ -36,7 +36,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
   const send = (key: string, body: unknown) =>
     service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key } })
   let typed = 0
-  /** Sends patterns until one is stored; made-up people are now and then called machines, and type again. */
+  /** Sends patterns until one is stored. A made-up person is sometimes taken for a machine and then types again. */
   async function type(key: string, seed: number) {
     for (;;) {
       const n = ++typed
@@ -56,7 +56,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     return { status: answer.status, headers: answer.headers, body: await answer.text() }
   }
 
-  it('are found by no key that was guessed', async () => {
+  it('reject guessed keys', async () => {
     const links = postgresProfileLinks(database)
     const real = await make('create', 'guessed')
     expect(await links.find(sha256(real))).not.toBeNull()
@@ -69,7 +69,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     figure('T24', `${hits} of ${GUESSES.toLocaleString('en')} guessed keys found a link`, '0', hits === 0)
   })
 
-  it('outlive whatever looks at them without a person', async () => {
+  it('stay usable after views by scanners and prefetchers', async () => {
     const key = await make('create', 'prefetched')
     for (let n = 0; n < LOOKS; n += AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => open(key, (n + i) % 2 === 0 ? 'GET' : 'HEAD')))
@@ -77,7 +77,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     figure('T24', `after ${LOOKS} looks of scanners: ${json.nPatterns} pattern taken`, '1', json.nPatterns === 1)
   })
 
-  it('that are dead take nothing, and look like those that never were', async () => {
+  it('take nothing once they are dead, and dead links look like unknown ones', async () => {
     const ways: Record<string, (n: number) => Promise<string>> = {
       used: async (n) => {
         const key = await make('create', `used-${n}`)
@@ -109,7 +109,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
         for (let i = 0; i < TRIES; i++) {
           const { status, headers, body } = await open(key)
           looked++
-          // What differs from answer to answer whoever asks.
+          // These headers differ in every answer.
           const [date, id] = [headers.get('date') ?? '\0', headers.get('x-request-id') ?? '\0']
           pages.add([status, [...headers].join(), body].join('\n').replaceAll(date, '').replaceAll(id, ''))
           const answer = await send(key, person(24_999).types(text(n * TRIES + i), n * TRIES + i))
@@ -127,7 +127,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     figure('T17', found, '1 and 1', pages.size === 1 && refusals.size === 1)
   })
 
-  it('to reset that are abandoned at any step leave the old profile as it was', async () => {
+  it('to reset leave the old profile unchanged if abandoned at any step', async () => {
     const { who, userRef } = await enroll(service, 'abandoned')
     const held = async () => {
       const rows = await database.asSystem(
@@ -143,7 +143,7 @@ describe('profile links', { timeout: 1_800_000 }, () => {
     for (let n = 0; n < ABANDONED; n++) {
       const key = await make('reset', userRef)
       for (let step = 0; step < n % 5; step++) expect((await type(key, 25_000 + n)).status).toBe(200)
-      // Left alone, revoked, or replaced by the next one.
+      // Left alone, revoked, or replaced by the next link.
       if (n % 3 === 1) await service.callLinks('DELETE', `/api/links/${userRef}`)
       const state = (await service.bootstrap(userRef)).json
       if ((await held()) === before && state.biometricStatus === 'ok' && state.nPatternsRef === 5) whole++
@@ -165,8 +165,8 @@ describe('profile links', { timeout: 1_800_000 }, () => {
   })
 })
 
-describe('whoever has no key', () => {
-  it('is told the same of users who are there and of those who are not', async () => {
+describe('a caller without a key', () => {
+  it('gets the same refusals for users that exist and users that do not', async () => {
     const fresh = await freshDatabase()
     const service = await startService(fresh.url)
     await service.call('POST', '/users/here')

@@ -4,7 +4,10 @@ import type { Served } from '../http/marked.js'
 
 const REQUEST = /(?:GET|HEAD|PUT) \/\S*?([\w-]+) HTTP\/1\.[01]\r\n((?:[^\r\n]+\r\n)*)\r\n/
 
-/** Answers whatever looks like a request, wherever in the stream it stands: what a check of smuggling has to find. */
+/**
+ * Answers everything in the stream that looks like a request, wherever it begins: the check of smuggling must detect
+ * this server.
+ */
 export async function naiveServer(): Promise<{ port: number; served: Served[]; close(): Promise<void> }> {
   const served: Served[] = []
   const open = new Set<Socket>()

@@ -1,10 +1,10 @@
-/** Looks for many byte strings at once; each of four bytes at the least. */
+/** Looks for many byte strings at once; each has at least four bytes. */
 interface Needles {
-  /** Names of those that stand in the bytes. */
+  /** The names of the strings that the bytes contain. */
   foundIn(bytes: Uint8Array): Set<string>
 }
 
-/** By the first four bytes of each: one look-up a position, however many needles there are. */
+/** Indexed by the first four bytes of each string: one look-up a position, whatever the number of strings. */
 export function needlesOf(all: ReadonlyMap<string, Buffer>): Needles {
   const byHead = new Map<number, { name: string; needle: Buffer }[]>()
   const mayBegin = new Uint8Array(1 << 16)

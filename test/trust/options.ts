@@ -3,26 +3,26 @@ import type { Row } from './rows.js'
 
 export interface Options {
   readonly long: boolean
-  /** Where the table goes as JSON; null: nowhere. */
+  /** File that the table goes to as JSON; null if none. */
   readonly json: string | null
-  /** These rows of docs/trust.md are written anew. */
+  /** Writes these rows of docs/trust.md again. */
   readonly write: boolean
-  /** All where none are named. */
+  /** Rows to show; all rows if the command line names none. */
   readonly rows: readonly RowId[]
 }
 
 export const HELP = `npm run test:trust [-- options]
 
-Runs every test that shows a row of the table of trust and prints the table. Ends with status 1 where a row fails or one
-of its tests gave no figure. Some rows want the open typing data: KEYSTRIDE_DATA_SETS names its folder.
+Runs each test that shows a row of the table of trust, and prints the table. Ends with status 1 if a row fails or one of
+its tests gives no figure. Some rows need the open typing data: KEYSTRIDE_DATA_SETS names its folder.
 
-  --long             the whole sizes: hours. Without it the short ones.
-  --rows T01,F07     these rows alone
-  --json FILE        the table as JSON: [{ "row", "figure", "bar", "pass" }]
-  --write            these rows of docs/trust.md anew
-  --help             this text`
+  --long             the full counts; takes hours. Without it: the short form
+  --rows T01,F07     only these rows
+  --json FILE        writes the table as JSON: [{ "row", "figure", "bar", "pass" }]
+  --write            writes these rows of docs/trust.md again
+  --help             prints this text`
 
-/** What the command line asks for; throws an Error whose message says what is wrong. `help` where that is asked for. */
+/** Reads the command line; `help` if it asks for help. Throws an Error whose message names the fault. */
 export function optionsOf(words: readonly string[], known: readonly Row[]): Options | 'help' {
   let [long, write] = [false, false]
   let json: string | null = null

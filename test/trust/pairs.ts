@@ -3,9 +3,11 @@ import type { Case } from '../http/corpus.js'
 import type { Served } from '../http/marked.js'
 import { type RawClient, rawClient, request } from '../http/raw.js'
 
-/** Of so many connections at once: what one leaves behind in the proxy's pool, another one's request would meet. */
+/** Concurrent connections: bytes that one request leaves in the proxy's pool reach another one's request. */
 const AT_ONCE = 16
-/** So long a connection on which nothing comes is waited for: a proxy may wait for more of a body that never comes. */
+/**
+ * Longest silence on a connection before it is closed, ms. A proxy may wait for the rest of a body that never arrives.
+ */
 const PATIENCE_MS = 400
 
 interface PairsNeeds {
@@ -13,25 +15,25 @@ interface PairsNeeds {
   readonly pairs: number
   readonly corpus: readonly Case[]
   readonly key: string
-  /** What the server behind has served, all along. */
+  /** All requests that the server behind the proxy has served; grows during the run. */
   readonly served: readonly Served[]
 }
 
 interface PairsPlayed {
   readonly pairs: number
-  /** Pairs with an answer that is another request's, or in another order. */
+  /** Pairs with an answer that belongs to another request, or in another order. */
   readonly outOfStep: number
-  /** Hidden requests that came to the server without the proxy's knowledge. */
+  /** Hidden requests that reached the server without the proxy's knowledge. */
   readonly hiddenServed: number
-  /** Honest requests on connections of their own, one beside each pair, that did not get their own answer. */
+  /** Honest requests that did not get their own answer. Each pair has one, on a connection of its own. */
   readonly strangersFailed: number
-  /** Honest requests that were answered behind one of the corpus. */
+  /** Honest requests that were answered after a request of the corpus. */
   readonly behind: number
-  /** Requests of the corpus that the proxy passed on and the server took. */
+  /** Requests of the corpus that the proxy passed on and the server accepted. */
   readonly passedOn: number
 }
 
-/** Sends pairs in one segment each, a stranger's request beside each, over a proxy's port. */
+/** Sends each pair in one segment through a proxy, and at the same time a stranger's request on another connection. */
 export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds): Promise<PairsPlayed> {
   let [next, outOfStep, strangersFailed, behind] = [0, 0, 0, 0]
   const get = (mark: string, ...headers: string[]) => request(`GET /core/users/${mark}`, [key, ...headers])
@@ -44,7 +46,7 @@ export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds
         stranger.ask(get(`stranger-${n}`)),
       ])
       const marks = marksIn(answers)
-      // What the proxy takes for a request of its own may be answered as one: both read alike.
+      // A hidden request that the proxy itself recognised may get an answer of its own.
       const known = served.some(({ mark, passedOn }) => passedOn && mark === `hidden-${n}`)
       const order = ['attack', ...(known ? [`hidden-${n}`] : []), `honest-${n}`]
       if (!inOrder(marks, order)) outOfStep += 1
@@ -61,7 +63,7 @@ export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds
 
 const marksIn = (text: string) => [...text.matchAll(/"userRef":"([^"]*)"/g)].map(([, mark = '']) => mark)
 
-/** Whether each of `marks` stands in `order`, once and not before an earlier one. */
+/** Whether all `marks` occur in `order`, each once and in that sequence. */
 function inOrder(marks: readonly string[], order: readonly string[]): boolean {
   let from = 0
   for (const mark of marks) {
@@ -72,7 +74,7 @@ function inOrder(marks: readonly string[], order: readonly string[]): boolean {
   return true
 }
 
-/** All that comes back until the connection ends, or nothing has come for a while. */
+/** All bytes until the connection ends or `PATIENCE_MS` pass without one. */
 async function allSaid(port: number, text: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let said = ''
@@ -86,7 +88,10 @@ async function allSaid(port: number, text: string): Promise<string> {
   return said
 }
 
-/** Somebody with a connection to the proxy that is kept, and made anew where it was closed between two requests. */
+/**
+ * A client with a kept-alive connection to the proxy. It connects again if the connection was closed between two
+ * requests.
+ */
 async function strangerAt(port: number): Promise<{ ask(text: string): Promise<string>; leave(): void }> {
   let client: RawClient = await rawClient(port)
   let answered = 0

@@ -6,11 +6,11 @@ import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { figure, LONG } from './figure.js'
 
-/** Each enrolls two patterns and signs in with one; each of these is sent again in six ways. */
+/** Each person enrolls two patterns and signs in with one. Each pattern is sent again in six ways. */
 const PEOPLE = LONG ? 560 : 8
 const AT_ONCE = 8
 
-describe('a pattern that was seen', { timeout: 1_800_000 }, () => {
+describe('a pattern that was already stored', { timeout: 1_800_000 }, () => {
   let fresh: FreshDatabase
   let redis: FlushedRedis | null = null
   let service: TestService
@@ -36,7 +36,7 @@ describe('a pattern that was seen', { timeout: 1_800_000 }, () => {
     readonly body: unknown
   }
 
-  it('is taken from nobody a second time', async () => {
+  it('is rejected the second time, for every user and session', async () => {
     const seen: Seen[] = []
     for (let n = 0; n < PEOPLE; n++) {
       const userRef = `seen-${n}`

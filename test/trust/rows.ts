@@ -5,7 +5,7 @@ export interface Row {
   readonly id: RowId
   /** The attack or the fault. */
   readonly what: string
-  /** What must hold, with the figure of its full form. */
+  /** The requirement, with the counts of the long form. */
   readonly must: string
   /** The part of `must` that no test shows, and why: the row then holds in part. Required of a row without a test. */
   readonly notShown?: string

@@ -3,7 +3,10 @@ import { newToken } from '../../src/flows/process/tokens.js'
 import { figure, LONG } from './figure.js'
 
 const IDS = LONG ? 1_000_000 : 100_000
-/** Truly random bits fail at 0.001 once in a thousand runs: the suite, which runs often, cries wolf once in a million. */
+/**
+ * Random bits fail at 0.001 once in a thousand runs. The suite runs often, so its threshold is a false alarm in a
+ * million runs.
+ */
 const P_LEAST = LONG ? 0.001 : 1e-6
 
 /** The complementary error function, to 1.2e-7 (Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26). */
@@ -14,7 +17,7 @@ function erfc(x: number): number {
   return x >= 0 ? value : 2 - value
 }
 
-/** p of as many ones, and of as many runs of equal bits (NIST SP 800-22, 2.1 and 2.3). */
+/** p of the number of ones, and p of the number of runs of equal bits (NIST SP 800-22, 2.1 and 2.3). */
 function randomness(bytes: Uint8Array): { monobit: number; runs: number } {
   const n = bytes.length * 8
   let [ones, runs, last] = [0, 0, -1]
@@ -33,7 +36,7 @@ function randomness(bytes: Uint8Array): { monobit: number; runs: number } {
   }
 }
 
-it('session ids, keys and links never repeat and show no pattern of bits', () => {
+it('session ids, keys and links never repeat, and their bits pass the tests of randomness', () => {
   const ids = new Set<string>()
   const bytes = Buffer.alloc(32 * IDS)
   for (let i = 0; i < IDS; i++) {
@@ -47,7 +50,7 @@ it('session ids, keys and links never repeat and show no pattern of bits', () =>
   figure('T04', found, `0, p > ${P_LEAST}`, repeated === 0 && Math.min(monobit, runs) > P_LEAST)
 }, 60_000)
 
-it('bits that are not random are told from those that are', () => {
+it('the tests of randomness detect bits that are not random', () => {
   const half = Buffer.alloc(32_000, 0b01010101)
   expect(randomness(half).runs).toBeLessThan(1e-6)
   expect(randomness(Buffer.alloc(32_000, 0b01110011)).monobit).toBeLessThan(1e-6)

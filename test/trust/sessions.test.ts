@@ -9,7 +9,7 @@ import { figure, LONG } from './figure.js'
 const USERS = LONG ? 100 : 12
 const INVENTED = LONG ? 10_000 : 100
 const FOREIGN = LONG ? 1_000 : 30
-/** Sessions before each of the events that end them. */
+/** Sessions of the user before each event that ends them. */
 const OLD = LONG ? 250 : 10
 const AT_ONCE = 16
 
@@ -29,13 +29,13 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
   afterAll(() => service.close())
 
   const users = Array.from({ length: USERS }, (_, i) => `user-${i}`)
-  /** A call that wants a session and, where it has one, refuses for another reason: nothing is spent. */
+  /** A call that needs a session and is refused for its body if the session is valid, so that it uses up nothing. */
   const use = (userRef: string, session: string, headers = {}) =>
     service.call('POST', `/users/${userRef}/typing-patterns`, { session, body: {}, headers })
   const accepted = ({ status, json }: Answer) => !(status === 400 && json.message.includes('bootstrap with GET'))
   const begin = async (userRef: string) => (await service.bootstrap(userRef)).session
 
-  it('serve the user whom they were made for, and nobody else', async () => {
+  it('serve only the user that they were created for', async () => {
     await each(users, (userRef) => service.call('POST', `/users/${userRef}`))
     const sessions = await Promise.all(users.map(begin))
     for (const [i, userRef] of users.entries()) expect(accepted(await use(userRef, sessions[i] ?? ''))).toBe(true)
@@ -52,7 +52,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
     figure('T03', found, '0 and 0', wrong + echoed === 0)
   })
 
-  it('are made by the service alone', async () => {
+  it('are created only by the service', async () => {
     let replaced = 0
     await each(Array.from({ length: INVENTED }), async () => {
       const invented = newToken()
@@ -64,7 +64,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
     figure('T03', found, 'all', replaced === INVENTED)
   })
 
-  it('serve nobody in another organization', async () => {
+  it('are rejected in another organization', async () => {
     const { apikey } = await service.another()
     await service.call('POST', '/users/user-0', { headers: { apikey } })
     const sessions = await Promise.all(Array.from({ length: FOREIGN }, () => begin('user-0')))
@@ -75,13 +75,13 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
     figure('T03', `${name}: ${wrong} of ${FOREIGN} accepted in another organization`, '0', wrong === 0)
   })
 
-  it('end with what ends them', async () => {
+  it('end with the events that must end them', async () => {
     const code = async (userRef: string, session: string) =>
       expect(
         (await service.call('PUT', `/users/${userRef}/security-code`, { session, body: { securityCode: '749205' } }))
           .status,
       ).toBe(200)
-    /** A complete profile made over a link; made-up people are now and then called machines, and type again. */
+    /** Completes a profile over a link. A made-up person is sometimes taken for a machine and then types again. */
     const byLink = async (kind: string, userRef: string, seed: number) => {
       const { key } = (await service.callLinks('POST', `/api/links/${kind}-profile/${userRef}`)).json
       for (let n = 0; ; n++) {
@@ -113,7 +113,7 @@ describe.each(backEnds)('sessions on $name', { timeout: 600_000 }, ({ name, redi
           console.log(`a session lives on after ${event}`)
         }
       })
-      // The one that changed the code goes on.
+      // The session that changed the code stays valid.
       if (event === 'a change of the code') expect(accepted(await use(userRef, own))).toBe(true)
     }
     figure('T03', `${name}: ${living} of ${old} sessions outlived what ends them`, '0', living === 0)

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const descriptors = () => readdirSync(`/proc/${service.process.pid}/fd`).length
 
-/** A socket that says nothing, half a head, a head letter by letter, or a body byte by byte. */
+/** A socket that sends nothing, half a head, a head byte by byte, or a body byte by byte. */
 function slowSocket(n: number): Socket {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
@@ -52,14 +52,14 @@ function slowSocket(n: number): Socket {
   return socket
 }
 
-describe('sockets that are slow', { timeout: LONG ? 600_000 : 120_000 }, () => {
-  it(`${SOCKETS} at once, hold up nobody, and are closed by themselves`, async () => {
+describe('slow sockets', { timeout: LONG ? 600_000 : 120_000 }, () => {
+  it(`do not delay honest requests and are closed by the service (${SOCKETS} at once)`, async () => {
     const next = () => ({ kind: 'organization', bytes: request('GET', '/core/organization', { apikey }, '') })
     const honest = (seconds: number) =>
       openLoop({ ports: [port], connections: 16, perSecond: HONEST_PER_SECOND, seconds, next })
     await honest(1)
     const base = await honest(LONG ? 20 : 3)
-    // Until the connections of before are closed.
+    // Lets the connections of the baseline close.
     await delay(500)
     const before = descriptors()
     const slow = new Set<Socket>()
@@ -69,7 +69,7 @@ describe('sockets that are slow', { timeout: LONG ? 600_000 : 120_000 }, () => {
       slow.add(socket)
       socket.once('close', () => slow.delete(socket))
     }
-    // Those that are closed are opened again, so that there are always so many.
+    // Replaces closed sockets, so that their number stays the same.
     const keeping = setInterval(() => {
       for (let more = Math.min(200, SOCKETS - slow.size); more > 0; more--) add()
     }, 20)

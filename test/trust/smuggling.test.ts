@@ -16,7 +16,7 @@ import { playPairs } from './pairs.js'
 const corpus = [...malformed, ...misspeltChunks, ...odd]
 const PAIRS = LONG ? 10_000 : 2 * corpus.length
 
-describe('a service that runs', () => {
+describe('a running service', () => {
   let fresh: FreshDatabase
   let service: ServiceProcess
   let apikey: string
@@ -31,14 +31,14 @@ describe('a service that runs', () => {
     await fresh?.drop()
   })
 
-  it('is ended by no request of the corpus, and creates nobody whom one hides', async () => {
+  it('survives every request of the corpus and creates none of the hidden users', async () => {
     const port = Number(new URL(service.core).port)
     const creation = (userRef: string) =>
       request(`POST /core/users/${userRef}`, [`apikey: ${apikey}`], '{"type":"nominative"}')
     const send = async (text: string) => {
       const client = await rawClient(port)
       await client.send(text)
-      // Whoever is answered at all has been by then, and the rest is given up.
+      // An answer would be here by now; the connection is then closed.
       const { status } = await fetch(`${service.core}/status`)
       client.socket.end()
       await client.ended
@@ -47,7 +47,8 @@ describe('a service that runs', () => {
     const statuses: number[] = []
     for (const [n, { text }] of corpus.entries())
       statuses.push(await send(text(creation(`hidden-${n}`)).replaceAll(goodKey, apikey)))
-    // Sent and given up like the others, as a hidden one that was taken would have been before it.
+    // Sent and closed in the same way. When this user exists, a hidden request that was accepted has created its user
+    // too.
     await send(creation('honest'))
     const found = (userRef: string) =>
       fetch(`${service.core}/users/${userRef}`, { headers: { apikey } }).then(({ status }) => status === 200)
@@ -87,7 +88,7 @@ for (const { name, start, more, why } of ways)
     afterAll(() => stop(marked.running))
 
     it(
-      'are never out of step',
+      'keep requests and answers in step',
       async () => {
         const { port } = marked.running.server
         const proxy = await start([port, port], more)
@@ -99,7 +100,7 @@ for (const { name, start, more, why } of ways)
           served: marked.served,
         }).finally(() => proxy.close())
         console.log(JSON.stringify({ name, pairs, outOfStep, hiddenServed, strangersFailed, behind, passedOn }))
-        // Without these nothing would have been tried.
+        // Fails if the proxy refused nearly everything.
         expect(behind).toBeGreaterThan(pairs / 20)
         expect(passedOn).toBeGreaterThan(pairs / 20)
         figure(
@@ -112,7 +113,7 @@ for (const { name, start, more, why } of ways)
       LONG ? 600_000 : 60_000,
     )
 
-    it('are found where what is behind it takes requests out of bodies', async () => {
+    it('detect a server that reads requests out of bodies', async () => {
       const naive = await naiveServer()
       const proxy = await start([naive.port, naive.port], more)
       const { hiddenServed } = await playPairs({

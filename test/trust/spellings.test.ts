@@ -13,7 +13,7 @@ const random = seededRandom(20_261_121)
 const below = (n: number) => Math.floor(random() * n)
 const oneOf = <T>(all: readonly T[]): T => all[below(all.length)] as T // there is one
 
-/** Letters that other alphabets, ligatures, widths and marks make look alike, or that change case into ASCII. */
+/** Characters that look like others (alphabets, ligatures, widths, marks) or whose case mapping is ASCII. */
 const LOOKALIKES = [
   ...['\u212a', '\u017f', '\u0130', '\u0131', '\u00df', '\ufb01', '\uff41', '\u0430', '\u03bf', '\u00e9', 'e\u0301'],
   ...['\u200b', '\u00ad', '\ufeff', '\u2010', '\u00a0', '\u3000', '\u2024', '\uff20', '\ud800', '\u{1d41a}'],
@@ -34,7 +34,7 @@ function text(): string {
   return made
 }
 
-/** What may be the same user: texts that differ in the case of ASCII, in outer space, or in a space for a dash. */
+/** Texts that may name the same user: they differ in ASCII case, in outer spaces, or in a space for a dash. */
 const fold = (given: string) =>
   given
     .trim()
@@ -42,7 +42,7 @@ const fold = (given: string) =>
     .replaceAll(' ', '-')
 
 describe('a user', () => {
-  it('is reached by no spelling but their own', () => {
+  it('is reached only by spellings of the same name', () => {
     const folds = new Map<string, string>()
     let [taken, confused, unsteady] = [0, 0, 0]
     for (let i = 0; i < TEXTS; i++) {
@@ -59,7 +59,7 @@ describe('a user', () => {
     figure('T23', found, '0 and 0', taken > TEXTS / 20 && confused + unsteady === 0)
   }, 120_000)
 
-  it('is reached by no path but their own', () => {
+  it('is reached only by the path of the same name', () => {
     const router = makeRouter<Route<never>>()
     for (const row of coreRoutes as readonly Route<never>[]) router.add(row.method, row.path, row)
     const pieces = [

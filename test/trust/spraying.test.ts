@@ -9,7 +9,7 @@ const ORGANIZATIONS = LONG ? 100 : 2
 const MEMBERS = LONG ? 50 : 8
 const GUESSES = 3
 const TOLD_WITHIN_MS = 60_000
-/** What somebody thinks that many people take. */
+/** A code that the attacker takes for a common one. */
 const SPRAYED = '480653'
 
 let fresh: FreshDatabase
@@ -32,7 +32,7 @@ interface Sprayed {
   readonly sessions: readonly { userRef: string; session: string }[]
 }
 
-/** An organization whose members all have a code that nobody guesses. */
+/** An organization in which each member has a code that no guess matches. */
 async function sprayable(): Promise<Sprayed> {
   const { organizationId, apikey } = await service.another()
   const headers = { apikey }
@@ -47,7 +47,7 @@ async function sprayable(): Promise<Sprayed> {
     const set = await service.call('PUT', `/users/${userRef}/security-code`, { headers, session: json.sessionId, body })
     expect(set.status).toBe(200)
   }
-  // A hash is of one member: anybody else's is right for no code at all.
+  // A hash is bound to its member, so a copied hash matches no code.
   await database.asSystem(
     (sql) => sql`
       update keystride.member m set code_hash = o.code_hash from keystride.member o
@@ -56,7 +56,10 @@ async function sprayable(): Promise<Sprayed> {
   return { organizationId, apikey, sessions }
 }
 
-/** Guesses one code at every member, round by round; when the alert was due, and when it was there. */
+/**
+ * Guesses one code at every member, round by round. Returns the time from the moment the alert was due until it was
+ * there, ms.
+ */
 async function spray({ apikey, sessions }: Sprayed): Promise<{ tookMs: number; compared: number; most: number }> {
   const compared = new Map<string, number>()
   let dueAt = 0
@@ -82,12 +85,12 @@ async function spray({ apikey, sessions }: Sprayed): Promise<{ tookMs: number; c
   return { tookMs: toldAt - dueAt, compared: counts.reduce((sum, n) => sum + n, 0), most: Math.max(...counts) }
 }
 
-describe('one code tried on many people', { timeout: LONG ? 1_800_000 : 90_000 }, () => {
-  it('is told to the organization within a minute, and costs each of them no more than their own budget', async () => {
+describe('one code tried on many users', { timeout: LONG ? 1_800_000 : 90_000 }, () => {
+  it('alerts the organization within a minute, and no member exceeds the own budget', async () => {
     const found: Awaited<ReturnType<typeof spray>>[] = []
     const organizations: Sprayed[] = []
     for (let n = 0; n < ORGANIZATIONS; n++) organizations.push(await sprayable())
-    // Several at once: each waits for the alert of its own.
+    // Five at once, because each waits for its own alert.
     for (let n = 0; n < organizations.length; n += 5)
       found.push(...(await Promise.all(organizations.slice(n, n + 5).map(spray))))
     const inTime = found.filter(({ tookMs }) => tookMs <= TOLD_WITHIN_MS).length

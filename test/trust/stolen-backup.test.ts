@@ -20,7 +20,7 @@ import { figure, LONG } from './figure.js'
 import { needlesOf } from './needles.js'
 import { redisAsBytes, rowsAsText } from './stores-text.js'
 
-/** Five references and a sign-in each. */
+/** Each has five references and one sign-in. */
 const PEOPLE = LONG ? 170 : 5
 const CODE = '749205'
 
@@ -46,12 +46,12 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
   })
 
   const random = seededRandom(31)
-  /** What nobody else types: a text that is found again if it is anywhere. */
+  /** A text that occurs nowhere else, so that a match is a leak. */
   const newText = () =>
     Array.from({ length: 9 }, () =>
       Array.from({ length: 5 }, () => 'abcdefghijklmnopqrstuvwxyz'[Math.floor(random() * 26)]).join(''),
     ).join(' ')
-  /** As the kept form has it: eight press times in a row, float32. */
+  /** Eight consecutive press times, float32, as in a stored pattern. */
   const timesOf = (body: unknown): Buffer => {
     const read = readByContract(new TextEncoder().encode(JSON.stringify(body)))
     if (!read.ok) throw new Error(read.message)
@@ -59,9 +59,9 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     return Buffer.from(read.sample.subarray(begin, begin + 32))
   }
 
-  /** Every file of the server's folder, its write-ahead log among them, and Redis's snapshot. */
+  /** Every file in the data folder of PostgreSQL, its write-ahead log included, and the snapshot of Redis. */
   async function files(): Promise<string[]> {
-    // Killed and recovered: whatever was only in memory is on the disk then.
+    // A kill and a recovery write everything to the disk that was only in memory.
     await server.kill()
     await server.restart()
     await until(async () => (await service.call('GET', '/status')).json.status === 'OK', 20_000)
@@ -73,7 +73,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     return [...all, join(where, 'dump.rdb')]
   }
 
-  it('tells nobody how anybody types, and what', async () => {
+  it('reveals neither what a person types nor how', async () => {
     const needles = new Map<string, Buffer>()
     let patterns = 0
     const known = (userRef: string, text: string, body: { kevt: unknown[] }) => {
@@ -100,7 +100,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
       await service.call('POST', `/users/${userRef}/verify`, { session, body })
       known(userRef, text, body)
     }
-    // The scan sees what is there: a name that is kept as it is.
+    // A name in plain text, which the scan must find.
     needles.set('a name', Buffer.from('kept-0'))
     const asText = new Map([...needles].map(([name, bytes]) => [name, Buffer.from(bytes.toString('hex'))]))
     const [raw, hex] = [needlesOf(needles), needlesOf(asText)]
@@ -116,7 +116,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
       }
     }
     for (const file of await files()) if (statSync(file).isFile()) look(readFileSync(file), file)
-    // What a dump writes, where the server's pages hold it compressed.
+    // The rows as a dump has them; the pages of the server hold them compressed.
     for (const [table, rows] of await rowsAsText(database)) look(Buffer.from(rows.join('\n')), table)
     if (redis !== null)
       for (const [key, value] of await redisAsBytes(`redis://127.0.0.1:${redis.port}`)) look(value, key)
@@ -125,7 +125,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     figure('T31', what, '0', found.size === 0)
   })
 
-  it('is of use to nobody but the holder of the key: with it the times are there', async () => {
+  it('opens only with the key: the times are then readable', async () => {
     const text = newText()
     const body = person(31_999).types(text, 1)
     await service.call('POST', '/users/opened')

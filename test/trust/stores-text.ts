@@ -1,7 +1,7 @@
 import { createClient } from '@redis/client'
 import type { Database } from '../../src/storage/postgres/connection/client.js'
 
-/** Every row of every table of the database as text, by table, whatever schema it is in. */
+/** The rows of every table of the database as text, by table, in all schemas. */
 export async function rowsAsText(database: Database): Promise<ReadonlyMap<string, readonly string[]>> {
   return database.asSystem(async (sql) => {
     const tables = await sql<{ schema: string; name: string }[]>`
@@ -21,7 +21,7 @@ export async function rowsAsText(database: Database): Promise<ReadonlyMap<string
   })
 }
 
-/** Every key of Redis and what is stored under it, as the server would dump it. */
+/** Every key of Redis with its value as `dump` returns it. */
 export async function redisAsBytes(url: string): Promise<ReadonlyMap<string, Buffer>> {
   const client = await createClient({ url }).connect()
   const found = new Map<string, Buffer>()

@@ -22,13 +22,13 @@ describe('the table of trust', () => {
     expect(GROUPS.flatMap(([, ids]) => ids).sort()).toEqual(ROWS.map(({ id }) => id).sort())
   })
 
-  it('has a test for every row, or says why not', () => {
+  it('has a test for every row, or the reason why not', () => {
     const shown = new Set(sources.flatMap(({ source }) => rowsShownBy(source)))
     expect(shown.size).toBeGreaterThan(0)
     expect(ROWS.filter(({ id, notShown }) => !shown.has(id) && notShown === undefined).map(({ id }) => id)).toEqual([])
   })
 
-  it('finds whoever says a figure: each call names its row there and then', () => {
+  it('finds every call of figure by the row id in the call', () => {
     for (const { name, source } of sources.filter(({ name }) => name !== 'trust/table.test.ts')) {
       const calls = source.match(/(?<![\w.])figure\(/g)?.length ?? 0
       expect([name, source.match(/(?<![\w.])figure\(\s*'[TF]\d\d'/g)?.length ?? 0]).toEqual([name, calls])
@@ -37,7 +37,7 @@ describe('the table of trust', () => {
     expect(rowsShownBy(said('T01', 'F02', 'T01'))).toEqual(['T01', 'F02'])
   })
 
-  it('is the page in docs, row by row', () => {
+  it('has the same rows as docs/trust.md', () => {
     expect(rowsOfPage(readFileSync(`${root}docs/trust.md`, 'utf8'))).toEqual(ROWS.map(({ id, what }) => [id, what]))
   })
 })
@@ -51,7 +51,7 @@ describe('a result', () => {
   const files = new Map([['T01', ['a', 'b']]] as const)
   const of = (...shown: Parameters<typeof results>[2]) => results(rows, files, shown, 'short')
 
-  it('joins what the files say, each figure once', () => {
+  it('joins the figures of all files, each figure once', () => {
     const [first] = of(
       { file: 'a', figures: [one, one, { ...one, figure: '3 of 3' }], passed: true },
       { file: 'b', figures: [one], passed: true },
@@ -59,7 +59,7 @@ describe('a result', () => {
     expect(first).toMatchObject({ figure: '0 of 9; 3 of 3', bar: '0', pass: true })
   })
 
-  it('fails by one figure, by a file without one, and by a file with a test that failed', () => {
+  it('fails on a failed figure, a file without a figure, and a file with a failed test', () => {
     const good = { file: 'b', figures: [one], passed: true }
     expect(of({ file: 'a', figures: [{ ...one, pass: false }], passed: true }, good)[0]?.pass).toBe(false)
     expect(of({ file: 'a', figures: [], passed: true }, good)[0]).toMatchObject({
@@ -70,18 +70,18 @@ describe('a result', () => {
     expect(of({ file: 'a', figures: [one], passed: false }, good)[0]?.pass).toBe(false)
   })
 
-  it('that nothing shows does not pass, and says why', () => {
+  it('does not pass without a test, and says why', () => {
     expect(of()[1]).toMatchObject({ figure: 'not shown: nobody can.', pass: false, files: [] })
     expect(told(of())).toContain('T02  not shown')
   })
 
-  it('of the long form alone is not asked of the short one', () => {
+  it('of the long form alone is not required of the short form', () => {
     const long = [{ ...rows[0], longOnly: true }] as Row[]
     expect(results(long, files, [], 'short')[0]).toMatchObject({ pass: false, files: [] })
     expect(results(long, files, [], 'long')[0]).toMatchObject({ pass: false, files: ['a', 'b'] })
   })
 
-  it('is read back from the page that tells it', () => {
+  it('is read back from the written page', () => {
     const text = page(rows, of(), { date: '2026-01-02', machine: 'a machine', form: 'long' }, '')
     expect(rowsOfPage(text)).toEqual([
       ['T01', 'one'],
@@ -105,7 +105,7 @@ describe('a result', () => {
     expect(text).toMatch(/API keys.* \| 0 of 6 hold; holds in part: T02; not shown: T01 \|/)
   })
 
-  it('stays on the page where only others are counted anew', () => {
+  it('stays on the page if a run counts only other rows', () => {
     const run = { date: '2026-01-02', machine: 'a machine', form: 'long' } as const
     const first = of({ file: 'a', figures: [one], passed: true }, { file: 'b', figures: [one], passed: true })
     const before = page(rows, first, run, '')
@@ -116,7 +116,7 @@ describe('a result', () => {
 })
 
 describe('the command line', () => {
-  it('takes its options', () => {
+  it('accepts its options', () => {
     expect(optionsOf([], ROWS)).toEqual({ long: false, json: null, write: false, rows: [] })
     expect(optionsOf(['--long', '--json', 'f', '--rows', 'T01,F24'], ROWS)).toEqual({
       long: true,

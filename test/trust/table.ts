@@ -1,28 +1,28 @@
 import type { Figure, RowId } from './figure.js'
 import { GROUPS, type Row } from './rows.js'
 
-/** What a test file has shown: its figures by row, and whether all of its tests passed. */
+/** The results of a test file: its figures, and whether all of its tests passed. */
 interface Shown {
   readonly file: string
   readonly figures: readonly Figure[]
   readonly passed: boolean
 }
 
-/** One row of the table as it goes into `--json`. */
+/** One row of the table as `--json` writes it. */
 interface Result extends Figure {
-  /** Files that show it; none where nothing does. */
+  /** Test files that show the row; empty if none. */
   readonly files: readonly string[]
 }
 
 const unique = (texts: readonly string[]) => [...new Set(texts)]
 
-/** The rows whose figure a test source says. */
+/** The ids of the rows that a test source has a figure for. */
 export const rowsShownBy = (source: string): RowId[] =>
   unique([...source.matchAll(/\bfigure\(\s*'([TF]\d\d)'/g)].map(([, id = '']) => id)) as RowId[]
 
 /**
- * The table: a row passes where each file that shows it gave a figure, all figures pass and no test of those files failed.
- * `files` are those that show a row, by row; what is shown by none has its `notShown` for a figure and does not pass.
+ * The table. A row passes if each of its files gave a figure, all figures pass and no test of those files failed.
+ * `files`: the test files of each row. A row without a file does not pass; its figure is its `notShown`.
  */
 export function results(
   rows: readonly Row[],
@@ -56,7 +56,7 @@ export function results(
 
 const verdict = ({ files, pass }: Result) => (files.length === 0 ? 'not shown' : pass ? 'holds' : 'FAILS')
 
-/** On the page a row with a part that no test shows holds in part. */
+/** A row with a part that no test shows holds in part on the page. */
 const verdictOnPage = ({ notShown }: Row, found: Result) =>
   verdict(found) === 'holds' && notShown !== undefined ? 'holds in part' : verdict(found)
 
@@ -64,7 +64,7 @@ const verdictOnPage = ({ notShown }: Row, found: Result) =>
 export const told = (table: readonly Result[]): string =>
   table.map((one) => `${one.row}  ${verdict(one).padEnd(9)}  ${one.figure}  (bar: ${one.bar})`).join('\n')
 
-/** Where and how a run was made. */
+/** Date, machine and form of a run. */
 interface Run {
   readonly date: string
   readonly machine: string
@@ -73,7 +73,7 @@ interface Run {
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** What a page says was counted of a row: figure, verdict, tests, and when in which form. */
+/** The counted cells of a row on the page. */
 type Counted = readonly [figure: string, verdict: string, tests: string, when: string]
 
 function countedIn(row: Row, found: Result, { date, form }: Run): Counted {
@@ -84,8 +84,8 @@ function countedIn(row: Row, found: Result, { date, form }: Run): Counted {
 }
 
 /**
- * docs/trust.md: rows of `table` as counted now, other rows as the page `before` has them. A row that neither has is not
- * shown.
+ * docs/trust.md: the rows of `table` as counted now, other rows as the page `before` has them. A row in neither says
+ * so.
  */
 export function page(rows: readonly Row[], table: readonly Result[], run: Run, before: string): string {
   const kept = new Map(linesOf(before).map(([id, , , ...counted]) => [id, counted as unknown as Counted]))

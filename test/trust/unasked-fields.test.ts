@@ -8,7 +8,7 @@ import { rowsAsText } from './stores-text.js'
 
 const BODIES = LONG ? 5_000 : 160
 
-/** Calls that take a JSON body, with one that each takes; `{u}` stands for the user. */
+/** Calls with a JSON body that each accepts; `{u}` stands for the user. */
 const CALLS: readonly (readonly [method: string, path: string, body: Record<string, unknown>])[] = [
   ['POST', '/core/users/{u}', { user_display_name: 'Ann' }],
   ['PATCH', '/core/users/{u}', { groups: ['x'], tag: { room: '1' } }],
@@ -19,7 +19,7 @@ const CALLS: readonly (readonly [method: string, path: string, body: Record<stri
   ['POST', '/dashboard/users/{u}/actions', { action: 'clear-pending-action' }],
   ['POST', '/dashboard/notifications/read', { all: true }],
 ]
-/** Fields that some of these calls do take. */
+/** Fields that some of these calls accept. */
 const TAKEN = new Set(
   [
     'type',
@@ -36,7 +36,7 @@ const TAKEN = new Set(
     .map((name) => name.toLowerCase()),
 )
 
-describe('fields that nobody asked for', { timeout: 600_000 }, () => {
+describe('unknown fields in a body', { timeout: 600_000 }, () => {
   let fresh: FreshDatabase
   let service: TestService
   let database: Database
@@ -62,7 +62,7 @@ describe('fields that nobody asked for', { timeout: 600_000 }, () => {
     return answer.status
   }
 
-  /** Every column there is, as rows and as bodies spell it. */
+  /** Every column name, as rows and as bodies spell it. */
   async function columns(): Promise<string[]> {
     const rows = await database.asSystem(
       (sql) => sql<{ name: string }[]>`
@@ -76,7 +76,7 @@ describe('fields that nobody asked for', { timeout: 600_000 }, () => {
     )
   }
 
-  /** What is stored of a user and of the organization, without ids, times and the user's name. */
+  /** The stored rows of a user and of the organization, without ids, times and the user's name. */
   async function stored(userRef: string): Promise<string> {
     const rows = await rowsAsText(database)
     const ids = await database.asSystem(
@@ -99,7 +99,7 @@ describe('fields that nobody asked for', { timeout: 600_000 }, () => {
       .join('\n')
   }
 
-  it('change nothing that is stored', async () => {
+  it('change no stored row', async () => {
     const names = await columns()
     expect(names.length).toBeGreaterThan(150)
     const random = seededRandom(34)
@@ -131,7 +131,7 @@ describe('fields that nobody asked for', { timeout: 600_000 }, () => {
       expect([call[1], status < 300, JSON.stringify(more)]).toEqual([call[1], true, JSON.stringify(more)])
       expect(await ask(call, 'only-asked', call[2])).toBe(status)
     }
-    // Whoever was only asked for what there is has come to the same.
+    // The user without unknown fields must have the same rows.
     const [plain, more] = [await stored('only-asked'), await stored('only-more')]
     expect(plain.split('\n').length).toBeGreaterThan(5)
     const lines = more.split('\n')

@@ -78,7 +78,7 @@ describe('ways in', { timeout: 600_000 }, () => {
           console.log(`in by ${way}`)
         }
       }
-    // The same person under a shared account is the same member, wherever they are named.
+    // A person under a shared account is the same member by either name.
     const moved = await service.call('PATCH', '/users/locked', { body: { type: 'generic', member_ref: 'the-desk' } })
     const shared = moved.status === 200 ? await begin('/users/locked?member_ref=the-desk') : ''
     const { json } = await call('/users/locked/verify?member_ref=the-desk', who.fresh(), { session: shared })
@@ -95,7 +95,7 @@ describe('ways in', { timeout: 600_000 }, () => {
     )
   })
 
-  it('add no reference to a finished profile for somebody who has shown nothing', async () => {
+  it('add no reference to a complete profile without authentication', async () => {
     const who = await enroll(service, 'finished')
     const tested = (await call('/user-verify/finished', stranger())).json.authentication.patternTestId
     const session = await begin('/users/finished')
@@ -113,7 +113,7 @@ describe('ways in', { timeout: 600_000 }, () => {
       refused.set(`${status} ${json.reason}`, (refused.get(`${status} ${json.reason}`) ?? 0) + 1)
     }
     const stored = (await service.bootstrap('finished')).json.nPatternsRef - 5
-    // Most are refused for what they are, not for something else.
+    // Most calls must be refused as a second typist's, not for another reason.
     expect(refused.get('409 invalid-action')).toBeGreaterThan(TRIES / 2)
     figure(
       'T13',

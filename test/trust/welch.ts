@@ -1,22 +1,22 @@
 import { randomInt } from 'node:crypto'
 
 /** Welch's t of two classes of times. */
-interface Told {
+interface WelchResult {
   readonly t: number
-  /** Per class, the slowest left out. */
+  /** Samples of each class without the slowest. */
   readonly samples: number
   readonly meansUs: readonly [number, number]
 }
 
 type Call = () => Promise<unknown> | unknown
 
-/** Below this |t| nothing is told; by chance alone it is above once in 150,000 times. */
+/** Below this |t| no difference is shown. By chance alone |t| exceeds it once in 150,000 times. */
 export const T_MOST = 4.5
-/** Share of the pairs that are left out, those with the slowest call of either class: what other processes take. */
+/** Share of the pairs that is left out: those with the slowest call of either class, which other processes delayed. */
 const LEFT_OUT = 0.1
 
-/** Times two kinds of calls, `samples` of each, in pairs whose order is drawn, after a tenth as many that warm up. */
-export async function welch(calls: readonly [Call, Call], samples: number): Promise<Told> {
+/** Times two calls, `samples` times each, in pairs of random order, after samples / 10 pairs of warm-up. */
+export async function welch(calls: readonly [Call, Call], samples: number): Promise<WelchResult> {
   const pairs: (readonly [number, number])[] = []
   const timed = async (call: Call) => {
     const begun = process.hrtime.bigint()
@@ -40,5 +40,5 @@ function moments(values: readonly number[]): { mean: number; variance: number } 
   return { mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1) }
 }
 
-export const toldText = (what: string, { t, samples, meansUs: [a, b] }: Told): string =>
+export const welchText = (what: string, { t, samples, meansUs: [a, b] }: WelchResult): string =>
   `${what}: t ${t.toFixed(2)} over 2 x ${samples.toLocaleString('en')} (${a.toFixed(1)} and ${b.toFixed(1)} us)`

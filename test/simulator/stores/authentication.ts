@@ -8,7 +8,7 @@ const DAY_MS = 24 * 3_600_000
 export function memoryAuthentications(tables: Tables): Immediate<AuthenticationStore> {
   const of = (organizationId: string, userRef: string): readonly Authentication[] =>
     tables.authentications.get(keyOf(organizationId, userRef)) ?? []
-  /** As a reference or an attempt keeps it. */
+  /** The sealed pattern of a mark, from the reference or the attempt that stores it; null if neither does. */
   function patternOf(organizationId: string, mark: MarkRow | undefined): KnownPattern['pattern'] {
     const row = mark === undefined ? undefined : tables.members.get(keyOf(organizationId, mark.memberId))
     if (mark?.patternId == null || row === undefined) return null

@@ -16,7 +16,7 @@ export const MEMBERS = ['eve', 'fay']
 
 const now = () => Date.now()
 
-/** Calls that mostly make sense of what there is by then. */
+/** Random calls, most of which fit the state of `tables` at that moment. */
 export function memberCalls(random: Random, tables: Tables, org: string): () => Call {
   const rules = { target: 2, rejectReplay: true }
   const gone: string[] = []
@@ -217,7 +217,7 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
   }
 }
 
-/** Calls on some sessions of two users. */
+/** Random calls on a few sessions of two users. */
 export function sessionCalls(random: Random, org: string) {
   const known = Array.from({ length: 5 }, () => ({ sha256: sha256Hex(), userRef: random.pick(USERS) }))
   const next = (): Call => {

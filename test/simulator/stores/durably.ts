@@ -4,7 +4,10 @@ const READS = ['find', 'roster', 'references', 'list', 'typedInSession', 'findBy
 
 type Methods = Record<string, (...args: unknown[]) => unknown>
 
-/** The stores, telling of each commit that waits for the disk: it takes along all that was committed before. */
+/**
+ * The stores, with `durable` called after each commit that waits for the disk: such a commit makes all earlier ones
+ * durable.
+ */
 export function durably(stores: MemoryStores, durable: () => void): MemoryStores {
   const then =
     <Args extends unknown[], Result>(work: (...args: Args) => Result) =>
@@ -13,12 +16,12 @@ export function durably(stores: MemoryStores, durable: () => void): MemoryStores
       durable()
       return result
     }
-  const told = (store: object) => {
-    const methods = Object.entries(store as Methods) // which a store is
+  const wrapped = (store: object) => {
+    const methods = Object.entries(store as Methods) // a store is an object of methods
     return Object.fromEntries(methods.map(([name, work]) => [name, READS.includes(name) ? work : then(work)]))
   }
   // Sound: the same methods under the same names.
-  const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, told(store)])) as MemoryStores
+  const made = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, wrapped(store)])) as MemoryStores
   const { sessions, invalidPatterns } = stores
   return { ...made, invalidPatterns, sessions: { ...sessions, end: then(sessions.end), endAll: then(sessions.endAll) } }
 }

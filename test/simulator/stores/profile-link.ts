@@ -13,7 +13,7 @@ import {
 } from './tables.js'
 
 export function memoryProfileLinks(tables: Tables): Immediate<ProfileLinkStore> {
-  /** What the link has collected of a new profile goes with it. */
+  /** Also deletes the references that the link has collected for a new profile. */
   const end = (link: LinkRow, how: LinkEnd) => {
     endLink(tables, link, how)
     const { of } = link

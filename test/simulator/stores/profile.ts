@@ -96,7 +96,7 @@ const counted = (mode: ReferenceRow['mode']) => ({
   sensitive: mode === 'sensitive' ? 1 : 0,
 })
 
-/** References that counted are gone. */
+/** The changes of a member whose references are deleted. */
 const removal = ({ profileVersion, attemptsVersion }: Member) => ({
   profileVersion: profileVersion + 1,
   attemptsVersion: attemptsVersion + 1,
@@ -146,7 +146,7 @@ function replaceOldest(
   const oldest = enrolled(row.references).find(
     ({ id, generation }) => id !== reference.id && generation === member.generation,
   )
-  if (oldest === undefined) throw new Error('the member counts references that are not there')
+  if (oldest === undefined) throw new Error('the member counts references that are not stored')
   row.references = enrolled(row.references).filter((one) => one !== oldest)
   const [before, now] = [counted(oldest.mode), counted(reference.mode)]
   const pending = pendingAfter(member.pending, { kind: 'replaced', target: rules.target }, reference.createdAt)
@@ -222,7 +222,7 @@ function removeOne(tables: Tables, row: MemberRow, patternId: string): Member | 
 
 const closed = (tables: Tables, row: MemberRow): AddOutcome => ({ outcome: 'closed', member: read(tables, row) })
 
-/** What a refused insert would leave behind is rolled back with its transaction only where it throws: the mark stays. */
+/** A refused insert keeps its mark: the transaction is rolled back only if it throws. */
 function claimMark(
   tables: Tables,
   { organizationId, member }: MemberRow,
@@ -236,7 +236,7 @@ function claimMark(
   return enterMark(tables, organizationId, replayMark, owner, oldest) || !reject
 }
 
-/** False where the profile holds this very pattern already; an adaptive one may become an enrolled one. */
+/** False if the profile already has this pattern. An adaptive reference may become an enrolled one. */
 function insert(
   tables: Tables,
   row: MemberRow,

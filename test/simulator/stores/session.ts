@@ -8,21 +8,24 @@ interface SessionRow extends Session {
 }
 
 export interface MemorySessions extends Immediate<SessionStore> {
-  /** Everything is gone. */
+  /** Deletes all sessions. */
   flush(): void
-  /** The database dies: of what was committed without a flush of the disk the latest may be lost; `lost` gives how much of it. */
+  /**
+   * The database dies and may lose the latest commits that were not flushed to the disk. `lost` returns how many of `n`
+   * are lost.
+   */
   loseLatest(lost: (n: number) => number): void
-  /** A commit has reached the disk, and with it all before. */
+  /** A commit has reached the disk, and all earlier ones with it. */
   durable(): void
-  /** Live ones of a user. */
+  /** Live sessions of a user, by the SHA-256 of their tokens. */
   of(organizationId: string, userRef: string): ReadonlyMap<string, SessionRow>
-  /** When the longest held live session was minted; null where there is none. */
+  /** Start of the oldest live session, ms; null if none. */
   oldest(): number | null
 }
 
 const UNUSED = { biometric: 0, security_code: 0, typingFailed: false }
 
-/** Sessions as Redis and PostgreSQL keep them; expired ones stay until somebody looks. */
+/** Sessions with the semantics of Redis and PostgreSQL. Expired ones stay until a call reads them. */
 export function memorySessions(now: () => number): MemorySessions {
   const users = new Map<string, Map<string, SessionRow>>()
   let undo: (() => void)[] = []

@@ -7,7 +7,7 @@ import type { AttemptRecord, Authentication } from '../../../src/storage/authent
 import type { StoredReference } from '../../../src/storage/profile.js'
 import type { NewLink } from '../../../src/storage/profile-link.js'
 
-/** A store whose methods have done their work when they return: each one transaction, alone. */
+/** A store with synchronous methods, each one isolated transaction. */
 export type Immediate<Store> = {
   readonly [Method in keyof Store]: Store[Method] extends (...args: infer Args) => Promise<infer Result>
     ? (...args: Args) => Result
@@ -17,7 +17,7 @@ export type Immediate<Store> = {
 export interface AccountRow {
   readonly organizationId: string
   account: Account
-  /** Archived ones too. */
+  /** Includes archived members. */
   readonly members: MemberRow[]
 }
 
@@ -32,7 +32,7 @@ export interface MemberRow {
   codeIssued: readonly number[]
   invalidPatterns: readonly number[]
   patternsClosedUntil: number | null
-  /** Of every generation, in the order of their creation. */
+  /** References of all generations, in the order of creation. */
   references: readonly ReferenceRow[]
 }
 
@@ -67,7 +67,7 @@ interface Commits {
   lock: OfMember
   'new code': OfMember
   stored: OfMember & { readonly reference: ReferenceRow }
-  /** `before` and `codeHash`: as it was judged on. */
+  /** `before` and `codeHash`: the member and the code that the attempt was judged on. */
   attempt: OfMember & {
     readonly before: Member
     readonly codeHash: string | null
@@ -77,7 +77,7 @@ interface Commits {
   'link-made': { readonly link: LinkRow }
   'link-ended': { readonly link: LinkRow; readonly how: LinkEnd }
 }
-/** What a commit did, for whoever watches. */
+/** The effect of a commit, for the oracle. */
 export type Committed = { [What in keyof Commits]: { readonly what: What } & Commits[What] }[keyof Commits]
 
 export type LinkEnd = 'completed' | 'replaced' | 'revoked' | 'expired' | 'erased'
@@ -88,7 +88,7 @@ interface Tombstone {
   readonly keptUntil: number
 }
 
-/** What PostgreSQL holds. */
+/** The tables of PostgreSQL. */
 export interface Tables {
   readonly now: () => number
   readonly watch: (committed: Committed) => void
@@ -98,14 +98,14 @@ export interface Tables {
   readonly members: Map<string, MemberRow>
   /** By organization and id. */
   readonly links: Map<string, LinkRow>
-  /** By organization and exact mark; and which exact marks hold a band. */
+  /** Marks by organization and exact mark; `bands`: the exact marks that have a band. */
   readonly marks: Map<string, MarkRow>
   readonly bands: Map<string, Set<string>>
   /** By organization and userRef, oldest first. */
   readonly authentications: Map<string, Authentication[]>
-  /** Counters of people who were erased or renamed, by organization, userRef and memberRef. */
+  /** Attempt counters of erased and renamed members, by organization, userRef and memberRef. */
   readonly tombstones: Map<string, Tombstone>
-  /** Sessions are rows of this database, and go with their user. */
+  /** Set if sessions are rows of this database: ends those of a deleted user. Null otherwise. */
   endSessionsOf: ((organizationId: string, userRef: string) => void) | null
 }
 
@@ -127,11 +127,11 @@ export const keyOf = (organizationId: string, one: string, two?: string): string
 
 const TOMBSTONE_MS = 24 * 3_600_000
 
-/** The member as it is read. */
+/** The member as a query returns it. */
 export const read = ({ now }: Tables, { member, patternsClosedUntil }: MemberRow): Member =>
   patternsClosedUntil === null ? member : { ...member, patternsClosedForMs: Math.max(0, patternsClosedUntil - now()) }
 
-/** One update of a member's row. */
+/** Updates a member's row once. */
 export function update(tables: Tables, row: MemberRow, changes: Partial<Member>): Member {
   const changed = { ...row.member, ...changes, rowVersion: row.member.rowVersion + 1 }
   changed.nPatternsRef = changed.nVisible + changed.nSensitive
@@ -140,13 +140,13 @@ export function update(tables: Tables, row: MemberRow, changes: Partial<Member>)
   return read(tables, row)
 }
 
-/** One update of an account's row, which moves its members. */
+/** Updates an account's row once, which raises the version of its members. */
 export function updateAccount(tables: Tables, row: AccountRow, changes: Partial<Account>): void {
   row.account = { ...row.account, ...changes }
   for (const member of row.members) update(tables, member, {})
 }
 
-/** The member where it is there and not archived. */
+/** The member; null if absent or archived. */
 export function live(tables: Tables, organizationId: string, memberId: string): MemberRow | null {
   const row = tables.members.get(keyOf(organizationId, memberId))
   return row === undefined || row.archivedAt !== null ? null : row
@@ -157,7 +157,10 @@ export const livePeople = ({ members }: AccountRow): MemberRow[] =>
     .filter(({ archivedAt }) => archivedAt === null)
     .sort((a, b) => a.member.createdAt - b.member.createdAt || (a.member.id < b.member.id ? -1 : 1))
 
-/** Puts a person on the account, or brings the archived one of this reference back; what an erased one has cost holds on. */
+/**
+ * Adds a person to the account, or restores the archived one with this reference. The counters of an erased one still
+ * apply.
+ */
 export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displayName, createdAt }: NewMember): void {
   const { organizationId } = of
   const attempts = takenOn(tables, of, memberRef, id, NO_ATTEMPTS)
@@ -187,7 +190,7 @@ export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displ
   tables.watch({ what: 'member', row })
 }
 
-/** Deletes a member's row; its counters stay for a day where there is anything in them. */
+/** Deletes a member's row. Its counters stay for a day unless all are zero. */
 export function dropMember(tables: Tables, row: MemberRow): void {
   const { organizationId, of, member } = row
   tables.members.delete(keyOf(organizationId, member.id))
@@ -196,7 +199,7 @@ export function dropMember(tables: Tables, row: MemberRow): void {
   tables.watch({ what: 'erased', row })
 }
 
-/** The member under another reference of the account. */
+/** Gives the member another reference of the account. */
 export function renameMember(tables: Tables, row: MemberRow, memberRef: string): void {
   const from = row.member.memberRef
   if (from === memberRef) return
@@ -206,7 +209,10 @@ export function renameMember(tables: Tables, row: MemberRow, memberRef: string):
   tables.watch({ what: 'renamed', row, from })
 }
 
-/** The counters of somebody who comes to a reference, with what another has left there: that is taken away. */
+/**
+ * The counters of a member that takes a reference: the stricter of its own and those that an erased or renamed member
+ * left, which are removed.
+ */
 function takenOn({ tombstones, now }: Tables, of: AccountRow, memberRef: string, id: string, own: AttemptCounters) {
   const place = keyOf(of.organizationId, of.account.userRef, memberRef)
   const left = tombstones.get(place)
@@ -229,7 +235,7 @@ const stricterKind = (one: KindCounters, other: KindCounters): KindCounters => (
     .slice(-FAILURES_PER_DAY),
 })
 
-/** The numbers, less one for each of the others' that is the same. */
+/** `numbers` without one occurrence for each equal number in `others`. */
 function beyond(numbers: readonly number[], others: readonly number[]): number[] {
   const left = [...others]
   return numbers.filter((number) => {
@@ -251,7 +257,7 @@ function leaveTombstone({ tombstones, now }: Tables, { organizationId, of, membe
   }
 }
 
-/** Deletes what was typed by the member and the links to it; how many enrolled references there were. */
+/** Deletes the references, the replay marks and the links of the member. Returns the number of enrolled references. */
 export function dropTyping(tables: Tables, row: MemberRow): number {
   const { organizationId, references, member } = row
   row.references = []
@@ -272,7 +278,7 @@ export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
   tables.watch({ what: 'link-ended', link, how })
 }
 
-/** Whether the replay index knows the mark, or one that shares so many of its bands, from after `oldest`. */
+/** Whether the replay index has this mark, or one from after `oldest` that shares at least `shared` of its bands. */
 export function resembles(
   { marks, bands }: Tables,
   organizationId: string,
@@ -284,7 +290,7 @@ export function resembles(
   return marksLike({ marks, bands }, organizationId, mark, oldest, shared).some((key) => !cleared.has(key))
 }
 
-/** Keys of the marks from after `oldest` that share so many bands with it. */
+/** Keys of the marks from after `oldest` that share at least `shared` bands with this one. */
 export function marksLike(
   { marks, bands }: Pick<Tables, 'marks' | 'bands'>,
   organizationId: string,
@@ -300,7 +306,7 @@ export function marksLike(
   return [...met].flatMap(([key, n]) => (n >= shared && (marks.get(key)?.seenAt ?? 0) > oldest ? [key] : []))
 }
 
-/** Enters the mark; false where the very same one is there, from after `oldest`. */
+/** Adds the mark; false if an equal one from after `oldest` exists. */
 export function enterMark(
   tables: Tables,
   organizationId: string,
