@@ -3,188 +3,222 @@ import { startBeats } from '../../beats.js'
 
 const BEAT_MS = 25
 /**
- * Nothing that was asked in these 300 ms has been answered, signs of life included: the database is gone. Under load, or
- * where a commit waits for a slow disk, one call may wait far longer (p99 of a whole verify at 64 connections on two shared
- * cores: 460 ms), yet a sign of life asks for a few instructions of the server and for no disk.
+ * The database is unavailable if nothing sent in the last 300 ms was answered, probes included. Under load, or if a commit
+ * waits for a slow disk, one call may wait far longer (p99 of a whole verify at 64 connections on two shared cores: 460 ms),
+ * but a probe needs a few instructions of the server and no disk.
  */
 const SILENCE_MS = 300
-/** Whoever has waited for so long has the server asked for a sign of life, and again each time that it has passed. */
-const ASKS_AFTER_MS = 75
-/** What waits for a lock or in a queue while others are served is given up after this: a statement may take 1 s of it. */
+/** A call that runs this long triggers a probe, and another one each time this has passed. */
+const PROBE_AFTER_MS = 75
+/** A call that waits for a lock or in a queue while others are served is refused after this: a statement may take 1 s of it. */
 const PATIENCE_MS = 1200
-/** A connection at one piece of work for this long, the time-outs of two statements and more, is dead. */
+/** A connection that works on one call for this long, more than the time-outs of two statements, is dead. */
 const STUCK_MS = 2400
-/** Work that waits for a connection: past this many per connection it is refused at once. No measurement behind it. */
+/** Calls that may wait per connection; more are refused at once. No measurement behind it. */
 const WAITING_PER_CONNECTION = 64
 
-/** One call on its way through the database. */
-export interface Turn {
-  /** Its caller has been told no: nothing more of it may be sent or committed. */
+/** One call to the database, as its work sees it. */
+export interface DatabaseCall {
+  /** The caller has been refused: nothing more of the call may be sent or committed. */
   expired(): boolean
   /** Waits for one exchange with the server, which shows that the server answers. */
   exchange<T>(answer: PromiseLike<T>): Promise<T>
 }
 
-export interface TurnOptions {
-  /** A probe is a sign of life asked for: it never waits for a turn, is never turned away, and gives silence its yardstick. */
+export interface CallOptions {
+  /** A probe only tests whether the server answers: it never waits for a connection and is never refused at once. */
   readonly probe?: boolean
-  /** Milliseconds it may take; 1,200 unless given. */
+  /** Milliseconds the call may take; 1,200 by default. */
   readonly patienceMs?: number
 }
 
-/** Who may use a connection now, who waits, and who has waited too long. `L` is a pool of connections. */
-export interface Turnstile<L> {
+/** Admits calls to a pool of connections, queues them, and refuses them while the database is silent. `P` is a pool. */
+export interface CircuitBreaker<P> {
   /**
-   * Runs `work` with a connection's turn. Rejects as `work` does, or with `Refusal('degraded')` where it may not begin,
-   * waits in vain, or the database falls silent; `work` then goes on unseen until it finds its turn expired.
+   * Runs `work` on the pool. Rejects as `work` does, or with `Refusal('degraded')` if the call is refused at once, waits too
+   * long, or the database falls silent; `work` then continues unobserved until it sees that its call has expired.
    */
-  pass<T>(work: (line: L, turn: Turn) => Promise<T>, options?: TurnOptions): Promise<T>
-  /** Puts another pool in place of a broken one: what begins from here on uses it. */
-  replace(broken: L): void
-  current(): L
+  run<T>(work: (pool: P, call: DatabaseCall) => Promise<T>, options?: CallOptions): Promise<T>
+  /** Replaces a broken pool for all calls that begin from now on. */
+  replace(broken: P): void
+  current(): P
   stop(): void
 }
 
-interface TurnstileNeeds<L> {
-  /** Calls at once, besides probes: a pool needs one connection more than this. */
+interface Needs<P> {
+  /** Concurrent calls without probes; a pool needs one connection more. */
   readonly width: number
-  readonly open: () => L
-  /** Ends a pool that was replaced. */
-  readonly retire: (line: L) => void
-  /** Sends a probe through `pass`; its own affair where that fails. */
+  readonly open: () => P
+  /** Ends a replaced pool. */
+  readonly retire: (pool: P) => void
+  /** Sends a probe through `run` and handles its failure. */
   readonly probe: () => void
 }
 
-interface Line<L> {
-  readonly value: L
+interface Pool<P> {
+  readonly value: P
   free: number
 }
 
-interface Piece<L> {
+interface Call<P> extends DatabaseCall {
   readonly probe: boolean
   readonly askedAt: number
   readonly patienceMs: number
-  /** Null while it waits. */
-  line: Line<L> | null
+  /** Null while the call waits. */
+  pool: Pool<P> | null
   startedAt: number
-  expired: boolean
-  begin(line: Line<L>): void
-  refuse(why: string): void
+  refused: boolean
+  readonly work: (pool: P, call: DatabaseCall) => Promise<unknown>
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
 }
 
-export function createTurnstile<L>({ width, open, retire, probe: sendProbe }: TurnstileNeeds<L>): Turnstile<L> {
-  const openLine = (): Line<L> => ({ value: open(), free: width })
-  let line = openLine()
-  let waiting: Piece<L>[] = []
-  /** In the order they were asked. */
-  const pieces = new Set<Piece<L>>()
-  /** When the latest of the answered exchanges was sent; null until a first probe is answered. */
-  let heardFrom: number | null = null
-  let silent = false
-  let probedAt = 0
-  const beats = startBeats(BEAT_MS, lookAround)
+interface State<P> {
+  readonly needs: Needs<P>
+  readonly beats: ReturnType<typeof startBeats>
+  /** Unfinished calls, in the order in which they arrived. */
+  readonly calls: Set<Call<P>>
+  pool: Pool<P>
+  waiting: Call<P>[]
+  /** Time at which the latest answered exchange was sent; null until a first probe is answered. */
+  answeredSentAt: number | null
+  silent: boolean
+  probedAt: number
+}
 
-  function heard(sentAt: number, probe: boolean): void {
-    if (heardFrom === null ? !probe : sentAt < heardFrom) return
-    heardFrom = sentAt
-    if (beats.now() - sentAt < SILENCE_MS) silent = false
+export function createCircuitBreaker<P>(needs: Needs<P>): CircuitBreaker<P> {
+  const state: State<P> = {
+    needs,
+    beats: startBeats(BEAT_MS, () => check(state)),
+    calls: new Set(),
+    pool: openPool(needs),
+    waiting: [],
+    answeredSentAt: null,
+    silent: false,
+    probedAt: 0,
   }
-
-  /** Whether there is anything left to look after. */
-  function lookAround(): boolean {
-    const now = beats.now()
-    const running = [...pieces].filter((piece) => piece.line === line)
-    const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
-    silent = heardFrom !== null && Math.min(longestMs, now - heardFrom) >= SILENCE_MS
-    // Of a slow server the next is asked before the last is answered; of a silent one a single one at a time.
-    const isAsked = silent && running.some(({ probe, expired }) => probe && !expired)
-    if (Math.min(now - probedAt, longestMs) >= ASKS_AFTER_MS && !isAsked) {
-      probedAt = now
-      sendProbe()
-    }
-    for (const piece of pieces) {
-      const age = now - piece.askedAt
-      if (age < SILENCE_MS) break
-      if (piece.expired) continue
-      if (silent) piece.refuse('the database does not answer')
-      else if (age >= piece.patienceMs) piece.refuse('the database is too busy')
-    }
-    waiting = waiting.filter((piece) => !piece.expired)
-    if (running.some((piece) => now - piece.startedAt >= Math.max(STUCK_MS, 2 * piece.patienceMs))) replace(line.value)
-    return pieces.size > 0
+  return {
+    run: (work, options) => run(state, work, options),
+    replace: (broken) => replace(state, broken),
+    current: () => state.pool.value,
+    stop: state.beats.stop,
   }
+}
 
-  function next(): void {
-    while (line.free > 0) {
-      const piece = waiting.shift()
-      if (piece === undefined) return
-      if (!piece.expired) piece.begin(line)
-    }
-  }
+const openPool = <P>({ width, open }: Needs<P>): Pool<P> => ({ value: open(), free: width })
 
-  function replace(broken: L): void {
-    if (broken !== line.value) return
-    line = openLine()
-    retire(broken)
-    next()
-  }
-
-  function pass<T>(
-    work: (line: L, turn: Turn) => Promise<T>,
-    { probe = false, patienceMs = PATIENCE_MS }: TurnOptions = {},
-  ): Promise<T> {
-    if (!probe && silent) return Promise.reject(degraded('the database does not answer'))
-    if (!probe && waiting.length >= width * WAITING_PER_CONNECTION)
-      return Promise.reject(degraded('too much waits for the database'))
-    return new Promise((resolve, reject) => {
-      const exchange = async <A>(answer: PromiseLike<A>): Promise<A> => {
-        const sentAt = beats.now()
+function run<P, T>(
+  state: State<P>,
+  work: (pool: P, call: DatabaseCall) => Promise<T>,
+  { probe = false, patienceMs = PATIENCE_MS }: CallOptions = {},
+): Promise<T> {
+  if (!probe && state.silent) return Promise.reject(degraded('the database does not answer'))
+  if (!probe && state.waiting.length >= state.needs.width * WAITING_PER_CONNECTION)
+    return Promise.reject(degraded('too many calls wait for the database'))
+  return new Promise<T>((resolve, reject) => {
+    const call: Call<P> = {
+      probe,
+      askedAt: state.beats.now(),
+      patienceMs,
+      pool: null,
+      startedAt: 0,
+      refused: false,
+      work,
+      // Sound: the result is of this `work`.
+      resolve: resolve as (result: unknown) => void,
+      reject,
+      expired: () => call.refused,
+      async exchange(answer) {
+        const sentAt = state.beats.now()
         const got = await answer
-        heard(sentAt, probe)
+        noteAnswer(state, sentAt, probe)
         return got
-      }
-      const piece: Piece<L> = {
-        probe,
-        askedAt: beats.now(),
-        patienceMs,
-        line: null,
-        startedAt: 0,
-        expired: false,
-        begin(on) {
-          piece.startedAt = beats.now()
-          piece.line = on
-          if (!probe) on.free -= 1
-          const done = () => {
-            pieces.delete(piece)
-            if (!probe) on.free += 1
-            next()
-            if (pieces.size === 0) beats.rest()
-          }
-          work(on.value, { expired: () => piece.expired, exchange }).then(
-            (result) => {
-              done()
-              resolve(result)
-            },
-            (error: unknown) => {
-              done()
-              reject(error)
-            },
-          )
-        },
-        refuse(why) {
-          piece.expired = true
-          if (piece.line === null) pieces.delete(piece)
-          reject(degraded(why))
-        },
-      }
-      beats.wake()
-      pieces.add(piece)
-      if (probe || line.free > 0) piece.begin(line)
-      else waiting.push(piece)
-    })
-  }
+      },
+    }
+    state.beats.wake()
+    state.calls.add(call)
+    if (probe || state.pool.free > 0) begin(state, call, state.pool)
+    else state.waiting.push(call)
+  })
+}
 
-  return { pass, replace, current: () => line.value, stop: beats.stop }
+function begin<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
+  call.startedAt = state.beats.now()
+  call.pool = pool
+  if (!call.probe) pool.free -= 1
+  call.work(pool.value, call).then(
+    (result) => {
+      end(state, call, pool)
+      call.resolve(result)
+    },
+    (error: unknown) => {
+      end(state, call, pool)
+      call.reject(error)
+    },
+  )
+}
+
+function end<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
+  state.calls.delete(call)
+  if (!call.probe) pool.free += 1
+  beginWaiting(state)
+  if (state.calls.size === 0) state.beats.rest()
+}
+
+function beginWaiting<P>(state: State<P>): void {
+  while (state.pool.free > 0) {
+    const call = state.waiting.shift()
+    if (call === undefined) return
+    if (!call.refused) begin(state, call, state.pool)
+  }
+}
+
+function refuse<P>(state: State<P>, call: Call<P>, why: string): void {
+  call.refused = true
+  if (call.pool === null) state.calls.delete(call)
+  call.reject(degraded(why))
+}
+
+function replace<P>(state: State<P>, broken: P): void {
+  if (broken !== state.pool.value) return
+  state.pool = openPool(state.needs)
+  state.needs.retire(broken)
+  beginWaiting(state)
+}
+
+function noteAnswer<P>(state: State<P>, sentAt: number, probe: boolean): void {
+  if (state.answeredSentAt === null ? !probe : sentAt < state.answeredSentAt) return
+  state.answeredSentAt = sentAt
+  if (state.beats.now() - sentAt < SILENCE_MS) state.silent = false
+}
+
+/** With each beat: detects silence, sends a probe if due, refuses late calls, replaces a stuck pool. False if no call is left. */
+function check<P>(state: State<P>): boolean {
+  const now = state.beats.now()
+  const running = [...state.calls].filter((call) => call.pool === state.pool)
+  const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
+  state.silent = state.answeredSentAt !== null && Math.min(longestMs, now - state.answeredSentAt) >= SILENCE_MS
+  // A slow server gets the next probe before the last one is answered, a silent server one at a time.
+  const isProbed = state.silent && running.some(({ probe, refused }) => probe && !refused)
+  if (Math.min(now - state.probedAt, longestMs) >= PROBE_AFTER_MS && !isProbed) {
+    state.probedAt = now
+    state.needs.probe()
+  }
+  refuseLate(state, now)
+  if (running.some((call) => now - call.startedAt >= Math.max(STUCK_MS, 2 * call.patienceMs)))
+    replace(state, state.pool.value)
+  return state.calls.size > 0
+}
+
+function refuseLate<P>(state: State<P>, now: number): void {
+  for (const call of state.calls) {
+    const age = now - call.askedAt
+    if (age < SILENCE_MS) break
+    if (call.refused) continue
+    if (state.silent) refuse(state, call, 'the database does not answer')
+    else if (age >= call.patienceMs) refuse(state, call, 'the database is too busy')
+  }
+  state.waiting = state.waiting.filter((call) => !call.refused)
 }
 
 export const degraded = (why: string) => new Refusal('degraded', `try again later: ${why}`)

@@ -1,8 +1,8 @@
 import type postgres from 'postgres'
 
-/** Connections to one server, each at one piece of work at a time. */
+/** Connections to one server, each with one piece of work at a time. */
 export interface Connections {
-  /** Runs `work` on the free connection that was used last, or on a new one while there are fewer than `max`; waits for one else. */
+  /** Runs `work` on the most recently used free connection, or on a new one if there are fewer than `max`; else waits. */
   use<T>(work: (sql: postgres.Sql) => Promise<T>): Promise<T>
   end(options: { readonly timeout: number }): Promise<void>
 }
@@ -13,11 +13,10 @@ interface Waiting {
 }
 
 /**
- * Connections that `open` makes, a client of one connection each, as they are needed. The library's own pool of several
- * (3.4.9) keeps a slot for every statement of its life wherever it never has all of them at work, and searches through
- * these with each further statement: 0.35 ms after a million. Who comes while all `max` are at work, as several signs of
- * life may, waits here and not in a client: one that ends connects once more for what still waits in it, and then nobody ends
- * that connection any more.
+ * Opens connections on demand; each is a client of one connection from `open`. The library's own pool (3.4.9) keeps a slot
+ * for every statement it ever ran, unless all its connections are busy at some time, and scans these slots with each further
+ * statement: 0.35 ms after a million. Work that arrives while all `max` are busy, such as several probes, waits here and not
+ * in a client: a client that ends reconnects for work that still waits in it, and nothing ends that connection any more.
  */
 export function openConnections(open: () => postgres.Sql, max: number): Connections {
   const all: postgres.Sql[] = []
@@ -59,5 +58,5 @@ export function openConnections(open: () => postgres.Sql, max: number): Connecti
   }
 }
 
-/** As the library says it of a client that has ended. */
+/** The library's own error for a client that has ended. */
 const whyEnded = (): Error => Object.assign(new Error('the connections have ended'), { code: 'CONNECTION_ENDED' })

@@ -1,2 +1,2 @@
-/** The pattern of `like` for a text anywhere, its own wildcards taken as they stand. */
+/** The `like` pattern for a text anywhere, with its own wildcards escaped. */
 export const likeText = (part: string): string => `%${part.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * Whether something that shares connections out (PgBouncer, or one of its kind) stands between here and the server: such a
- * pooler makes up the process id that a connection is told at its start. Rejects as the driver does.
+ * Whether a pooler such as PgBouncer is between this process and the server: a pooler makes up the process id that a new
+ * connection receives. Rejects as the driver does.
  */
 export async function poolerBetween(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
@@ -10,7 +10,7 @@ export async function poolerBetween(url: string): Promise<boolean> {
   await client.connect()
   try {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
-    // Told in the protocol's start; the driver's types leave it out.
+    // Sound: from the protocol's start; the driver's types lack it.
     return rows[0]?.pid !== (client as unknown as { processID: number | null }).processID
   } finally {
     await client.end()

@@ -7,12 +7,12 @@ interface Primary {
   readonly timeline: number
 }
 
-/** A server that takes longer than this to say what it is counts as away. */
+/** A server that does not report its role within this time counts as away. */
 const ASKED_MS = 1000
 
 /**
- * The servers of one connection string, each as a string of its own: `postgres://user@one:5432,two:5432/name` are two. What
- * libpq knows as `target_session_attrs` is left out: the one that takes writes is always wanted.
+ * The servers of one connection string, each as its own string: `postgres://user@one:5432,two:5432/name` are two. Removes
+ * libpq's `target_session_attrs`, because the server that takes writes is always used.
  */
 export function serversOf(url: string): string[] {
   const [, scheme = '', authority = '', rest = ''] = /^([a-z]+:\/\/)([^/?#]*)(.*)$/i.exec(url) ?? []
@@ -27,8 +27,8 @@ export function serversOf(url: string): string[] {
 }
 
 /**
- * Asks every server at once which of them takes writes; of several it is the one on the highest timeline. Null where none
- * does, or none on `timelineMin` or above: an old primary that comes back is none any more.
+ * Asks all servers concurrently which one takes writes; of several, the one on the highest timeline wins. Null if there is
+ * none on `timelineMin` or above: an old primary that returns does not count.
  */
 export async function findPrimary(servers: readonly string[], timelineMin = 0): Promise<Primary | null> {
   const found = await Promise.all(
@@ -55,7 +55,50 @@ async function timelineOf(url: string): Promise<number | null> {
     const timeline = rows[0]?.timeline ?? null
     return timeline === null ? null : Number.parseInt(timeline, 16)
   } finally {
-    // A server that hangs does not say goodbye.
+    // Not awaited, because a hanging server never closes.
     void client.end().catch(() => {})
+  }
+}
+
+interface Writer {
+  /** Connection string of the server that takes writes, as last found. */
+  url(): string
+  /** Looks for the server that takes writes, unless a search is running or there is only one server. */
+  seek(): Promise<void>
+  stop(): void
+}
+
+/**
+ * Follows the server that takes writes among several; `onMove` is called when it is another one. The library's own support
+ * of several hosts connects without a pause while none takes writes, and accepts a standby for `read-write` (3.4.9).
+ */
+export function followWriter(
+  servers: readonly string[],
+  first: string,
+  log: (line: string) => void,
+  onMove: () => void,
+): Writer {
+  let url = first
+  let seeking = false
+  let stopped = false
+  /** The highest one found. */
+  let timeline = 0
+  return {
+    url: () => url,
+    async seek() {
+      if (servers.length === 1 || seeking) return
+      seeking = true
+      const found = await findPrimary(servers, timeline)
+      seeking = false
+      if (found === null || stopped) return
+      timeline = found.timeline
+      if (found.url === url) return
+      url = found.url
+      log(`postgres: ${new URL(url).host} takes the writes now`)
+      onMove()
+    },
+    stop() {
+      stopped = true
+    },
   }
 }

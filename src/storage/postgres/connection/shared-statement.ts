@@ -1,6 +1,6 @@
 import { Refusal } from '../../../domain/refusal.js'
 
-/** A call that waits for a statement which it shares with others. */
+/** A call that waits for a statement shared with other calls. */
 export interface Waiting<Asked, Told> {
   readonly asked: Asked
   resolve(told: Told): void
@@ -8,26 +8,26 @@ export interface Waiting<Asked, Told> {
 }
 
 interface SharedStatementOptions<Asked, Told> {
-  /** One statement for all of these; tells as many, in their order. */
+  /** Runs one statement for the batch; returns one answer per call, in the same order. */
   readonly run: (batch: readonly Asked[]) => Promise<readonly Told[]>
-  /** Takes off the queue what one statement may hold, with regard to those under way. */
+  /** Removes the calls for one statement from the queue, given the calls under way. */
   readonly take: (
     queue: Waiting<Asked, Told>[],
     underWay: readonly Waiting<Asked, Told>[],
   ) => readonly Waiting<Asked, Told>[]
-  /** A statement waits for no more calls than so many. */
+  /** A statement waits for at most this many calls. */
   readonly worthWaitingFor: number
-  /** While one statement is under way another begins from so many waiting calls on. */
+  /** While one statement is under way, another one begins once this many calls wait. */
   readonly worthAnother: number
 }
 
-/** A third would take a connection from other work, and the calls that arrive meanwhile from each other. */
+/** A third statement would take a connection from other work, and make the batches smaller. */
 const STATEMENTS_AT_ONCE = 2
 
 /**
- * One statement for many calls: what arrives while one is under way shares the next, so an idle service adds no wait, and
- * a busy one pays the price of a statement once for many. A batch that fails as a whole is tried again call by call, so
- * that only the bad one fails; a `Refusal` is everybody's.
+ * Batches concurrent calls into one statement: calls that arrive while one is under way share the next. So an idle service
+ * adds no wait, and a busy one shares the cost of a statement. A batch that fails is retried call by call, so that only the
+ * bad call fails; a `Refusal` rejects the whole batch.
  */
 export function shareStatement<Asked, Told>(
   options: SharedStatementOptions<Asked, Told>,
@@ -50,7 +50,7 @@ export function shareStatement<Asked, Told>(
     statements -= 1
   }
 
-  /** No timer: as long as each turn of the event loop brings more, it belongs to the same statement. */
+  /** Without a timer: waits while each turn of the event loop brings further calls. */
   async function gather(): Promise<void> {
     for (let before = 0; queue.length > before && queue.length < worthWaitingFor; ) {
       before = queue.length
@@ -58,11 +58,11 @@ export function shareStatement<Asked, Told>(
     }
   }
 
-  /** Tells those of the batch what became of them. */
+  /** Runs the batch and settles its calls. */
   async function settle(batch: readonly Waiting<Asked, Told>[]): Promise<void> {
     try {
       const told = await run(batch.map(({ asked }) => asked))
-      // Sound: `run` tells as many as it was asked.
+      // Sound: `run` returns one answer per call.
       for (const [i, waiting] of batch.entries()) waiting.resolve(told[i] as Told)
     } catch (error) {
       if (batch.length === 1 || error instanceof Refusal) for (const waiting of batch) waiting.reject(error)

@@ -1,13 +1,50 @@
 import type postgres from 'postgres'
 
+/** Connections of the service have this name. */
+export const APPLICATION_NAME = 'keystride'
+/** While calls are refused, stalled connections that may be the cause are looked for this often. */
+const LOOK_EVERY_MS = 250
+
+interface StalledSearch {
+  /** Looks for stalled connections, unless it did so lately. Never rejects. */
+  look(): Promise<void>
+  stop(): void
+}
+
+/** `end` runs `endStalled` and returns its count. */
+export function createStalledSearch(end: () => Promise<number>, log: (line: string) => void): StalledSearch {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking = false
+  let stopped = false
+  return {
+    async look() {
+      if (looking || stopped || performance.now() - lookedAt < LOOK_EVERY_MS) return
+      lookedAt = performance.now()
+      looking = true
+      try {
+        const ended = await end()
+        if (ended > 0) log(`postgres: ended ${ended} connections whose client had left a statement half asked`)
+      } catch {
+        // The next refused call looks again.
+      } finally {
+        looking = false
+      }
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
 /**
- * Ends connections of this service, whatever process opened them, that have written in a transaction and whose client has
- * left a statement half asked for `silentMs`: frozen, or its machine gone. The server itself ends a transaction in which
- * nothing is under way (`idle_in_transaction_session_timeout`); a statement that it has described, as the library asks of
- * each that is new to a connection, it counts as running, and no time-out of PostgreSQL 15 ends its wait for the execution.
- * @returns how many there were
+ * Ends connections of this service, of any process, that have written in a transaction and whose client has left a statement
+ * half asked for `silentMs`, because it is frozen or its machine is gone. The server itself ends an idle transaction
+ * (`idle_in_transaction_session_timeout`). But a statement that it has only described, as the library does with each
+ * statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for the
+ * execution.
+ * @returns the number of ended connections
  */
-export async function endAbandoned(sql: postgres.Sql, silentMs: number): Promise<number> {
+export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<number> {
   const { count } = await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = ${APPLICATION_NAME} and datname = current_database() and usename = session_user
@@ -15,6 +52,3 @@ export async function endAbandoned(sql: postgres.Sql, silentMs: number): Promise
       and state_change < clock_timestamp() - make_interval(secs => ${silentMs / 1000})`
   return count
 }
-
-/** What connections of the service call themselves. */
-export const APPLICATION_NAME = 'keystride'

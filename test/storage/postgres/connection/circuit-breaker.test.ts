@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createTurnstile, type Turnstile } from '../../../../src/storage/postgres/connection/circuit-breaker.js'
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+} from '../../../../src/storage/postgres/connection/circuit-breaker.js'
 import { until } from '../../fixtures.js'
 
-/** Something that is asked of a server that answers when the test says so. */
+/** An exchange with a server whose answer the test triggers. */
 function question() {
   let answer = () => {}
   const answered = new Promise<void>((resolve) => {
@@ -12,18 +15,18 @@ function question() {
   return { answered, answer: () => answer() }
 }
 
-describe('the turnstile', () => {
-  let turnstile: Turnstile<number>
+describe('the circuit breaker', () => {
+  let breaker: CircuitBreaker<number>
   let opened: number
   let retired: number[]
-  /** What the turnstile's own probes wait for, and how many there were. */
+  /** Answer of the breaker's own probes, and their number. */
   let well: ReturnType<typeof question>
   let probes: number
-  /** How late they are answered, once the server is well. */
+  /** Delay of the probes' answers, once the server is healthy. */
   let lateMs: number
   const ask = (what: Promise<unknown>, probe = false) =>
-    turnstile
-      .pass((_, turn) => turn.exchange(what), { probe })
+    breaker
+      .run((_, call) => call.exchange(what), { probe })
       .then(
         () => 'served',
         (error) => error.kind,
@@ -34,7 +37,7 @@ describe('the turnstile', () => {
     well = question()
     probes = 0
     lateMs = 0
-    turnstile = createTurnstile({
+    breaker = createCircuitBreaker({
       width: 2,
       open: () => ++opened,
       retire: (line) => retired.push(line),
@@ -49,10 +52,10 @@ describe('the turnstile', () => {
     await ask(Promise.resolve(), true)
   })
   afterEach(() => {
-    turnstile.stop()
+    breaker.stop()
   })
 
-  it('refuses what has waited 300 ms for a server that answers nobody, and what comes then at once', async () => {
+  it('refuses calls after 300 ms without any answer of the server, and further calls at once', async () => {
     const begun = performance.now()
     const [one, two] = [question(), question()]
     const waiting = [ask(one.answered), ask(two.answered), ask(Promise.resolve())]
@@ -61,21 +64,21 @@ describe('the turnstile', () => {
     const [refusedAt, verdict] = [performance.now(), await ask(Promise.resolve())]
     expect(verdict).toBe('degraded')
     expect(performance.now() - refusedAt).toBeLessThan(20)
-    // A probe still goes out, and its answer opens the way.
+    // A probe is still sent, and its answer closes the breaker again.
     well.answer()
     one.answer()
     expect(await ask(Promise.resolve(), true)).toBe('served')
     expect(await ask(Promise.resolve())).toBe('served')
   })
 
-  it('lets the slow wait on while others are answered, up to their patience', async () => {
+  it('lets a slow call wait while others are answered, up to its patience', async () => {
     well.answer()
     const begun = performance.now()
     expect(await ask(question().answered)).toBe('degraded')
     expect(performance.now() - begun).toBeGreaterThan(1100)
   })
 
-  it('serves late what takes long while others are answered', async () => {
+  it('serves a slow call late while others are answered', async () => {
     well.answer()
     const one = question()
     const slow = ask(one.answered)
@@ -84,7 +87,7 @@ describe('the turnstile', () => {
     expect(await slow).toBe('served')
   })
 
-  it('has the server asked for a sign of life while somebody waits, and not otherwise', async () => {
+  it('sends probes while a call waits, and not otherwise', async () => {
     well.answer()
     await delay(300)
     expect(probes).toBe(0)
@@ -97,7 +100,7 @@ describe('the turnstile', () => {
     expect(probes).toBeLessThanOrEqual(8)
   })
 
-  it('asks for a sign of life beside a full house', async () => {
+  it('sends probes while all connections are busy', async () => {
     well.answer()
     const commits = [question(), question()]
     const slow = commits.map(({ answered }) => ask(answered))
@@ -107,13 +110,13 @@ describe('the turnstile', () => {
     expect(await Promise.all([...slow, next])).toEqual(['served', 'served', 'served'])
   })
 
-  it('lets wait for a server that answers everybody late', async () => {
+  it('lets calls wait for a server that answers every call late', async () => {
     well.answer()
     lateMs = 80
     expect(await ask(delay(800))).toBe('served')
   })
 
-  it('does not take its own process standing still for silence', async () => {
+  it('does not take a stall of its own process for silence', async () => {
     const one = question()
     const asked = ask(one.answered)
     await delay(50)
@@ -122,28 +125,28 @@ describe('the turnstile', () => {
     expect(await asked).toBe('served')
   })
 
-  it('tells work whose caller was refused that it is over', async () => {
+  it('marks the call expired after its caller was refused', async () => {
     const one = question()
     let expired = false
-    const asked = turnstile.pass(async (_, turn) => {
-      await turn.exchange(one.answered)
-      expired = turn.expired()
+    const asked = breaker.run(async (_, call) => {
+      await call.exchange(one.answered)
+      expired = call.expired()
     })
     await expect(asked).rejects.toMatchObject({ kind: 'degraded' })
     one.answer()
     await until(async () => expired)
   })
 
-  it('leaves a line that stays dumb for another, on which what waits goes on', async () => {
+  it('replaces a pool that stays silent, and continues waiting calls on the new one', async () => {
     void ask(question().answered)
     await until(async () => opened === 2, 10_000)
     well.answer()
     expect(retired).toEqual([1])
     expect(await ask(Promise.resolve(), true)).toBe('served')
-    expect(turnstile.current()).toBe(2)
+    expect(breaker.current()).toBe(2)
   })
 
-  it('turns away at once what would wait behind too many', async () => {
+  it('refuses at once beyond the limit of waiting calls', async () => {
     well.answer()
     const one = question()
     const all = Array.from({ length: 2 + 2 * 64 + 5 }, () => ask(one.answered))

@@ -21,27 +21,27 @@ afterEach(async () => {
 })
 
 describe('the database client', () => {
-  it('refuses as degraded where nothing listens', async () => {
+  it('refuses as degraded if no server listens', async () => {
     const nowhere = connectPostgres({ url: `postgres://a:b@127.0.0.1:${await freePort()}/c`, max: 2 })
     await expect(nowhere.ping()).rejects.toMatchObject({ kind: 'degraded' })
     await expect(nowhere.scoped(org, (sql) => sql`select 1`)).rejects.toMatchObject({ kind: 'degraded' })
     await nowhere.close()
   })
 
-  it('cuts a statement off after a second, as degraded', async () => {
+  it('ends a statement after a second, as degraded', async () => {
     const before = performance.now()
     await expect(database.scoped(org, (sql) => sql`select pg_sleep(60)`)).rejects.toMatchObject({ kind: 'degraded' })
     expect(performance.now() - before).toBeLessThan(2500)
   })
 
-  it('logs what the server said of what it refuses as degraded, once a second', async () => {
+  it('logs the server’s message behind a refusal, once a second', async () => {
     const broken = () => database.scoped(org, (sql) => sql`do $$ begin raise 'no' using errcode = '40P01'; end $$`)
     for (let i = 0; i < 5; i++) await expect(broken()).rejects.toMatchObject({ kind: 'degraded' })
     expect(lines).toEqual(['postgres: no (SQLSTATE 40P01)'])
   })
 
-  // Once broken: a rollback sent into the closed socket ended the process, and connections cut while writing hung for good.
-  it('refuses as degraded when its connections are cut, however often, and serves again by itself', async () => {
+  // Regression: a rollback sent into the closed socket ended the process, and connections cut during a write hung forever.
+  it('refuses as degraded whenever its connections are cut, and recovers by itself', async () => {
     const other = connectPostgres({ url: fresh.url, max: 2 })
     const cut = () =>
       other.call(
@@ -68,7 +68,7 @@ describe('the database client', () => {
     await other.close()
   })
 
-  it('writes nothing of what it has refused as too slow', async () => {
+  it('writes nothing of a call that it refused as too slow', async () => {
     const slow = database.scoped(org, async (sql) => {
       await sql`update keystride.organization set name = 'changed'`
       for (let n = 0; n < 3; n++) await sql`select pg_sleep(0.5)`
@@ -79,7 +79,7 @@ describe('the database client', () => {
     expect((await locked())[0]?.name).toBe('acme')
   })
 
-  // No time-out of PostgreSQL 15 ends it: the statement counts as running.
+  // No time-out of PostgreSQL 15 ends the connection: the statement counts as running.
   it('ends a connection that holds a lock and was left with a statement half asked, and no other', async () => {
     const rename = (name: string) =>
       database.scoped(org, (sql) => sql`update keystride.organization set name = ${name}`)
@@ -88,7 +88,7 @@ describe('the database client', () => {
     try {
       await expect(rename('early')).rejects.toMatchObject({ kind: 'degraded' })
       await until(async () => (await rename('late').catch(() => null)) !== null)
-      // The lock may be free a moment before the client hears that its connection has ended.
+      // The lock may be free a moment before the client sees that its connection has ended.
       await until(async () => holding.ended())
       expect(reading.ended()).toBe(false)
       expect(lines).toContain('postgres: ended 1 connections whose client had left a statement half asked')
@@ -97,17 +97,17 @@ describe('the database client', () => {
     }
   })
 
-  it('is not well on a server that takes no writes', async () => {
+  it('fails its ping on a server that takes no writes', async () => {
     await database.ping()
     await database.call((sql) => sql`select set_config('default_transaction_read_only', 'on', false)`)
     await expect(database.ping()).rejects.toMatchObject({ kind: 'degraded' })
   })
 
-  it('passes on what is a mistake of the statement', async () => {
+  it('rethrows the error of a wrong statement', async () => {
     await expect(database.scoped(org, (sql) => sql`select nonsense`)).rejects.toMatchObject({ code: '42703' })
   })
 
-  it('writes nothing of a transaction whose work fails', async () => {
+  it('rolls back a transaction whose work fails', async () => {
     const failing = database.scoped(org, async (sql) => {
       await sql`update keystride.organization set name = 'changed'`
       throw new Error('on purpose')
@@ -118,7 +118,7 @@ describe('the database client', () => {
   })
 })
 
-/** A process that ran `first` in a transaction and froze once its next statement was described. */
+/** A process that ran `first` in a transaction and froze after its next statement was described. */
 async function halfAsked(first: string) {
   const client = new pg.Client({ connectionString: fresh.url, application_name: 'keystride' })
   let ended = false

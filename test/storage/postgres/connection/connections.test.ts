@@ -5,7 +5,7 @@ import { type Connections, openConnections } from '../../../../src/storage/postg
 import { freshDatabase } from '../../../servers/database.js'
 import { until } from '../../fixtures.js'
 
-/** Work that ends when the test says so. */
+/** Work that the test ends. */
 function work() {
   let end = () => {}
   const ended = new Promise<void>((resolve) => {
@@ -14,7 +14,7 @@ function work() {
   return { ended, end: () => end() }
 }
 
-/** Long enough for what has ended to be noticed. */
+/** Waits until ended work is noticed. */
 const noticed = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the connections to one server', () => {
@@ -42,7 +42,7 @@ describe('the connections to one server', () => {
     connections = openConnections(open as never, 3)
   })
 
-  it('are opened as they are needed, and used last first', async () => {
+  it('are opened on demand, and reused last first', async () => {
     expect([await use(), await use()]).toEqual([1, 1])
     const [slow, quick] = [work(), work()]
     const [first, second] = [use(slow), use(quick)]
@@ -54,14 +54,14 @@ describe('the connections to one server', () => {
     expect(opened).toBe(2)
   })
 
-  it('are at one piece of work each, and no more than so many', async () => {
+  it('have one piece of work each, up to the maximum of connections', async () => {
     const pieces = [work(), work(), work()]
     const first = pieces.map(use)
     const more = [work(), work()]
     const [fourth, fifth] = more.map(use)
     await noticed()
     expect(begun).toEqual([1, 2, 3])
-    // Who waits is next, in turn, wherever there is room first.
+    // Waiting work is next, in order, on whichever connection is free first.
     pieces[1]?.end()
     await noticed()
     expect(begun).toEqual([1, 2, 3, 2])
@@ -73,13 +73,13 @@ describe('the connections to one server', () => {
     expect(opened).toBe(3)
   })
 
-  it('are given back by work that fails', async () => {
+  it('are released by work that fails', async () => {
     await expect(connections.use(() => Promise.reject(new Error('no such table')))).rejects.toThrow('no such table')
     expect(await use()).toBe(1)
     expect(opened).toBe(1)
   })
 
-  it('end together: who waits is refused, and so is who comes', async () => {
+  it('end together, and refuse waiting and further work', async () => {
     const pieces = [work(), work(), work()]
     const asked = pieces.map(use)
     const late = expect(use()).rejects.toMatchObject({ code: 'CONNECTION_ENDED' })
@@ -92,7 +92,7 @@ describe('the connections to one server', () => {
     expect(opened).toBe(3)
   })
 
-  it('leave none behind on the server when they end at work, with others waiting', async () => {
+  it('leave none open on the server if they end during work, with more work waiting', async () => {
     const { url } = await freshDatabase()
     const application_name = `left behind ${process.pid}`
     const real = openConnections(
@@ -107,7 +107,7 @@ describe('the connections to one server', () => {
     await until(async () => (await there()) === 2)
     await real.end({ timeout: 5 })
     expect(await Promise.all([...busy, ...waiting])).toEqual(['slept', 'slept', ...Array(4).fill('CONNECTION_ENDED')])
-    // Longer than a client takes to connect once more.
+    // Longer than a client needs to reconnect.
     await delay(300)
     expect(await there()).toBe(0)
     await watcher.end()

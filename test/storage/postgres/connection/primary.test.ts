@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { serversOf } from '../../../../src/storage/postgres/connection/primary.js'
 
 describe('the servers of a connection string', () => {
-  it('are one, as it was given', () => {
+  it('are one, unchanged', () => {
     const url = 'postgresql://ann:p%40ss@db.example/keystride?sslmode=require'
     expect(serversOf(url)).toEqual([url])
   })
 
-  it('are several, each with the user, the password and the settings of all', () => {
+  it('are several, each with the shared user, password and settings', () => {
     const url =
       'postgres://ann:p%2Cs%40s@one:5432,two,[::1]:5433/keystride?target_session_attrs=read-write&sslmode=require'
     expect(serversOf(url)).toEqual([

@@ -1,0 +1,44 @@
+import { degraded } from './circuit-breaker.js'
+
+export const DISK_FULL = '53100'
+export const FORBIDDEN = '42501'
+export const READ_ONLY = '25006'
+const BROKEN = new Set(['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'])
+const UNREACHABLE = new Set([
+  'CONNECTION_ENDED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+/**
+ * SQLSTATE: connection (08), read-only after a fail-over (25006), deadlock and the like (40), resources (53), unavailable
+ * lock (55P03), cancelled or shut down (57), I/O (58).
+ */
+const TRANSIENT = /^(08|25006|40|53|55P03|57|58)/
+
+/** SQLSTATE, or the code of the library or the system; empty if none. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
+/** The connection is lost. The server says FATAL as it hangs up; a broken connection has a code of the library or the system. */
+export function isLost(error: unknown): boolean {
+  const { severity } = (error ?? {}) as { severity?: string } // what the library rejects with
+  return BROKEN.has(codeOf(error)) || UNREACHABLE.has(codeOf(error)) || severity === 'FATAL' || severity === 'PANIC'
+}
+
+/** A connection of this library that broke during work may never work again (3.4.9): its pool gets no more work. */
+export const isBroken = (error: unknown): boolean => BROKEN.has(codeOf(error))
+
+export const isTransient = (error: unknown): boolean => TRANSIENT.test(codeOf(error))
+
+/** Maps every error that means "not now" to `Refusal('degraded')`; other errors are unchanged. */
+export function asRefusal(error: unknown): unknown {
+  if (isLost(error)) return degraded('the database is not reachable')
+  return isTransient(error) ? degraded('the database is not ready') : error
+}
