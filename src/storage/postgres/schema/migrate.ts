@@ -1,27 +1,31 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
 import { migrateJobQueue, requireJobQueue } from '../insight/job-queue.js'
 import { ensureBackupRole } from './backup-role.js'
+import { compareFunctions, dropFunctions, finishFunctions, prepareFunctions, recordFunctions } from './functions.js'
 import { ensureRoles } from './roles.js'
+import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schema.js'
 
-/** Months of authentications that have their partition before they begin. */
+/** Months of authentications whose partitions are made in advance. */
 const MONTHS_AHEAD = 3
 
 /**
- * Brings the database to this version's schema and returns the names of the migrations it applied, none when it was
- * there already. Safe to run twice and by several processes at once: they wait for one another, by a lock that ends with
- * its transaction, so that PgBouncer may stand between. Throws a plain sentence where the login may not do what is needed.
+ * Brings the database to this version's schema and returns what it applied: names of migrations, and the number of
+ * functions; empty if nothing. Idempotent. Concurrent processes wait for each other by a lock that ends with its transaction,
+ * which works behind PgBouncer too. Leaves a newer schema unchanged. Throws a sentence if the login lacks a right, or if no
+ * migration leads from the database to this version.
  */
-export async function migrate(databaseUrl: string, log: (line: string) => void = () => {}): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  log: (line: string) => void = () => {},
+  shipped = shippedSchema(),
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; unheard, it would end the process
+  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener the process ends
   await client.connect()
   try {
     await ensureRoles(client)
-    const applied = await applyMissing(client)
+    const applied = await applyMissing(client, shipped)
     await client.query('begin')
     await client.query('set local role keystride_system')
     await client.query('select keystride.ensure_partitions($1)', [MONTHS_AHEAD])
@@ -31,7 +35,7 @@ export async function migrate(databaseUrl: string, log: (line: string) => void =
     await migrateJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
     await client.query('commit')
     await ensureBackupRole(client)
-    if (applied.length > 0) log(`applied ${applied.length} migrations, up to ${applied.at(-1)}`)
+    if (applied.length > 0) log(`applied to the database: ${applied.join(', ')}`)
     return applied
   } finally {
     await client.end()
@@ -39,17 +43,19 @@ export async function migrate(databaseUrl: string, log: (line: string) => void =
 }
 
 /**
- * Throws a sentence where the database is not at this version's schema: it says which version was found, which one is
- * wanted and what to run. Changes nothing. `newer` true accepts a newer schema, which an older process may serve during a
- * rolling update.
+ * Throws a sentence if the database is not at this version's schema: the version that was found, the wanted one and the
+ * command to run. Changes nothing. `newer` true accepts a newer schema, on which an older process may run during a rolling
+ * update.
  */
-export async function requireSchema(databaseUrl: string, { newer }: { newer: boolean }): Promise<void> {
+export async function requireSchema(
+  databaseUrl: string,
+  { newer, shipped = shippedSchema() }: { newer: boolean; shipped?: ShippedSchema },
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
   client.on('error', () => {}) // as above
   await client.connect()
   try {
-    const known = knownMigrations()
-    const wanted = known.at(-1)
+    const wanted = shipped.migrations.at(-1)?.name
     const made = await client.query("select 1 where to_regclass('keystride_history.migration') is not null")
     const found = made.rows.length === 0 ? [] : await history(client)
     const last = found.at(-1)
@@ -57,85 +63,116 @@ export async function requireSchema(databaseUrl: string, { newer }: { newer: boo
       throw new ExpectedFault(
         `the database has no schema of Keystride, wanted is ${wanted}: run "keystride migrate" first`,
       )
-    const missing = missingFrom(found, known)
-    if (missing.length > 0)
+    if (missingFrom(found, shipped.migrations).length > 0)
       throw new ExpectedFault(`the database's schema is at ${last}, wanted is ${wanted}: run "keystride migrate" first`)
-    if (found.length > known.length && !newer)
+    if (found.length > shipped.migrations.length) {
+      if (newer) return // its queues may be newer too
       throw new ExpectedFault(
         `the database's schema is at ${last}, newer than the wanted ${wanted}: use the version of Keystride that made it`,
       )
-    // A newer schema may have newer queues.
-    if (found.length === known.length)
-      await requireJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
+    }
+    await requireFunctions(client, shipped, newer)
+    await requireJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
   } finally {
     await client.end()
   }
 }
 
-/** Applies the first migrations, that many, to an empty database; leaves the job queue out. */
-export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
-  await applyMissing(client, knownMigrations().slice(0, migrations))
+async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer: boolean): Promise<void> {
+  const { state, appliedBy } = await compareFunctions(client, shipped)
+  if (state === 'outdated')
+    throw new ExpectedFault(
+      `the database's functions are of version ${appliedBy}, wanted are those of ${shipped.version}: run "keystride migrate" first`,
+    )
+  if (state === 'newer' && !newer)
+    throw new ExpectedFault(
+      `the database's functions are of version ${appliedBy}, newer than the wanted ${shipped.version}: use that version of Keystride`,
+    )
 }
 
-/** The migrations of the database, and those of this version. Throws, with `name` for the database, where they differ or it is newer. */
+/** Makes the tables of the first migrations, that many, in an empty database; leaves the job queue out. */
+export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
+  const shipped = shippedSchema()
+  await client.query('begin')
+  await prepareFunctions(client, shipped.functions)
+  for (const { text } of shipped.migrations.slice(0, migrations)) await client.query(text)
+  await client.query('commit')
+}
+
+/** The migrations of the database and of this version. Throws, with `name` for the database, if they differ or it is newer. */
 export async function versionOf(client: pg.Client, name: string): Promise<{ found: string[]; known: string[] }> {
-  const [found, known] = [await history(client), knownMigrations()]
+  const [found, known] = [await history(client), shippedSchema().migrations]
   missingFrom(found, known, name)
   if (found.length > known.length)
     throw new ExpectedFault(
-      `${name} is at ${found.at(-1)}, newer than ${known.at(-1)}: use the version of Keystride that made it`,
+      `${name} is at ${found.at(-1)}, newer than ${known.at(-1)?.name}: use the version of Keystride that made it`,
     )
-  return { found, known }
+  return { found, known: known.map((one) => one.name) }
 }
 
 /**
- * Applies what the history lacks, all in one transaction, and returns the names. Migrations of a newer version after the
- * last one known here are left alone: an older process may start beside it. Throws where one is missing in between.
+ * Applies the migrations and functions that the database lacks, all in one transaction, and returns their names. An older
+ * process changes nothing: it leaves migrations after the last one that it knows alone, and functions of a newer version.
+ * Throws if the database lacks a migration in between.
  */
-async function applyMissing(client: pg.Client, wanted = knownMigrations()): Promise<string[]> {
+async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(7241865325823964)')
-  // Apart from the data: every table in `keystride` is closed by row level security, this one must be read by its owner.
+  // A schema of its own: every table in `keystride` has forced row level security, and the owner must read these.
   await client.query('create schema if not exists keystride_history')
   await client.query(`create table if not exists keystride_history.migration (
     id serial primary key, name varchar(255) not null, run_on timestamp not null)`)
-  const missing = missingFrom(await history(client), wanted)
-  for (const name of missing) {
-    await client.query(readFileSync(path.join(migrationsFolder(), `${name}.sql`), 'utf8'))
-    await client.query('insert into keystride_history.migration (name, run_on) values ($1, now())', [name])
+  await client.query(`create table if not exists keystride_history.function (
+    name text primary key, sha256 text not null, version text not null, run_on timestamptz not null default now())`)
+  const found = await history(client)
+  const missing = missingFrom(found, shipped.migrations)
+  const { state, changed, removed } = await compareFunctions(client, shipped)
+  const current = state === 'same' || state === 'newer' || found.length > shipped.migrations.length
+  if (missing.length === 0 && current) {
+    await client.query('commit')
+    return []
   }
+  // After a migration all of them, so that their bodies are checked against the new tables.
+  const functions = missing.length > 0 ? shipped.functions : changed
+  await prepareFunctions(client, functions)
+  await applyMigrations(client, missing)
+  await finishFunctions(client, functions)
+  await dropFunctions(client, removed)
+  await recordFunctions(client, shipped)
   await client.query('commit')
-  return missing
+  return [...missing.map(({ name }) => name), `${functions.length + removed.length} functions`]
 }
 
-const migrationsFolder = (): string => path.join(packageRoot(), 'src/storage/postgres/migrations')
-
-/** Names of this version's migrations, oldest first; the last one is the schema's version. */
-const knownMigrations = (): string[] =>
-  readdirSync(migrationsFolder())
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => path.basename(file, '.sql'))
-    .sort()
+async function applyMigrations(client: pg.Client, migrations: readonly SqlFile[]): Promise<void> {
+  for (const { name, text } of migrations) {
+    await client.query(text)
+    await client.query('insert into keystride_history.migration (name, run_on) values ($1, now())', [name])
+  }
+}
 
 async function history(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>('select name from keystride_history.migration order by id')
   return rows.map(({ name }) => name)
 }
 
-/** The known migrations that the database lacks. Throws where the two histories differ before their common end. */
-function missingFrom(found: readonly string[], known: readonly string[], name = 'the database'): string[] {
-  const stranger = found.find((name, i) => i < known.length && name !== known[i])
-  if (stranger !== undefined)
-    throw new ExpectedFault(`${name} has migration ${stranger} where this version has another: they have grown apart`)
-  return known.slice(found.length)
-}
+/** Names of migrations before 0.1.0 begin with a time. No migration leads from there. */
+const BEFORE_THE_FIRST_RELEASE = /^\d{13}_/
 
-/** The folder of keystride's package.json, whether this runs from src/ or from build/. */
-function packageRoot(): string {
-  for (let folder = path.dirname(fileURLToPath(import.meta.url)); ; folder = path.dirname(folder)) {
-    const file = path.join(folder, 'package.json')
-    if (existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).name === 'keystride') return folder
-    if (folder === path.dirname(folder))
-      throw new Error('the migrations are missing: no package.json of keystride above')
-  }
+/** The known migrations that the database lacks. Throws if the two histories differ before the end of the shorter one. */
+function missingFrom(
+  found: readonly string[],
+  known: readonly SqlFile[],
+  database = 'the database',
+): readonly SqlFile[] {
+  if (BEFORE_THE_FIRST_RELEASE.test(found[0] ?? ''))
+    throw new ExpectedFault(
+      `${database} was made by a development version before 0.1.0, which cannot be migrated: start with an empty database ` +
+        '(the embedded one lies in the folder that KEYSTRIDE_DATA names, .keystride by default: move it away); nothing was changed',
+    )
+  const stranger = found.find((name, i) => i < known.length && name !== known[i]?.name)
+  if (stranger !== undefined)
+    throw new ExpectedFault(
+      `${database} has migration ${stranger} where this version has another: they have grown apart`,
+    )
+  return known.slice(found.length)
 }

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import type { ShippedSchema, SqlFile } from './shipped-schema.js'
+
+/** The functions of a version compared with those of the database. */
+export interface FunctionChanges {
+  /** `newer`: a newer version has applied its own, and they stay. */
+  readonly state: 'same' | 'outdated' | 'newer'
+  /** Version that applied the database's functions; null if there are none. */
+  readonly appliedBy: string | null
+  readonly changed: readonly SqlFile[]
+  /** Names of the database's functions that the version does not have. */
+  readonly removed: readonly string[]
+}
+
+/**
+ * Compares content hashes. Hashes have no order, so the version of the package decides which side is newer. Builds of one
+ * version replace each other's functions: the last start wins.
+ */
+export async function compareFunctions(client: pg.Client, shipped: ShippedSchema): Promise<FunctionChanges> {
+  const made = await client.query("select 1 where to_regclass('keystride_history.function') is not null")
+  const query = 'select name, sha256, version from keystride_history.function'
+  const rows =
+    made.rows.length === 0 ? [] : (await client.query<{ name: string; sha256: string; version: string }>(query)).rows
+  const found = new Map(rows.map((row) => [row.name, row.sha256]))
+  const changed = shipped.functions.filter(({ name, text }) => found.get(name) !== hash(text))
+  const removed = [...found.keys()].filter((name) => shipped.functions.every((one) => one.name !== name))
+  const appliedBy = rows[0]?.version ?? null
+  const same = changed.length === 0 && removed.length === 0
+  const newer = appliedBy !== null && isNewer(appliedBy, shipped.version)
+  return { state: same ? 'same' : newer ? 'newer' : 'outdated', appliedBy, changed, removed }
+}
+
+/** A pre-release counts as the release that it leads to. */
+const isNewer = (one: string, other: string): boolean => {
+  const [a = '', b = ''] = [one, other].map((version) => version.split(/[-+]/)[0])
+  return a.localeCompare(b, 'en', { numeric: true }) > 0
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** Writes the hashes of all functions of the version, as the state of the database. */
+export async function recordFunctions(client: pg.Client, { functions, version }: ShippedSchema): Promise<void> {
+  await client.query('delete from keystride_history.function')
+  await client.query(
+    'insert into keystride_history.function (name, sha256, version) select name, sha256, $3 from unnest($1::text[], $2::text[]) f (name, sha256)',
+    [functions.map(({ name }) => name), functions.map(({ text }) => hash(text)), version],
+  )
+}
+
+/**
+ * First of two passes in one transaction, before the migrations: triggers, policies and generated columns call functions.
+ * Does not check bodies, whose tables may be missing, and leaves out functions with a row type in their signature. Until
+ * `finishFunctions` the login may call them all: it needs that right to create a trigger.
+ */
+export async function prepareFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+  await client.query('create schema if not exists keystride')
+  await client.query('grant usage, create on schema keystride to keystride_app, keystride_system')
+  // A login named keystride has the schema in its search path, and signatures would print without it.
+  await client.query('set local search_path = pg_catalog, pg_temp')
+  await client.query('set local check_function_bodies = off')
+  const early = functions.filter((one) => !namesRowType(one))
+  await replace(client, early)
+  const names = early.map(({ name }) => name)
+  await asOwners(client, names, 'grant execute on routine %2$s to session_user')
+}
+
+/** Second pass, after the migrations: all functions that were given to the first one, with their bodies checked. */
+export async function finishFunctions(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+  await client.query('set local check_function_bodies = on')
+  // SQL functions call those with a row type.
+  await replace(client, [...functions.filter(namesRowType), ...functions.filter((one) => !namesRowType(one))])
+  await client.query('revoke create on schema keystride from keystride_system, keystride_app')
+}
+
+/** Drops functions by name, whatever their arguments. */
+export const dropFunctions = (client: pg.Client, names: readonly string[]): Promise<void> =>
+  asOwners(client, names, 'drop routine %2$s')
+
+/** Whether the part before the body names a type of the schema `keystride`: only its tables are types there. */
+const namesRowType = ({ text }: SqlFile): boolean =>
+  /^create or replace \w+ keystride\.\w+([\s\S]*?)\blanguage\b/m.exec(text)?.[1]?.includes('keystride.') ?? false
+
+/** The file decides alone which arguments its function takes and which roles may call it. */
+async function replace(client: pg.Client, functions: readonly SqlFile[]): Promise<void> {
+  const names = functions.map(({ name }) => name)
+  // To replace a function its owner needs the right to call it.
+  const reset = 'revoke execute on routine %2$s from %3$s; grant execute on routine %2$s to %1$I'
+  await asOwners(client, names, reset)
+  const before = await catalogRows(client, names)
+  for (const one of functions) await replaceOne(client, one)
+  const after = new Set(await catalogRows(client, names))
+  // No file has touched these: they have other arguments.
+  await asOwners(
+    client,
+    names,
+    'drop routine %2$s',
+    before.filter((row) => after.has(row)),
+  )
+}
+
+async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {
+  const statements = `savepoint before_function; ${text}; reset role; release savepoint before_function`
+  try {
+    await client.query(statements)
+  } catch (refused) {
+    await client.query('rollback to savepoint before_function')
+    try {
+      // PostgreSQL does not replace a function with another result, owner or names of parameters.
+      await dropFunctions(client, [name])
+      await client.query(statements)
+    } catch {
+      throw new Error(`${name}.sql: ${(refused as Error).message}`, { cause: refused })
+    }
+  }
+}
+
+const IN_CATALOG = "from pg_proc p where p.pronamespace = 'keystride'::regnamespace and p.proname = any ($1)"
+
+/** Versions of the catalog's rows: a replaced function has a new one. */
+async function catalogRows(client: pg.Client, names: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ row: string }>(`select concat(p.oid, p.ctid) as row ${IN_CATALOG}`, [names])
+  return rows.map(({ row }) => row)
+}
+
+/**
+ * Runs a statement for each function of these names, or for those of `only`, as the function's owner. In the statement, %1$I
+ * is the owner, %2$s the signature, and %3$s lists the other roles that may call the function.
+ */
+async function asOwners(
+  client: pg.Client,
+  names: readonly string[],
+  statement: string,
+  only: readonly string[] | null = null,
+): Promise<void> {
+  const { rows } = await client.query<{ statement: string }>(
+    `select format('set local role %1$I; ' || $2 || '; reset role', pg_get_userbyid(p.proowner), p.oid::regprocedure, (
+       select coalesce(string_agg(case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end, ', '), 'public')
+       from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) where grantee <> p.proowner)) as statement
+     ${IN_CATALOG} and ($3::text[] is null or concat(p.oid, p.ctid) = any ($3))`,
+    [names, statement, only],
+  )
+  if (rows.length > 0) await client.query(rows.map((row) => row.statement).join('; '))
+}

@@ -1,0 +1,32 @@
+set local role keystride_system;
+
+-- Stores the mark of a pattern; false if it is a replay. A mark may resemble those in `cleared`, because the patterns behind
+-- them were compared with this one. Of concurrent equal marks one is accepted; the others wait for its commit.
+-- The inner query has no other condition (`offset 0` is an optimization fence), so the index on the bands is its only plan:
+-- plans are kept from when the table was empty, and reading the marks of an organization one by one costs 4 ms an attempt at
+-- 9,000 marks.
+create or replace function keystride.claim_mark(
+  organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz,
+  reject boolean, bands_shared int, memory_days int, pattern uuid, pattern_generation int, cleared bytea[]
+) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+  oldest timestamptz := at - make_interval(days => memory_days);
+begin
+  if reject then
+    perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
+      where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
+        and (select count(distinct band) from unnest(m.bands) band where band = any (mark_bands)) >= bands_shared
+      limit 1;
+    if found then return false; end if;
+  end if;
+  insert into keystride.replay_mark as m (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
+    values (organization, mark, mark_bands, owner_id, at, pattern, pattern_generation)
+    on conflict (organization_id, exact) do update set bands = excluded.bands, member_id = excluded.member_id,
+      seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation
+      where m.seen_at <= oldest;
+  return found or not reject;
+end
+$$;
+revoke execute on function keystride.claim_mark from public;

@@ -1,0 +1,14 @@
+set local role keystride_system;
+
+-- claim_mark for the caller's organization.
+create or replace function keystride.claim_own_mark(
+  mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, bands_shared int, memory_days int,
+  pattern uuid default null, pattern_generation int default null, cleared bytea[] default '{}'
+) returns boolean
+language sql security definer set search_path = pg_catalog, pg_temp
+as $$
+  select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject, bands_shared,
+    memory_days, pattern, pattern_generation, cleared)
+$$;
+revoke execute on function keystride.claim_own_mark from public;
+grant execute on function keystride.claim_own_mark to keystride_app;

@@ -1,0 +1,30 @@
+set local role keystride_system;
+
+-- Takes the headcount lock of the organization until the transaction ends, and adds up the changes committed by then. Without
+-- `waits`, false if the lock is held. A waiter gives up after 1 s: a process that is frozen with the lock holds up all others.
+create or replace function keystride.enter_headcount_line(organization uuid, waits boolean) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
+as $$
+declare
+  added keystride.headcount_change;
+begin
+  if waits then
+    perform pg_advisory_xact_lock(keystride.headcount_line(organization));
+  elsif not pg_try_advisory_xact_lock(keystride.headcount_line(organization)) then
+    return false;
+  end if;
+  with gone as (delete from keystride.headcount_change c where c.organization_id = organization returning *)
+    select organization, null, sum(n_accounts), sum(n_accounts_generic), sum(n_users_nominative), sum(n_users_generic)
+    into added from gone having count(*) > 0;
+  if found then
+    update keystride.headcount h set n_accounts = h.n_accounts + added.n_accounts,
+        n_accounts_generic = h.n_accounts_generic + added.n_accounts_generic,
+        n_users_nominative = h.n_users_nominative + added.n_users_nominative,
+        n_users_generic = h.n_users_generic + added.n_users_generic
+      where h.organization_id = organization;
+  end if;
+  return true;
+end
+$$;
+revoke execute on function keystride.enter_headcount_line from public;
+grant execute on function keystride.enter_headcount_line to keystride_app;

@@ -1,0 +1,19 @@
+-- Row level security for a table, and the rights of both roles. It is forced: the login owns the tables and sees no row. For
+-- each transaction the login becomes keystride_app, which sees the rows of the organization in keystride.organization_id, or
+-- keystride_system, which sees all. A function has its owner's rights only with `security definer`.
+-- The policy of keystride_system is `using (true)`: any other condition would rank above `bands && ...` and keep the replay
+-- lookup from its index.
+create or replace procedure keystride.guard(guarded regclass)
+language plpgsql
+as $$
+begin
+  execute format('alter table %s enable row level security', guarded);
+  execute format('alter table %s force row level security', guarded);
+  execute format('create policy own_organization on %s to keystride_app
+    using (organization_id = keystride.current_organization())
+    with check (organization_id = keystride.current_organization())', guarded);
+  execute format('create policy every_organization on %s to keystride_system using (true) with check (true)', guarded);
+  execute format('grant select, insert, update, delete on %s to keystride_app, keystride_system', guarded);
+end
+$$;
+revoke execute on procedure keystride.guard from public;

@@ -1,0 +1,14 @@
+set local role keystride_system;
+
+-- Up to 100 organizations with an expired profile link. The patterns that a link has collected are deleted with it by the
+-- store.
+create or replace function keystride.organizations_with_ended_links()
+returns table (organization_id uuid)
+language sql stable security definer set search_path = pg_catalog, pg_temp
+as $$
+  select o.organization_id from keystride.organization o where exists (
+    select 1 from keystride.profile_link l where l.organization_id = o.organization_id and l.expires_at < clock_timestamp())
+  limit 100
+$$;
+revoke execute on function keystride.organizations_with_ended_links from public;
+grant execute on function keystride.organizations_with_ended_links to session_user;

@@ -1,0 +1,21 @@
+set local role keystride_system;
+
+-- Deletes up to `most` expired sessions; true if more may be left. Rows locked by another transaction are skipped. By ctid, so
+-- that no plan joins the table with itself.
+create or replace function keystride.sweep_sessions(most int) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+  -- The scan of the index stops after `most` rows.
+  set enable_bitmapscan = off set enable_sort = off
+as $$
+declare
+  n int;
+begin
+  delete from keystride.session where ctid = any (array(
+    select ctid from keystride.session where expires_at < statement_timestamp()
+    order by expires_at limit most for update skip locked));
+  get diagnostics n = row_count;
+  return n >= most;
+end
+$$;
+revoke execute on function keystride.sweep_sessions from public;
+grant execute on function keystride.sweep_sessions to session_user;

@@ -1,0 +1,13 @@
+set local role keystride_system;
+
+-- A new account has its totals in the same transaction, so the table of users always lists it.
+create or replace function keystride.total_account() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into keystride.user_total
+    select new.organization_id, days, new.id, new.user_ref, 0, 0, 0, 0, 0, 0, 0, null from unnest(keystride.totaled_windows()) days;
+  return null;
+end
+$$;
+revoke execute on function keystride.total_account from public;
