@@ -28,6 +28,7 @@ COPY bin bin
 COPY model model
 COPY src/api/recorded-answers.json src/api/recorded-answers.json
 COPY src/storage/postgres/migrations src/storage/postgres/migrations
+COPY src/storage/postgres/schema/functions src/storage/postgres/schema/functions
 COPY --from=packages /srv/keystride/node_modules node_modules
 COPY --from=build /srv/keystride/build build
 RUN mkdir -m 0700 /data && mkdir -m 0750 /secrets && chown 1000:1000 /data /secrets \

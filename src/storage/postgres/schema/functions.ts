@@ -87,26 +87,17 @@ async function replace(client: pg.Client, functions: readonly SqlFile[]): Promis
   // To replace a function its owner needs the right to call it.
   const reset = 'revoke execute on routine %2$s from %3$s; grant execute on routine %2$s to %1$I'
   await asOwners(client, names, reset)
-  const before = await catalogRows(client, names)
   for (const one of functions) await replaceOne(client, one)
-  const after = new Set(await catalogRows(client, names))
-  // No file has touched these: they have other arguments.
-  await asOwners(
-    client,
-    names,
-    'drop routine %2$s',
-    before.filter((row) => after.has(row)),
-  )
 }
 
 async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {
-  const statements = `savepoint before_function; ${text}; reset role; release savepoint before_function`
+  const statements = `savepoint before_function; ${text}\n; reset role; release savepoint before_function`
   try {
     await client.query(statements)
   } catch (refused) {
     await client.query('rollback to savepoint before_function')
     try {
-      // PostgreSQL does not replace a function with another result, owner or names of parameters.
+      // It has another result, owner or name of a parameter; or other arguments, and its name without them is ambiguous.
       await dropFunctions(client, [name])
       await client.query(statements)
     } catch {
@@ -115,30 +106,17 @@ async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<v
   }
 }
 
-const IN_CATALOG = "from pg_proc p where p.pronamespace = 'keystride'::regnamespace and p.proname = any ($1)"
-
-/** Versions of the catalog's rows: a replaced function has a new one. */
-async function catalogRows(client: pg.Client, names: readonly string[]): Promise<string[]> {
-  const { rows } = await client.query<{ row: string }>(`select concat(p.oid, p.ctid) as row ${IN_CATALOG}`, [names])
-  return rows.map(({ row }) => row)
-}
-
 /**
- * Runs a statement for each function of these names, or for those of `only`, as the function's owner. In the statement, %1$I
- * is the owner, %2$s the signature, and %3$s lists the other roles that may call the function.
+ * Runs a statement for each function of these names as the function's owner. In the statement, %1$I is the owner, %2$s the
+ * signature, and %3$s lists the other roles that may call the function.
  */
-async function asOwners(
-  client: pg.Client,
-  names: readonly string[],
-  statement: string,
-  only: readonly string[] | null = null,
-): Promise<void> {
+async function asOwners(client: pg.Client, names: readonly string[], statement: string): Promise<void> {
   const { rows } = await client.query<{ statement: string }>(
     `select format('set local role %1$I; ' || $2 || '; reset role', pg_get_userbyid(p.proowner), p.oid::regprocedure, (
        select coalesce(string_agg(case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end, ', '), 'public')
        from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) where grantee <> p.proowner)) as statement
-     ${IN_CATALOG} and ($3::text[] is null or concat(p.oid, p.ctid) = any ($3))`,
-    [names, statement, only],
+     from pg_proc p where p.pronamespace = 'keystride'::regnamespace and p.proname = any ($1)`,
+    [names, statement],
   )
   if (rows.length > 0) await client.query(rows.map((row) => row.statement).join('; '))
 }

@@ -2,7 +2,8 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
 import { connectPostgres } from '../../../../src/storage/postgres/connection/client.js'
-import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
+import { migrate, requireSchema } from '../../../../src/storage/postgres/schema/migrate.js'
+import { shippedSchema } from '../../../../src/storage/postgres/schema/shipped-schema.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { attempt, organization, person } from '../../fixtures.js'
 
@@ -21,14 +22,48 @@ describe('migrate', () => {
   it('leaves a newer history alone, and refuses one with a gap', async () => {
     await migrate(fresh.url)
     const history = postgres(fresh.url, { max: 1, onnotice: () => {} })
-    await history`insert into keystride_history.migration (name, run_on) values ('9999999999999_newer', now())`
+    await history`insert into keystride_history.migration (name, run_on) values ('999_newer', now())`
     expect(await migrate(fresh.url)).toEqual([])
     await history`delete from keystride_history.migration where id = 2`
     await expect(migrate(fresh.url)).rejects.toThrow(/grown apart/)
     await history.end()
   })
 
-  it('runs beside itself: each migration is applied by one', async () => {
+  it('refuses a database of before the first release, with and without rows, and changes nothing', async () => {
+    const old = postgres(fresh.url, { max: 1, onnotice: () => {} })
+    await old.unsafe(`create schema keystride_history; create schema keystride; create table keystride.account (id int);
+      insert into keystride.account values (1);
+      create table keystride_history.migration (id serial primary key, name varchar(255) not null, run_on timestamp not null);
+      insert into keystride_history.migration (name, run_on)
+        values ('1763700001000_organizations', now()), ('1763700002000_members', now())`)
+    const says =
+      /^the database was made by a development version before 0\.1\.0, .* start with an empty database .* nothing was changed$/
+    await expect(migrate(fresh.url)).rejects.toThrow(says)
+    for (const newer of [true, false]) await expect(requireSchema(fresh.url, { newer })).rejects.toThrow(says)
+    expect(
+      await old`select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname like 'keystride%' and c.relkind = 'r' order by 1`.values(),
+    ).toEqual([['account'], ['migration']])
+    expect(await old`select * from keystride.account`).toHaveLength(1)
+    await old.end()
+  })
+
+  it('has migrations whose names sort in the order in which they apply', async () => {
+    const names = shippedSchema().migrations.map(({ name }) => name)
+    expect(names.filter((name) => !/^\d{3}_[a-z]+(_[a-z]+)*$/.test(name))).toEqual([])
+    expect(new Set(names.map((name) => name.slice(0, 3))).size).toBe(names.length)
+  })
+
+  it('gives up its rights to create in the schema, and to call what it does not call', async () => {
+    await migrate(fresh.url)
+    const sql = postgres(fresh.url, { max: 1, onnotice: () => {} })
+    const [row] = await sql`select has_schema_privilege('keystride_system', 'keystride', 'create') as creates,
+      has_function_privilege('keystride.keep_locks()', 'execute') as calls`
+    expect(row).toEqual({ creates: false, calls: false })
+    await sql.end()
+  })
+
+  it('runs concurrently: each migration is applied by one process', async () => {
     const all = await Promise.all(Array.from({ length: 4 }, () => migrate(fresh.url)))
     const applied = all.flat()
     expect(new Set(applied).size).toBe(applied.length)

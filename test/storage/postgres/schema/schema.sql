@@ -855,13 +855,6 @@ CREATE FUNCTION keystride.forget_exports(now timestamp with time zone) RETURNS b
   select count(*) = 100 from gone
 $$;
 ALTER FUNCTION keystride.forget_exports(now timestamp with time zone) OWNER TO keystride_system;
-CREATE FUNCTION keystride.forget_marks(before timestamp with time zone) RETURNS bigint
-    LANGUAGE sql SECURITY DEFINER
-    SET search_path TO 'pg_catalog', 'pg_temp'
-    AS $$
-  with gone as (delete from keystride.replay_mark where seen_at < before returning 1) select count(*) from gone
-$$;
-ALTER FUNCTION keystride.forget_marks(before timestamp with time zone) OWNER TO keystride_system;
 CREATE FUNCTION keystride.forget_notifications(before timestamp with time zone) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2281,7 +2274,6 @@ REVOKE ALL ON FUNCTION keystride.forget_actions_of(gone uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.forget_actions_of(gone uuid) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.forget_exports(now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.forget_exports(now timestamp with time zone) TO app;
-REVOKE ALL ON FUNCTION keystride.forget_marks(before timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.forget_notifications(before timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.forget_notifications(before timestamp with time zone) TO app;
 REVOKE ALL ON FUNCTION keystride.forget_old(today timestamp with time zone, days integer) FROM PUBLIC;
