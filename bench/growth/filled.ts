@@ -98,8 +98,9 @@ async function dropBands(sql: postgres.Sql): Promise<() => Promise<void>> {
 
 /** Marks with random bands, as real typing has. */
 const markAttempts = (sql: postgres.Sql, organizationId: string, users: number, from: number, to: number) => sql`
-  insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at)
+  insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
   select ${organizationId}, decode(md5('x' || i), 'hex'),
     array(select ('x' || substr(md5('b' || i || '.' || band), 1, 16))::bit(64)::bigint from generate_series(1, 8) band),
-    md5('m' || (1 + i % ${users}::int))::uuid, now() - random() * interval '30 days'
+    md5('m' || (1 + i % ${users}::int))::uuid, now() - random() * interval '30 days',
+    md5('p' || i)::uuid, 0
   from generate_series(${from}::int, ${to}::int) i`

@@ -141,7 +141,7 @@ describe('retention', () => {
     for (const at of [old, young])
       await database.asSystem(async (sql) => {
         await sql`
-          insert into keystride.replay_mark values (${org}, ${randomBytes(16)}, '{}', ${ada.memberId}, ${at})`
+          insert into keystride.replay_mark values (${org}, ${randomBytes(16)}, '{}', ${ada.memberId}, ${at}, ${uuid()}, 0)`
         await sql`
           insert into keystride.attempt_count values (${org}, 'all', ${at}, '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`
         await sql`

@@ -197,8 +197,8 @@ async function grow(admin: pg.Client, org: string): Promise<void> {
     [org],
   )
   await admin.query(
-    `insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at)
-     select $1, decode(md5(ref), 'hex'), array(select hashint8extended(i, b) from generate_series(1, 8) b), member, now()
+    `insert into keystride.replay_mark (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
+     select $1, decode(md5(ref), 'hex'), array(select hashint8extended(i, b) from generate_series(1, 8) b), member, now(), gen_random_uuid(), 0
      from grown`,
     [org],
   )

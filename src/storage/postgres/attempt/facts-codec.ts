@@ -13,8 +13,7 @@ type IndicatorRow = readonly [indicator: Indicator, weight: number, score: numbe
  * of their fields: written out they doubled what PostgreSQL reads and stores of an attempt.
  */
 type FactsRow = Omit<AttemptFacts, 'indicators'> & {
-  /** Readings of rows older than this shape. */
-  readonly indicators: readonly (IndicatorRow | IndicatorReading)[]
+  readonly indicators: readonly IndicatorRow[]
 }
 
 export function toFactsText(facts: AttemptFacts): string {
@@ -22,7 +21,7 @@ export function toFactsText(facts: AttemptFacts): string {
   return JSON.stringify(row)
 }
 
-/** Of what `toFactsText` made, now or in its older shape. */
+/** The facts in a text that `toFactsText` made. */
 export function fromFactsText(text: string): AttemptFacts {
   // Sound: the service alone writes the column.
   const row = JSON.parse(text) as FactsRow
@@ -41,9 +40,7 @@ function toSignalRow({ signal, weight, computedOutcome, value, reference }: Sign
   return [signal, weight, computedOutcome, value, reference]
 }
 
-function toReading(row: IndicatorRow | IndicatorReading): IndicatorReading {
-  if ('indicator' in row) return row
-  const [indicator, weight, score, signals] = row
+function toReading([indicator, weight, score, signals]: IndicatorRow): IndicatorReading {
   return { indicator, weight, score, signals: signals.map(toSignal) }
 }
 

@@ -5,8 +5,8 @@ import { attemptOfPattern } from './pattern-attempt.js'
 
 interface MarkRow {
   exact: Uint8Array
-  pattern_id: string | null
-  generation: number | null
+  pattern_id: string
+  generation: number
   member_id: string
 }
 
@@ -28,12 +28,12 @@ export const resembling =
       const marks = await marksLike(sql, mark, now, most)
       // Where this very typing is known nothing is laid beside anything.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
-      const ids = isKnown ? [] : marks.flatMap(({ pattern_id }) => pattern_id ?? [])
+      const ids = isKnown ? [] : marks.map(({ pattern_id }) => pattern_id)
       const samples = new Map((await samplesOf(sql, organizationId, ids)).map((row) => [row.id, row]))
       return marks.map(({ exact, pattern_id, generation: marked, member_id }): KnownPattern => {
-        const sample = samples.get(pattern_id ?? '')
-        const generation = sample?.generation ?? marked
-        if (sample === undefined || generation === null) return { exact, pattern: null }
+        const sample = samples.get(pattern_id)
+        if (sample === undefined) return { exact, pattern: null }
+        const generation = sample.generation ?? marked
         const binding = { accountId: sample.account_id, memberId: member_id, patternId: sample.id, generation }
         return { exact, pattern: { binding, sealed: sample.sealed } }
       })

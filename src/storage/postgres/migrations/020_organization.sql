@@ -23,6 +23,7 @@ create table keystride.organization (
   constraint organization_key_rate check ((key_rate is null) = (key_burst is null))
 );
 call keystride.guard('keystride.organization');
+revoke delete on keystride.organization from keystride_app;
 create trigger count_organization after insert on keystride.organization
   for each row execute function keystride.count_organization();
 create trigger note_overage after update of quota_accounts, quota_shared_accounts on keystride.organization

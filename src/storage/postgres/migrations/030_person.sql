@@ -141,9 +141,10 @@ create trigger append_only before update on keystride.admin_action
 create trigger append_only_whole before truncate on keystride.admin_action
   for each statement execute function keystride.refuse_change();
 
--- Erased people, by the hash of a deleted id: after the restore of a backup they are erased again. Append-only.
+-- Erased people, by the hash of a deleted id: after the restore of a backup they are erased again. Append-only; deleted with
+-- the organization.
 create table keystride.erasure (
-  organization_id uuid not null references keystride.organization,
+  organization_id uuid not null references keystride.organization on delete cascade,
   id uuid not null,
   at timestamptz not null,
   of text not null check (of in ('account', 'member')), -- a member: one taken off a shared account

@@ -8,8 +8,8 @@ create table keystride.replay_mark (
   seen_at timestamptz not null,
   -- The pattern of the mark, to compare a similar one with: people who type the same words every day come near an earlier
   -- typing of theirs by chance, in 8 of 10,000 pairs of a passphrase.
-  pattern_id uuid,
-  generation int,
+  pattern_id uuid not null,
+  generation int not null,
   primary key (organization_id, exact)
 );
 -- Without the organization, which GIN cannot hold without an extension: bands are keyed by organization, so equal bands of

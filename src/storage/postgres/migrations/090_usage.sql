@@ -31,9 +31,10 @@ create table keystride.headcount_change (
 call keystride.guard('keystride.headcount_change');
 revoke insert, update, delete on keystride.headcount_change from keystride_app;
 
--- The ledger: each event has the totals after it and is chained by hash to the event before. Append-only.
+-- The ledger: each event has the totals after it and is chained by hash to the event before. Append-only;
+-- deleted with the organization.
 create table keystride.usage_event (
-  organization_id uuid not null references keystride.organization,
+  organization_id uuid not null references keystride.organization on delete cascade,
   n bigint not null,
   at timestamptz not null,
   kind text not null check (kind in ('enroll', 'delete', 'type-change', 'checkpoint')),
@@ -49,8 +50,10 @@ create index usage_event_at on keystride.usage_event (organization_id, at);
 call keystride.guard('keystride.usage_event');
 revoke insert, update, delete on keystride.usage_event from keystride_app;
 revoke update, delete on keystride.usage_event from keystride_system;
-create trigger append_only before update or delete on keystride.usage_event
+create trigger append_only before update on keystride.usage_event
   for each row execute function keystride.refuse_change();
+create trigger append_only_in_use before delete on keystride.usage_event
+  for each row execute function keystride.refuse_deletion();
 create trigger append_only_whole before truncate on keystride.usage_event
   for each statement execute function keystride.refuse_change();
 

@@ -58,7 +58,7 @@ describe('a session', () => {
     }
     expect(await store.typedInSession(org, session)).toBeNull()
     await made(ada, { authenticated: false }, 0)
-    await made(ada, { method: 'security_code', patternId: null, sealed: null }, 1)
+    await made(ada, { method: 'security_code', patternId: null, sealed: null, replayMark: null }, 1)
     await made(ada, { sessionId: 'fedcba9876543210' }, 2)
     await made(bo, {}, 0)
     expect(await store.typedInSession(org, session)).toBeNull()
@@ -81,7 +81,13 @@ describe('record', () => {
   })
 
   it('keeps the last success where the attempt failed, and null where there is no pattern', async () => {
-    const failed = attempt(ada, { authenticated: false, patternId: null, sealed: null, confidenceContext: 0.25 })
+    const failed = attempt(ada, {
+      authenticated: false,
+      patternId: null,
+      sealed: null,
+      replayMark: null,
+      confidenceContext: 0.25,
+    })
     expect(await store.record(org, failed)).toBe('recorded')
     expect((await member(ada))?.lastSuccessAt).toBeNull()
     expect(await store.find(org, failed.id)).toEqual(authenticationOf(failed))

@@ -200,7 +200,7 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
-CREATE FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid DEFAULT NULL::uuid, pattern_generation integer DEFAULT NULL::integer, cleared bytea[] DEFAULT '{}'::bytea[]) RETURNS boolean
+CREATE FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
@@ -1846,8 +1846,8 @@ CREATE TABLE keystride.replay_mark (
     bands bigint[] NOT NULL,
     member_id uuid NOT NULL,
     seen_at timestamp with time zone NOT NULL,
-    pattern_id uuid,
-    generation integer,
+    pattern_id uuid NOT NULL,
+    generation integer NOT NULL,
     CONSTRAINT replay_mark_exact_check CHECK ((octet_length(exact) = 16))
 );
 ALTER TABLE ONLY keystride.replay_mark FORCE ROW LEVEL SECURITY;

@@ -3,7 +3,7 @@ set local role keystride_system;
 -- claim_mark for the caller's organization.
 create or replace function keystride.claim_own_mark(
   mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, bands_shared int, memory_days int,
-  pattern uuid default null, pattern_generation int default null, cleared bytea[] default '{}'
+  pattern uuid, pattern_generation int, cleared bytea[]
 ) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$
