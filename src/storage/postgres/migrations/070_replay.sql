@@ -15,8 +15,8 @@ create table keystride.replay_mark (
 -- Without the organization, which GIN cannot hold without an extension: bands are keyed by organization, so equal bands of
 -- two organizations are chance. Without a pending list, which every lookup would scan.
 create index replay_mark_bands on keystride.replay_mark using gin (bands) with (fastupdate = off);
+create index replay_mark_seen on keystride.replay_mark using brin (seen_at);
 -- Without the organization: on old statistics the planner used this index, by organization alone, for the lookup of a mark
 -- by its key, and read every mark of the organization. Ids of members are unique across organizations.
 create index replay_mark_member on keystride.replay_mark (member_id);
-create index replay_mark_seen on keystride.replay_mark using brin (seen_at);
 call keystride.guard('keystride.replay_mark');

@@ -91,7 +91,9 @@ async function replace(client: pg.Client, functions: readonly SqlFile[]): Promis
 }
 
 async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {
-  const statements = `savepoint before_function; ${text}\n; reset role; release savepoint before_function`
+  // The savepoint by itself: a syntax error keeps all statements of a query from running.
+  const statements = `${text}\n; reset role; release savepoint before_function`
+  await client.query('savepoint before_function')
   try {
     await client.query(statements)
   } catch (refused) {
