@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { ShippedSchema, SqlFile } from './shipped-schema.js'
 
 /** The functions of a version compared with those of the database. */
-export interface FunctionChanges {
+interface FunctionChanges {
   /** `newer`: a newer version has applied its own, and they stay. */
   readonly state: 'same' | 'outdated' | 'newer'
   /** Version that applied the database's functions; null if there are none. */

@@ -94,8 +94,9 @@ async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer
 export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
   const shipped = shippedSchema()
   await client.query('begin')
+  await createHistory(client)
   await prepareFunctions(client, shipped.functions)
-  for (const { text } of shipped.migrations.slice(0, migrations)) await client.query(text)
+  await applyMigrations(client, shipped.migrations.slice(0, migrations))
   await client.query('commit')
 }
 
@@ -118,12 +119,7 @@ export async function versionOf(client: pg.Client, name: string): Promise<{ foun
 async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(7241865325823964)')
-  // A schema of its own: every table in `keystride` has forced row level security, and the owner must read these.
-  await client.query('create schema if not exists keystride_history')
-  await client.query(`create table if not exists keystride_history.migration (
-    id serial primary key, name varchar(255) not null, run_on timestamp not null)`)
-  await client.query(`create table if not exists keystride_history.function (
-    name text primary key, sha256 text not null, version text not null, run_on timestamptz not null default now())`)
+  await createHistory(client)
   const found = await history(client)
   const missing = missingFrom(found, shipped.migrations)
   const { state, changed, removed } = await compareFunctions(client, shipped)
@@ -141,6 +137,15 @@ async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<
   await recordFunctions(client, shipped)
   await client.query('commit')
   return [...missing.map(({ name }) => name), `${functions.length + removed.length} functions`]
+}
+
+/** In a schema of its own: tables in `keystride` have forced row level security, and the owner must read these. */
+async function createHistory(client: pg.Client): Promise<void> {
+  await client.query('create schema if not exists keystride_history')
+  await client.query(`create table if not exists keystride_history.migration (
+    id serial primary key, name varchar(255) not null, run_on timestamp not null)`)
+  await client.query(`create table if not exists keystride_history.function (
+    name text primary key, sha256 text not null, version text not null, run_on timestamptz not null default now())`)
 }
 
 async function applyMigrations(client: pg.Client, migrations: readonly SqlFile[]): Promise<void> {
