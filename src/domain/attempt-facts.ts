@@ -2,6 +2,13 @@ import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { RecommendedAction } from './verdict.js'
 
+/** Holds and press-press intervals that repeat those of a known pattern, of those compared. */
+interface CopyOf {
+  readonly patternId: string
+  readonly repeated: number
+  readonly compared: number
+}
+
 /** The facts stored with a typing attempt's decision: its context, and how it was judged. */
 export interface AttemptFacts {
   readonly ip: string | null
@@ -21,6 +28,8 @@ export interface AttemptFacts {
   readonly contextKnown: boolean
   /** The shadow policy's recommendation; null if no shadow policy was set. */
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
+  /** The known pattern of the member that this one repeats with edits, and how much of it; null if none. */
+  readonly copyOf: CopyOf | null
   readonly replayRejected: boolean
   readonly impossibleTravel: boolean
   /** `bot`: classified as a machine. `replay`: detected, even if not refused. */

@@ -6,12 +6,14 @@ import { type ContextJudgement, habitsAfter, judgeContext } from '../../domain/c
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import { verdict } from '../../domain/verdict.js'
 import { whatIf } from '../../domain/what-if.js'
+import type { PatternReading } from '../../scoring/scoring.js'
 import type { AttemptRecord } from '../../storage/authentication.js'
 import type { Geography } from '../../storage/geography.js'
 import type { Settings } from '../organization/settings.js'
 import { shownSessionId } from '../process/tokens.js'
 import type { AttemptContext } from './attempt-context.js'
 import type { CodeComparison, Comparison, TypingComparison } from './compare.js'
+import type { KnownPatterns } from './pattern-memory.js'
 import type { ReplayCheck } from './replay-check.js'
 
 export interface DecideNeeds {
@@ -152,7 +154,7 @@ function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparis
 }
 
 function factsOf(
-  { reading, references, adaptive }: TypingComparison,
+  { reading, references, adaptive, known }: TypingComparison,
   { ip, network, anonymizer, place, device }: Circumstances,
   { indicators, impossibleTravel, confidence }: ContextJudgement,
   replay: boolean,
@@ -172,6 +174,7 @@ function factsOf(
     bot,
     botLikelihood,
     replay,
+    copyOf: copyOf(reading, known),
     replayRejected,
     mode,
     confidenceEnrolled: reading.confidence ?? 0,
@@ -181,6 +184,12 @@ function factsOf(
     references,
     adaptive,
   }
+}
+
+function copyOf({ copyOfKnown, repeat }: PatternReading, { ids }: KnownPatterns): AttemptFacts['copyOf'] {
+  if (!copyOfKnown || repeat === null) return null
+  const { index, repeated, compared } = repeat
+  return { patternId: ids[index] ?? '', repeated, compared }
 }
 
 /** Adds the shadow policy's verdict, which decides nothing. */

@@ -1,3 +1,4 @@
+import type { AttemptFacts } from '../../domain/attempt-facts.js'
 import type { Circumstances } from '../../domain/context/circumstances.js'
 import { judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
@@ -89,11 +90,24 @@ export function indicatorsOf({
       indicator: 'bot',
       weight: 1,
       score: human,
-      signals: [one('bot_likelihood', facts?.botLikelihood ?? null, human), one('replay', flag(facts?.replay), null)],
+      signals: [
+        one('bot_likelihood', facts?.botLikelihood ?? null, human),
+        one('replay', flag(facts?.replay), null),
+        copySignal(facts?.copyOf ?? null),
+      ],
     },
     ...(facts?.indicators ?? judgeContext(UNKNOWN, {}, {}, NONE).indicators),
   ]
 }
+
+/** Share of the times that repeat a known pattern with edits, and the id of that pattern. */
+const copySignal = (copyOf: AttemptFacts['copyOf']): Signal => ({
+  signal: 'copy_of',
+  value: copyOf === null ? null : copyOf.repeated / copyOf.compared,
+  reference: copyOf?.patternId ?? null,
+  weight: 1,
+  computedOutcome: null,
+})
 
 const flag = (value: boolean | undefined): number | null => (value === undefined ? null : Number(value))
 const NONE: readonly ContextIndicator[] = []

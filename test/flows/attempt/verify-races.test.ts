@@ -472,11 +472,14 @@ describe('an edited copy of a pattern that was seen', () => {
     },
   )
 
-  it('of a reference is rejected', async () => {
+  it('of a reference is rejected, and the record names it', async () => {
     const one = await enrolled()
     const session = await one.session()
     const copy = withPause(one.bodies[0] ?? bytes({}), 12, 250)
-    expect((await flowsOn().verify(one.who, session, copy, HINTS)).authentication).toMatchObject(rejected)
+    const { authentication } = await flowsOn().verify(one.who, session, copy, HINTS)
+    expect(authentication).toMatchObject({ ...rejected, facts: { copyOf: { patternId: one.patternIds[0] } } })
+    const { repeated = 0, compared = 1 } = authentication?.facts?.copyOf ?? {}
+    expect(repeated / compared).toBeGreaterThan(0.9)
   })
 
   it('is authenticated once at most of eight at the same time', async () => {

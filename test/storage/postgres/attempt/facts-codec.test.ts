@@ -28,6 +28,7 @@ const facts: AttemptFacts = {
   confidenceAdapted: null,
   contextKnown: true,
   shadow: null,
+  copyOf: null,
   replayRejected: false,
   impossibleTravel: false,
   bot: false,
