@@ -54,13 +54,13 @@ const composed = parse(read('docker-compose.yml'), { merge: true }) as {
 }
 const { keystride, secrets, organization, postgres, redis } = composed.services
 
-/** Instructions of the Dockerfile in order: the word and what follows it, lines joined. */
+/** Instructions of the Dockerfile in order: keyword and arguments, with continuation lines joined. */
 const instructions = read('Dockerfile')
   .replaceAll(/\\\n\s*/g, '')
   .split('\n')
   .filter((line) => /^[A-Z]/.test(line))
   .map((line) => ({ word: line.split(' ')[0] ?? '', rest: line.replace(/^\S+\s+/, '') }))
-/** Those of the last stage, which is what runs. */
+/** Instructions of the last stage, which is the image. */
 const last = instructions.slice(instructions.findLastIndex(({ word }) => word === 'FROM'))
 const variables = Object.fromEntries(
   last.flatMap(({ word, rest }) =>
@@ -77,11 +77,11 @@ const copies = (stage: typeof instructions) =>
     .flatMap(({ rest }) => rest.split(' ').slice(0, -1))
 
 describe('docker-compose.yml', () => {
-  it('is a compose file by the schema of the specification', () => {
+  it('is valid by the schema of the compose specification', () => {
     const { $schema: _, ...schema } = structuredClone(composeSchema) as unknown as Record<string, unknown>
-    // The schema names its parts in the way of draft 4, which the validator refuses as a name.
+    // The schema uses `id` as draft 4 does; the validator rejects that.
     const valid = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds(schema) as object)
-    // It is older than an env_file that may be missing, which came with Compose 2.24.
+    // Without the optional env_file, which came with Compose 2.24: the schema is older.
     const services = Object.fromEntries(
       Object.entries(composed.services).map(([name, service]) => [
         name,
@@ -92,7 +92,7 @@ describe('docker-compose.yml', () => {
     expect(valid({ ...composed, services: { keystride: { ...keystride, read_onlyy: true } } })).toBe(false)
   })
 
-  it('runs each service as a user who may write its volumes and nothing else', () => {
+  it('runs each service as a user who may write only its volumes', () => {
     for (const service of Object.values(composed.services)) {
       expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
@@ -108,7 +108,7 @@ describe('docker-compose.yml', () => {
       expect(image).toMatch(/:\d+\.\d+(\.\d+)?-bookworm(@sha256:[0-9a-f]{64})?$/)
   })
 
-  it('sets nothing that the service does not read', () => {
+  it('sets only variables that the service reads', () => {
     expect(Object.keys(keystride.environment ?? {}).filter((name) => !settings.includes(name))).toEqual([])
     const wanted = read('docker-compose.yml').matchAll(/\$\{(\w+)/g)
     const places = [...new Set([...wanted].map(([, name]) => name))].sort()
@@ -129,7 +129,7 @@ describe('docker-compose.yml', () => {
     expect(keystride.env_file).toEqual([{ path: '.env', required: false }])
   })
 
-  it('leads the service to its database and its Redis, once they are well', () => {
+  it('connects the service to its database and its Redis once they are healthy', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     firstStart(folder, {})
     const database = new URL(readFileSync(join(folder, 'database-url'), 'utf8'))
@@ -148,7 +148,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('publishes the port that is served, on this machine alone, and asks it for health', () => {
+  it('publishes the served port on this machine only, and checks its health', () => {
     const port = keystride.environment?.PORT
     expect(keystride.ports).toEqual([`127.0.0.1:8080:${port}`])
     expect(keystride.healthcheck).toBeUndefined()
@@ -160,7 +160,7 @@ describe('docker-compose.yml', () => {
     expect(METRICS_PORT).not.toBe(port)
   })
 
-  it('brings stores the service takes: PostgreSQL 14 or newer, a Redis 7 that keeps what it has', () => {
+  it('runs supported stores: PostgreSQL 14 or newer, and a Redis 7 that persists and does not evict', () => {
     expect(Number(/:(\d+)/.exec(postgres.image)?.[1])).toBeGreaterThanOrEqual(14)
     expect(Number(/:(\d+)/.exec(redis.image)?.[1])).toBeGreaterThanOrEqual(7)
     expect(redis.command?.join(' ')).toBe('redis-server --appendonly yes --maxmemory-policy noeviction')
@@ -170,7 +170,7 @@ describe('docker-compose.yml', () => {
     )
   })
 
-  it('makes secrets once, of what is given or at random, and keeps those it has', () => {
+  it('creates missing secrets from the environment or at random, and keeps existing ones', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     const held = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
     firstStart(folder, { POSTGRES_PASSWORD: 'given' })
@@ -184,7 +184,7 @@ describe('docker-compose.yml', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('makes an organization and its key once', async () => {
+  it('creates an organization and its key once', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-secrets-'))
     firstStart(folder, {})
     const env = {
@@ -213,7 +213,7 @@ function runFirstStart(step: string, folder: string, env: Record<string, string>
 }
 const firstStart = (folder: string, env: Record<string, string>) => runFirstStart('secrets', folder, env)
 
-/** A schema without the names of its parts; `$ref` leads by paths only. */
+/** A schema without the `id` of its parts; its `$ref`s are paths. */
 function withoutIds(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutIds)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -222,7 +222,7 @@ function withoutIds(schema: unknown): unknown {
 }
 
 describe('the Dockerfile', () => {
-  it('copies what is there, and to where it runs all that a package would hold', () => {
+  it('copies files that exist, and all files of the package into the last stage', () => {
     expect(copies(instructions).filter((source) => !existsSync(join(root, source)))).toEqual([])
     const ignored = read('.dockerignore').split('\n')
     expect(copies(instructions).filter((source) => ignored.includes(source.split('/')[0] ?? ''))).toEqual([])
@@ -233,7 +233,7 @@ describe('the Dockerfile', () => {
     expect(instructions.filter(({ rest }) => rest === 'npm ci --omit=dev')).toHaveLength(1)
   })
 
-  it('runs as somebody without rights, from Debian, with settings that the service reads', () => {
+  it('runs as an unprivileged user on Debian, with settings that the service reads', () => {
     expect(last.find(({ word }) => word === 'USER')?.rest).toBe(keystride.user)
     expect(read('Dockerfile')).toMatch(/^ARG NODE_IMAGE=node:\d+\.\d+\.\d+-bookworm-slim$/m)
     expect(Object.keys(variables).filter((name) => name !== 'NODE_ENV' && !settings.includes(name))).toEqual([])
@@ -243,7 +243,7 @@ describe('the Dockerfile', () => {
 })
 
 const NOBODY = 65534
-/** Starts a command without any right, as nobody, and never more than that. */
+/** Starts a command as nobody, without capabilities and without new privileges. */
 const asNobody = [
   'setpriv',
   `--reuid=${NOBODY}`,
@@ -253,7 +253,7 @@ const asNobody = [
   '--no-new-privs',
 ]
 
-/** What the image would hold, owned by root, in a folder of its own; packages as links to the same files where that works. */
+/** A folder with the content of the image, owned by root. Packages are hard links if possible. */
 function imageTree(): string {
   const place = mkdtempSync(join(tmpdir(), 'keystride-image-'))
   chmodSync(place, 0o755)
@@ -272,8 +272,8 @@ function imageTree(): string {
   return place
 }
 
-describe.skipIf(process.getuid?.() !== 0)('what the image holds', () => {
-  it('serves as somebody who may write the data folder alone, and its health check tells', async () => {
+describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
+  it('serves as a user who may write only the data folder, and its health check reports the state', async () => {
     const place = imageTree()
     symlinkSync(join(place, 'bin/keystride.mjs'), join(place, 'keystride'))
     const data = mkdtempSync(join(tmpdir(), 'keystride-data-'))

@@ -20,7 +20,7 @@ const TABLES: Record<TestedApi, readonly Route<never>[]> = {
   dashboard: dashboardRoutes,
 }
 
-/** The document of an API, as its base path serves it. */
+/** The OpenAPI document of an API, as its base path serves it. */
 export const documentOf = (api: TestedApi, baseUrl = `https://login.example.org/${api}`): OpenApiDocument =>
   openApiDocument(
     {
@@ -33,7 +33,7 @@ export const documentOf = (api: TestedApi, baseUrl = `https://login.example.org/
     { version: '0.0.0', baseUrl, recorded: recordedAnswers() },
   )
 
-/** Formats that replies name, as they are written here: RFC 3339 in UTC with milliseconds or the caller's own, UUID. */
+/** The formats of replies: RFC 3339, in UTC with milliseconds or as the caller sent it, and UUID. */
 const FORMATS = {
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
@@ -46,7 +46,7 @@ interface DocumentedResponse {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** Where a document says what a row's answers of a status are, and what is said there; null where it says nothing. */
+/** The documented response of a row and a status, and its place in the document; null if undocumented. */
 function responseOf(api: TestedApi, row: Route<never>, status: number) {
   const held = documents.get(api) ?? {
     ajv: new Ajv2020({ strict: false, formats: FORMATS }),
@@ -55,7 +55,7 @@ function responseOf(api: TestedApi, row: Route<never>, status: number) {
   if (!documents.has(api)) held.ajv.addSchema(held.document, api)
   documents.set(api, held)
   const path = documentedPath(row)
-  const response = held.document.paths[path]?.[row.method]?.responses[status] as { $ref?: string } | undefined // OpenAPI's own
+  const response = held.document.paths[path]?.[row.method]?.responses[status] as { $ref?: string } | undefined // by OpenAPI
   if (response === undefined) return null
   const step = (text: string) => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
   const shared = response.$ref?.split('/').pop()
@@ -63,12 +63,12 @@ function responseOf(api: TestedApi, row: Route<never>, status: number) {
   return {
     ajv: held.ajv,
     place: response.$ref?.slice(1) ?? `/paths/${step(path)}/${row.method}/responses/${status}`,
-    said: said as DocumentedResponse, // OpenAPI's own
+    said: said as DocumentedResponse, // by OpenAPI
     step,
   }
 }
 
-/** What the document says of a row's answers of a status, compiled once; null where it says nothing. */
+/** The compiled schema of a row's answers with a status; null if undocumented. */
 export function validatorOf(api: TestedApi, row: Route<never>, status: number): ValidateFunction | null {
   const name = `${api} ${row.method} ${row.path} ${status}`
   const known = validators.get(name)
@@ -82,7 +82,7 @@ export function validatorOf(api: TestedApi, row: Route<never>, status: number): 
   return made
 }
 
-/** Headers that are HTTP's own business, and the same for every answer. */
+/** Headers of HTTP itself and headers that all answers have. */
 const TRANSPORT = new Set([
   'cache-control',
   'connection',
@@ -95,14 +95,14 @@ const TRANSPORT = new Set([
   'x-content-type-options',
 ])
 
-/** The headers of an answer are those that its row documents, none more, none less. */
+/** Checks that the headers of an answer are exactly those that its row documents. */
 export function headersHoldToContract(api: TestedApi, row: Route<never>, status: number, headers: Headers): void {
   const documented = Object.keys(responseOf(api, row, status)?.said.headers ?? {}).map((name) => name.toLowerCase())
   const answered = [...headers.keys()].filter((name) => !TRANSPORT.has(name))
   expect(answered.sort(), `${row.method} ${row.path} ${status}`).toEqual(documented.sort())
 }
 
-/** The row of an API's table that serves this method and path (without its query); undefined where none does. */
+/** The row that serves this method and path (without its query); undefined if none. */
 export const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
   // A literal wins over a parameter, as in the router.
@@ -115,8 +115,8 @@ export const rowOf = (api: TestedApi, method: string, path: string) => {
 }
 
 /**
- * An answer must be what its row documents: a reply of its schema without further fields, or a refusal it names. Body and
- * headers must be what the OpenAPI document says, too.
+ * Checks that an answer is documented by its row: a reply of its schema without further fields, or one of its refusals.
+ * Body and headers must also match the OpenAPI document.
  */
 export function holdsToContract(
   api: TestedApi,
@@ -140,7 +140,7 @@ export function holdsToContract(
     return
   }
   const payload = Object.fromEntries(Object.entries(json).filter(([name]) => !ENVELOPE.includes(name)))
-  if (!(schema instanceof z.ZodObject)) throw new Error(`${row.path}: a reply that is no object`)
+  if (!(schema instanceof z.ZodObject)) throw new Error(`${row.path}: the reply is not an object`)
   // `reason` belongs to the envelope of an error and to the payload of a verify.
   const whole = 'reason' in schema.shape ? { ...payload, reason: json.reason } : payload
   expect(z.strictObject(schema.shape).safeParse(whole).error?.issues ?? [], where).toEqual([])

@@ -31,7 +31,7 @@ const rows = (page.split('<!-- tables -->')[1]?.split('<!-- /tables -->')[0] ?? 
   })
 const rowOf = (table: string) => rows.find((row) => row.table === table)
 
-/** Ids, times and counters tell nothing by themselves: whatever else a column is of must be on the page. */
+/** Ids, times and counters reveal nothing alone. Columns of other types must be on the page. */
 const BARE = [
   'uuid',
   'timestamp with time zone',
@@ -42,7 +42,7 @@ const BARE = [
   'bigint',
   'double precision',
 ]
-/** What says of which person a row is. */
+/** Columns that name the person of a row. */
 const POINTERS = ['account_id', 'member_id', 'user_ref', 'person']
 
 let fresh: FreshDatabase
@@ -64,13 +64,13 @@ beforeAll(async () => {
 afterAll(() => fresh.drop())
 
 describe('the page on data protection', () => {
-  it('names every table of the database once, and none that is not there', () => {
+  it('names every table of the database once, and no others', () => {
     expect(rows.map(({ table }) => table).sort()).toEqual([...new Set(columns.map(({ table }) => table))].sort())
     expect(schemas).toEqual(['keystride_history', 'pgboss'])
     for (const schema of schemas) expect(page).toContain(`\`${schema}\``)
   })
 
-  it('names every column that is more than an id, a time or a counter, and none that is not there', () => {
+  it('names every column that is more than an id, a time or a counter, and no column that does not exist', () => {
     for (const { table, columns: named } of rows) {
       const there = columns.filter((column) => column.table === table)
       const telling = there.filter(({ type }) => !BARE.includes(type)).map(({ name }) => name)
@@ -85,7 +85,7 @@ describe('the page on data protection', () => {
     }
   })
 
-  it('says of every table how long it keeps a row, and of what is about a person that it goes with the account', () => {
+  it('says how long each table keeps a row, and that rows about a person go with the account', () => {
     const about = new Set(columns.filter(({ name }) => POINTERS.includes(name)).map(({ table }) => table))
     expect(about.size).toBeGreaterThan(8)
     for (const { table, protection, kept, atDeletion } of rows) {
@@ -95,14 +95,14 @@ describe('the page on data protection', () => {
     }
   })
 
-  it('has the times that the service keeps', () => {
+  it('has the retention times of the service', () => {
     for (const table of ['authentication', 'replay_mark', 'admin_action', 'attempt_count', 'attempt_day'])
       expect(rowOf(table)?.kept, table).toMatch(new RegExp(`^${KEPT_DAYS} days`))
     expect(rowOf('request_log')?.kept).toBe(`${REQUESTS_KEPT_MS / 86_400_000} days`)
     expect(rowOf('session')?.kept).toMatch(new RegExp(`^${SESSION_LIFETIME_MS / 60_000} minutes`))
   })
 
-  it('calls sealed or hashed whatever is stored as bytes, and nothing else', () => {
+  it('says sealed or hashed for every table with stored bytes, and for no other', () => {
     for (const { table, protection } of rows) {
       const bytes = columns.filter((column) => column.table === table && column.type === 'bytea')
       const secrets = bytes.filter(({ name }) => name !== 'last_hash')
@@ -111,14 +111,14 @@ describe('the page on data protection', () => {
     }
   })
 
-  it('has no error rate that the page on accuracy does not have', () => {
+  it('has only error rates that docs/accuracy.md has', () => {
     const measured = read('docs/accuracy.md')
     const rates = page.match(/\d+\.\d+ \[\d+\.\d+, \d+\.\d+\]/g) ?? []
     expect(rates).toHaveLength(15)
     expect(rates.filter((rate) => !measured.includes(rate))).toEqual([])
   })
 
-  it('is found from the README, as the security policy is', () => {
+  it('is linked from the README, like the security policy', () => {
     for (const link of ['SECURITY.md', 'docs/data-protection.md', 'docs/supply-chain.md'])
       expect(read('README.md')).toContain(`](${link})`)
     for (const [, file = ''] of read('SECURITY.md').matchAll(/\]\(([^)#]+)\)/g)) expect(read(file)).not.toBe('')

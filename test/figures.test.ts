@@ -18,13 +18,13 @@ const { ratio } = figures
 const protocols = { ...figures.accuracy, ...figures.out_of_fold }
 type Protocol = keyof typeof protocols
 
-/** Cells of a table about accuracy: the figures of a protocol by column. */
+/** The figures of a protocol by column, as cells of a table about accuracy. */
 const cells = (protocol: Protocol, ...columns: readonly string[]) =>
   ` | ${columns.map((column) => protocols[protocol][column]).join(' | ')} |`
 const EER = ['global_eer', 'per_user_eer'] as const
 const FNMR = ['fnmr_at_1pct', 'fnmr_at_01pct'] as const
 
-/** Documents, and the text that each must contain. */
+/** Documents, each with a text that it must contain. */
 const PRINTED: readonly (readonly [file: string, text: string])[] = [
   ...(['P1', 'P2', 'P3', 'P3_one_hand', 'P4'] as const).flatMap((protocol) => [
     ['README.md', cells(protocol, ...EER, 'fnmr_at_1pct', 'people')] as const,
@@ -53,7 +53,7 @@ const PRINTED: readonly (readonly [file: string, text: string])[] = [
 ]
 
 describe('docs/figures.json', () => {
-  it.each(PRINTED)('is what %s prints: %j', (file, text) => {
+  it.each(PRINTED)('has the figures that %s prints: %j', (file, text) => {
     expect(text).not.toContain('undefined')
     expect(read(file)).toContain(text)
   })
@@ -76,7 +76,7 @@ describe('docs/figures.json', () => {
 })
 
 describe('npm run figures', () => {
-  it('takes the figures of reports, and leaves the others', () => {
+  it('takes the figures of reports and keeps the others', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-figures-'))
     const file = (name: string) => join(folder, name)
     const spread = (median: number) => ({ median, min: median / 2, max: 2 * median })

@@ -7,7 +7,7 @@ import { wireRefusals } from '../src/http/refusals.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const document = readFileSync(join(root, 'docs/interface-tests.md'), 'utf8')
 
-/** Rows whose last cell names tests as `file`: title, several separated by semicolons. */
+/** Rows whose last cell names one or several tests as `file`: title, separated by semicolons. */
 const rows = document
   .split('\n')
   .filter((line) => line.startsWith('|') && line.includes('.test.ts`'))
@@ -25,11 +25,11 @@ const named = rows.flatMap((cells) =>
   }),
 )
 
-/** A title as a source file holds it, whatever quotes it stands in. */
+/** Whether a source file contains a title, in any kind of quotes. */
 const holds = (source: string, title: string) => source.includes(title) || source.includes(title.replaceAll("'", "\\'"))
 
 describe('docs/interface-tests.md', () => {
-  it('names tests that are there', () => {
+  it('names tests that exist', () => {
     expect(named.length).toBeGreaterThan(60)
     const missing = named.filter(({ file, title }) => {
       const path = join(root, file)
@@ -38,7 +38,7 @@ describe('docs/interface-tests.md', () => {
     expect(missing).toEqual([])
   })
 
-  it('has every way the service says no', () => {
+  it('has every refusal of the service', () => {
     const kinds = Object.keys(wireRefusals).filter((kind) => !document.includes(`\`${kind}\``))
     expect(kinds).toEqual([])
   })

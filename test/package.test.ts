@@ -9,7 +9,7 @@ import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Processes whose command line names the folder. */
+/** Processes whose command line contains the folder. */
 const runningIn = (folder: string): string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -58,7 +58,7 @@ describe.skipIf(!existsSync('/proc/self/cmdline'))('the package, installed in an
         expect(runningIn(folder).length).toBeGreaterThan(Number(processes))
       } finally {
         service.kill('SIGTERM')
-        // Its pipes close when the last process that holds them has ended.
+        // The pipes close when the last process that holds them ends.
         await gone
       }
       expect(runningIn(folder), output).toEqual([])

@@ -17,7 +17,7 @@ const documents = execFileSync('git', ['ls-files', '--cached', '--others', '--ex
   .trim()
   .split('\n')
 
-/** Files that a document links to, by their path in the repository; with headings if asked for. */
+/** The files that a document links to, as paths in the repository; with `headings`, including the anchors. */
 const linksIn = (file: string, text: string, headings = false): string[] =>
   [...text.matchAll(/\]\(([^)\s]+)\)/g)]
     .map((match) => match[1] ?? '')
@@ -25,7 +25,7 @@ const linksIn = (file: string, text: string, headings = false): string[] =>
     .map((target) => (target.startsWith('#') ? file + target : normalize(join(dirname(file), target))))
     .map((target) => (headings ? target : target.replace(/#.*/, '')))
 
-/** Whether a path exists and, after `#`, has the heading, as GitHub makes anchors of headings. */
+/** Whether a path exists and, after `#`, has the heading of the anchor that GitHub generates. */
 function leads(target: string): boolean {
   const [path = '', anchor] = target.split('#')
   if (!existsSync(join(root, path))) return false
@@ -51,7 +51,7 @@ describe('the walk through a sign-in', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('works as it is printed, from bootstrap to deletion', () => {
+  it('works as printed, from bootstrap to deletion', () => {
     const script = blocks
       .join('\necho "=== next"\n')
       .replaceAll('.keystride/demo.json', join(folder, 'demo.json'))

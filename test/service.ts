@@ -11,7 +11,7 @@ import { holdsToContract, type TestedApi } from './contract.js'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // Tests look into answers of every shape; each test says what it expects.
+  // Answers have every shape; each test states what it expects.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly json: any
 }
@@ -27,12 +27,12 @@ export interface TestService {
     path: string,
     options?: { body?: unknown; session?: string | undefined; headers?: Record<string, string> },
   ): Promise<Answer>
-  /** The same on the profile-link API. */
+  /** Like `call`, on the profile-link API. */
   callLinks: TestService['call']
-  /** The same of the dashboard API. */
+  /** Like `call`, on the dashboard API. */
   dashboard(method: string, path: string, options?: { body?: unknown; apikey?: string }): Promise<Answer>
   bootstrap(userRef: string): Promise<Answer & { session: string }>
-  /** An organization beside the service's own. */
+  /** Creates another organization with a key. */
   another(name?: string): Promise<{ organizationId: string; apikey: string }>
   close(): Promise<void>
 }
@@ -45,15 +45,15 @@ const withRedis = redisUrl === null ? [] : [{ name: 'PostgreSQL and Redis', redi
 export const backEnds: readonly { name: string; redisUrl: string | null }[] =
   process.env.KEYSTRIDE_TESTS === 'all' || withRedis.length === 0 ? [ALONE, ...withRedis] : withRedis
 
-/** Wraps 32 bytes of nothing in particular: tests keep no secrets. */
+/** A fixed key: tests have no secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** Nobody is sent away for the sake of a loaded machine: tests of that say how long they wait. */
+/** A long queue, so that a loaded machine sheds no request; tests of shedding set their own. */
 const QUEUE_MS = '20000'
 
 /**
- * The whole service in this process on a database of its own, with Redis where a URL is given. Every answer that `call`
- * gets is held to its row of the route table.
+ * The whole service in this process on its own database, with Redis if a URL is given. Every answer to `call` is
+ * checked against its row of the route table.
  */
 export async function startService(
   databaseUrl: string,
@@ -64,7 +64,7 @@ export async function startService(
   }: {
     redisUrl?: string | null | undefined
     more?: Record<string, string>
-    /** As on the embedded default: with the demo organization, and the page to try things on. */
+    /** Like the embedded default: with the demo organization and the demo page. */
     demo?: boolean
   } = {},
 ): Promise<TestService> {

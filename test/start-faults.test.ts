@@ -10,7 +10,7 @@ import { freshDatabase } from './servers/database.js'
 const file = fileURLToPath(new URL('../bin/keystride.mjs', import.meta.url))
 const key = (n: number) => Buffer.alloc(32, n).toString('base64')
 
-/** What a start that fails leaves: its status, and the lines of its log. */
+/** The result of a failed start: its exit status and the fatal lines of its log. */
 async function failed(env: Record<string, string>) {
   const service = spawn(process.execPath, [file, 'serve'], {
     env: { PATH: process.env.PATH ?? '', SCORING: 'inline', ...env },
@@ -23,8 +23,8 @@ async function failed(env: Record<string, string>) {
   return { status, fatal: lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 60) }
 }
 
-describe.each(['1', '2'])('a start that cannot be, with PROCESSES=%s,', (processes) => {
-  it('names PORT where another process has it', async () => {
+describe.each(['1', '2'])('a start that fails, with PROCESSES=%s,', (processes) => {
+  it('names PORT if another process has it', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const address = taken.address()
@@ -37,7 +37,7 @@ describe.each(['1', '2'])('a start that cannot be, with PROCESSES=%s,', (process
     expect(fatal[0].err).toBeUndefined()
   }, 60_000)
 
-  it('names DATABASE_URL where no database answers', async () => {
+  it('names DATABASE_URL if no database answers', async () => {
     const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`
     const { status, fatal } = await failed({ DATABASE_URL: url, ENCRYPTION_KEY: key(1), PROCESSES: processes })
     expect([status, fatal.map(({ msg, err }) => [msg, err])]).toEqual([
@@ -46,7 +46,7 @@ describe.each(['1', '2'])('a start that cannot be, with PROCESSES=%s,', (process
     ])
   }, 60_000)
 
-  it('names ENCRYPTION_KEY where the key of an organization is missing', async () => {
+  it('names ENCRYPTION_KEY if the key of an organization is missing', async () => {
     const { url } = await freshDatabase()
     await keystrideWith({ DATABASE_URL: url, ENCRYPTION_KEY: key(1) })('organization', 'create', 'Acme')
     const { status, fatal } = await failed({ DATABASE_URL: url, ENCRYPTION_KEY: key(2), PROCESSES: processes })

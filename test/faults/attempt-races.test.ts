@@ -12,13 +12,13 @@ import {
 } from './two-services.js'
 
 const ATTEMPTS = 10_000
-/** Where a run repeats what another one shows in full; the long form runs all of them in full. */
+/** Attempts of a run that repeats another one; the long form runs all of them in full. */
 const FEWER = LONG ? ATTEMPTS : 2_500
 const CONNECTIONS = 64
 const BUDGET = 3
 const FLUSH_EVERY_MS = 50
 
-/** Statuses and actions of answers, counted. */
+/** Counts answers by status, or by action if the status is 200. */
 const tally = () => {
   const seen = new Map<string, number>()
   return {
@@ -51,7 +51,10 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
   }
   const wrongCodes = Array.from({ length: 100 }, (_, i) => ({ securityCode: String(200_100 + i * 7) }))
 
-  /** All of them over one session. A loaded machine may answer some with 503; that frees nobody. */
+  /**
+   * Sends all attempts in one session. A loaded machine may answer some with 503, which returns no attempt to the
+   * session.
+   */
   async function race(userRef: string, bodies: readonly unknown[], attempts = ATTEMPTS) {
     const session = await two.bootstrap(userRef)
     const requests = bodies.map((body) => verify(userRef, session, body))
@@ -84,8 +87,8 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
   }, 240_000)
 
   /**
-   * The same while Redis is flushed every 50 ms: whoever lost their session begins a new one and goes on. No session's
-   * budget holds then; what holds is the ladder on the member's row. Gives the seconds it took.
+   * The same with a flush of Redis every 50 ms. A client that loses its session begins a new one, so the budget of a
+   * session does not limit the attempts; the lock ladder in the member's row does. Returns the duration, s.
    */
   async function raceUnderFlushes(
     flushed: FlushedRedis,
@@ -121,7 +124,7 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
   }
 
   it.runIf(withRedis)(
-    'judge five typing patterns and one each 30 s after, Redis flushed every 50 ms',
+    'judge five typing patterns, then one each 30 s, with a flush of Redis every 50 ms',
     async () => {
       await enrolled(two, 'flushed')
       const seconds = await raceUnderFlushes(redis as FlushedRedis, 'flushed', strangers(50), ATTEMPTS)
@@ -133,7 +136,7 @@ describe.each(backEndsOfOurOwn)('ten thousand attempts over two processes on $na
   )
 
   it.runIf(withRedis)(
-    'compare three security codes, Redis flushed every 50 ms',
+    'compare three security codes with a flush of Redis every 50 ms',
     async () => {
       await withCode(two, 'flushed-code', '749205')
       await raceUnderFlushes(redis as FlushedRedis, 'flushed-code', wrongCodes, FEWER)

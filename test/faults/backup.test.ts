@@ -16,14 +16,14 @@ const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-/** The two listings of docs/operations.md, to dump and to restore. */
+/** The two scripts in docs/operations.md, for dump and restore. */
 const [, dump = '', restore = ''] =
   readFileSync(file('docs/operations.md'), 'utf8')
     .split('### Backup by pg_dump')[1]
     ?.split(/```sh\n|```\n/)
     .filter((_, i) => i === 0 || i % 2 === 1) ?? []
 
-/** One story: each test goes on where the one before it ended. */
+/** The tests depend on each other: each continues with the state that the one before it left. */
 describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => {
   const files = mkdtempSync(join(tmpdir(), 'keystride-dumps-'))
   const whole = join(files, 'keystride.dump')
@@ -35,7 +35,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
   let service: TestService | undefined
   let person: Enrolled
 
-  /** A script that finds the programs of PostgreSQL and `keystride`. */
+  /** Runs a script with the programs of PostgreSQL and `keystride` on its PATH. */
   const shell = async (script: string, more: Record<string, string> = {}): ReturnType<Keystride> => {
     const path = `${debian.bin}:${files}/bin:${process.env.PATH}`
     const options = { cwd: files, env: { ...env, PATH: path, TMPDIR: temporary, ...more } }
@@ -66,7 +66,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     for (const folder of [files, temporary]) rmSync(folder, { recursive: true, force: true })
   })
 
-  it('fails where the role is missing, and leaves no file under its name', async () => {
+  it('fails without the role, and leaves no file under the name of the dump', async () => {
     const migrated = await keystrideWith(env)('migrate')
     expect(migrated, migrated.stderr).toMatchObject({ status: 0 })
     const sql = /must run these statements once in this database:\n\n(create role [\s\S]*;)\n/.exec(
@@ -82,7 +82,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     expect((await keystrideWith(env)('migrate')).stdout).toBe('The database is up to date.\n')
   })
 
-  it('runs as documented, with the rows of partitions that came after the role', async () => {
+  it('runs as documented, with the rows of partitions that are newer than the role', async () => {
     service = await startService(url)
     person = await enroll(service, 'kim')
     const { json } = await service.call('POST', '/users/kim/verify', { session: person.session, body: person.fresh() })
@@ -112,7 +112,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     await service?.close()
     service = undefined
     const server = await debian.serve(await debian.initialize('second'))
-    // A superuser: here `keystride migrate` makes the role.
+    // A superuser, so that `keystride migrate` creates the role.
     await server.run('create role app login superuser')
     const SERVER = `postgres://app@127.0.0.1:${server.port}`
     try {
@@ -195,7 +195,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     },
   }
   const cut = (name: string, at: number) => writeFileSync(name, readFileSync(whole).subarray(0, at))
-  /** Other bytes in the middle, which is rows. */
+  /** Overwrites bytes in the middle of the file, which holds rows. */
   const damage = (name: string) => {
     copyFileSync(whole, name)
     const bytes = readFileSync(name)
@@ -203,7 +203,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     writeFileSync(name, bytes.fill(0x55, middle, middle + 64))
   }
 
-  it.each(Object.keys(damages))('is refused by "backup verify" where it is %s', async (name) => {
+  it.each(Object.keys(damages))('"backup verify" refuses it if it is %s', async (name) => {
     const { make, says } = damages[name] ?? {}
     await make?.(join(files, name))
     const { status, stdout, stderr } = await verify(name)
@@ -213,20 +213,20 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     expect(readdirSync(temporary)).toEqual([])
   })
 
-  it('is refused where its encryption key is not held, and taken with it as a previous one', async () => {
+  it('is refused without its encryption key, and accepted with it as a previous key', async () => {
     const other = Buffer.alloc(32, 8).toString('base64')
     const missing = await verify('keystride.dump', { ENCRYPTION_KEY: other })
     expect(missing).toMatchObject({ status: 1, stdout: expect.stringMatching(/^encryption key \S+ +missing, 1 /m) })
     expect(missing.stderr).toMatch(/^keystride: keystride\.dump is whole, but encryption key \S+ is missing: /)
     const keys = { ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY ?? '' }
     expect(await verify('keystride.dump', keys)).toMatchObject({ status: 0, stderr: '' })
-    // A machine without a database of the service, and without any key.
+    // A machine without a database of the service and without a key.
     const elsewhere = { DATABASE_URL: '', ENCRYPTION_KEY: '', KEYSTRIDE_DATA: join(files, 'none') }
     expect(await verify('keystride.dump', elsewhere)).toMatchObject({ status: 1, stderr: missing.stderr })
     expect(existsSync(join(files, 'none'))).toBe(false)
   })
 
-  it('leaves no temporary database where "backup verify" is terminated', async () => {
+  it('leaves no temporary database if "backup verify" is terminated', async () => {
     const verifying = verify('keystride.dump & echo $! > pid; wait $!')
     await until(async () => readdirSync(temporary).length > 0)
     process.kill(Number(readFileSync(join(files, 'pid'), 'utf8')))

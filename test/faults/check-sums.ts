@@ -1,6 +1,6 @@
 import type { DebianServer } from '../servers/debian-postgres.js'
 
-/** The number of rows and their check sum, by table. */
+/** The number of rows and their checksum, by table. */
 export async function checkSums(server: DebianServer, database = 'postgres'): Promise<Record<string, string>> {
   const tables = await server.run(
     `

@@ -21,11 +21,11 @@ if (why !== null) console.warn(`\n*** ${why} ***\n`)
 const LOCKED = LONG ? 1000 : 48
 const SESSIONS = LONG ? 1000 : 10
 const LINKS = LONG ? 200 : 5
-/** Jumps past which the service refuses, to be found. */
+/** Number of 90 s jumps, each of which the service must detect and answer with refusals. */
 const FOUND = LONG ? 20 : 4
 const [HOUR_S, DAY_S] = [3600, 86_400]
 
-/** Locks of a quarter of an hour and an hour. */
+/** Locks of 15 minutes and of an hour. */
 const LOCKS: readonly { readonly kind: AttemptKind; readonly failures: number }[] = [
   { kind: 'biometric', failures: 10 },
   { kind: 'biometric', failures: 15 },
@@ -56,12 +56,12 @@ describe.skipIf(why !== null).each(backEnds)(
       return answer
     }
     const bodyOf = (kind: AttemptKind) => (kind === 'biometric' ? stranger() : { securityCode: '749205' })
-    /** One attempt in a session of its own: what became of it, `NOK` where the service refuses everybody. */
+    /** Makes one attempt in a new session. Returns its answer, or the refusal if the status is NOK. */
     async function tries({ userRef, kind }: { userRef: string; kind: AttemptKind }): Promise<Answer> {
       for (;;) {
         const { session } = await get('bootstrap', 'GET', `/users/${userRef}`)
         const answer = await get('verify', 'POST', `/users/${userRef}/verify`, { session, body: bodyOf(kind) })
-        // On a crowded machine a store may be late; then it is the service that says NOK.
+        // On a loaded machine a store may be late; the loop ends only if the status is then NOK.
         if (answer.status === 200 || (await status()) === 'NOK') return answer
       }
     }
@@ -120,7 +120,7 @@ describe.skipIf(why !== null).each(backEnds)(
       await fresh?.drop()
     })
 
-    it('jumps ends no lock early, be it made before the jump or meanwhile, and makes none longer', async () => {
+    it('jumps ends no lock early and extends none, whether made before or after the jump', async () => {
       const some = people.slice(0, LOCKED / 4)
       let freed = judged(await all(some, tries))
       let asked = some.length
@@ -138,7 +138,7 @@ describe.skipIf(why !== null).each(backEnds)(
         for (const { json } of failed) expect(json.nextAttempt.retryAfterSeconds).toBeLessThanOrEqual(30)
         clock.set(0)
         const again = await all(fallers, tries)
-        if (performance.now() - lockedAt > 25_000) throw new Error('too slow a machine: the locks may have ended')
+        if (performance.now() - lockedAt > 25_000) throw new Error('the machine is too slow: the locks may have ended')
         freed += judged(again)
         asked += again.length
         for (const { json } of again) expect(json.nextAttempt.retryAfterSeconds).toBeLessThanOrEqual(30)
@@ -167,7 +167,7 @@ describe.skipIf(why !== null).each(backEnds)(
       )
     })
 
-    it('is behind lets no session and no link outlive its time, and ends none that is still good', async () => {
+    it('is behind keeps no session or link alive past its end, and ends none early', async () => {
       const { rows } = await sql.query('select user_ref from keystride.account order by user_ref limit 1')
       const userRef: string = rows[0]?.user_ref
       clock.set(0)
@@ -204,7 +204,7 @@ describe.skipIf(why !== null).each(backEnds)(
       )
     })
 
-    it('is off is told of, and past a minute nobody is served', async () => {
+    it('is off reports it, and refuses all requests beyond a minute', async () => {
       const foundMs: number[] = []
       let nok = 0
       for (let n = 0; n < FOUND; n++) {

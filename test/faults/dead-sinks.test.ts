@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** People whose code is guessed wrong three times each, until told to stop: each guess is an alert. */
+/** Creates people and guesses each one's code wrong three times, until `over`. Each guess causes an alert. */
 async function guessOnAndOn(name: string, over: () => boolean, rejected: () => void): Promise<Answer[]> {
   const answers: Answer[] = []
   const raw = client(service.core, apikey)
@@ -59,9 +59,9 @@ async function guessOnAndOn(name: string, over: () => boolean, rejected: () => v
 
 const failed = ({ status }: Answer) => status === 0 || status === 429 || status >= 500
 
-describe('channels that are dead under load', () => {
+describe('alert channels', () => {
   it(
-    `for ${DEAD_MS / 1000} s fail no request, and every alert goes out once within a minute of their return`,
+    `that are down for ${DEAD_MS / 1000} s under load fail no request, and send every alert once within a minute of their return`,
     async () => {
       const dashboard = client(service.core.replace('/core', '/dashboard'), apikey)
       const [gone, mute] = [await smtpSink(), await muteSink()]
@@ -69,7 +69,7 @@ describe('channels that are dead under load', () => {
       const mail = { host: 'localhost', port: gone.port, tls: 'starttls', sender: 'k@corp.example' }
       const settings: [path: string, body: unknown][] = [
         ['/alert/email', { ...mail, recipients: ['sec@corp.example'] }],
-        // One that takes connections and says nothing is worse than one that is gone.
+        // A server that accepts connections and never answers is worse than none.
         ['/alert/syslog', { host: 'localhost', port: mute.port, transport: 'tls' }],
         ['/alert', { blocked: { email: true, syslog: true } }],
       ]
@@ -88,7 +88,7 @@ describe('channels that are dead under load', () => {
       await until(async () => mute.connections() > 0, 20_000)
       const back = await smtpSink({}, gone.port)
       const backAt = performance.now()
-      // What comes after the return goes out as well.
+      // Alerts after the return must be sent too.
       await delay(1000)
       over = true
       const answers = (await Promise.all(guesses)).flat()
@@ -113,7 +113,7 @@ describe('channels that are dead under load', () => {
 
       const alerts = () => back.received.filter(({ raw }) => raw.includes('Kind: blocked'))
       await until(async () => alerts().length >= (row?.n ?? 0), RETURN_MS - (performance.now() - backAt))
-      // Long enough for a second delivery to be taken.
+      // Long enough for a duplicate delivery to arrive.
       await delay(2500)
       expect(alerts().length).toBe(row?.n)
       const deliveries = alerts().map(({ raw }) => /X-Keystride-Delivery: (\S+)/.exec(raw)?.[1])

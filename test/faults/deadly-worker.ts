@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { packageRoot } from '../../src/scoring/artifacts.js'
 
 /**
- * The shipped worker never dies, so this file wraps it: a pattern that carries the tag `deed` does it when its turn
- * comes. The trap is a real one, inside WebAssembly. A pattern of deed `exit-once` kills the first worker only.
+ * A worker file that wraps the shipped worker and kills it: a pattern with the tag `deed` triggers that deed when it is
+ * scored. The trap is a real one in WebAssembly. The deed `exit-once` kills only the first worker.
  */
 export function deadlyWorker(): string {
   const scoring = JSON.stringify(join(packageRoot(), 'build', 'src', 'scoring'))

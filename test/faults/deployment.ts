@@ -2,7 +2,7 @@ import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
 import { administration, openStores } from '../../src/wiring/open-stores.js'
 
-/** A migrated database with one organization and a key for it: what an operator makes before the first start. */
+/** A migrated database with one organization and one API key: the state before the first start. */
 export async function deployment(
   databaseUrl: string,
 ): Promise<{ env: Record<string, string>; apikey: string; organizationId: string }> {

@@ -6,32 +6,41 @@ import { quantile } from './figures.js'
 import { type Answer, client, type Load, startLoad } from './load.js'
 import type { ServiceProcess } from './service-process.js'
 
-/** A service under load, and the database to hold its answers against. */
+/** A service under load, and the database that its answers are compared with. */
 export interface Victim {
   readonly name: string
   readonly service: ServiceProcess
   readonly apikey: string
-  /** Past every proxy. */
+  /** URL of the database itself, not of a proxy. */
   readonly databaseUrl: () => string
 }
 
 export interface Fault {
   readonly name: string
-  /** Resolves once it hurts; gives since when, as performance.now() counts, where that took some preparing. */
+  /**
+   * Starts the fault and resolves when it takes effect. May return that time, as performance.now(), if preparation took
+   * long.
+   */
   readonly hurt: () => unknown
-  /** Resolves as soon as the store is back. */
+  /** Ends the fault; resolves when the store is back. */
   readonly heal: () => unknown
-  /** How long it hurts once every service says so, over `REFUSED_MS`; 0 where it passes by itself and need not be noticed. 1.5 s unless given. */
+  /**
+   * Duration after every service has reported NOK, ms; more than `REFUSED_MS`. 0: the fault ends by itself and may go
+   * unnoticed. Default 1500.
+   */
   readonly holdMs?: number
-  /** The store still answers, late, or never says that it is gone: the first ones wait for it, so long at the most (p99). */
+  /**
+   * Upper bound of the p99 of all 503s, ms. For a store that answers late or does not signal its end, so that the first
+   * requests wait for it.
+   */
   readonly slowMs?: number
 }
 
-/** One row of what was measured, by column; `held`: every promise was kept. */
+/** One row of measurements, by column. `held` is "yes" if every promise was kept. */
 export type Figures = Record<string, string>
 
-/** Rows as one figure for the table of trust. */
-export const told = (rows: readonly Figures[]): string =>
+/** The rows as one figure for the table of trust. */
+export const figureText = (rows: readonly Figures[]): string =>
   rows
     .map((row) => {
       const whileNok =
@@ -57,18 +66,18 @@ export const allHeld = (rows: readonly Figures[]): boolean =>
 
 const NOK_MS = 1000
 const OK_MS = 2000
-/** By the service's own clock, a bucket of its histogram: a client that shares two cores with it adds what it likes. */
+/** A bucket of the service's own histogram, s. A client on the same two cores adds delays of its own. */
 const DEGRADED_S = '0.05'
-/** What was under way is refused by then: a store is given up after 300 ms at the most. */
+/** Running requests are refused by then, ms: the service waits for a store for at most 300 ms. */
 const REFUSED_MS = 400
 const HUNG_MS = 1000
 
 /**
- * Lets one fault happen to services under load and holds them to what is promised of degraded mode: NOK within 1 s, every
- * call refused at once meanwhile, OK within 2 s, nothing hung, nothing acknowledged and lost. Gives one row of figures a
- * service.
+ * Injects one fault into services under load and checks the promises of degraded mode: NOK within 1 s, every call
+ * refused at once until the store is back, OK within 2 s, no hung call, no acknowledged write lost. Returns one row of
+ * figures for each service.
  */
-export async function suffer(victims: readonly Victim[], fault: Fault): Promise<Figures[]> {
+export async function injectFault(victims: readonly Victim[], fault: Fault): Promise<Figures[]> {
   const watched = await Promise.all(
     victims.map(async (victim) => ({
       victim,
@@ -76,7 +85,7 @@ export async function suffer(victims: readonly Victim[], fault: Fault): Promise<
       status: watchStatus(victim),
     })),
   )
-  const times = await undergo(watched, fault)
+  const times = await runFault(watched, fault)
   await Promise.all(watched.flatMap(({ load, status }) => [load.stop(), status.stop()]))
   const rows: Figures[] = []
   for (const [i, one] of watched.entries()) rows.push(await judge(one, fault, times, i))
@@ -89,7 +98,7 @@ interface Watched {
   readonly status: ReturnType<typeof watchStatus>
 }
 
-/** When what happened, by performance.now(); lists by victim. */
+/** Times of the events, as performance.now(); arrays are by victim. */
 interface Times {
   hurtAt: number
   nokAt: number[]
@@ -100,8 +109,8 @@ interface Times {
   okAt: number[]
 }
 
-async function undergo(watched: readonly Watched[], { hurt, heal, holdMs = 1500 }: Fault): Promise<Times> {
-  if (holdMs > 0 && holdMs <= REFUSED_MS) throw new Error(`a fault of ${holdMs} ms leaves no time to be heard of`)
+async function runFault(watched: readonly Watched[], { hurt, heal, holdMs = 1500 }: Fault): Promise<Times> {
+  if (holdMs > 0 && holdMs <= REFUSED_MS) throw new Error(`a fault of ${holdMs} ms is too short to be noticed`)
   await delay(500)
   const times: Times = {
     hurtAt: performance.now(),
@@ -114,11 +123,11 @@ async function undergo(watched: readonly Watched[], { hurt, heal, holdMs = 1500 
   }
   const scrapeAll = () => Promise.all(watched.map(({ victim }) => scrape(victim)))
   try {
-    const told = await hurt()
-    if (typeof told === 'number') times.hurtAt = told
+    const since = await hurt()
+    if (typeof since === 'number') times.hurtAt = since
     if (holdMs > 0) {
       times.nokAt = await Promise.all(watched.map(({ status }) => status.first('NOK', times.hurtAt)))
-      // What was under way is refused by then.
+      // Running requests are refused by then.
       await delay(REFUSED_MS)
       times.whenNok = await scrapeAll()
       await delay(holdMs - REFUSED_MS)
@@ -140,14 +149,14 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
   const ok = times.okAt[i] ?? Number.NaN
   const since = load.answers.filter(({ askedAt, ms }) => askedAt + ms >= hurtAt)
   const refused = since.filter((answer) => answer.status === 503)
-  // What a call took before it began to hurt is not the fault's.
+  // Excludes the time that a call took before the fault.
   const waited = (given: readonly Answer[]) => given.map(({ askedAt, ms }) => ms - Math.max(0, hurtAt - askedAt))
   const p99 = quantile(waited(refused), 0.99)
   const slowest = Math.max(...waited(since))
-  // Asking for the status touches nothing: what it takes meanwhile is what a busy machine and this client add to one turn,
-  // and whatever is measured takes a few.
+  // `/status` uses no store, so its time is the delay by the machine and this client in one turn of the event loop. A
+  // measured call takes a few turns.
   const asked = status.seen.filter(({ askedAt }) => askedAt >= hurtAt)
-  const slowestStatus = Math.max(...asked.map(({ askedAt, toldAt }) => toldAt - askedAt))
+  const slowestStatus = Math.max(...asked.map(({ askedAt, answeredAt }) => answeredAt - askedAt))
   const noise = 2 * slowestStatus
 
   const row: Figures = { fault: name, sessions: victim.name }
@@ -189,10 +198,10 @@ async function judge({ victim, load, status }: Watched, fault: Fault, times: Tim
   return row
 }
 
-/** The status as its watcher saw it: when asked, when told. */
+/** One status answer: the time of the request and of the answer, and the status. */
 interface Seen {
   readonly askedAt: number
-  readonly toldAt: number
+  readonly answeredAt: number
   readonly status: string
 }
 
@@ -203,17 +212,17 @@ function watchStatus({ service, apikey }: Victim) {
   const watching = (async () => {
     while (!over) {
       const { status, json, askedAt, ms } = await ask('status', 'GET', '/status')
-      seen.push({ askedAt, toldAt: askedAt + ms, status: status === 200 ? json.status : `status ${status}` })
+      seen.push({ askedAt, answeredAt: askedAt + ms, status: status === 200 ? json.status : `status ${status}` })
       await delay(15)
     }
   })()
   return {
     seen,
-    /** When it was first told so to somebody who asked after `since`. */
+    /** Time of the first answer with this status to a request after `since`. */
     async first(status: 'OK' | 'NOK', since: number): Promise<number> {
       const found = () => seen.find((one) => one.askedAt >= since && one.status === status)
       await until(async () => found() !== undefined, 15_000)
-      return found()?.toldAt ?? Number.NaN
+      return found()?.answeredAt ?? Number.NaN
     },
     async stop() {
       over = true
@@ -223,9 +232,9 @@ function watchStatus({ service, apikey }: Victim) {
   }
 }
 
-/** What the service says of itself. */
+/** Metrics of the service. */
 interface Scraped {
-  /** Answers of status 500 and above, and those of them given within 50 ms. */
+  /** Answers with status 500 and above; `inTime`: those within 50 ms. */
   readonly refused: number
   readonly inTime: number
 }
@@ -244,7 +253,7 @@ async function scrape({ service }: Victim): Promise<Scraped> {
   }
 }
 
-/** No broken connection, no answer that is a bug, and the process lives without a word of a rejection nobody handled. */
+/** No broken connection, no 5xx other than 503, and a live process without an unhandled rejection. */
 export function wellBehaved({ name, service }: Pick<Victim, 'name' | 'service'>, given: readonly Answer[]): void {
   const odd = given.filter(({ status }) => status === 0 || (status >= 500 && status !== 503))
   expect(odd, `${name}: ${service.output().slice(-2000)}`).toEqual([])
@@ -252,12 +261,12 @@ export function wellBehaved({ name, service }: Pick<Victim, 'name' | 'service'>,
   expect(service.output()).not.toMatch(/unhandledRejection|uncaughtException/)
 }
 
-/** Holds what was acknowledged against what the database has, and waits until no connection is in use. */
+/** Compares acknowledged writes with the database, and waits until no connection is in use. */
 export async function audit(
   victim: Pick<Victim, 'name' | 'databaseUrl'>,
   load: Pick<Load, 'enrolled' | 'judged' | 'authenticated'>,
 ): Promise<{ enrolments: string; attempts: string }> {
-  // No time-out of the service's own: there may be millions.
+  // Without the timeouts of the service: there may be millions of rows.
   const direct = postgres(victim.databaseUrl(), { max: 1 })
   const found = await direct.begin(async (sql) => {
     await sql`set local role keystride_system`
@@ -286,9 +295,9 @@ export async function audit(
     present += Math.min(has, counted.acknowledged)
     expect(has, `${userRef}: no more than were sent`).toBeLessThanOrEqual(counted.sent)
   }
-  expect(present, `${victim.name}: acknowledged enrolments that are there`).toBe(acknowledged)
+  expect(present, `${victim.name}: acknowledged enrolments present`).toBe(acknowledged)
   expect(found.members.filter((member) => member.counted !== member.stored)).toEqual([])
-  expect(found.unproved, 'authenticated without a record that says so').toEqual([])
+  expect(found.unproved, 'authenticated without a successful record').toEqual([])
   expect(found.unrecorded, 'judged without a record').toEqual([])
   expect([...found.overused], 'sessions with more than their budget').toEqual([])
   const { size } = load.judged
@@ -300,7 +309,7 @@ export async function audit(
 
 const IDS_AT_ONCE = 5000
 
-/** Attempts without a record of that id, or without one that says they succeeded. */
+/** Attempts without a record of their id; with `succeeded`, without a successful one. */
 async function unrecorded(
   sql: postgres.TransactionSql,
   ids: ReadonlySet<string>,
@@ -319,7 +328,7 @@ async function unrecorded(
   return missing
 }
 
-/** Waits until the service holds no connection but idle ones; says which otherwise. */
+/** Waits until the service has only idle connections; fails with the busy ones. */
 async function nothingInUse(direct: postgres.Sql): Promise<void> {
   let busy: readonly object[] = []
   const idle = until(async () => {

@@ -1,10 +1,10 @@
-/** The value below which a share of the values lies; NaN of none. */
+/** The quantile of the values at `share`; NaN without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-/** Rows as a Markdown table: what a run has measured, to be read in its output and quoted. */
+/** Measurements as a Markdown table. */
 export function table(title: string, rows: readonly Record<string, string>[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process'
 import { createClient } from '@redis/client'
 import { startOwnRedis } from './stores.js'
 
-/** A Redis of a test's own that is flushed in one cheap command, as often as every few milliseconds. */
+/** A Redis of a test. A flush is one cheap command, so that it can run every few milliseconds. */
 export interface FlushedRedis {
   readonly url: string
   readonly port: number
   flush(): Promise<void>
-  /** Every key ends in so many ms. */
+  /** Sets the expiry of every key, ms from now. */
   expireAll(inMs: number): Promise<void>
   stop(): Promise<void>
 }

@@ -3,15 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LONG } from '../trust/figure.js'
 import { type On, startTwo, type TwoServices } from './two-services.js'
 
-/** More than there are connections to the database: some transaction is always under way. */
+/** More callers than connections to the database, so that a transaction is always running. */
 const CALLERS = 16
 const FREEZES = LONG ? 20 : 3
 const FROZEN_MS = 6000
-/** Short: while connections and their statements are new, a freeze may fall between a statement's description and its execution. */
+/**
+ * Short, so that connections and their statements are new: a freeze may then fall between the description and the
+ * execution of a statement.
+ */
 const WARM_MS = 100
 /**
- * Found: 1.2 s, after which the server ends a transaction that says nothing; without that two of three freezes never came free.
- * Of a statement described and not executed 2.0 s: a call is refused each second, and the second has its connection ended.
+ * Measured: 1.2 s, after which the server ends an idle transaction; without that timeout two of three freezes never
+ * ended. 2.0 s if a statement was described and not executed: one call is refused each second, and the second refusal
+ * ends its connection.
  */
 const FREE_WITHIN_MS = 3500
 
@@ -22,7 +26,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => two.close(), 60_000)
 
-/** Somebody comes, and goes again: both wait for the organization's headcount. */
+/** Creates and deletes accounts: both wait for the organization's headcount. */
 async function comeAndGo(on: On, over: () => boolean): Promise<void> {
   while (!over()) {
     const userRef = `passing-${names++}`
@@ -30,9 +34,9 @@ async function comeAndGo(on: On, over: () => boolean): Promise<void> {
   }
 }
 
-describe('a process that freezes in the middle of transactions', () => {
+describe('a process that freezes during transactions', () => {
   it(
-    `holds up the others for a moment, ${FREEZES} times`,
+    `delays other processes for at most ${FREE_WITHIN_MS} ms, ${FREEZES} times`,
     async () => {
       const heldMs: number[] = []
       let held = 0
@@ -62,7 +66,7 @@ describe('a process that freezes in the middle of transactions', () => {
       console.log(
         `${held} creations refused meanwhile; free after ${heldMs.map((ms) => `${Math.round(ms)} ms`).join(', ')}`,
       )
-      // A crowded machine says 503 now and then.
+      // A loaded machine answers 503 now and then.
       expect(refusedLater).toBeLessThanOrEqual(served / 100)
       expect(worst).toBeLessThan(FREE_WITHIN_MS)
     },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
-import { allHeld, audit, suffer, told, type Victim, wellBehaved } from './fault.js'
+import { allHeld, audit, figureText, injectFault, type Victim, wellBehaved } from './fault.js'
 import { quantile } from './figures.js'
 import { startLoad } from './load.js'
 import { startProcess } from './service-process.js'
@@ -13,7 +13,10 @@ import { type OwnPostgres, startOwnPostgres } from './stores.js'
 
 const SLOW_MS = LONG ? 30_000 : 5000
 
-/** Null where strace may look into other processes; else why the test is skipped. Throws instead under `REQUIRE_STRACE=1`. */
+/**
+ * Null if strace may trace other processes, otherwise the reason to skip the test. Throws instead under
+ * `REQUIRE_STRACE=1`.
+ */
 function whyNoStrace(): string | null {
   if (spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0) return null
   const line = "NO STRACE: a failing fsync is SKIPPED (install Debian's strace, and let it trace)"
@@ -37,7 +40,7 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
     await server?.close()
   })
 
-  it('takes 200 ms to bring its log to the disk serves all the same, later', async () => {
+  it('flushes its log in 200 ms still serves, later', async () => {
     const load = await startLoad(victim.service.core, victim.apikey)
     await delay(500)
     const pids = (await server.children()).flatMap((pid) => ['-p', String(pid)])
@@ -78,14 +81,14 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
     )
   })
 
-  it('cannot bring its log to the disk, panics and recovers, has everything that was acknowledged', async () => {
+  it('cannot flush its log keeps everything acknowledged over the panic and recovery', async () => {
     let tracer: ChildProcess | undefined
     let said = ''
-    const rows = await suffer([victim], {
+    const rows = await injectFault([victim], {
       name: 'fdatasync: EIO',
       holdMs: 0,
       async hurt() {
-        // Not the postmaster: what it starts in their place finds the disk well.
+        // Not the postmaster: the processes that it starts after the panic must be able to flush.
         const pids = (await server.children()).flatMap((pid) => ['-p', String(pid)])
         const faults = ['-e', 'trace=fsync,fdatasync', '-e', 'inject=fsync,fdatasync:error=EIO']
         tracer = spawn('strace', [...faults, ...pids], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -101,6 +104,6 @@ describe.skipIf(why !== null)('a service whose PostgreSQL', { timeout: 120_000 }
       },
     })
     expect(said).toContain('EIO (Input/output error) (INJECTED)')
-    figure('F12', told(rows), 'every acknowledged enrolment and attempt there', allHeld(rows))
+    figure('F12', figureText(rows), 'every acknowledged enrolment and attempt there', allHeld(rows))
   })
 })

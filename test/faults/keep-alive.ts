@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net'
 
 export interface WireAnswer {
   readonly status: number
-  /** What X-Service-Session says; empty where it is absent. */
+  /** Value of X-Service-Session; empty if absent. */
   readonly session: string
   readonly body: string
 }
 
-/** One connection, one request after the other. Cheap: what the client does not use, the service and the stores get. */
+/** One connection with one request at a time. Uses little processor time, which the service and the stores need. */
 export interface KeepAlive {
   send(request: Buffer): Promise<WireAnswer>
   close(): void

@@ -20,7 +20,7 @@ afterAll(async () => fresh.drop())
 
 const limits = { KEY_RATE: String(RATE), KEY_BURST: String(BURST) }
 
-/** What is heard where a key asks five times as often as it may, of each service in turn. */
+/** Sends five times the allowed rate of one key, to the services in turn. */
 function flood(services: readonly ServiceProcess[]): Promise<Heard[]> {
   const bytes = request('GET', '/core/organization', { apikey: made.apikey }, '')
   const ports = services.map(({ core }) => Number(new URL(core).port))
@@ -31,13 +31,14 @@ function flood(services: readonly ServiceProcess[]): Promise<Heard[]> {
 function holds(heard: readonly Heard[], processes: number): void {
   const letIn = ofStatus(heard, 200).length
   const refused = ofStatus(heard, 429)
-  // A loaded machine says 503 now and then; the rate had let those in.
+  // A loaded machine answers 503 now and then; the rate limit had admitted those requests.
   expect(letIn + refused.length + ofStatus(heard, 503).length).toBe(heard.length)
   for (const { body } of refused) expect(JSON.parse(body)).toMatchObject({ success: false, reason: 'quota-exceeded' })
-  // The last may be let in when it is answered, not when it was due. Untold: a tenth of a second's, and a round trip's.
+  // A request may be admitted when it is answered, not when it was due. Not yet shared between processes: the calls of
+  // a tenth of a second and of a round trip.
   const tookS = Math.max(...heard.map(({ dueAt, ms }) => dueAt + ms)) / 1000
-  const untold = (processes - 1) * (Math.max(BURST / 8, RATE / 10) + OVER * RATE * 0.05)
-  expect(letIn).toBeLessThanOrEqual(BURST + RATE * tookS + untold)
+  const unshared = (processes - 1) * (Math.max(BURST / 8, RATE / 10) + OVER * RATE * 0.05)
+  expect(letIn).toBeLessThanOrEqual(BURST + RATE * tookS + unshared)
   expect(letIn).toBeGreaterThanOrEqual(RATE * SECONDS * 0.5)
 }
 

@@ -19,7 +19,7 @@ import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wra
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20)
-/** So many that about half of a rotation's time is re-wrapping. */
+/** Enough that re-wrapping takes about half of a rotation's time. */
 const ORGANIZATIONS = 200
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A vault that has all wrapped keys as they are stored now. */
+/** A vault with all wrapped keys as they are stored now. */
 async function vaultOf(ring: KeyRing) {
   const stored = await postgresWrappedKeys(database).wrappedByOthers('', null, ORGANIZATIONS)
   const keys = new Map(stored.map(({ organizationId, wrapped }) => [organizationId, wrapped]))
@@ -61,7 +61,7 @@ async function sealedSamples() {
   return Promise.all(ids.map(async (id) => ({ id, sealed: await vault.seal(id, binding, plain) })))
 }
 
-/** Runs `keystride key rotate`, killed without warning after `killAfterMs`; null lets it finish. */
+/** Runs `keystride key rotate` and kills it after `killAfterMs`; null: lets it finish. */
 async function rotate(killAfterMs: number | null): Promise<{ finished: boolean; tookMs: number }> {
   const begun = performance.now()
   const child = spawn(process.execPath, [command, 'key', 'rotate'], {
@@ -74,9 +74,9 @@ async function rotate(killAfterMs: number | null): Promise<{ finished: boolean; 
   return { finished: child.exitCode === 0, tookMs: performance.now() - begun }
 }
 
-describe('a rotation of the embedded default, killed without warning again and again', () => {
+describe('a rotation with the embedded default that is killed repeatedly', () => {
   it(
-    `leaves every organization readable after each of ${ROUNDS} kills, and finishes when it is let`,
+    `leaves every organization readable after each of ${ROUNDS} kills, and completes without a kill`,
     async () => {
       const samples = await sealedSamples()
       const service = keyFile(folder)
@@ -90,9 +90,10 @@ describe('a rotation of the embedded default, killed without warning again and a
       let lost = 0
       for (let kills = 0; kills < ROUNDS; ) {
         const before = keyFile(folder).held().length
-        // From where it opens the stores to a little after its end: a run that finishes makes the next one begin anew.
+        // Kills between the opening of the stores and shortly after the end. A finished run makes the next rotation
+        // start anew.
         const run = await rotate(tookMs * (0.3 + (0.8 * randomInt(1000)) / 1000))
-        // The machine may be busier or idler than when the time was taken: towards one run in three that finishes.
+        // Follows the speed of the machine, so that about one run in three finishes.
         tookMs *= run.finished ? 0.9 : 1.05
         lost += (await unreadable(keyFile(folder))) + (await unreadable(service))
         if (run.finished) continue

@@ -10,7 +10,7 @@ import { type ServiceProcess, startProcess } from './service-process.js'
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 100 : 20))
 const CLIENTS = 6
-/** Each round is killed once this many enrolments of it are acknowledged. */
+/** Acknowledged enrollments after which a round's process is killed. */
 const ACKNOWLEDGED_A_ROUND = LONG ? 200 : 60
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-kill-'))
@@ -25,14 +25,14 @@ const processesNaming = (text: string) =>
     .split('\n')
     .filter((line) => line.includes(text) && !line.includes('ps -eo'))
 
-describe('a service killed without warning, again and again, under load', () => {
+describe('a service that is killed repeatedly under load', () => {
   it(
-    `has every acknowledged enrolment after ${ROUNDS} kills, and counts no more patterns than were sent`,
+    `has every acknowledged enrollment after ${ROUNDS} kills, and counts no more patterns than were sent`,
     async () => {
-      /** userRef -> enrolments answered with 200, and sent at all. */
+      /** userRef -> enrollments answered with 200, and all that were sent. */
       const acknowledged = new Map<string, number>()
       const sent = new Map<string, number>()
-      /** Deletions that were answered with 200. */
+      /** Accounts whose deletion was answered with 200. */
       const deleted = new Set<string>()
       const startsMs: number[] = []
 
@@ -69,7 +69,7 @@ describe('a service killed without warning, again and again, under load', () => 
               if (gone.status === 200) deleted.add(other)
             }
           }
-          // A client ends with the connection error of the kill.
+          // The kill ends each client with a connection error.
           for (let n = 0; n < CLIENTS; n++) client(n).catch(() => {})
         })
         await enough
@@ -110,7 +110,7 @@ describe('a service killed without warning, again and again, under load', () => 
     ROUNDS * 20_000,
   )
 
-  it('stops on SIGTERM and on Ctrl-C within 5 s, with status 0, and leaves no process', async () => {
+  it('stops on SIGTERM and Ctrl-C within 5 s with status 0, and leaves no process', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       service ??= await startProcess({ KEYSTRIDE_DATA: folder })
       const { status, tookMs } = await service.stop(signal)

@@ -10,7 +10,7 @@ import { figure, LONG } from '../trust/figure.js'
 const KILLS = LONG ? 50 : 5
 const migration = fileURLToPath(new URL('../../build/src/storage/postgres/schema/migrate.js', import.meta.url))
 
-/** A process that says when it begins to migrate, and ends with it. */
+/** A process that announces the start of its migration and ends after it. */
 async function migrating(url: string) {
   const script = `import { migrate } from ${JSON.stringify(migration)}
     process.stdout.write('begins')
@@ -21,7 +21,7 @@ async function migrating(url: string) {
   return { begunAt: performance.now(), kill: () => child.kill('SIGKILL'), gone }
 }
 
-/** What a schema is, as lines: columns, constraints, indexes, functions, triggers, policies, rights. */
+/** The schema as lines: columns, constraints, indexes, functions, triggers, policies, rights. */
 const SCHEMA = `
   with mine as (select oid from pg_namespace where nspname in ('keystride', 'keystride_history', 'pgboss'))
   select format('%s.%s %s %s %s', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -60,7 +60,7 @@ const finished = (url: string) =>
   })
 
 it(
-  'a migration that is killed at any moment is finished by the next run',
+  'a migration killed at any moment is completed by the next run',
   async () => {
     const whole = await freshDatabase({ empty: true })
     const first = await migrating(whole.url)
@@ -73,7 +73,7 @@ it(
     for (let n = 0; n < KILLS; n++) {
       const fresh = await freshDatabase({ empty: true })
       const { kill, gone } = await migrating(fresh.url)
-      // Spread over what a whole one took, so that no two are killed at the same moment.
+      // Kills are spread evenly over the duration of a complete migration.
       await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, (tookMs * (n + 0.5)) / KILLS))])
       kill()
       await gone

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { person } from '../../src/typist/made-up-person.js'
 
-/** One answer, or the want of one. */
+/** One answer, or the lack of one. */
 export interface Answer {
   readonly what: string
-  /** 0 where the connection broke or nothing came within 10 s. */
+  /** 0 if the connection broke or no answer came within 10 s. */
   readonly status: number
   readonly askedAt: number
   readonly ms: number
@@ -23,12 +23,12 @@ export type Ask = (
   options?: { session?: string; body?: unknown },
 ) => Promise<Answer>
 
-/** Longer than this is hung for good. */
+/** A call that takes longer counts as hung. */
 const HUNG_MS = 10_000
-/** Between two calls of a client: enough that clients and service share two cores. */
+/** Pause of a client between two calls, ms, so that clients and service share two cores. */
 const PAUSE_MS = 10
 
-/** A client with one kept connection: thin, so that what is measured is the service. */
+/** A client with one kept-alive connection. It does little work of its own, so that the service is measured. */
 export function client(base: string, apikey: string): Ask & { end(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const ask: Ask = (what, method, path, { session, body } = {}) => {
@@ -74,22 +74,22 @@ export function client(base: string, apikey: string): Ask & { end(): void } {
   return Object.assign(ask, { end: () => agent.destroy() })
 }
 
-/** What a load has been told, to be held against the database. */
+/** The answers of a load, to compare with the database. */
 export interface Load {
   readonly answers: readonly Answer[]
-  /** userRef -> enrolments sent, and answered with 200. */
+  /** userRef -> enrollments sent, and answered with 200. */
   readonly enrolled: ReadonlyMap<string, { sent: number; acknowledged: number }>
-  /** Ids of attempts that were answered as judged. */
+  /** Ids of the attempts that were judged. */
   readonly judged: ReadonlySet<string>
-  /** Those answered `authenticated: true`. */
+  /** Ids of the attempts that were answered with `authenticated: true`. */
   readonly authenticated: ReadonlySet<string>
-  /** Ends the clients after what they have under way. */
+  /** Ends the clients after their current calls. */
   stop(): Promise<void>
 }
 
 let seeds = 1
 
-/** A made-up person nobody else is, with typing that is new each time. */
+/** A new made-up person; each pattern is different. */
 export function newPerson() {
   const seed = seeds++
   const userRef = `person-${seed}`
@@ -103,19 +103,19 @@ export function newPerson() {
     userRef,
     counted,
     next,
-    /** Sends patterns until five are acknowledged, or `over`; what is refused is typed anew. */
+    /** Sends patterns until five are acknowledged or `over` is true. A refused pattern is replaced by a new one. */
     async enroll(ask: Ask, over: () => boolean = () => false): Promise<void> {
       const done = () => over() || counted.acknowledged >= 5
       while (!done() && (await ask('create', 'POST', `/users/${userRef}`)).status >= 300);
       while (!done()) {
         const { session } = await ask('bootstrap', 'GET', `/users/${userRef}`)
-        // As long as the session serves.
+        // Until the session ends.
         for (let status = session === '' ? 400 : 200; status !== 400 && !done(); ) {
           counted.sent += 1
           const answer = await ask('enroll', 'POST', `/users/${userRef}/typing-patterns`, { session, body: next() })
           status = answer.status
           if (status === 200 && answer.json.created) counted.acknowledged += 1
-          // What was not answered may have been stored: then the profile is complete before five are acknowledged.
+          // A pattern without an answer may be stored, so the profile may be complete before five are acknowledged.
           if (status === 409) return
         }
       }
@@ -124,9 +124,9 @@ export function newPerson() {
 }
 
 /**
- * People who enroll one after the other, and people who sign in again and again, each with a client of their own and a
- * short pause between two calls, until stopped. What is refused is typed anew. Starts once everybody who signs in is
- * enrolled.
+ * Two groups of clients: some enroll one new person after the other, some sign in repeatedly as an enrolled person.
+ * Each has its own connection and a short pause between calls. A refused pattern is replaced by a new one. Resolves
+ * when all who sign in are enrolled.
  */
 export async function startLoad(
   base: string,

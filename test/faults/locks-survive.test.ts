@@ -14,20 +14,20 @@ import { type FlushedRedis, startFlushedRedis } from './flushed-redis.js'
 import { backEndsOfOurOwn, overConnections, startTwo, strangers, type TwoServices } from './two-services.js'
 
 const LOCKED = LONG ? 1000 : 320
-/** Members of each kind without a lock, in each round: they show that a freed one would be seen. */
+/** Unlocked members of each kind in each round: they show that the test would detect a freed member. */
 const FREE = 10
 const CONNECTIONS = 32
 const AT_ONCE = 8
-/** Codes changed over HTTP: each change takes a hash of 23 ms. The others are changed through the store. */
+/** Codes changed over HTTP, each of which takes a hash of 23 ms. The others are changed through the store. */
 const CHANGED_OVER_HTTP = LONG ? LOCKED : 80
 
-/** A code is compared at the cost that its hash names. */
+/** A cheap hash: a code is compared at the cost that its hash names. */
 const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 interface Lock {
   readonly kind: AttemptKind
   readonly failures: number
-  /** A success after every so many failures; 0 for none. */
+  /** Failures between two successes; 0 for no success. */
   readonly successEvery: number
 }
 const LOCKS: readonly Lock[] = [
@@ -40,9 +40,9 @@ const LOCKS: readonly Lock[] = [
   { kind: 'security_code', failures: 20, successEvery: 2 },
   { kind: 'security_code', failures: 10, successEvery: 0 },
 ]
-/** The earlier locks are over, and twenty failures fit into a day. */
+/** Distance of failures: earlier locks end, and twenty failures fit into a day. */
 const APART_MS = 70 * 60_000
-/** A dead code: a new one revives it, and nothing else. */
+/** Index of the lock that turns the code off. Only a new code ends it. */
 const DEAD_CODE = LOCKS.length - 1
 
 function countersOf({ kind, failures, successEvery }: Lock): AttemptCounters {
@@ -68,7 +68,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
   let locked: Somebody[]
   let rounds = 0
 
-  /** Members with five references on their row (and none behind it: nobody's typing is right) and a code. */
+  /** Members with a code and a count of five references, but no stored reference, so that no typing matches. */
   async function members(prefix: string, count: number, counters: (lock: number) => AttemptCounters) {
     const made: Somebody[] = []
     const make = async (n: number) => {
@@ -85,7 +85,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     return made
   }
 
-  /** References on their row (and none behind it) and a code for all of these. */
+  /** Gives these members a code and a count of five references, without stored references. */
   async function dressed(prefix: string) {
     await two.query(
       'update keystride.member set n_visible = 5, completed_at = now(), code_hash = $1 where member_ref like $2',
@@ -105,7 +105,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     await redis?.stop()
   })
 
-  /** Everybody begins a new session and tries the kind that is locked; those whose attempt was judged. */
+  /** Tries the locked kind of every member in a new session. Returns the members whose attempt was judged. */
   async function judged(all: readonly Somebody[]): Promise<Somebody[]> {
     const [body] = strangers(1)
     const found: Somebody[] = []
@@ -117,7 +117,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
           const { session } = await connection.send(two.bytes('GET', `/users/${userRef}`))
           const given = kind === 'biometric' ? body : { securityCode: '749205' }
           const answer = await connection.send(two.bytes('POST', `/users/${userRef}/verify`, session, given))
-          // A loaded machine may say 503, and without a session that is 400: then once more.
+          // A loaded machine may answer 503; a verify without a session is then 400. Tries again.
           if (answer.status !== 200) continue
           action = JSON.parse(answer.body).action
           if (action !== 'refused') found.push(one)
@@ -129,7 +129,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
 
   const records = () => two.recorded('locked-%')
 
-  /** None of them may get in, and as many as are free have to; so many attempts are on record. */
+  /** Checks that no locked member gets in, that all unlocked ones do, and that the number of records is `onRecord`. */
   async function holds(after: string, all = locked, onRecord = LOCKED) {
     const free = await members(`free-${rounds++}`, FREE * LOCKS.length, () => NO_ATTEMPTS)
     const begun = performance.now()
@@ -141,12 +141,12 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     return freed.length
   }
 
-  it('stay locked in new sessions, and over kill -9 of both processes', async () => {
+  it('stay locked in new sessions and after kill -9 of both processes', async () => {
     await Promise.all([two.restart(0), two.restart(1)])
     await holds('kill -9 of both processes and new sessions')
   }, 240_000)
 
-  it('stay locked when every session is gone', async () => {
+  it('stay locked when all sessions are lost', async () => {
     const [somebody] = locked
     const userRef = somebody?.userRef ?? ''
     const session = await two.bootstrap(userRef)
@@ -158,7 +158,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     if (withRedis) figure('F03', `${freed} of ${LOCKED} locked members free after FLUSHALL`, '0', freed === 0)
   }, 240_000)
 
-  /** One call of each, over many connections; a loaded machine says 503 or 429 now and then. */
+  /** One call for each member over many connections. A loaded machine answers 503 or 429 now and then. */
   async function callAll(
     all: readonly Somebody[],
     call: (userRef: string) => readonly [method: string, body?: unknown],
@@ -170,21 +170,21 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
         for (let status = 0; status < 200 || status > 299; ) {
           status = (await connection.send(two.bytes(method, `/users/${one.userRef}`, '', body))).status
           expect([200, 201, 404, 409, 429, 503]).toContain(status)
-          // What was answered 503 may have been done all the same: asked again, it is gone, or so already.
+          // A call answered with 503 may have been executed; the retry is then 404 or 409.
           if (status === 404 || status === 409) break
         }
       }
     })
   }
 
-  it('stay locked when the account becomes a shared one and a person’s again', async () => {
+  it('stay locked when the account becomes generic and nominative again', async () => {
     await callAll(locked, (userRef) => ['PATCH', { type: 'generic', member_ref: `${userRef}-m` }])
     await callAll(locked, () => ['PATCH', { type: 'nominative' }])
     await holds('a change of type and back')
   }, 240_000)
 
   it.runIf(LONG)(
-    'stay locked over fifty sessions each',
+    'stay locked over 50 sessions each',
     async () => {
       for (let n = 0; n < 50; n++) expect(await judged(locked)).toEqual([])
       await holds('50 new sessions each')
@@ -192,7 +192,7 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     3_600_000,
   )
 
-  it('stay locked when the code is changed or cleared, save for a dead one, which a new one revives', async () => {
+  it('stay locked when the code is changed or cleared; only a new code revives one that was turned off', async () => {
     const { securityCodes } = two.stores
     const fresh = await hash('nor this', CHEAP)
     let next = 0
@@ -227,13 +227,13 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
     expect(await records()).toBe(LOCKED + dead.length)
   }, 240_000)
 
-  it('stay locked when the account is deleted and made anew, half of them under another name by then', async () => {
+  it('stay locked when the account is deleted and created again, half of them after a rename', async () => {
     const renamed = locked.filter((_, i) => i % 2 === 0)
     await callAll(renamed, (userRef) => ['PATCH', { type: 'generic', member_ref: `${userRef}-m` }])
     await callAll(locked, () => ['DELETE'])
     await callAll(locked, () => ['POST', {}])
     await dressed('locked')
-    // Dead ones that a new code has revived are locked no more.
+    // Codes that were turned off and revived by a new code are no longer locked.
     const still = locked.filter(({ lock }) => lock !== DEAD_CODE)
     await holds('deletion and creation', still, 0)
   }, 240_000)

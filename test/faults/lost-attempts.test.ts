@@ -28,7 +28,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     two.call(on, 'POST', `/users/${userRef}/verify`, session, body)
   const used = async (userRef: string, session: string) =>
     (await two.stores.sessions.find(two.organizationId, userRef, sha256Hex(session)))?.used
-  /** Sends one until it is reserved; the status it ends with, or `lost` where its process is gone. */
+  /** Sends patterns until one is reserved. Returns the status of its answer, or `lost` if its process died. */
   async function reserveOne(userRef: string, session: string): Promise<number | 'lost'> {
     for (const body of strangers(50)) {
       const answer = await verify(userRef, session, body).catch(() => null)
@@ -38,8 +38,8 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     throw new Error('never reserved')
   }
   /**
-   * Tries, on the process that always lives, until the session has no attempt left: that many are judged. A loaded
-   * machine may say 503, and that attempt is used up as well.
+   * Tries on process 1, which is never killed, until the session has no attempt left; `judged` of them must be judged.
+   * A loaded machine may answer 503, which also uses up an attempt.
    */
   async function leaves(judged: number, userRef: string, session: string, bodies = strangers(60).slice(50)) {
     const before = await two.recorded(userRef)
@@ -54,11 +54,11 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     expect(after - before).toBeLessThanOrEqual(judged)
     expect(after - before + unheard).toBeGreaterThanOrEqual(judged)
   }
-  /** Holds up whoever reads references: after the reservation, before the score. */
+  /** Blocks reads of references: after the reservation and before the score. */
   const withoutReferences = (work: () => Promise<void>) =>
     two.holding('lock table keystride.reference_pattern in access exclusive mode', work)
 
-  it('is used up where its process dies between the reservation and the record', async () => {
+  it('is used up if its process dies between the reservation and the record', async () => {
     await enrolled(two, 'dies')
     const session = await two.bootstrap('dies')
     await withoutReferences(async () => {
@@ -72,7 +72,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     await two.restart(0)
   }, 240_000)
 
-  it('is used up where its process dies while the code waits to be compared', async () => {
+  it('is used up if its process dies while the code waits for its comparison', async () => {
     const people = Array.from({ length: 8 }, (_, i) => `waits-${i}`)
     const wrong = Array.from({ length: 10 }, (_, i) => ({ securityCode: String(200_100 + i * 7) }))
     const sessions = await Promise.all(
@@ -94,11 +94,11 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
       await leaves(BUDGET - reserved, userRef, session, wrong)
       expect(await two.recorded(userRef)).toBeLessThanOrEqual(BUDGET)
     }
-    console.log(`${unheard} codes reserved and never compared: none is given back`)
+    console.log(`${unheard} codes reserved and never compared: none is returned`)
     await two.restart(0)
   }, 240_000)
 
-  it('is used up where the store is too late with the references', async () => {
+  it('is used up if the references arrive too late from the store', async () => {
     await enrolled(two, 'late')
     const session = await two.bootstrap('late')
     await withoutReferences(async () => {
@@ -109,11 +109,11 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
   }, 240_000)
 
   it.runIf(withRedis)(
-    'is used up where the answer to its reservation is too late',
+    'is used up if the answer to its reservation arrives too late',
     async () => {
       await enrolled(two, 'unheard')
       const session = await two.bootstrap('unheard')
-      // Field and budget, the last arguments of a reservation.
+      // Field and budget are the last arguments of a reservation.
       const kept = lane?.holdAnswerTo(`$1\r\nb\r\n$1\r\n${BUDGET}\r\n`)
       expect(await reserveOne('unheard', session)).toBe(503)
       await kept?.held
@@ -125,7 +125,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
   )
 
   it.runIf(!withRedis)(
-    'is not made where its reservation is not, and nothing is scored',
+    'is not used up without a reservation, and nothing is scored',
     async () => {
       await enrolled(two, 'unmade')
       const session = await two.bootstrap('unmade')
@@ -138,7 +138,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     240_000,
   )
 
-  it('is judged three times of three right ones at once', async () => {
+  it('is judged for each of three concurrent patterns by the right person', async () => {
     const people = 10
     let judged = 0
     const singleMs: number[] = []
@@ -157,7 +157,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
       const answers = await Promise.all(
         bodies.slice(0, 3).map((body, n) => timed(body, session, (n % 2) as On, threeMs)),
       )
-      // A loaded machine may say 503; no lock may.
+      // A loaded machine may answer 503; a lock may not refuse.
       const heard = answers.filter(({ status }) => status !== 503)
       for (const { json } of heard) expect(['verified', 'rejected']).toContain(json.action)
       expect(await two.recorded(`right-${i}`)).toBeGreaterThanOrEqual(heard.length)
@@ -169,7 +169,7 @@ describe.each(backEndsOfOurOwn)('an attempt on $name', ({ withRedis }) => {
     )
   }, 240_000)
 
-  it(`is judged three times a session where a process stops for a while, ${STOPS} times`, async () => {
+  it(`is judged at most three times a session if a process halts for a while, ${STOPS} times`, async () => {
     const bodies = strangers(24)
     let judged = 0
     let beyond = 0

@@ -1,7 +1,10 @@
 import { type Connection, openConnection } from '../../bench/shared/drive.js'
 import { quantile } from './figures.js'
 
-/** One answer: when the request was due, how long until it was answered, of what status (0: the connection broke). */
+/**
+ * One answer: when its request was due, ms from the start; the time until the answer, ms; the status, 0 if the
+ * connection broke.
+ */
 export interface Heard {
   readonly kind: string
   readonly dueAt: number
@@ -16,9 +19,9 @@ export interface Asking {
 }
 
 interface Offer {
-  /** Of each service that is asked in turn. */
+  /** Ports of the services, used in turn. */
   readonly ports: readonly number[]
-  /** The service closes connections that idle for ten seconds: no more than are used within them. */
+  /** The service closes a connection that is idle for ten seconds, so each must be used within that time. */
   readonly connections: number
   readonly perSecond: number
   readonly seconds: number
@@ -26,8 +29,8 @@ interface Offer {
 }
 
 /**
- * Requests fall due at even distances for so many seconds, whatever became of those before, each on the connection
- * that has been free longest. Resolves once all are answered. One that is lost is replaced.
+ * Requests are due at equal intervals for `seconds`, independent of earlier answers, each on the connection that is
+ * idle longest. Resolves when all are answered. A lost connection is replaced.
  */
 export async function openLoop({ ports, connections, perSecond, seconds, next }: Offer): Promise<Heard[]> {
   const heard: Heard[] = []
@@ -78,7 +81,7 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
     try {
       asking = next()
     } catch (error) {
-      // Thrown out of a socket's own callback it would be nobody's, and the loop would wait for ever.
+      // An error thrown in the callback of a socket would be lost, and the loop would never end.
       fail(error)
       return
     }
@@ -99,7 +102,7 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
   const timer = setInterval(() => {
     for (; due < total && begun + (1000 * due) / perSecond <= performance.now(); due++) {
       const dueAt = begun + (1000 * due) / perSecond
-      // The one that has rested longest: what rests for ten seconds is closed, perhaps while a request is on its way.
+      // The connection that is idle longest: after ten seconds the service would close it, perhaps during a request.
       const connection = free.shift()
       if (connection === undefined) waiting.push(dueAt)
       else send(connection, dueAt)
@@ -114,7 +117,7 @@ export async function openLoop({ ports, connections, perSecond, seconds, next }:
   return heard
 }
 
-/** So many connections, each asking again as soon as it is answered; answers a second of status 200. */
+/** Each connection sends its next request after each answer. Returns the answers with status 200 a second. */
 export async function closedLoop(
   port: number,
   connections: number,
@@ -146,7 +149,7 @@ export async function closedLoop(
 
 export const ofStatus = (heard: readonly Heard[], status: number): Heard[] =>
   heard.filter((one) => one.status === status)
-/** The time that 99 of 100 took at the most, ms. */
+/** p99 of the response times, ms. */
 export const p99Of = (heard: readonly Heard[]): number =>
   quantile(
     heard.map(({ ms }) => ms),

@@ -6,13 +6,15 @@ import { quantile } from './figures.js'
 import { type Asking, type Heard, ofStatus, p99Of } from './open-loop.js'
 import { A_SESSION, BASE_S, type TypingCrowd, typingCrowd } from './typing-crowd.js'
 
-/** A shared machine may be half as fast a minute later: what is compared takes turns, and medians are taken. */
+/**
+ * The compared loads alternate, and medians are compared, because a shared machine may be half as fast a minute later.
+ */
 const ROUNDS = 8
 const OVERLOAD_S = 14
 const BURST_S = 5
-/** It may be faster than it was. */
+/** Reserve of prepared requests, as a factor: the service may be faster than before. */
 const SPARE = 2
-/** While a burst may still use the whole patience. */
+/** Time in which a burst may still use the whole queue time. */
 const SETTLING_MS = 5000
 
 let crowd: TypingCrowd
@@ -25,11 +27,10 @@ const rss = () => crowd.metric('process_resident_memory_bytes')
 const perSecond = (heard: readonly Heard[], from: number, to: number) =>
   heard.filter(({ dueAt, ms }) => dueAt + ms >= from && dueAt + ms < to).length / ((to - from) / 1000)
 
-/** The middle one, of an odd or even number. */
 const median = (values: readonly number[]): number => quantile(values, 0.5)
 const times = (value: number) => `x ${value.toFixed(1)}`
 
-/** What is compared: what it can do, before and after; a calm load before and after; twice as much as it can do. */
+/** One round: the capacity (mean of before and after), a calm load before, twice the capacity, a calm load after. */
 interface Round {
   readonly capacity: number
   readonly base: readonly Heard[]
@@ -37,11 +38,11 @@ interface Round {
   readonly after: readonly Heard[]
 }
 
-describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () => {
+describe.runIf(LONG)('load above the capacity', { timeout: 1_200_000 }, () => {
   const settled = (all: readonly Heard[]) => all.filter(({ dueAt }) => dueAt >= SETTLING_MS)
   const others = [`/core/users/${userRef(0)}`, '/core/organization', '/dashboard/users?limit=1']
   let n = 0
-  /** Of each tenth request another one, of less importance. */
+  /** Every tenth request is a less important one. */
   function mixed(): Asking {
     n += 1
     const path = others[n % 30 === 10 ? 0 : n % 30 === 20 ? 1 : 2] ?? ''
@@ -58,7 +59,7 @@ describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () 
     return { capacity: (before + (await crowd.able())) / 2, base, heard, after }
   }
 
-  it('is sent away at once, what it can do goes on, and it is as before afterwards', async () => {
+  it('is shed at once, the rest is served, and the service recovers fully', async () => {
     let capacity = await crowd.warmUp()
     const before = await rss()
     const rounds: Round[] = []
@@ -81,7 +82,7 @@ describe.runIf(LONG)('more than the service can do', { timeout: 1_200_000 }, () 
     const lost = all.filter(({ status }) => status !== 200 && status !== 503)
     console.log(
       `capacity ${rounds.map((one) => one.capacity.toFixed(0)).join(', ')}/s; p99 at 0.7 of it ${of(({ base }) => p99Of(base)).toFixed(0)} ms, ` +
-        `sent away in ${p99Of(sentAway).toFixed(0)} ms (p99); ${ofStatus(calm, 503).length} of ${calm.length} five seconds after`,
+        `shed in ${p99Of(sentAway).toFixed(0)} ms (p99); ${ofStatus(calm, 503).length} of ${calm.length} five seconds after`,
     )
     for (const { body } of sentAway.slice(0, 100))
       expect(JSON.parse(body)).toMatchObject({ success: false, reason: 'api-failed' })

@@ -11,7 +11,7 @@ import { type Answer, type Ask, client, newPerson, startLoad } from './load.js'
 import { startProcess } from './service-process.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
-/** Attempts of each session, on both nodes at once. */
+/** Attempts in each session, half of them on each node. */
 const ATTEMPTS = LONG ? 200 : 24
 const FLAPS = LONG ? 60 : 4
 
@@ -55,22 +55,22 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
   const serves = async (node: 0 | 1) => (await asks[node]('organization', 'GET', '/organization')).status === 200
 
   it.each([
-    ['Redis, both ways', () => toRedis, 'both'],
-    ['Redis, its answers', () => toRedis, 'down'],
-    ['Redis, what is asked of it', () => toRedis, 'up'],
-    ['PostgreSQL, both ways', () => toPostgres, 'both'],
-    ['PostgreSQL, its answers', () => toPostgres, 'down'],
-    ['PostgreSQL, what is asked of it', () => toPostgres, 'up'],
-  ] as const)('from %s: together they judge no more than the session has attempts', async (what, line, way) => {
+    ['Redis, both directions', () => toRedis, 'both'],
+    ['Redis, answers only', () => toRedis, 'down'],
+    ['Redis, requests only', () => toRedis, 'up'],
+    ['PostgreSQL, both directions', () => toPostgres, 'both'],
+    ['PostgreSQL, answers only', () => toPostgres, 'down'],
+    ['PostgreSQL, requests only', () => toPostgres, 'up'],
+  ] as const)('from %s: both together judge no more than the budget of the session', async (what, line, way) => {
     const who = newPerson()
     await who.enroll(asks[0])
     const { session } = await asks[0]('bootstrap', 'GET', `/users/${who.userRef}`)
     const verify = (on: 0 | 1) =>
-      // A client each, so that they come at once.
+      // Each has its own client, so that the requests are concurrent.
       withOwnClient(nodes[on], (ask) =>
         ask('verify', 'POST', `/users/${who.userRef}/verify`, { session, body: who.next() }),
       )
-    // The cut comes while they are on their way.
+    // The cut happens during these requests.
     const first = Array.from({ length: ATTEMPTS / 2 }, (_one, i) => verify((i % 2) as 0 | 1))
     line().stall(way)
     const second = Array.from({ length: ATTEMPTS / 2 }, (_one, i) => verify((i % 2) as 0 | 1))
@@ -93,7 +93,7 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     expect(Math.max(...during.map(({ ms }: Answer) => ms))).toBeLessThan(5000)
   })
 
-  it(`on and off, ${FLAPS} times: well again afterwards, without growing`, async () => {
+  it(`from its stores, on and off ${FLAPS} times: recovers without a growth of memory`, async () => {
     const [, flapping] = nodes
     const load = await startLoad(flapping.service.core, flapping.apikey)
     const before = await residentMiB(flapping)
@@ -110,7 +110,7 @@ describe.skipIf(redisUrl === undefined)('two nodes, one of them cut off', { time
     const wellMs = Math.round(performance.now() - from)
     await load.stop()
     const grownMiB = (await residentMiB(flapping)) - before
-    // Memory has not settled within the few seconds of the short form.
+    // In the short form of a few seconds memory has not settled.
     const held = wellMs <= 5000 && (!LONG || grownMiB < 32)
     const found = `${FLAPS} flaps: well ${wellMs} ms after the last, ${grownMiB} MiB more`
     figure('F17', found, LONG ? 'within 5 s, under 32 MiB' : 'within 5 s', held)

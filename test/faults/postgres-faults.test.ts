@@ -9,25 +9,25 @@ import { backEnds } from '../service.js'
 import { until } from '../storage/fixtures.js'
 import { figure } from '../trust/figure.js'
 import { deployment } from './deployment.js'
-import { allHeld, audit, type Fault, type Figures, suffer, told, type Victim, wellBehaved } from './fault.js'
+import { allHeld, audit, type Fault, type Figures, figureText, injectFault, type Victim, wellBehaved } from './fault.js'
 import { quantile, table } from './figures.js'
 import { type Load, startLoad } from './load.js'
 import { startProcess } from './service-process.js'
 import { type OwnPostgres, startOwnPostgres } from './stores.js'
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
-/** Connections of a process to PostgreSQL, by default. */
+/** Default number of connections of a process to PostgreSQL. */
 const POOL = 10
 const KILLED = 'NOK within 1 s, 99 % of 503s in 50 ms, OK within 2 s, none hung for 1 s, acknowledged N of N'
 
-/** Both kinds of deployment live on one server and suffer at once. */
-describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
+/** Both kinds of deployment share one server and get each fault at the same time. */
+describe('services whose PostgreSQL', { timeout: 90_000 }, () => {
   let server: OwnPostgres
   let proxy: TcpProxy
   let victims: Victim[]
   const figures: Figures[] = []
   const faulty = async (fault: Fault) => {
-    const rows = await suffer(victims, fault)
+    const rows = await injectFault(victims, fault)
     figures.push(...rows)
     return rows
   }
@@ -58,7 +58,7 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
     await server.close()
   })
 
-  it('robbed of a backend by kill -9, and therefore restarts itself', async () => {
+  it('loses a backend to kill -9 and restarts itself recover', async () => {
     const rows = await faulty({
       name: 'backend kill -9',
       holdMs: 0,
@@ -66,25 +66,25 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
         const backends = await server.backends()
         const at = performance.now()
         process.kill(backends[0] ?? 0, 'SIGKILL')
-        // Until the postmaster knows of it, and has ended the others, it goes on taking connections.
+        // Until the postmaster notices it and ends the other backends, it accepts connections.
         await until(async () => !(await server.backends()).some((pid) => backends.includes(pid)))
         return at
       },
       heal: () => until(server.accepts),
     })
-    figure('F06', told(rows), KILLED, allHeld(rows))
+    figure('F06', figureText(rows), KILLED, allHeld(rows))
   })
 
-  it('killed with kill -9', async () => {
+  it('is killed with kill -9 refuse and recover', async () => {
     const rows = await faulty({
       name: 'postmaster kill -9',
       hurt: server.kill,
       heal: server.restart,
     })
-    figure('F06', told(rows), KILLED, allHeld(rows))
+    figure('F06', figureText(rows), KILLED, allHeld(rows))
   })
 
-  it('halted for 5 s', async () => {
+  it('is halted for 5 s refuse and recover', async () => {
     await faulty({
       name: 'SIGSTOP 5 s',
       slowMs: 400,
@@ -94,16 +94,16 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
     })
   })
 
-  it('slow by 500 ms', async () => {
+  it('is slow by 500 ms refuse and recover', async () => {
     const rows = await faulty({ name: '+500 ms', slowMs: 400, hurt: () => proxy.delay(500), heal: () => proxy.pass() })
-    figure('F11', told(rows), KILLED, allHeld(rows))
+    figure('F11', figureText(rows), KILLED, allHeld(rows))
   })
 
-  it.each(['both', 'up', 'down'] as const)('behind a line that has stalled (%s)', async (way) => {
+  it.each(['both', 'up', 'down'] as const)('is behind a stalled line (%s) refuse and recover', async (way) => {
     await faulty({ name: `stalled ${way}`, slowMs: 400, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
   })
 
-  it('locked from end to end for 2 s', async () => {
+  it('has a table locked for 2 s refuse and recover', async () => {
     const loads = await Promise.all(victims.map(({ service, apikey }) => startLoad(service.core, apikey)))
     const locker = postgres(server.url, { max: 1 })
     const begunAt = performance.now()
@@ -122,7 +122,7 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
       const audited = await audit(victim, load)
       wellBehaved(victim, since)
       expect(refused.length).toBeGreaterThan(0)
-      // A statement may take 1 s, and the wait for it 200 ms more.
+      // A statement may take 1 s, and the wait for a connection 200 ms more.
       const p99 = Math.round(quantile(refused, 0.99))
       figure('F11', `LOCK TABLE 2 s (${victim.name}): p99 of ${refused.length} 503s ${p99} ms`, '1300 ms', p99 < 1300)
       figures.push({
@@ -136,14 +136,14 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
     }
   })
 
-  it('behind a port that nobody listens on', async () => {
+  it('is replaced by a closed port refuse and recover', async () => {
     await faulty({ name: 'refused', hurt: proxy.refuse, heal: proxy.accept })
   })
 
-  it('well again, have no more connections than their pools are wide', async () => {
+  it('recovers have no more connections than the size of their pools', async () => {
     const most = victims.length * POOL
     let backends: number[] = []
-    // What is given up ends within 5 s.
+    // An abandoned statement ends within 5 s.
     const few = until(async () => {
       backends = await server.backends()
       return backends.length <= most
@@ -153,7 +153,7 @@ describe('services whose PostgreSQL is', { timeout: 90_000 }, () => {
   })
 })
 
-/** A small disk of its own: root may make one; elsewhere the test is skipped. */
+/** A small disk. Only root can mount it; otherwise the test is skipped. */
 const smallDisk = mkdtempSync(join(tmpdir(), 'keystride-small-disk-'))
 const mount = (...args: string[]) => spawnSync('mount', args).status === 0
 const onSmallDisk = mount('-t', 'tmpfs', '-o', 'size=160m,mode=0700', 'tmpfs', smallDisk)
@@ -164,13 +164,13 @@ afterAll(() => {
 })
 
 describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }, () => {
-  it('has a full disk refuses, and serves again once there is room, with everything it acknowledged', async () => {
+  it('has a full disk refuses, and serves again with everything acknowledged once there is room', async () => {
     const server = await startOwnPostgres(join(smallDisk, 'data'))
     const { env, apikey } = await deployment(server.url)
     const service = await startProcess({ ...env, DATABASE_URL: server.url })
     const victim: Victim = { name: 'PostgreSQL alone', service, apikey, databaseUrl: () => server.url }
     const filler = join(smallDisk, 'filler')
-    const figures = await suffer([victim], {
+    const figures = await injectFault([victim], {
       name: 'disk full',
       async hurt() {
         spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=1M'])
@@ -191,7 +191,7 @@ describe.skipIf(!onSmallDisk)('a service whose PostgreSQL', { timeout: 180_000 }
       },
     })
     console.log(table('disk full', figures))
-    figure('F10', told(figures), KILLED, allHeld(figures))
+    figure('F10', figureText(figures), KILLED, allHeld(figures))
     await service.stop()
     await server.close()
   })

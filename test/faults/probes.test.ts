@@ -45,7 +45,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
   })
   afterAll(() => service?.kill())
 
-  it('serves /metrics there and no longer beside the APIs, and the probes in both places', async () => {
+  it('serves /metrics only on that port, and the probes on both', async () => {
     expect((await get(main, '/metrics')).status).toBe(404)
     for (const port of [main, apart])
       for (const path of ['/livez', '/readyz']) expect([path, (await get(port, path)).status]).toEqual([path, 200])
@@ -59,7 +59,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
     expect(Number(counted.exec(text)?.[1])).toBe(20)
   })
 
-  it('stays ready while the database is away, so that clients get the 503 of the API', async () => {
+  it('stays ready during an outage of the database, so that clients get the 503 of the API', async () => {
     await database.refuse()
     try {
       await until(async () => (await languageOf(main)).status === 503)
@@ -73,12 +73,12 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
     await until(async () => (await languageOf(main)).status === 200)
   })
 
-  it('does not start where another process has that port, and names it', async () => {
+  it('does not start if another process has that port, and names it', async () => {
     const start = startProcess({ ...env, PROCESSES, METRICS_PORT: String(apart) })
     await expect(start).rejects.toThrow(/METRICS_PORT: cannot listen on 127\.0\.0\.1:\d+/)
   })
 
-  it('says in both places that it is not ready once it is asked to stop', async () => {
+  it('is not ready on both ports once it is asked to stop', async () => {
     const stopped = service.stop()
     for (const port of [main, apart]) await until(async () => (await get(port, '/readyz')).text === 'stopping\n', 1500)
     expect((await get(apart, '/metrics')).status).toBe(200)
@@ -87,7 +87,7 @@ describe.each(['1', '2'])('a service with METRICS_PORT and PROCESSES=%s', (PROCE
 })
 
 describe.each(['1', '2'])('a service with READY_NEEDS_STORES=on and PROCESSES=%s', (PROCESSES) => {
-  it('is not ready while the database is away, and says why', async () => {
+  it('is not ready during an outage of the database, and says why', async () => {
     const apart = await freePort()
     const service = await startProcess({ ...env, PROCESSES, METRICS_PORT: String(apart), READY_NEEDS_STORES: 'on' })
     const ports = [portOf(service), apart]
@@ -111,7 +111,7 @@ const proxies = [
 ] as const
 for (const { why } of proxies) if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
-/** What the service takes for one of the three, and what it might. */
+/** Spellings of a path, equivalent and similar ones. */
 const spellings = (path: string) => [
   path,
   `${path}?x=1`,
@@ -128,8 +128,8 @@ const spellings = (path: string) => [
 ]
 
 for (const { name, start, why } of proxies)
-  describe.skipIf(why !== null)(`a service behind ${name}, set up as docs/scaling.md says`, () => {
-    it('shows nobody outside its probes and metrics, and serves its APIs', async () => {
+  describe.skipIf(why !== null)(`a service behind ${name}, configured as in docs/scaling.md`, () => {
+    it('hides its probes and metrics from outside, and serves its APIs', async () => {
       const service = await startProcess(env)
       const main = portOf(service)
       const proxy = await start([main, main])
@@ -142,7 +142,7 @@ for (const { name, start, why } of proxies)
               await client.send(request(`${method} ${spelling}`, ['Connection: close']))
               const head = await client.textWith('\r\n\r\n')
               client.socket.destroy()
-              // 401 and 404 are also what the service itself says of a path that it does not serve.
+              // The service also answers 401 and 404 for a path that it does not serve.
               expect([method, spelling, head]).toEqual([
                 method,
                 spelling,

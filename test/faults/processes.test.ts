@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Node processes under this one. */
+/** Node processes whose parent is this one. */
 const fronts = (parent = service.process.pid): number[] =>
   execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -42,12 +42,12 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
     if (await holds()) return
     await delay(50)
   }
-  throw new Error('it never came to hold')
+  throw new Error('the condition did not become true in 30 s')
 }
 const status = async (): Promise<number> => (await fetch(`${service.core}/status`, { headers })).status
 
 describe('two processes on one port', () => {
-  it('share the requests, and tell their metrics as one service', async () => {
+  it('share the requests and report their metrics as one service', async () => {
     expect(fronts()).toHaveLength(2)
     const counted = async (): Promise<number> => {
       const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
@@ -58,7 +58,7 @@ describe('two processes on one port', () => {
     }
     const before = await counted()
     for (let n = 0; n < 60; n++) expect(await status()).toBe(200)
-    // Whichever process is asked says the same.
+    // Both processes report the same.
     for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
   })
 
@@ -70,7 +70,7 @@ describe('two processes on one port', () => {
     }
   })
 
-  it('all know a changed setting when the change is answered', async () => {
+  it('all have a changed setting when the change is answered', async () => {
     for (const language of ['fr', 'de', 'es', 'it', 'en']) {
       const read = async () =>
         (
@@ -89,7 +89,7 @@ describe('two processes on one port', () => {
     }
   })
 
-  it('tell together how late their event loops came', async () => {
+  it('report the delays of their event loops together', async () => {
     const looks = async () => {
       const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
       return Number(/^keystride_event_loop_delay_seconds_count (\d+)$/m.exec(text)?.[1])
@@ -97,7 +97,7 @@ describe('two processes on one port', () => {
     await until(async () => (await looks()) > 0)
   })
 
-  it('go on when one is killed, which is started again, and lose nothing that was acknowledged', async () => {
+  it('continue if one is killed and restarted, and lose nothing acknowledged', async () => {
     const [first = 0] = fronts()
     const made: string[] = []
     let killed = false
@@ -110,7 +110,7 @@ describe('two processes on one port', () => {
         const answer = await fetch(`${service.core}/users/n${n}`, { method: 'POST', headers, body: '{}' })
         if (answer.ok) made.push(`n${n}`)
       } catch {
-        // A connection to the one that was killed.
+        // The connection led to the killed process.
       }
     }
     expect(killed && made.length).toBeGreaterThan(70)
@@ -122,7 +122,7 @@ describe('two processes on one port', () => {
     }
   })
 
-  it('go on when one hangs, which is killed and started again', async () => {
+  it('continue if one hangs, which is killed and restarted', async () => {
     const before = fronts()
     const [hung = 0, other] = before
     process.kill(hung, 'SIGSTOP')
@@ -137,7 +137,7 @@ describe('two processes on one port', () => {
     await until(async () => (await status()) === 200)
   }, 60_000)
 
-  it('go on when their embedded PostgreSQL is killed, which the one above starts again', async () => {
+  it('continue if their embedded PostgreSQL is killed, which the supervisor restarts', async () => {
     const postmaster = () => readPidFile(join(folder, 'postgres'))?.pid
     const killed = postmaster() ?? 0
     process.kill(killed, 'SIGKILL')
@@ -148,7 +148,7 @@ describe('two processes on one port', () => {
     expect(postmaster()).not.toBe(killed)
   }, 60_000)
 
-  it('do not start where the port is taken, and say so', async () => {
+  it('do not start on a taken port, and say so', async () => {
     const port = await freePort()
     const taken = createServer().listen(port, '127.0.0.1')
     await expect(startProcess({ ...env, PORT: String(port) })).rejects.toThrow(/cannot listen on 127\.0\.0\.1:\d+/)
@@ -163,7 +163,7 @@ describe('two processes on one port', () => {
     expect(all.filter(running)).toEqual([])
   })
 
-  it('are gone when the process that watches over them is killed, and its next start serves', async () => {
+  it('end if their supervisor is killed, and its next start serves', async () => {
     service = await startProcess(env)
     const all = fronts()
     await service.kill()

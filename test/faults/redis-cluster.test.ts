@@ -5,7 +5,7 @@ import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { clusterIsPossible, type RedisCluster, startRedisCluster } from '../servers/redis-cluster.js'
 import { until } from '../storage/fixtures.js'
 import { deployment } from './deployment.js'
-import { countBy, suffer, type Victim, wellBehaved } from './fault.js'
+import { countBy, injectFault, type Victim, wellBehaved } from './fault.js'
 import { table } from './figures.js'
 import { type Answer, type Ask, client, newPerson } from './load.js'
 import { startProcess } from './service-process.js'
@@ -79,9 +79,9 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     expect(json).toMatchObject({ action: 'refused', nextAttempt: { mode: 'locked' } })
   }
 
-  it('whose master is killed under load refuses until its replica is promoted, and has lost nothing', async () => {
+  it('refuses after a master is killed under load until its replica is promoted, and loses nothing', async () => {
     const lost = await masterOf(locked)
-    const figures = await suffer([victim], {
+    const figures = await injectFault([victim], {
       name: 'master kill -9',
       hurt: () => lost.kill(),
       heal: () => cluster.replaced(lost),
@@ -92,7 +92,7 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     await cluster.whole()
   })
 
-  it('judges three attempts of a session, however many are sent while its master dies', async () => {
+  it('judges at most three attempts of a session, however many are sent while its master dies', async () => {
     const people: { userRef: string; held: string; lost: boolean }[] = []
     const lost = await masterOf('crowd-0')
     for (let n = 0; n < (LONG ? 60 : 12); n++) {
@@ -102,7 +102,7 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     }
     expect(people.filter((one) => one.lost).length).toBeGreaterThan(0)
     const answers: (Answer & { userRef: string })[] = []
-    /** Four attempts at once on every session. */
+    /** Four concurrent attempts in every session. */
     const round = () =>
       Promise.all(
         people.flatMap(({ userRef, held }) =>
@@ -131,7 +131,7 @@ describe.skipIf(!clusterIsPossible())('a service on a Redis Cluster of six nodes
     expect(refused).toBeGreaterThan(0)
     wellBehaved(victim, answers)
     expect(Object.values(judged).filter((count) => count > BUDGET)).toEqual([])
-    // Every session is there still: promoted replicas know what was used.
+    // Every session still exists: the promoted replicas have their used attempts.
     for (const { userRef, held } of people)
       expect((await ask('bootstrap', 'GET', `/users/${userRef}`, { session: held })).session).toBe(held)
     await lost.restart()

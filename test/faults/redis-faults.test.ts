@@ -4,7 +4,7 @@ import { stranger } from '../api/enrolled.js'
 import { type FreshDatabase, freshDatabase } from '../servers/database.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
-import { allHeld, audit, type Fault, type Figures, suffer, told, type Victim, wellBehaved } from './fault.js'
+import { allHeld, audit, type Fault, type Figures, figureText, injectFault, type Victim, wellBehaved } from './fault.js'
 import { table } from './figures.js'
 import { type Ask, client, newPerson, startLoad } from './load.js'
 import { startProcess } from './service-process.js'
@@ -13,7 +13,7 @@ import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
 const possible = spawnSync('redis-server', ['--version']).status === 0
 
-/** What a fault promises, and what a machine that does other work may add: twice the slowest `/status` meanwhile. */
+/** The promises under a fault. A loaded machine may add twice the slowest `/status` of that time. */
 const KILLED = 'NOK within 1 s, 99 % of 503s in 50 ms, OK within 2 s, none hung for 1 s, acknowledged N of N'
 const SLOW = `${KILLED}, p99 of 503s 250 ms`
 
@@ -25,7 +25,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
   let victim: Victim
   const figures: Figures[] = []
   const faulty = async (fault: Fault) => {
-    const rows = await suffer([victim], fault)
+    const rows = await injectFault([victim], fault)
     figures.push(...rows)
     return rows
   }
@@ -56,12 +56,12 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     }
   }
 
-  it('killed and comes back empty, refuses at once and serves again', async () => {
+  it('killed and restarted empty refuses at once and serves again', async () => {
     const rows = await faulty({ name: 'kill -9, back empty', hurt: () => redis.kill(), heal: () => redis.restart() })
-    figure('F01', told(rows), KILLED, allHeld(rows))
+    figure('F01', figureText(rows), KILLED, allHeld(rows))
   })
 
-  it('killed and comes back with what it kept, goes on with sessions and used attempts as they were', async () => {
+  it('killed and restarted with its data keeps sessions and used attempts', async () => {
     await redis.kill()
     await redis.restart('--appendonly', 'yes')
     await withClient(async (ask) => {
@@ -103,7 +103,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     await redis.restart()
   })
 
-  it('halted for 5 s', async () => {
+  it('halted for 5 s refuses and recovers', async () => {
     const rows = await faulty({
       name: 'SIGSTOP 5 s',
       holdMs: 4500,
@@ -111,37 +111,37 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
       hurt: () => redis.signal('SIGSTOP'),
       heal: () => redis.signal('SIGCONT'),
     })
-    figure('F04', told(rows), SLOW, allHeld(rows))
+    figure('F04', figureText(rows), SLOW, allHeld(rows))
   })
 
-  it('slow by 200 ms', async () => {
+  it('slow by 200 ms refuses and recovers', async () => {
     const rows = await faulty({ name: '+200 ms', slowMs: 250, hurt: () => proxy.delay(200), heal: () => proxy.pass() })
-    figure('F04', told(rows), SLOW, allHeld(rows))
+    figure('F04', figureText(rows), SLOW, allHeld(rows))
   })
 
   it.each(LONG ? (['both', 'up', 'down'] as const) : (['down'] as const))(
-    'behind a line that has stalled (%s)',
+    'behind a stalled line (%s) refuses and recovers',
     async (way) => {
       await faulty({ name: `stalled ${way}`, slowMs: 250, hurt: () => proxy.stall(way), heal: () => proxy.pass() })
     },
   )
 
-  it('full, and refuses to count', async () => {
+  it('full refuses to count and authenticates nobody', async () => {
     const rows = await faulty({
       name: 'full (noeviction)',
       hurt: () => redis.cli('config', 'set', 'maxmemory', '1'),
       heal: () => redis.cli('config', 'set', 'maxmemory', '0'),
     })
-    figure('F05', told(rows), `0 authenticated; ${KILLED}`, allHeld(rows))
+    figure('F05', figureText(rows), `0 authenticated; ${KILLED}`, allHeld(rows))
   })
 
-  it('flushed under load: sessions are begun anew, and who was locked stays locked', async () => {
+  it('flushed under load begins new sessions, and locked members stay locked', async () => {
     await withClient(async (ask) => {
       const who = newPerson()
       await who.enroll(ask)
       const lock = `/users/${who.userRef}/verify`
       let locked = { session: '', mode: 'biometric' }
-      // Five wrong ones in a row close typing for 30 s; a session takes three.
+      // Five wrong patterns in a row close typing for 30 s; a session accepts three.
       while (locked.mode === 'biometric') {
         const { session } = await ask('bootstrap', 'GET', `/users/${who.userRef}`)
         for (let n = 0; n < 3; n++) {
@@ -168,7 +168,7 @@ describe.skipIf(!possible)('a service whose Redis is', { timeout: 90_000 }, () =
     })
   })
 
-  it('evicting, does not start', async () => {
+  it('evicting does not start', async () => {
     const evicting = await startOwnRedis('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru')
     const starts = LONG ? 10 : 1
     let refused = 0

@@ -13,12 +13,14 @@ import { checkSums } from './check-sums.js'
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
-/** Deleted after the backup was made. */
+/** Accounts that are deleted after the backup. */
 const ERASED = LONG ? 1000 : 12
 const KEPT = 3
 const CODE = '749205'
 
-/** A backup of yesterday, everything archived since, and what became of the database. One after the other. */
+/**
+ * A backup of yesterday, the log that was archived since, and the loss of the database. The tests depend on each other.
+ */
 describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800_000 : 120_000 }, () => {
   const files = mkdtempSync(join(tmpdir(), 'keystride-lists-'))
   const list = join(files, 'erasures.jsonl')
@@ -59,7 +61,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
       for (let n = 0; n < ERASED; n++) erased.push(await enroll(service, `erased-${n}`))
       kept = []
       for (let n = 0; n < KEPT; n++) kept.push(await enroll(service, `kept-${n}`))
-      // One who left and came back before the backup stays; one who leaves after it stays away.
+      // A person who left and came back before the backup stays; one who leaves after it stays away.
       await withCode(service, 'back')
       expect((await takeOff(service, 'back')).status).toBe(200)
       sessions = [await withCode(service, 'back'), await withCode(service, 'gone')]
@@ -70,7 +72,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
 
       for (const { userRef } of erased) expect((await service.call('DELETE', `/users/${userRef}`)).status).toBe(200)
       expect((await takeOff(service, 'gone')).status).toBe(200)
-      // The same reference is another account by now.
+      // The same userRef is now another account.
       await enroll(service, 'erased-0', 1)
       await enroll(service, 'later')
       env = service.env
@@ -97,7 +99,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     rmSync(files, { recursive: true, force: true })
   })
 
-  it('comes back from its backup and the archived log with every row of every table', async () => {
+  it('is restored from the backup and the archived log with every row of every table', async () => {
     const copy = join(backup, '..', 'copy')
     cpSync(backup, copy, { recursive: true, preserveTimestamps: true })
     writeFileSync(join(copy, 'recovery.signal'), '')
@@ -119,7 +121,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     )
   })
 
-  it('refuses a list of erasures that is cut short, and does nothing', async () => {
+  it('refuses a truncated list of erasures, and changes nothing', async () => {
     restored = await debian.serve(backup)
     keystride = keystrideWith({ ...env, DATABASE_URL: restored.url })
     const cut = join(files, 'cut')
@@ -130,7 +132,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     expect(await checkSums(restored)).toEqual(before)
   })
 
-  it('comes back from the backup alone without anybody who was erased since, and with nobody signed in', async () => {
+  it('is restored from the backup alone without the people erased since, and without any session', async () => {
     const server = restored as DebianServer
     const there = async () =>
       Number(
@@ -171,7 +173,7 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     const roster = await service.call('GET', '/users/desk/members')
     expect(roster.json.members.map(({ memberRef }: { memberRef: string }) => memberRef)).toEqual(['back'])
 
-    // Who was not erased signs in as before.
+    // All others sign in as before.
     let asBefore = 0
     for (const { userRef, fresh } of kept) {
       const { session } = await service.bootstrap(userRef)
@@ -189,13 +191,13 @@ describe.skipIf(why !== null)('a database that is lost', { timeout: LONG ? 1_800
     expect(asBefore).toBe(KEPT)
     figure(
       'F21',
-      `backup restored, erasures done again: ${alive} of ${old} old sessions live`,
+      `backup restored, erasures applied: ${alive} of ${old} old sessions live`,
       '0 live',
       alive === 0 && old > ERASED,
     )
     figure(
       'T33',
-      `backup from before, restored: ${authenticated} of ${ERASED + 1} erased since authenticate`,
+      `older backup restored: ${authenticated} of ${ERASED + 1} people erased since authenticate`,
       `0 of ${ERASED + 1}`,
       authenticated === 0,
     )

@@ -39,7 +39,7 @@ describe.skipIf(why !== null)('two processes behind haproxy', () => {
   })
 
   it(
-    'are restarted one after the other under load, and nobody is refused',
+    'are restarted one after the other under load, and no request is refused',
     async () => {
       const outcomes: Record<string, number> = {}
       let total = 0
@@ -61,7 +61,7 @@ describe.skipIf(why !== null)('two processes behind haproxy', () => {
         }
         ask.end()
       }
-      /** One connection that is kept all along. */
+      /** Sends requests over one kept-alive connection. */
       async function asksAgainAndAgain(): Promise<void> {
         const connection = await keepAlive(haproxy.port)
         for (let n = 0; !over; n++) {

@@ -19,10 +19,10 @@ import { figure } from '../trust/figure.js'
 const READS = Number(process.env.ROTATION_READS ?? 100_000)
 const ORGANIZATIONS = 20
 const READERS = 8
-/** A reader empties its cache of data keys after so many reads, so that most organizations are unwrapped again. */
+/** Reads after which a reader empties its cache of data keys, so that it unwraps most organizations again. */
 const READS_A_CACHE = 500
 const SAMPLE_BYTES = 2_000
-/** One read in so many also seals a sample of its own and opens that. */
+/** One read in 10 also seals and opens a new sample. */
 const SEAL_EVERY = 10
 
 let fresh: FreshDatabase
@@ -45,7 +45,7 @@ const [keyA, keyB] = [randomBytes(32), randomBytes(32)]
 const nobody = { id: '', plain: randomBytes(1), sealed: randomBytes(1) }
 const binding = { accountId: 'a', memberId: 'm', patternId: 'p', generation: 0 }
 
-/** The keys of the serving process, and those of the command that rotates for the nth time. */
+/** The keys of the serving process, and those of the nth rotation command. */
 const ways: readonly { name: string; service: () => KeyRing; command: (n: number) => KeyRing }[] = [
   {
     name: 'given keys, back and forth',
@@ -56,7 +56,7 @@ const ways: readonly { name: string; service: () => KeyRing; command: (n: number
 ]
 
 describe.each(ways)('rotations of $name', ({ name, service, command }) => {
-  it(`fail none of ${READS} reads meanwhile`, async () => {
+  it(`fail none of ${READS} concurrent reads`, async () => {
     const keyWrap = createKeyWrap(service())
     const wrappedKeys = postgresWrappedKeys(serving)
     let unwraps = 0

@@ -15,7 +15,7 @@ type Env = Record<string, string>
 
 const command = fileURLToPath(new URL('../../bin/keystride.mjs', import.meta.url))
 const CODE = '749205'
-/** Sign-ins that have to come in before a rotation, and after the last one. */
+/** Sign-ins that must succeed before a rotation, and after the last one. */
 const SIGN_INS = 3
 
 let folder: string
@@ -36,7 +36,7 @@ async function keystride(env: Env, ...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** Somebody with a profile and a code, who signs in with both. */
+/** A person with a profile and a code, who signs in with both. */
 function someone(apikey: string, userRef: string, seed: number) {
   const who = person(seed)
   const body = (n: number) => who.types(suggestWords('en', n).join(' '), n)
@@ -68,7 +68,7 @@ function someone(apikey: string, userRef: string, seed: number) {
       }
       expect(await call('PUT', '/security-code', { securityCode: CODE })).toMatchObject({ status: 200 })
     },
-    /** The code always signs in; typing is scored against the whole profile, and mostly does. */
+    /** The code must always sign in. Typing is scored against the whole profile and mostly succeeds. */
     async signIn() {
       await call('GET', '')
       const coded = await call('POST', '/verify', { securityCode: CODE })
@@ -76,7 +76,7 @@ function someone(apikey: string, userRef: string, seed: number) {
       const { status, json } = await call('POST', '/verify', body(typed++))
       expect(status, JSON.stringify(json)).toBe(200)
       if (json.reason === 'detection-bot') return
-      // Five enrolled, and what the profile may have learned meanwhile.
+      // Five enrolled references, and the adaptive ones added meanwhile.
       expect(json.authentication.nPatternsRefUsed, JSON.stringify(json)).toBeGreaterThanOrEqual(5)
       signIns++
       if (json.authentication.authenticated) accepted++
@@ -86,7 +86,7 @@ function someone(apikey: string, userRef: string, seed: number) {
   }
 }
 
-/** Signs in all the time while the rotations run one after the other. */
+/** Signs in continuously while the rotations run one after the other. */
 async function signInDuring(people: readonly ReturnType<typeof someone>[], rotations: (() => Promise<string>)[]) {
   let over = false
   const signingIn = Promise.all(
@@ -115,8 +115,8 @@ async function signInDuring(people: readonly ReturnType<typeof someone>[], rotat
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64')
 const idOf = (fill: number) => givenKeys(Buffer.alloc(32, fill)).present().id
 
-describe('a service whose encryption key is rotated while people sign in', () => {
-  it('goes on, back and forth, starts with the new key alone, and without it says what is missing', async () => {
+describe('a service whose encryption key is rotated during sign-ins', () => {
+  it('serves during rotations back and forth, starts with the new key alone, and without it names the missing key', async () => {
     const fresh = await freshDatabase()
     const env = (present: number, previous?: number): Env => ({
       DATABASE_URL: fresh.url,
@@ -156,13 +156,13 @@ describe('a service whose encryption key is rotated while people sign in', () =>
     await fresh.drop()
   }, 120_000)
 
-  it('finds each new key of the embedded default by itself, and after a restart', async () => {
+  it('finds each new key of the embedded default by itself and after a restart', async () => {
     const env = { KEYSTRIDE_DATA: folder }
     service = await startProcess(env)
     const { apikey } = service.demo()
     const people = [someone(apikey, 'ann', 11), someone(apikey, 'bob', 12)]
     for (const one of people) await one.enroll()
-    // The running service has unwrapped no data key of this one when its third encryption key comes.
+    // The running service has not unwrapped this data key before its third encryption key appears.
     const id = (await keystride(env, 'organization', 'create', 'Acme')).split('\n')[0] ?? ''
     const others = await keystride(env, 'key', 'issue', id)
     const rotate = () => keystride(env, 'key', 'rotate')

@@ -44,8 +44,8 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
 }
 
-describe('clients that go away', { timeout: LONG ? 600_000 : 90_000 }, () => {
-  it(`at any byte, and while they are served, ${ABORTS} times, leave nothing in flight and no connection in use`, async () => {
+describe('clients that disconnect', { timeout: LONG ? 600_000 : 90_000 }, () => {
+  it(`at any byte or during the work, ${ABORTS} times, leave no request in flight and no connection in use`, async () => {
     const who = newPerson()
     await who.enroll(ask)
     const { session } = await ask('bootstrap', 'GET', `/users/${who.userRef}`)
@@ -74,14 +74,14 @@ describe('clients that go away', { timeout: LONG ? 600_000 : 90_000 }, () => {
       const wholly = random(2) === 0
       const connection = await rawClient(port)
       await connection.send(wholly ? text : text.slice(0, random(text.length)))
-      // Half of them leave in the middle of a request, half while it is worked on.
+      // Half of them disconnect during a request, half while it is served.
       if (wholly) await delay(random(20))
       if (i % 3 === 0) connection.socket.destroy()
       else connection.socket.resetAndDestroy()
     }
     for (let i = 0; i < ABORTS; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => rude(i + n)))
 
-    // The one that asks is in flight itself.
+    // The request for the metrics is in flight itself.
     await until(async () => (await metric('keystride_http_requests_in_flight')) === 1, 60_000)
     const direct = postgres(fresh.url, { max: 1 })
     await until(async () => {
@@ -100,7 +100,7 @@ describe('clients that go away', { timeout: LONG ? 600_000 : 90_000 }, () => {
 })
 
 describe('a bug in a handler', { timeout: 90_000 }, () => {
-  it(`is a 500 whose request id is in the log once, ${THROWS} times, and the process lives`, async () => {
+  it(`is a 500 whose request id is in the log once, ${THROWS} times, and the process survives`, async () => {
     const owner = postgres(fresh.url, { max: 1 })
     await owner`alter table keystride.account rename to account_mislaid`
     const before = service.output().length
@@ -122,7 +122,7 @@ describe('a bug in a handler', { timeout: 90_000 }, () => {
     expect((await ask('bootstrap', 'GET', '/users/bug-0')).status).toBe(404)
   })
 
-  it('that nobody awaited ends the process with status 1 and a word in the log; the next start serves', async () => {
+  it('in an unawaited promise ends the process with status 1 and a log line; the next start serves', async () => {
     const hook = join(folder, 'hook.mjs')
     writeFileSync(hook, `process.on('SIGUSR2', () => void Promise.reject(new Error('left lying about')))\n`)
     const doomed = await startProcess({ ...env, NODE_OPTIONS: `--import=${hook}` })
@@ -134,7 +134,7 @@ describe('a bug in a handler', { timeout: 90_000 }, () => {
     expect(doomed.output()).toContain('left lying about')
     const next = await startProcess(env)
     const ms = Math.round(next.startedInMs)
-    // A promise of an idle machine.
+    // Promised for an idle machine.
     if (LONG) figure('F14', `start after a crash: ${ms} ms`, '2 s', ms <= 2000)
     await next.stop()
   })

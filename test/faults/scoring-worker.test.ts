@@ -16,7 +16,7 @@ import { table } from './figures.js'
 
 const files = { wasmFile: wasmFile(), modelFile: modelFile() }
 const replayKey = new Uint8Array(32).fill(3)
-/** Kills of each kind. */
+/** Rounds for each kind of death. */
 const ROUNDS = LONG ? 170 : 3
 
 let sessions = 0
@@ -71,19 +71,20 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
     }
     const of = 20 * ROUNDS
     figure('F13', `${2 * ROUNDS} kills (${deed}): ${of - wellJudged} of ${of} others failed`, '0', wellJudged === of)
-    // Each killed two workers: one with the others behind it, one alone. A starved machine may cost an innocent one.
+    // Each killer costs two workers: one with the others in its batch, one alone. On a starved machine an innocent task
+    // may cost one more.
     expect(messages.length).toBeGreaterThanOrEqual(2 * ROUNDS)
     const worst = (values: number[]) => `${Math.round(Math.max(...values))} ms`
     figures.push({ deed, kills: String(2 * ROUNDS), 'others, slowest': worst(othersMs), itself: worst(itselfMs) })
   })
 
-  it('once only is answered, by the next worker', async () => {
+  it('only once is answered by the next worker', async () => {
     await expect(pool.score(task('exit-once'))).resolves.toMatchObject({ ok: true })
-    // One is that of the deed; a machine that stands still for as long as a task may take costs another one.
+    // One death by the deed; a machine that stands still for the time limit of a task may cause another.
     expect(messages.length).toBeGreaterThanOrEqual(1)
   })
 
-  it('twice is no readable pattern from then on, and costs no third worker', async () => {
+  it('twice is unreadable from then on, and costs no third worker', async () => {
     const killer = task('exit')
     const again = { ...killer, body: killer.body.slice() }
     await expect(pool.score(killer)).rejects.toThrow()
@@ -91,7 +92,7 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
     expect(messages).toHaveLength(2)
   })
 
-  it('by a trap in the kernel costs no worker: it is tried on a fresh kernel, then refused', async () => {
+  it('by a trap in the kernel costs no worker: it is retried on a fresh kernel, then refused', async () => {
     const trapping = pool.score(task('trap'))
     const others = [task(), task()].map((one) => pool.score(one))
     await expect(trapping).rejects.toThrow('unreachable')
@@ -100,7 +101,7 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
     expect(messages).toEqual([])
   })
 
-  it('is answered for on closing, too', async () => {
+  it('is also answered while the pool closes', async () => {
     const killer = pool.score(task('exit')).catch(() => 'refused')
     const other = pool.score(task())
     await pool.close()
@@ -109,7 +110,7 @@ describe('a pattern that kills its worker', { timeout: 180_000 }, () => {
   })
 })
 
-it('a pattern that kills its worker is a 500 with its request id in the log once, the next time 422; the rest is well', async () => {
+it('a pattern that kills its worker is a 500 with one log line, then 422; other requests succeed', async () => {
   const fresh = await freshDatabase()
   const lines: string[] = []
   const log = jsonLog('error', (line) => void lines.push(line))
@@ -123,7 +124,7 @@ it('a pattern that kills its worker is a 500 with its request id in the log once
   const { apikey } = await administration(stores).issueKey(id, 'test')
   const users = `http://127.0.0.1:${serving.port}/core/users`
   async function enroll(userRef: string, body: unknown) {
-    // On a crowded machine six at once may be too many for the second that a statement may take.
+    // On a loaded machine six concurrent calls may exceed the second that a statement may take.
     while ((await fetch(`${users}/${userRef}`, { method: 'POST', headers: { apikey } })).status === 503) {}
     const session = (await fetch(`${users}/${userRef}`, { headers: { apikey } })).headers.get('x-service-session') ?? ''
     const answer = await fetch(`${users}/${userRef}/typing-patterns`, {
@@ -143,7 +144,7 @@ it('a pattern that kills its worker is a 500 with its request id in the log once
   expect(killer).toMatchObject({ status: 500, reason: 'internal-error' })
   expect(killer?.message).toContain(killer?.requestId)
   expect(lines.filter((line) => line.includes(killer?.requestId ?? '?'))).toHaveLength(1)
-  // Made-up people are now and then taken for the machines they are.
+  // A made-up person is sometimes taken for a machine.
   for (const { status, reason } of others)
     expect(['stored', 'detection-bot']).toContain(status === 200 ? 'stored' : reason)
   expect(await enroll('killer', deadly)).toMatchObject({ status: 422, reason: 'invalid-data' })

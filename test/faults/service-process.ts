@@ -11,16 +11,16 @@ export interface ServiceProcess {
   readonly core: string
   readonly startedInMs: number
   readonly process: ChildProcess
-  /** Everything it has printed so far. */
+  /** Everything that the process has printed so far. */
   readonly output: () => string
   readonly demo: () => { apikey: string; core: string; links: string; dashboard: string }
-  /** Kills without warning and waits until the process is gone. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>
-  /** Asks to stop; gives the exit status and how long it took. */
+  /** Asks the process to stop. Returns its exit status and the time it took. */
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null; tookMs: number }>
 }
 
-/** Starts what `npm start` starts, as a process of its own, and waits until it serves. */
+/** Starts the same program as `npm start` in a child process, and waits until it serves. */
 export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
   const port = env.PORT ?? String(await freePort())
   const core = `http://localhost:${port}/core`
@@ -34,7 +34,7 @@ export async function startProcess(env: Record<string, string>): Promise<Service
       LOG_LEVEL: 'warn',
       SCORING_WORKERS: '1',
       PROCESSES: '1',
-      // Nobody is sent away for the sake of a loaded machine: tests of that say how long they wait.
+      // A long queue, so that a loaded machine sheds no request; tests of shedding set their own.
       QUEUE_MS: '20000',
       ...env,
     },

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server that can be told to keep an answer back. */
+/** A TCP proxy that can hold back an answer. */
 export interface SlowLane {
   readonly port: number
-  /** The next request that holds these bytes reaches the server; what comes back on its connection waits for `open`. */
+  /**
+   * Passes on the next request that contains these bytes, and holds back what the server sends on its connection until
+   * `open`.
+   */
   holdAnswerTo(bytes: string): { readonly held: Promise<void>; open(): void }
   close(): Promise<void>
 }

@@ -10,16 +10,16 @@ import {
 } from '../../src/domain/attempts.js'
 import { lockMs } from '../domain/attempts-oracle.js'
 
-/** What must hold of the records, whatever has happened. */
+/** Violations of the invariants in the records, whatever faults occurred. */
 interface Invariants {
-  /** Attempts that were judged while their kind was locked, or past twenty failures in a day. */
+  /** Attempts that were judged during a lock of their kind, or after twenty failures in a day. */
   readonly beyondLadder: number
-  /** Members whose counters are not what their records make. */
+  /** Members whose counters do not follow from their records. */
   readonly miscounted: number
   readonly members: number
-  /** Accounts that were deleted, and are there. */
+  /** Deleted accounts that exist. */
   readonly back: number
-  /** The ledger's chain is whole, and its last event says what there is. */
+  /** Whether the usage ledger's chain is intact and its last event has the current counts. */
   readonly ledgerWhole: boolean
 }
 
@@ -86,7 +86,7 @@ export async function invariantsOf(
   }
 }
 
-/** Locks of one member by the rules as they are written, read off the records one by one. */
+/** The lock ladder of one member by the written rules, applied to the records one by one. */
 function newLadder() {
   const kinds = {
     biometric: { inARow: 0, openAt: 0, failures: [] as number[] },

@@ -12,24 +12,24 @@ import { type OwnPostgres, type OwnRedis, startOwnPostgres, startOwnRedis } from
 import { startProxy, type TcpProxy } from './tcp-proxy.js'
 
 /**
- * Two processes of the service on stores of their own. What the first says to them passes through lines that can stall; the
- * second has them to itself, so that nothing of this process is in its way.
+ * Two processes of the service on their own stores. The first reaches the stores through proxies that can stall. The
+ * second reaches them directly, so that delays of this process do not affect it.
  */
 export interface SoakDeployment {
   readonly apikey: string
   readonly organizationId: string
-  /** Past every proxy. */
+  /** URL of the database itself, not of a proxy. */
   readonly databaseUrl: string
   readonly redisPort: number
   readonly server: OwnPostgres
-  /** The first is killed now and then, the second never. */
+  /** The first is killed at times, the second never. */
   readonly services: [mortal: ServiceProcess, lasting: ServiceProcess]
   readonly ports: readonly [mortal: number, lasting: number]
   readonly redis: OwnRedis
   readonly lines: readonly TcpProxy[]
-  /** The mortal one is killed and starts again. */
+  /** Kills the mortal process and starts it again. */
   revive(): Promise<void>
-  /** Redis starts again with what it had, or as a new one. */
+  /** Restarts Redis with its data, or empty. */
   restartRedis(empty: boolean): Promise<void>
   close(): Promise<void>
 }
@@ -94,22 +94,25 @@ export async function soakDeployment(more: Record<string, string>): Promise<Soak
 
 export interface SoakFault {
   readonly name: string
-  /** The ports whose calls it excuses. */
+  /** Ports whose failed calls this fault excuses. */
   readonly hits: readonly number[]
-  /** It breaks connections of clients, too. */
+  /** Whether it also breaks connections of clients. */
   readonly breaks: boolean
-  /** It forgets the sessions. */
+  /** Whether it deletes the sessions. */
   readonly forgets: boolean
-  /** Resolves once what was hurt is back. */
+  /** Resolves when everything that the fault affected is back. */
   readonly happen: () => Promise<void>
 }
 
 const HELD_MS = 2000
-/** Until what was killed is started again. */
+/** Time between a kill and the restart, ms. */
 const DOWN_MS = 1000
 const RUDE = 60
 
-/** Every fault of the soak. `random` is uniform in (0, 1); who goes away in the middle asks for what `rude` would have. */
+/**
+ * All faults of the soak. `random` returns uniform values in (0, 1); `rude` returns the next request of a client that
+ * disconnects.
+ */
 export function soakFaults(on: SoakDeployment, random: () => number, rude: () => Asker): SoakFault[] {
   const { server, redis, ports } = on
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)]
@@ -179,7 +182,7 @@ export function soakFaults(on: SoakDeployment, random: () => number, rude: () =>
       },
     },
     {
-      name: `${RUDE} clients that go away`,
+      name: `${RUDE} clients that disconnect`,
       hits: [],
       breaks: false,
       forgets: false,
@@ -188,7 +191,7 @@ export function soakFaults(on: SoakDeployment, random: () => number, rude: () =>
   ]
 }
 
-/** Clients that leave in the middle of a request, or while it is worked on. */
+/** Clients that disconnect during a request or while it is served. */
 async function goAway({ ports }: SoakDeployment, random: () => number, rude: () => Asker): Promise<void> {
   for (let n = 0; n < RUDE; n++) {
     const asker = rude()
@@ -204,7 +207,7 @@ async function goAway({ ports }: SoakDeployment, random: () => number, rude: () 
   }
 }
 
-/** The same things in another order each round, without end. */
+/** Endless rounds of the same items, each round in another order. */
 export function* inSeededOrder<T>(things: readonly T[], random: () => number): Generator<T, never> {
   for (;;) {
     const round = [...things]

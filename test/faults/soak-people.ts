@@ -4,50 +4,50 @@ import { person, randomFrom } from '../../src/typist/made-up-person.js'
 import type { Load } from './load.js'
 import type { Asker } from './steady-load.js'
 
-/** What everybody was told, to be held against the database. */
-interface Books extends Pick<Load, 'enrolled' | 'judged' | 'authenticated'> {
-  /** Attempts that were answered as judged, and failed. */
+/** The answers of all clients, to compare with the database. */
+interface AnswerRecords extends Pick<Load, 'enrolled' | 'judged' | 'authenticated'> {
+  /** Number of attempts that were judged and failed. */
   readonly failed: () => number
   /** Accounts whose deletion was answered with 200. */
   readonly deleted: ReadonlySet<string>
-  /** Sessions that were refused as unknown: when they were begun, and when refused. */
+  /** Sessions that were refused as unknown: time of their start and of the refusal, ms. */
   readonly sessionsLost: readonly { readonly begunAt: number; readonly at: number }[]
-  /** Answers that are neither an outage nor in the order of things. */
+  /** Answers that are neither an outage nor expected. */
   readonly odd: readonly string[]
 }
 
-export interface People extends Books {
-  /** Whoever asks next: one of them at a time, until they have heard the answer. */
+export interface People extends AnswerRecords {
+  /** The next client to send a request. A client is not chosen again before it has its answer. */
   choose(): Asker
-  /** All who sign in are enrolled. */
+  /** Whether enough clients that sign in are enrolled. */
   ready(): boolean
-  /** A new session of somebody: what needs a connection to the database. */
+  /** A client that begins a session, which needs a connection to the database. */
   beginner(): Asker
-  /** Somebody with a security code: what needs a thread that hashes. */
+  /** A client with a security code, which needs a hash thread. */
   coder(): Asker
 }
 
 interface Crowd {
   readonly apikey: string
   readonly seed: number
-  /** Who sign in; somebody new takes the place of somebody else. */
+  /** Number of clients that sign in. A newly enrolled one replaces the oldest. */
   readonly signers: number
-  /** Who are imitated by somebody that does not let off. */
+  /** Number of clients that an impostor attacks continuously. */
   readonly beset: number
 }
 
 const A_SESSION = 3
 const CODE = '918273'
 const WRONG_CODE = '172839'
-/** Half of what a session lives: none is used that might have run out. */
+/** Half the lifetime of a session, so that no used session has expired. */
 const FRESH_MS = 450_000
 
-/** Shares of all requests; the rest, four in five, are sign-ins by typing: a new session and three verifies each. */
+/** Shares of all requests. The other four in five are sign-ins by typing: a new session and three verifies each. */
 const SHARES = { enrolling: 0.08, beset: 0.04, codes: 0.04, leaving: 0.02, reading: 0.02 }
-/** Of the sign-ins by typing, how many somebody else types. */
+/** Share of impostors among the sign-ins by typing. */
 const WRONG = 0.05
 
-/** People in a mixed load, in an order and with typing that `seed` fixes. */
+/** The clients of a mixed load; `seed` fixes their order and their typing. */
 export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
   const random = randomFrom(seed)
   const enrolled = new Map<string, { sent: number; acknowledged: number }>()
@@ -69,15 +69,15 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
   }
   const begin = (userRef: string) => ask('bootstrap', 'GET', `/core/users/${userRef}`)
   const create = (userRef: string) => ask('create', 'POST', `/core/users/${userRef}`)
-  /** An outage, or nothing at all: to be asked again. */
+  /** An outage or no answer: the client asks again. */
   const isOutage = (status: number) => status === 0 || status >= 500
   const note = (what: string, status: number, body: Buffer) => odd.push(`${what}: ${status} ${body.toString()}`)
 
-  /** A session of somebody: the one it has, or '' until a new one is begun. */
+  /** The session of a client: its current one, or '' until a new one begins. */
   function sessionOf(userRef: string) {
     let [id, begunAt, left] = ['', 0, 0]
     return {
-      /** Null where a new one has to be begun first. */
+      /** The session id; null if a new session must begin first. */
       use(): string | null {
         if (left === 0 || performance.now() - begunAt > FRESH_MS) return null
         left -= 1
@@ -91,7 +91,7 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
       usedUp(): void {
         left = 0
       },
-      /** 400: it is not known any more. */
+      /** After a 400: the service does not know the session. */
       lost(): void {
         sessionsLost.push({ begunAt, at: performance.now() })
         left = 0
@@ -104,7 +104,7 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
   type Session = ReturnType<typeof sessionOf>
 
   function heardVerify(session: Session, status: number, body: Buffer): void {
-    // Hashes of codes have a queue of their own, and are sent away where it is full.
+    // Code hashes have their own queue, and are refused with 429 when it is full.
     if (isOutage(status) || status === 429) return
     if (status === 400) {
       session.lost()
@@ -120,7 +120,7 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
     else note('verify', status, body)
   }
 
-  /** Begins a session and uses it up, again and again. */
+  /** A client that begins a session, uses it up, and repeats that. */
   function visitor(userRef: string, attempt: () => unknown, what = 'verify'): Asker {
     const session = sessionOf(userRef)
     let beginning = false
@@ -138,13 +138,16 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
   }
 
   const wordsOf = (n: number) => suggestWords('en', n).join(' ')
-  /** Somebody nobody is, far slower than all others, and different each time. */
+  /** Typing of a new impostor, far slower than all enrolled people. */
   const stranger = () => {
     const n = 500_000 + names++
     return person(n).types(wordsOf(n), n, { tempo: 2 })
   }
 
-  /** Is created and enrolled; `done` once five patterns are stored. What is refused is typed anew. */
+  /**
+   * A client that creates an account and enrolls; calls `done` when five patterns are stored. A refused pattern is
+   * replaced by a new one.
+   */
   function newcomer(done: (userRef: string, typing: () => unknown) => void): Asker {
     const n = names++
     const userRef = `person-${n}`
@@ -175,16 +178,16 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
         if (status === 400) return session.lost()
         session.goOn()
         if (status === 200) counted.acknowledged += 1
-        // What was not answered may have been stored: then the profile is complete before five are acknowledged.
+        // A pattern without an answer may be stored, so the profile may be complete before five are acknowledged.
         else if (status === 409 && counted.sent > counted.acknowledged) return finish()
-        // Made-up people are now and then taken for the machines they are.
+        // A made-up person is sometimes taken for a machine.
         else if (status !== 422 || !body.includes('detection-bot')) note('enroll', status, body)
         if (counted.acknowledged >= 5) finish()
       },
     }
   }
 
-  /** Has a code and nothing else; one in ten is wrong. */
+  /** A client with a code and no profile; one code in ten is wrong. */
   function coder(): Asker {
     const userRef = `coder-${names++}`
     const session = sessionOf(userRef)
@@ -204,14 +207,14 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
         if (doing === 'begin') return session.begun(status, body)
         if (isOutage(status) || status === 429) return
         if (status === 400) return session.lost()
-        // The same code again is refused as the previous one: an answer that was lost had set it.
+        // 422: the request without an answer had set this code, and a code may not equal the previous one.
         if (status >= 300 && !(doing === 'choose' && status === 422)) note(doing, status, body)
         doing = doing === 'create' ? 'begin' : 'visit'
       },
     }
   }
 
-  /** Comes and goes: an account after the other is created and deleted. */
+  /** A client that creates and deletes one account after the other. */
   function leaver(): Asker {
     let userRef = ''
     let created = true
@@ -227,7 +230,7 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
           created = true
           return
         }
-        // 404: an answer that was lost had deleted it.
+        // 404: the request without an answer had deleted it.
         if (status !== 200 && status !== 404) note('delete', status, body)
         deleted.add(userRef)
         userRef = ''
@@ -247,10 +250,10 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
 
   const idle = { signing: [], enrolling: [], beset: [], codes: [], leaving: [], reading: [] } as Record<string, Asker[]>
   let [signing, besetNow] = [0, 0]
-  /** Those who were enrolled, and are somebody else from now on. */
+  /** Newcomers that are enrolled and continue as another client. */
   const finished = new WeakSet<Asker>()
 
-  /** One who asks, back among the idle once they have heard. */
+  /** An idle client of this kind, or a new one; null if there is none. It is idle again after its answer. */
   function of(kind: string, make: (() => Asker) | null): Asker | null {
     const asker = idle[kind]?.shift() ?? make?.() ?? null
     if (asker === null) return null
@@ -267,7 +270,7 @@ export function createPeople({ apikey, seed, signers, beset }: Crowd): People {
       finished.add(asker)
       if (besetNow < beset) {
         besetNow += 1
-        // Now and then the one whose account it is.
+        // One pattern in five is the owner's.
         idle.beset?.push(visitor(userRef, () => (random() < 0.2 ? typing() : stranger())))
         return
       }

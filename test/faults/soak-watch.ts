@@ -10,13 +10,13 @@ import { until } from '../storage/fixtures.js'
 import { client } from './load.js'
 import type { SoakDeployment } from './soak-faults.js'
 
-/** From when to when, as performance.now() counts. */
+/** A period, as performance.now(). */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Again and again until it is stopped. */
+/** Repeats `work` with pauses of `everyMs`. Returns a function that stops it. */
 function again(everyMs: number, work: () => Promise<void>): () => Promise<void> {
   let over = false
   const running = (async () => {
@@ -32,9 +32,9 @@ function again(everyMs: number, work: () => Promise<void>): () => Promise<void> 
 }
 
 interface StatusWatch {
-  /** The slowest answer since it was last asked for, ms: what a busy machine adds. */
+  /** The slowest answer since the last call, ms: the delay by a loaded machine. */
   slowest(): number
-  /** Resolves once every service has said OK to somebody who asked after that moment. */
+  /** Resolves when every service has answered OK to a request after `since`. */
   allOk(since: number): Promise<void>
   stop(): Promise<void>
 }
@@ -67,21 +67,24 @@ export function watchStatus({ ports }: SoakDeployment): StatusWatch {
   }
 }
 
-/** A commit, a flush and a ping of Redis take a millisecond or two; the service gives Redis 150 ms, and a silent database 300. */
+/**
+ * A commit, a flush and a ping of Redis take a millisecond or two. The service waits 150 ms for Redis and 300 ms for a
+ * silent database.
+ */
 const LATE_MS = 75
 const PAGE_BYTES = 8192
 
 interface StoreWatch {
-  /** When a store answered late, or not at all, to somebody who asks it past the service. */
+  /** Periods in which a store answered this process late or not at all; the service is not involved. */
   readonly late: readonly Span[]
-  /** When the disk that they are on kept somebody waiting who is no store. */
+  /** Periods in which a write to the disk of the stores took long for this process, which is not a store. */
   readonly diskLate: readonly Span[]
-  /** When this process stood still, and with it the lines that pass through it. */
+  /** Periods in which this process stood still, and so did the proxies that run in it. */
   readonly stalls: readonly Span[]
   stop(): Promise<void>
 }
 
-/** What other work on the machine does to the stores: a disk or a processor that is not to be had. */
+/** Detects delays of the stores by other work on the machine: a busy disk or processor. */
 export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): Promise<StoreWatch> {
   const [late, diskLate]: [Span[], Span[]] = [[], []]
   const folder = await mkdtemp(join(tmpdir(), 'keystride-soak-disk-'))
@@ -136,15 +139,18 @@ export async function watchStores({ databaseUrl, redisPort }: SoakDeployment): P
   }
 }
 
-/** One look at the process that lasts. */
+/** One measurement of the lasting process. */
 export interface Grown {
   readonly at: number
   readonly rssMiB: number
-  /** Of one scoring kernel. */
+  /** Memory of one scoring kernel, bytes. */
   readonly wasmBytes: number
-  /** Of a core that it has had so far. */
+  /** Processor time so far, s. */
   readonly cpuS: number
-  /** What the same work took of a core at that moment, in this process: the speed of the machine, whatever the service does. */
+  /**
+   * Processor time of a fixed computation in this process at that moment, ms: the speed of the machine, independent of
+   * the service.
+   */
   readonly yardstickMs: number
 }
 
@@ -179,12 +185,12 @@ function yardstickMs(): number {
 }
 
 export interface OpenFiles {
-  /** Files and sockets, but for connections to the database. */
+  /** Files and sockets except connections to the database. */
   readonly others: number
   readonly toDatabase: number
 }
 
-/** What a process holds open. */
+/** The open files of a process. */
 export function openFiles(pid: number | undefined, databasePort: number): OpenFiles {
   const place = `/proc/${pid}`
   const remote = databasePort.toString(16).toUpperCase().padStart(4, '0')
@@ -197,7 +203,7 @@ export function openFiles(pid: number | undefined, databasePort: number): OpenFi
     try {
       return [readlinkSync(`${place}/fd/${fd}`)]
     } catch {
-      // It was closed since it was listed.
+      // Closed since it was listed.
       return []
     }
   })
@@ -205,7 +211,7 @@ export function openFiles(pid: number | undefined, databasePort: number): OpenFi
   return { others: held.length - toDatabase, toDatabase }
 }
 
-/** The slope of the line through the points that leaves the least squares; NaN of fewer than two. */
+/** Slope of the least-squares line through the points; NaN for fewer than two. */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(points.map((point) => point[0])), mean(points.map((point) => point[1]))]

@@ -7,15 +7,15 @@ import { FILES_MAX, haveGrown, POOL, RECOVERY_MS, type Soaked, soak, type Troubl
 import { invariantsOf } from './soak-audit.js'
 import { type SoakDeployment, soakDeployment } from './soak-faults.js'
 import { type Grown, type Span, slopeOf } from './soak-watch.js'
-import type { Told } from './steady-load.js'
+import type { Outcome } from './steady-load.js'
 
-/** Two hours in the long form; `SOAK_MINUTES` is any other length of it, held to the same bars. */
+/** Two hours in the long form; `SOAK_MINUTES` sets another length with the same bars. */
 const GIVEN = process.env.SOAK_MINUTES
 const MEASURED = LONG || GIVEN !== undefined
 const MINUTES = Number(GIVEN ?? 120)
 const WARM_UP_MS = MEASURED ? Math.min(5, MINUTES / 4) * 60_000 : 0
 const SEED = Number(process.env.SOAK_SEED ?? 24)
-/** The short form knows each fault once, and leaves the machine to the tests beside it. */
+/** The short form has each fault once, at a low load that leaves the machine to concurrent tests. */
 const EVERY_MS = MEASURED ? 60_000 : 7000
 const FAULTS = MEASURED ? Math.max(1, Math.floor(MINUTES)) : 9
 const SIZE = MEASURED ? { lanes: 64, signers: 256, perSecond: 0 } : { lanes: 16, signers: 24, perSecond: 25 }
@@ -28,7 +28,7 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
 
   beforeAll(
     async () => {
-      // The memory of people is full within the warm-up, not after an hour.
+      // A small cache of people, so that it is full within the warm-up instead of after an hour.
       on = await soakDeployment({ PROFILE_CACHE_MB: '4', DATABASE_POOL: String(POOL) })
       const say = (line: string) => (MEASURED ? console.log(line) : undefined)
       const plan = { seed: SEED, faults: FAULTS, everyMs: EVERY_MS, warmUpMs: WARM_UP_MS }
@@ -39,18 +39,18 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
   )
   afterAll(() => on.close(), 60_000)
 
-  it('answers every call but what a fault refuses, and knows every session that no fault has wiped out', () => {
+  it('fails no call except by a fault, and forgets no session except by a loss of Redis', () => {
     const { failures, troubles, storesLate, diskLate, linesLate, forgotten, people, answers, perSecond } = soaked
-    const others = failures.filter((told) => !troubles.some((one) => excuses(one, told)))
+    const others = failures.filter((outcome) => !troubles.some((one) => excuses(one, outcome)))
     const outages = failures.length - others.length
-    // A disk may keep a store waiting as by a fault, and so may other work on the machine; and the lines, which are ours.
-    const late = (spans: readonly Span[], told: Told) => spans.some((span) => isNear(span, told))
-    const starved = (told: Told) =>
-      (told.port === on.ports[0] && late(linesLate, told)) || late(MEASURED ? diskLate : storesLate, told)
-    const unexplained = others.filter((told) => !starved(told))
+    // A slow disk, other work on the machine, or a stall of our proxies may delay a store like a fault.
+    const late = (spans: readonly Span[], outcome: Outcome) => spans.some((span) => isNear(span, outcome))
+    const starved = (outcome: Outcome) =>
+      (outcome.port === on.ports[0] && late(linesLate, outcome)) || late(MEASURED ? diskLate : storesLate, outcome)
+    const unexplained = others.filter((outcome) => !starved(outcome))
     if (unexplained.length > 0) {
-      const besides = unexplained.filter((told) => late(storesLate, told)).length
-      console.log(`the stores were late to others, too, at ${besides} of ${unexplained.length} unexplained errors`)
+      const besides = unexplained.filter((outcome) => late(storesLate, outcome)).length
+      console.log(`the stores were late for this process too at ${besides} of ${unexplained.length} unexplained errors`)
       const kinds = new Map<string, number>()
       for (const { what, status } of unexplained)
         kinds.set(`${what} ${status}`, (kinds.get(`${what} ${status}`) ?? 0) + 1)
@@ -60,7 +60,7 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     const length = `${Math.round((soaked.ended - soaked.begun) / 1000)} s at ${perSecond.toFixed(0)}/s, ${FAULTS} faults`
     const lateOnes = others.length - unexplained.length
     const whose = MEASURED ? 'the disk' : 'stores'
-    const besides = lateOnes === 0 ? '' : `, ${lateOnes} while ${whose} or lines were late for everybody`
+    const besides = lateOnes === 0 ? '' : `, ${lateOnes} while ${whose} or proxies were late for all`
     figure(
       'F24',
       `${length}: ${unexplained.length} of ${answers} answers an unexplained error (${outages} by a fault${besides})`,
@@ -71,12 +71,12 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     const strange = people.sessionsLost.filter(
       ({ begunAt, at }) => !forgotten.some(({ from, to }) => begunAt < to && at > from),
     )
-    const sessions = `${strange.length} of ${people.sessionsLost.length} lost sessions not by a Redis that came back empty`
+    const sessions = `${strange.length} of ${people.sessionsLost.length} lost sessions not explained by an empty restart of Redis`
     figure('F24', sessions, '0', strange.length === 0)
     for (const service of on.services) wellBehaved({ name: 'soak', service }, [])
   })
 
-  it('has what it acknowledged, and grants no attempt beyond a budget', async () => {
+  it('has everything acknowledged, and judges no attempt beyond a budget', async () => {
     const { people } = soaked
     const { enrolments, attempts } = await audit({ name: 'soak', databaseUrl: () => on.databaseUrl }, people)
     figure(
@@ -100,11 +100,11 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     )
   })
 
-  it('does not grow', () => {
+  it('keeps its memory, files and response times', () => {
     const [before, after] = soaked.files
     figure(
       'F24',
-      `${after.others - before.others} files open more than before, ${after.toDatabase} connections to PostgreSQL`,
+      `${after.others - before.others} more open files than before, ${after.toDatabase} connections to PostgreSQL`,
       `${FILES_MAX}, ${POOL} at the most`,
       !haveGrown(before, after) && after.toDatabase > 0,
     )
@@ -122,7 +122,7 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
     console.log(
       `from the first third to the last: the lasting process had ${then.share.toFixed(1)} and ${now.share.toFixed(1)} % of a core, and the same work took ${then.yardstickMs.toFixed(2)} and ${now.yardstickMs.toFixed(2)} ms on this machine`,
     )
-    // Within a minute memory has not settled, and time on a machine that is shared says nothing.
+    // Memory does not settle within a minute, and times on a shared machine mean nothing.
     if (!MEASURED) return
     figure('F24', `RSS ${slope.toFixed(2)} MiB in 10 min`, '1 at the most', slope <= 1)
     const drift = late / early
@@ -135,7 +135,9 @@ describe.skipIf(!possible)(`two services at a steady load, with a fault every ${
   })
 })
 
-/** What is left when garbage has been collected: the heap goes up and down by more than what is looked for. */
+/**
+ * The least RSS of each minute, after a garbage collection: the heap varies by more than the growth that is measured.
+ */
 function leastByMinute(seen: readonly Grown[]): (readonly [at: number, rssMiB: number])[] {
   const minutes = new Map<number, Grown>()
   for (const one of seen) {
@@ -146,7 +148,7 @@ function leastByMinute(seen: readonly Grown[]): (readonly [at: number, rssMiB: n
   return [...minutes.values()].map(({ at, rssMiB }) => [at, rssMiB])
 }
 
-/** What the service was given of a core in the median second, and how fast a core was. */
+/** Processor share of the service in the median second, and the speed of a core. */
 function pace(seen: readonly Grown[]): { share: number; yardstickMs: number } {
   const shares = seen.slice(1).map(({ at, cpuS }, i) => {
     const before = seen[i]
@@ -161,15 +163,15 @@ function pace(seen: readonly Grown[]): { share: number; yardstickMs: number } {
   }
 }
 
-/** A fault excuses 503s of those that it hits, and broken connections where it breaks them: nothing else is ever excused. */
-const excuses = ({ fault, from, to }: Trouble, told: Told): boolean =>
-  fault.hits.includes(told.port) &&
-  (told.status === 503 || (told.status === 0 && fault.breaks)) &&
-  told.at >= from &&
-  told.sentAt <= to
+/** A fault excuses 503s on the ports that it hits, and broken connections if it breaks them, and nothing else. */
+const excuses = ({ fault, from, to }: Trouble, outcome: Outcome): boolean =>
+  fault.hits.includes(outcome.port) &&
+  (outcome.status === 503 || (outcome.status === 0 && fault.breaks)) &&
+  outcome.at >= from &&
+  outcome.sentAt <= to
 
-const isNear = ({ from, to }: Span, told: Told): boolean =>
-  told.status === 503 && told.at >= from && told.sentAt <= to + RECOVERY_MS
+const isNear = ({ from, to }: Span, outcome: Outcome): boolean =>
+  outcome.status === 503 && outcome.at >= from && outcome.sentAt <= to + RECOVERY_MS
 
 const isWhole = (nOfN: string): boolean => {
   const [n, of] = nOfN.split(' of ')
@@ -177,8 +179,8 @@ const isWhole = (nOfN: string): boolean => {
 }
 
 /**
- * p99 in the median of the warm seconds in which nothing was hurt, of their last third and of the first: what the machine
- * itself holds up is a second now and then.
+ * p99 of the median second in the first and the last third of the warm seconds without a fault. Other work on the
+ * machine delays a second now and then; the median excludes it.
  */
 function p99OfThirds({ begun, tookMs, troubles, rushes }: Soaked): { early: number; late: number } {
   const disturbed: readonly Span[] = [...troubles, ...rushes]

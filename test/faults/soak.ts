@@ -12,80 +12,80 @@ import {
   watchStatus,
   watchStores,
 } from './soak-watch.js'
-import { steadyLoad, type Told } from './steady-load.js'
+import { type Outcome, steadyLoad } from './steady-load.js'
 
 interface SoakPlan {
   readonly seed: number
   readonly faults: number
   readonly everyMs: number
-  /** What grows is looked at from then on. */
+  /** Start of the measurement of growth, ms. */
   readonly warmUpMs: number
-  /** Connections. */
+  /** Number of connections. */
   readonly lanes: number
-  /** Who sign in. */
+  /** Number of clients that sign in. */
   readonly signers: number
-  /** Requests a second; 0: such a share of the capacity, which is measured first and after the warm-up. */
+  /** Requests a second. 0: 70 % of the capacity, which is measured at the start and after the warm-up. */
   readonly perSecond: number
-  /** What a busy machine adds to a recovery is not held against the service. */
+  /** Whether a slow recovery is excused as the delay by a loaded machine. */
   readonly lenient: boolean
-  /** Says how far it is. */
+  /** Reports the progress. */
   readonly say: (line: string) => void
 }
 
-/** While a fault hurts, and until all has to be well again. */
+/** Duration of a fault, until everything must have recovered. */
 export interface Trouble extends Span {
   readonly fault: SoakFault
 }
 
-/** What was seen; times as performance.now() counts. */
+/** The results; times as performance.now(). */
 export interface Soaked {
   readonly begun: number
   readonly ended: number
   readonly perSecond: number
   readonly answers: number
-  /** Answers of status 500 and above, and those that did not come. */
-  readonly failures: readonly Told[]
-  /** ms from when each verify of typing was due, by whole seconds since the beginning. */
+  /** Answers with status 500 and above, and missing answers. */
+  readonly failures: readonly Outcome[]
+  /** Response times of verifies of typing from when they were due, ms, by second since the start. */
   readonly tookMs: readonly (readonly number[])[]
   readonly troubles: readonly Trouble[]
-  /** When the soak itself made a queue. */
+  /** Periods with a queue that the soak itself caused. */
   readonly rushes: readonly Span[]
-  /** When Redis went, and came back empty. */
+  /** Periods from a loss of Redis to its empty return. */
   readonly forgotten: readonly Span[]
-  /** When the stores answered late to others, too. */
+  /** Periods in which the stores were late for this process too. */
   readonly storesLate: readonly Span[]
-  /** When their disk did, to somebody who is no store. */
+  /** Periods in which the disk of the stores was late for this process. */
   readonly diskLate: readonly Span[]
-  /** When the lines of the mortal service stood still by themselves. */
+  /** Periods in which the proxies of the mortal process stood still by themselves. */
   readonly linesLate: readonly Span[]
   readonly grown: readonly Grown[]
-  /** Files of the lasting process, once it was warm and at the end. */
+  /** Open files of the lasting process after the warm-up and at the end. */
   readonly files: readonly [before: OpenFiles, after: OpenFiles]
   readonly people: People
-  /** A row a fault. */
+  /** One row for each fault. */
   readonly rows: readonly Figures[]
 }
 
-/** What is promised of every store, and of the service itself, once it is there again. */
+/** Promised recovery of the service after a store or the service is back, ms. */
 export const RECOVERY_MS = 2000
 const SHARE_OF_CAPACITY = 0.7
 const CAPACITY_S = 20
-/** Until its code is compiled. */
+/** Time until the code is compiled, s. */
 const COMPILED_S = 20
 const ENROLLED_WITHIN_S = 120
-/** More at once than any pool of connections is wide. */
+/** More concurrent requests than the size of any connection pool. */
 const RUSH = 96
 const LINGERING_MS = 3000
 export const FILES_MAX = 5
-/** What a process is configured to hold at the most. */
+/** Connections of a process, by its configuration. */
 export const POOL = 10
 
-/** Enrolls people, and lets them sign in at a steady rate through one fault after the other. */
+/** Enrolls people, then runs sign-ins at a steady rate through one fault after the other. */
 export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> {
   const { seed, faults, everyMs, warmUpMs, lanes, signers, say } = plan
   const random = randomFrom(seed)
   const people = createPeople({ apikey: on.apikey, seed, signers, beset: 2 })
-  const heard = books()
+  const heard = createAnswerLog()
   const load = await steadyLoad({ ports: on.ports, lanes, asker: people.choose }, heard.note)
   const running: { stop(): Promise<void> }[] = [load]
   const stopAll = async () => {
@@ -96,7 +96,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     if (!people.ready()) throw new Error('the people were not enrolled in time')
     const rushes: Span[] = []
     let perSecond = plan.perSecond
-    /** Asks for as much as it can do, and from then on for a share of it. */
+    /** Measures the capacity and sets the rate to a share of it. */
     const findRate = async () => {
       if (plan.perSecond > 0) return
       const from = performance.now()
@@ -111,7 +111,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     say(`${faults} faults, seed ${seed}`)
     const files = async () => {
       const from = performance.now()
-      // Every pool of connections and of threads is as full as it gets, at the load that there is.
+      // Fills every pool of connections and threads to its maximum under this load.
       await load.rush(RUSH, people.beginner)
       await load.rush(RUSH, people.coder)
       rushes.push({ from, to: performance.now() + RECOVERY_MS })
@@ -133,7 +133,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     for (const [n, fault] of planned.entries()) {
       await delay(Math.max(RECOVERY_MS, begun + (n + 0.5) * everyMs - performance.now()))
       if (filesBefore === null && performance.now() - begun >= warmUpMs) {
-        // Restarted processes and grown tables do less than fresh ones.
+        // Restarted processes and grown tables have less capacity than fresh ones.
         await findRate()
         filesBefore = await files()
       }
@@ -145,7 +145,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
       await status.allOk(back)
       const ok = performance.now()
       const slowest = status.slowest()
-      // As in every figure of time here: what a busy machine adds to one turn, a few times.
+      // As in all time figures: a loaded machine delays each turn of the event loop, and a recovery takes a few.
       const promised = back + RECOVERY_MS + 2 * slowest
       troubles.push({ fault, from, to: plan.lenient ? Math.max(promised, ok) : promised })
       if (fault.forgets) forgotten.push({ from, to: back })
@@ -166,7 +166,7 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
     const answers = heard.answers()
     let after = await files()
     const before = filesBefore ?? after
-    // Sockets of clients that went away, and connections that were replaced, may linger for a moment.
+    // Sockets of disconnected clients and replaced connections may remain for a moment.
     for (let tries = 0; tries < 5 && haveGrown(before, after); tries++) {
       await delay(LINGERING_MS)
       after = await files()
@@ -192,13 +192,13 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
   }
 }
 
-/** A pool of connections may be less full at one time than at another, never fuller than it is wide. */
+/** A connection pool varies below its size and never exceeds it, so its connections are not compared. */
 export const haveGrown = (before: OpenFiles, after: OpenFiles): boolean =>
   Math.abs(after.others - before.others) > FILES_MAX || after.toDatabase > POOL
 
-/** What of the answers is kept: those of hours are millions. */
-function books() {
-  const failures: Told[] = []
+/** Keeps failures and response times only: hours have millions of answers. */
+function createAnswerLog() {
+  const failures: Outcome[] = []
   const tookMs: number[][] = []
   let [answers, begun] = [0, 0]
   return {
@@ -209,20 +209,23 @@ function books() {
       ;[failures.length, tookMs.length, answers, begun] = [0, 0, 0, performance.now()]
       return begun
     },
-    note(told: Told): void {
+    note(outcome: Outcome): void {
       answers += 1
-      if (told.status === 0 || told.status >= 500) failures.push(told)
+      if (outcome.status === 0 || outcome.status >= 500) failures.push(outcome)
       // A security code waits for a hash, which is slow by design.
-      if (told.what !== 'verify') return
-      const second = Math.max(0, Math.floor((told.dueAt - begun) / 1000))
+      if (outcome.what !== 'verify') return
+      const second = Math.max(0, Math.floor((outcome.dueAt - begun) / 1000))
       const took = tookMs[second] ?? []
       tookMs[second] = took
-      took.push(told.at - told.dueAt)
+      took.push(outcome.at - outcome.dueAt)
     },
   }
 }
 
-/** All kinds in each round. What is measured of the first third after the warm-up and of the last meets the same ones. */
+/**
+ * Each round has all kinds of fault. The first third after the warm-up and the last third have the same faults, so that
+ * their figures compare.
+ */
 function plannedFaults<T>(kinds: readonly T[], { faults, warmUpMs, everyMs }: SoakPlan, random: () => number): T[] {
   const order = inSeededOrder(kinds, random)
   const planned = Array.from({ length: faults }, () => order.next().value)

@@ -7,7 +7,7 @@ import { backEnds } from '../service.js'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
-import { allHeld, suffer, told, type Victim } from './fault.js'
+import { allHeld, figureText, injectFault, type Victim } from './fault.js'
 import { table } from './figures.js'
 import { startProcess } from './service-process.js'
 
@@ -15,7 +15,7 @@ const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 const ATTEMPTS = 'select count(*)::int as n from keystride.authentication'
 
-/** One after the other: the last one ends the primary. */
+/** The tests depend on each other: the last one ends the primary. */
 describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeout: 120_000 }, () => {
   let pair: Pair
   let made: Awaited<ReturnType<typeof deployment>>
@@ -25,7 +25,7 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
   })
   afterAll(() => pair?.close())
 
-  it('is found by what it is, wherever it stands in the list', async () => {
+  it('is connected to its primary, wherever that is in the list', async () => {
     const [one, two] = serversOf(pair.url)
     expect([one, two].map((url) => new URL(url ?? '').port)).toEqual([`${pair.primary.port}`, `${pair.standby.port}`])
     expect(await findPrimary([two ?? '', one ?? ''])).toEqual({ url: one, timeline: 1 })
@@ -33,7 +33,7 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     expect(await findPrimary([one ?? ''], 2)).toBeNull()
   })
 
-  it('acknowledges nothing that the standby has not got', async () => {
+  it('acknowledges only what the standby has', async () => {
     const database = connectPostgres({ url: pair.url, max: 2 })
     const rename = (name: string) =>
       database.scoped(made.organizationId, (sql) => sql`update keystride.organization set name = ${name}`)
@@ -57,7 +57,7 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
     await database.close()
   })
 
-  it('killed under load hands over to its standby with everything that was acknowledged', async () => {
+  it('is promoted after the primary is killed under load, with everything acknowledged', async () => {
     const victims: Victim[] = []
     for (const { name, redisUrl } of LONG ? backEnds : backEnds.slice(-1))
       victims.push({
@@ -66,10 +66,10 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
         apikey: made.apikey,
         databaseUrl: () => pair.standby.url,
       })
-    const figures = await suffer(victims, {
+    const figures = await injectFault(victims, {
       name: 'primary kill -9, standby promoted',
       async hurt() {
-        // Enough to lose.
+        // Enough attempts that a loss would show.
         const attempts = async () => Number((await pair.primary.run(ATTEMPTS))[0]?.n)
         await until(async () => (await attempts()) >= (LONG ? 300 : 20), 60_000)
         const at = performance.now()
@@ -79,9 +79,9 @@ describe.skipIf(why !== null)('a PostgreSQL with a synchronous standby', { timeo
       heal: () => pair.promote(),
     })
     console.log(table('fail-over of PostgreSQL', figures))
-    figure('F09', told(figures), 'OK within 2 s of the promotion, acknowledged N of N', allHeld(figures))
+    figure('F09', figureText(figures), 'OK within 2 s of the promotion, acknowledged N of N', allHeld(figures))
     for (const { service } of victims) await service.stop()
-    // The old one comes back as if nothing had been: both take writes, and one is the primary.
+    // The old primary restarts. Both servers then accept writes, and the one with the newer timeline is chosen.
     await pair.primary.restart()
     const [one, two] = serversOf(pair.url)
     expect(await findPrimary([one ?? ''])).toEqual({ url: one, timeline: 1 })

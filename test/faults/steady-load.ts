@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Connection, openConnection } from '../../bench/shared/drive.js'
 
-/** Somebody who asks one thing after the other: what comes next is known once the last is answered. */
+/** A client with one request at a time: `next` is called after the answer to the last request. */
 export interface Asker {
   next(): Wanted
-  /** Status 0: no answer came, and nobody knows what became of it. `body` is valid during the call only. */
+  /** Status 0: no answer came, and the effect is unknown. `body` is valid during the call only. */
   heard(status: number, body: Buffer): void
 }
 
@@ -13,27 +13,30 @@ interface Wanted {
   readonly bytes: Buffer
 }
 
-/** What became of one request; times as performance.now() counts. */
-export interface Told {
+/** The outcome of one request; times as performance.now(). */
+export interface Outcome {
   readonly what: string
   readonly port: number
-  /** 0: the connection broke, or nothing came within 30 s. */
+  /** 0: the connection broke, or no answer came within 30 s. */
   readonly status: number
   readonly dueAt: number
   readonly sentAt: number
   readonly at: number
-  /** Empty unless refused. */
+  /** Body of the answer; empty if the status is 2xx. */
   readonly body: string
 }
 
 interface SteadyLoad {
-  /** Requests fall due at even distances, so many a second from now on, whatever becomes of those before. */
+  /** Sets the rate: requests are due at equal intervals from now on, independent of earlier answers. */
   rate(perSecond: number): void
-  /** So many requests due at once; resolves when all are answered. */
+  /** Makes `count` requests due at once; resolves when all are answered. */
   rush(count: number, asker: () => Asker): Promise<void>
-  /** Asks on every connection as soon as it is answered, so long; the successes a second. */
+  /**
+   * Sends on every connection as soon as it is answered, for `seconds` or until `enough`. Returns the successes a
+   * second.
+   */
   saturate(seconds: number, enough?: () => boolean): Promise<number>
-  /** Ends after what is due. */
+  /** Ends after the requests that are due. */
   stop(): Promise<void>
 }
 
@@ -45,24 +48,25 @@ interface Due {
 
 interface Lane {
   readonly port: number
-  /** Null while it is dialled. */
+  /** Null during a connection attempt. */
   connection: Connection | null
-  /** What is under way on it: told its end once. */
+  /** The current request; `end` is called once. */
   current: { readonly sentAt: number; readonly end: (status: number, body: Buffer) => void } | null
 }
 
-/** Longer than a security code waits for a thread of low priority on a machine that other work keeps busy. */
+/** Longer than a security code waits for a low-priority thread on a loaded machine. */
 const HUNG_MS = 30_000
 const REDIAL_MS = 50
 const NOTHING = Buffer.alloc(0)
 
 /**
- * `lanes` connections, of each port in turn; one that is lost is dialled again until it is there, so what falls due meanwhile
- * goes to the other ports. Each is used in turn: the service closes what idles for ten seconds.
+ * `lanes` connections, over the ports in turn. A lost connection is dialled again until it succeeds; meanwhile due
+ * requests use the other ports. All are used in turn, because the service closes a connection that is idle for ten
+ * seconds.
  */
 export async function steadyLoad(
   { ports, lanes, asker }: { ports: readonly number[]; lanes: number; asker: () => Asker },
-  tell: (told: Told) => void,
+  note: (outcome: Outcome) => void,
 ): Promise<SteadyLoad> {
   const all: Lane[] = Array.from({ length: lanes }, (_, n) => ({
     port: ports[n % ports.length] ?? 0,
@@ -116,7 +120,7 @@ export async function steadyLoad(
       if (status >= 200 && status < 300) good += 1
       const refused = status >= 200 && status < 300 ? '' : body.toString()
       one.heard(status, body)
-      tell({ what, port, status, dueAt, sentAt, at: performance.now(), body: refused })
+      note({ what, port, status, dueAt, sentAt, at: performance.now(), body: refused })
       done()
     }
     lane.current = { sentAt, end }

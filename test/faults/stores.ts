@@ -9,12 +9,12 @@ import { findBinaries, launcher } from '../../src/storage/postgres/embedded/embe
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { until } from '../storage/fixtures.js'
 
-/** A Redis server of a test's own, to be killed, halted and filled. */
+/** A Redis server of a test, which may kill, halt and fill it. */
 export interface OwnRedis {
   readonly port: number
   cli(...args: string[]): Promise<string>
   kill(): Promise<void>
-  /** The same server again, on its folder and port, with further options; resolves when it answers. */
+  /** Restarts the server with its folder and port and further options; resolves when it answers. */
   restart(...more: string[]): Promise<void>
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
   close(): Promise<void>
@@ -48,26 +48,26 @@ export async function startOwnRedis(...more: string[]): Promise<OwnRedis> {
   return own
 }
 
-/** A PostgreSQL server of a test's own, which nobody starts again. */
+/** A PostgreSQL server of a test without a supervisor. */
 export interface OwnPostgres {
-  /** Connection string past every proxy. */
+  /** URL of the server itself, not of a proxy. */
   readonly url: string
   readonly port: number
-  /** Its processes that serve a connection. */
+  /** Pids of the processes that serve a connection. */
   backends(): Promise<number[]>
-  /** All that the postmaster has started. */
+  /** Pids of all children of the postmaster. */
   children(): Promise<number[]>
-  /** SIGKILL to the postmaster; its children follow. Gives the time of it. */
+  /** Sends SIGKILL to the postmaster; its children end too. Returns the time of the kill. */
   kill(): Promise<number>
-  /** Starts what was killed, or has died; resolves when it answers. */
+  /** Starts the server again after its end; resolves when it answers. */
   restart(): Promise<void>
   accepts(): Promise<boolean>
-  /** Gives the time of the signal. */
+  /** Returns the time of the signal. */
   signalAll(name: 'SIGSTOP' | 'SIGCONT'): Promise<number>
   close(): Promise<void>
 }
 
-/** The database is made as the embedded one is, in `folder`; the server runs past the service's care. */
+/** Creates the database in `folder` like the embedded one; no service supervises the server. */
 export async function startOwnPostgres(
   folder = mkdtempSync(join(tmpdir(), 'keystride-own-postgres-')),
 ): Promise<OwnPostgres> {
@@ -107,7 +107,8 @@ export async function startOwnPostgres(
       return at
     },
     async restart() {
-      // Children of a killed server hold its memory for a moment, and the next one refuses to start until then.
+      // The children of a killed server hold its shared memory for a moment; a new server does not start until they
+      // end.
       await until(async () => {
         if (gone()) start()
         return own.accepts()
@@ -115,7 +116,7 @@ export async function startOwnPostgres(
     },
     accepts: () => answers(url.href),
     async signalAll(name) {
-      // The postmaster first: what it started is then all there is.
+      // The postmaster first, so that it starts no further children.
       server.kill(name)
       const children = await processes()
       const at = performance.now()

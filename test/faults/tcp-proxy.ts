@@ -1,31 +1,31 @@
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 
-/** Which way bytes go: `up` from the client to the server, `down` its answers, or both. */
+/** Direction of bytes: `up` from the client to the server, `down` for its answers. */
 type Way = 'up' | 'down' | 'both'
 
-/** A line between a service and a store that can be made as bad as any network. New connections get what is set, too. */
+/** A proxy between a service and a store that simulates network faults. A fault also applies to new connections. */
 export interface TcpProxy {
   readonly port: number
-  /** Where new connections lead; a restarted server may have moved. */
+  /** Port that new connections lead to; changes if a server restarts on another port. */
   target: number
-  /** Everything flows; what was held back is sent. */
+  /** Ends all faults and sends what was held back. */
   pass(): void
-  /** Answers come so many ms late, in order. */
+  /** Delays answers by `ms`, in order. */
   delay(ms: number): void
-  /** Bytes are taken and held back: to the ends the line looks alive. */
+  /** Accepts bytes and holds them back: both ends see a live connection. */
   stall(way?: Way): void
-  /** Resets every connection; new ones are served. */
+  /** Resets every connection; new ones are accepted. */
   cut(): void
-  /** Resets every connection, and nothing listens any more. */
+  /** Resets every connection and closes the port. */
   refuse(): Promise<void>
-  /** Listens again, on the same port. */
+  /** Listens on the same port again. */
   accept(): Promise<void>
-  /** Connections now. */
+  /** Number of connections. */
   open(): number
   close(): Promise<void>
 }
 
-/** One direction of one connection: chunks in order, each not before its time. */
+/** One direction of one connection: chunks in order, each with its earliest time. */
 interface Pipe {
   readonly to: Socket
   readonly way: 'up' | 'down'
@@ -33,7 +33,7 @@ interface Pipe {
   timer: NodeJS.Timeout | null
 }
 
-/** Starts a proxy on 127.0.0.1 and a free port that leads to `target` there. */
+/** Starts a proxy on a free port of 127.0.0.1 that leads to `target`. */
 export async function startProxy(target: number): Promise<TcpProxy> {
   let delayMs = 0
   let stalled: Way | null = null
@@ -71,7 +71,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
       if (pipe.timer !== null) clearTimeout(pipe.timer)
       pipes.delete(pipe)
       sockets.delete(from)
-      // A server that died or refused is seen as a reset, as it would be without us.
+      // The client sees a server that died or refused as a reset, as without a proxy.
       to.resetAndDestroy()
     })
   }

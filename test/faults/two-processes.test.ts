@@ -55,7 +55,7 @@ describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
     await Promise.all(both.map((one) => one.stop()))
   })
 
-  it('begin a sign-in on one and go on with it on the other', async () => {
+  it('begin a sign-in on one and continue it on the other', async () => {
     const { session } = await call(0, 'GET', '/users/ann')
     const made = await call(1, 'POST', '/users/ann', session)
     expect(made.json).toMatchObject({ success: true, created: true })
@@ -69,14 +69,14 @@ describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
     for (const { json } of states) expect(json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
   })
 
-  it('share one budget, and a replay of what the other saw is known', async () => {
+  it('share one budget and one replay index', async () => {
     const { session } = await call(0, 'GET', '/users/ann')
     const all = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         call((i % 2) as 0 | 1, 'POST', '/users/ann/verify', session, person(700 + i).types(text(i), i)),
       ),
     )
-    // Three are judged; on a crowded machine one of them may be told 503 instead, and is used up all the same.
+    // Three are judged. On a loaded machine one of them may be answered with 503, which also uses it up.
     const judged = all.filter(({ json }) => ['rejected', 'verified'].includes(json.action)).length
     expect(judged).toBeLessThanOrEqual(3)
     expect(judged + all.filter(({ status }) => status === 503).length).toBeGreaterThanOrEqual(3)
@@ -87,7 +87,7 @@ describe.each(backEnds)('two processes on $name', ({ redisUrl }) => {
     expect((await call(1, 'POST', '/users/bob/typing-patterns', bobs, body)).json.reason).toBe('fraud-detected')
   })
 
-  it('end a session on both when its account goes', async () => {
+  it('end a session on both when its account is deleted', async () => {
     await call(0, 'POST', '/users/carl')
     const { session } = await call(0, 'GET', '/users/carl')
     await call(1, 'DELETE', '/users/carl')

@@ -13,7 +13,7 @@ import { redisIsHere } from './flushed-redis.js'
 import { type KeepAlive, keepAlive, type WireAnswer } from './keep-alive.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
-/** Which of the two. */
+/** Index of the service. */
 export type On = 0 | 1
 
 interface Call extends WireAnswer {
@@ -21,32 +21,32 @@ interface Call extends WireAnswer {
   readonly json: any
 }
 
-/** Two processes of the service on one database and, where given, one Redis; and their stores, opened here too. */
+/** Two processes of the service on one database and, if given, one Redis, and their stores, opened in this process. */
 export interface TwoServices {
   readonly organizationId: string
   readonly databaseUrl: string
   readonly stores: Stores
-  /** For what no store does; sees every organization. No time-out of the service's own ends it. */
+  /** Runs a statement that no store offers. It sees every organization and has no timeout. */
   query(statement: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>
   readonly services: [ServiceProcess, ServiceProcess]
-  /** The bytes of one request. */
+  /** The bytes of one HTTP request. */
   bytes(method: string, path: string, session?: string, body?: unknown): Buffer
   connect(on: On): Promise<KeepAlive>
   call(on: On, method: string, path: string, session?: string, body?: unknown): Promise<Call>
-  /** The same until it is done: a loaded machine says 503 now and then. Throws at any other refusal. */
+  /** Like `call`, with a retry after 503, which a loaded machine answers now and then. Throws at any other refusal. */
   sure(on: On, method: string, path: string, session?: string, body?: unknown): Promise<Call>
-  /** A new session. */
+  /** Begins a session and returns its token. */
   bootstrap(userRef: string, on?: On): Promise<string>
-  /** Kills one without warning, where it still runs, and starts it again. */
+  /** Kills a service if it runs, and starts it again. */
   restart(on: On): Promise<void>
-  /** Runs `work` while a transaction holds what the statement locks. */
+  /** Runs `work` while a transaction holds the locks of the statement. */
   holding(statement: string, work: () => Promise<void>): Promise<void>
-  /** Attempts of a user, or of all whose reference is like this, that were judged, by what is on record. */
+  /** Number of recorded attempts of the users whose userRef matches this LIKE pattern. */
   recorded(userRef: string): Promise<number>
   close(): Promise<void>
 }
 
-/** The back ends that can be had here, each with a Redis of its own. */
+/** The available back ends, each with its own Redis. */
 export const backEndsOfOurOwn: readonly { name: string; withRedis: boolean }[] = [
   { name: 'PostgreSQL alone', withRedis: false },
   ...(redisIsHere() ? [{ name: 'PostgreSQL and Redis', withRedis: true }] : []),
@@ -144,19 +144,19 @@ export async function startTwo(redisUrl: string | null, more: Record<string, str
 const text = (seed: number) => suggestWords('en', seed).join(' ')
 let seeds = 1
 
-/** An account with a security code. */
+/** Creates an account with a security code. */
 export async function withCode(two: TwoServices, userRef: string, securityCode: string): Promise<void> {
   await two.sure(1, 'POST', `/users/${userRef}`)
   const session = await two.bootstrap(userRef, 1)
   await two.sure(1, 'PUT', `/users/${userRef}/security-code`, session, { securityCode })
 }
 
-/** An account with a complete profile; what it gives types as its owner, new each time. */
+/** Creates an account with a complete profile. `types` returns a new pattern of its owner. */
 export async function enrolled(two: TwoServices, userRef: string): Promise<{ types: () => unknown }> {
   const who: MadeUpPerson = person(seeds++)
   await two.sure(0, 'POST', `/users/${userRef}`)
   const session = await two.bootstrap(userRef)
-  // Made-up people are now and then taken for the machines they are: then they type once more.
+  // A made-up person is sometimes taken for a machine and then types again.
   for (let n = 0, stored = 0; stored < 5; n++) {
     const body = who.types(text(n), n)
     const { status } = await two.call((n % 2) as On, 'POST', `/users/${userRef}/typing-patterns`, session, body)
@@ -166,11 +166,11 @@ export async function enrolled(two: TwoServices, userRef: string): Promise<{ typ
   return { types: () => who.types(text(next), next++) }
 }
 
-/** Short typing of others, far slower than anybody enrolled here: so many different ones. */
+/** `count` patterns of different impostors, far slower than any enrolled person. */
 export const strangers = (count: number): unknown[] =>
   Array.from({ length: count }, (_, i) => person(900_000 + i).types(text(i).slice(0, 20), i, { tempo: 2 }))
 
-/** Runs `work` over so many connections, half of them to each process, until all are done. */
+/** Runs `work` over `count` connections, half of them to each process, until all are done. */
 export async function overConnections(
   two: TwoServices,
   count: number,

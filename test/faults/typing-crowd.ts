@@ -12,22 +12,22 @@ import { deployment } from './deployment.js'
 import { type Asking, closedLoop, type Heard, openLoop } from './open-loop.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
-/** A service of its own, people who are enrolled, and as much typing of theirs as is asked for. */
+/** A service with enrolled people, and prepared verifies of theirs. */
 export interface TypingCrowd {
   readonly service: ServiceProcess
   readonly port: number
   readonly apikey: string
-  /** The next verify: typing that was never sent, in a session that is not used up. Throws where nothing is minted. */
+  /** The next verify: a new pattern in a session that is not used up. Throws if none is prepared. */
   next(): Asking
-  /** Makes sessions, and what will be typed in them: `A_SESSION` verifies each. */
+  /** Creates sessions with `A_SESSION` prepared verifies each. */
   mint(sessions: number): Promise<void>
-  /** A live session of the first person; '' where there is none. */
+  /** A live session of the first person; '' if none. */
   lastSession(): string
-  /** Requests at even distances, whatever becomes of those before. */
+  /** Sends requests at equal intervals, independent of earlier answers. */
   offer(of: { perSecond: number; seconds: number; next: () => Asking }): Promise<Heard[]>
-  /** Verifies a second with twice as many connections as the service works on, so that it is never short of work. */
+  /** The capacity: verifies a second over twice as many connections as the service serves at once. */
   able(): Promise<number>
-  /** Lets its code be compiled; gives what it is then able to. */
+  /** Runs until the code is compiled. Returns the capacity. */
   warmUp(): Promise<number>
   metric(name: string): Promise<number>
   close(): Promise<void>
@@ -35,15 +35,15 @@ export interface TypingCrowd {
 
 const PEOPLE = 512
 const WARM_UP_S = 10
-/** What it might do at the most: so much is made for the first seconds. */
+/** Upper bound of the capacity, for the requests of the first seconds. */
 const PER_SECOND_MAX = 5000
-/** More than the service lets wait and works on, together 320. */
+/** More requests than the service serves and queues, together 320. */
 const CROWD = 600
 /** Twice `REQUESTS_AT_ONCE`. */
 const CONNECTIONS = 128
-/** Of a closed loop that measures what the service can do, and of a calm load beside it. */
+/** Duration of a capacity measurement and of the calm load that it is compared with, s. */
 export const BASE_S = 8
-/** The policy's most. */
+/** The maximum of the policy. */
 export const A_SESSION = 10
 
 export async function typingCrowd(): Promise<TypingCrowd> {
@@ -62,7 +62,7 @@ export async function typingCrowd(): Promise<TypingCrowd> {
 
   const units: { person: number; session: string; requests: Buffer[] }[] = []
   const typed = new Array<number>(PEOPLE).fill(VERIFIED_FROM)
-  // Typing that was never sent, made before it is due: it costs half of what a verify does.
+  // Patterns are prepared before they are due, because making one costs half as much as a verify.
   const typing = (person: number, session: string) => {
     const head = { apikey, 'content-type': 'application/json', 'x-service-session': session }
     const ordinal = typed[person] ?? VERIFIED_FROM
@@ -90,14 +90,14 @@ export async function typingCrowd(): Promise<TypingCrowd> {
   }
   const lastSession = () => units.findLast(({ person }) => person === 0)?.session ?? ''
   let turn = 0
-  // Each person in turn, each session until it is used up.
+  // Takes the sessions in turn, each until it is used up.
   const next = (): Asking => {
     turn = (turn + 1) % units.length
     const unit = units[turn]
-    if (unit === undefined) throw new Error('there are too few sessions')
+    if (unit === undefined) throw new Error('too few sessions are prepared')
     const bytes = unit.requests.pop()
     if (unit.requests.length === 0) units.splice(turn, 1)
-    if (bytes === undefined) throw new Error('a session has nothing left to type')
+    if (bytes === undefined) throw new Error('a session has no prepared request')
     return { kind: 'verify', bytes }
   }
   const able = () => closedLoop(port, CONNECTIONS, BASE_S, next)
