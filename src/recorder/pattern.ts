@@ -1,26 +1,26 @@
 /** The typing pattern as the recorder writes it: the JSON body of the core API's enroll and verify calls. */
 export interface TypingPattern {
   readonly agent: { readonly type: 'browser'; readonly version: string; readonly mode: 'visible' | 'sensitive' }
-  /** Of the recorder. */
+  /** Version of the recorder. */
   readonly version: string
-  /** The same for all patterns of one recorder; counted by `tId`. */
+  /** The same for all patterns of one recorder, which `tId` numbers. */
   readonly sId: string
   readonly tId: number
   readonly tags: readonly Tag[]
   readonly kevt: readonly KeyEvent[]
   readonly k: readonly KeyRecord[]
-  /** Absent unless `pointer` was asked for. */
+  /** Present only with the option `pointer`. */
   readonly m?: readonly PointerRecord[]
   readonly d: Device
 }
 
-/** Up to 32 of them; 64 characters of name, 256 of value. */
+/** At most 32 tags; names of up to 64 characters, values of up to 256. */
 export interface Tag {
   readonly k: string
   readonly v: string
 }
 
-/** What names a key. Masked: `k` empty, `kc` 0, and `c` says only which of the keys then held it is (`Masked1`, ...). */
+/** The name of a key. Masked: `k` is empty, `kc` is 0, and `c` only numbers the keys held at the time (`Masked1`, ...). */
 export interface KeyName {
   readonly k: string
   readonly c: string
@@ -28,13 +28,14 @@ export interface KeyName {
 }
 
 export interface KeyEvent extends KeyName {
-  /** Milliseconds since 1970, and since the first press. */
+  /** Milliseconds since 1970. */
   readonly t: number
+  /** Milliseconds since the first press. */
   readonly et: number
   readonly type: 'keydown' | 'keyup'
   /** `id` of the input. */
   readonly eId: string
-  /** Always false: auto-repeat is dropped. */
+  /** Auto-repeat, which is not recorded: always false. */
   readonly r: boolean
   readonly l: number
   readonly ctrlKey: boolean
@@ -45,10 +46,13 @@ export interface KeyEvent extends KeyName {
   readonly seqn: number
 }
 
-/** Press time since the first press, since the press before, and how long the key was held; ms. */
+/** One press; times in ms. */
 export interface KeyRecord extends KeyName {
+  /** Since the first press. */
   readonly et: number
+  /** Since the press before. */
   readonly s: number
+  /** Hold time. */
   readonly h: number
 }
 

@@ -1,7 +1,6 @@
 /**
- * Records how somebody types into inputs of a page, as the typing pattern that the core API takes. It sends nothing, stores
- * nothing and asks nobody. Of an input's value it reads the length alone. All in one file, so that a page loads one module,
- * with no bundler between.
+ * Records typing into inputs of a page as the typing pattern that the core API takes. It sends nothing and stores nothing. It
+ * reads only the length of an input's value. It is one file, so that a page loads one module without a bundler.
  */
 import type { Device, KeyEvent, KeyName, KeyRecord, PointerRecord, Tag, TypingPattern } from './pattern.js'
 
@@ -10,23 +9,23 @@ export type { Device, KeyEvent, KeyName, KeyRecord, PointerRecord, Tag, TypingPa
 /** Version on the wire; the service takes 1.x. */
 export const RECORDER_VERSION = '1.0.0'
 
-/** Why what came in cannot be judged as typing. */
+/** Why the input cannot be judged as typing. */
 export type Unusable =
   /** Nothing was typed. */
   | 'empty'
-  /** Keys were pressed that the browser does not name, as on most phones' keyboards. */
+  /** The browser does not report which keys were pressed, as with most phone keyboards. */
   | 'noKeyEvents'
   /** An input method composed the text. */
   | 'composition'
   | 'pasted'
   | 'dropped'
-  /** A password manager, the browser, a correction or a script filled in text. */
+  /** A password manager, the browser, an autocorrection or a script filled in text. */
   | 'autofilled'
-  /** Text came in that no key press accounts for: dictation, a suggestion that was tapped, an emoji. */
+  /** No key press accounts for the text: dictation, a tapped suggestion, an emoji. */
   | 'inserted'
   /** Too many presses whose release was lost. */
   | 'incomplete'
-  /** The browser blurs its clock so much that typing by it tells nobody apart. */
+  /** The browser's clock is too coarse to distinguish people. */
   | 'coarseTimer'
   /** A pause of more than ten seconds. */
   | 'paused'
@@ -38,44 +37,44 @@ export type Unusable =
 export type Input = HTMLInputElement | HTMLTextAreaElement
 
 export interface RecorderOptions {
-  /** What is typed into; more can be attached later. */
+  /** Inputs to record; more can be attached later. */
   readonly inputs?: Iterable<Input>
-  /** `sensitive` keeps times and masks keys; `auto` (default) does so once a password field took part. */
+  /** `sensitive` keeps times and masks keys; `auto` (default) does so once a password field is typed into. */
   readonly mode?: 'auto' | 'visible' | 'sensitive'
   readonly tags?: readonly Tag[]
-  /** Whether to record the pointer too, at most ten times a second from the first press on. Default false. */
+  /** Records the pointer too, at most ten times a second, from the first press on. Default false. */
   readonly pointer?: boolean
-  /** Hears of every press, release and refusal, and of `reset`. */
+  /** Called after every press, release and refusal, and after `reset`. */
   readonly onChange?: (state: RecorderState) => void
 }
 
 export interface RecorderState {
-  /** Complete key presses so far, auto-repeat left out. */
+  /** Complete key presses so far, without auto-repeat. */
   readonly presses: number
-  /** Null where `take` would give a pattern now, unless a script has just changed an input. */
+  /** Null if `take` would return a pattern now, unless a script has just changed an input. */
   readonly unusable: Unusable | null
 }
 
-/** A pattern, or why there is none: what was not typed is never handed out as if it were. */
+/** A pattern, or the reason that there is none. Text that was not typed never becomes a pattern. */
 export type Taken =
   | { readonly presses: number; readonly unusable: null; readonly pattern: TypingPattern }
   | { readonly presses: number; readonly unusable: Unusable; readonly pattern: null }
 
 export interface Recorder {
-  /** Throws a TypeError for a password field where the mode is `visible`. Twice is once. */
+  /** Records an input; idempotent. Throws a TypeError for a password field in the mode `visible`. */
   attach(input: Input): void
-  /** Records this input no longer; what was recorded stays. */
+  /** Stops recording an input; recorded presses stay. */
   detach(input: Input): void
   state(): RecorderState
-  /** The pattern so far. Recording goes on: `reset` once it is sent, since the service takes a pattern once. */
+  /** The pattern so far. Recording goes on: `reset` once the pattern is sent, because the service accepts it only once. */
   take(): Taken
-  /** Forgets what was recorded: the next press begins a new pattern. */
+  /** Deletes all recorded presses: the next press begins a new pattern. */
   reset(): void
-  /** Detaches every input and forgets what was recorded. */
+  /** Detaches every input and deletes all recorded presses. */
   stop(): void
 }
 
-/** The service's own bounds (src/domain/typing-pattern.ts), so that nothing is sent that it would refuse. */
+/** The service's own bounds (src/domain/typing-pattern.ts): a pattern outside of them would be refused. */
 const PRESSES_MIN = 15
 const PRESSES_MAX = 500
 const CAPTURE_MIN_MS = 1_000
@@ -83,21 +82,21 @@ const CAPTURE_MAX_MS = 600_000
 const HOLD_MAX_MS = 5_000
 const OVERLAP_MAX_MS = 2_000
 const FLIGHT_MAX_MS = 10_000
-/** At a tick of 16.67 ms people are still told apart, at 100 ms hardly (docs/recorder.md). */
+/** A tick of 16.67 ms still distinguishes people, one of 100 ms hardly does (docs/recorder.md). */
 const TICK_MAX_MS = 25
-/** Four kept presses to one lost. No measurement behind it: a lost release now and then says nothing. */
+/** Four kept presses to one lost: a few lost releases do not matter. No measurement behind it. */
 const KEPT_PER_LOST = 4
 const POINTER_MAX = 500
 const POINTER_EVERY_MS = 100
-/** Their release comes late or never: the system keeps them for itself, or CapsLock tells its state, not the finger. */
+/** Keys whose release comes late or never: the system takes them, or CapsLock reports its state instead of the finger. */
 const UNRELEASED = new Set(['MetaLeft', 'MetaRight', 'OSLeft', 'OSRight', 'CapsLock', 'PrintScreen', 'ContextMenu'])
 const LINE_BREAKS = new Set(['insertLineBreak', 'insertParagraph'])
-/** A dead key and its letter may come as one text. */
+/** A dead key and its letter may come as one text of two characters. */
 const KEY_TEXT_MAX = 2
-/** Presses whose text has not come yet: an input method hands it over a little later. */
+/** Most presses whose text is still to come: an input method delivers it later. */
 const OWED_MAX = 4
 
-/** How text came in that was not typed, by `InputEvent.inputType`. */
+/** The reason for text that was not typed, by `InputEvent.inputType`. */
 const FOREIGN: Readonly<Record<string, Unusable>> = {
   insertFromPaste: 'pasted',
   insertFromPasteAsQuotation: 'pasted',
@@ -112,14 +111,14 @@ const NO_FLAGS: Flags = { l: 0, ctrlKey: false, altKey: false, shiftKey: false, 
 
 interface Moment {
   readonly ms: number
-  /** Of arrival: coarse timers give several events the same time. */
+  /** Order of arrival: a coarse timer gives several events the same time. */
   readonly order: number
   flags: Flags
 }
 
 interface Press {
   name: KeyName
-  /** Which of the keys held at once it is, from 1: what is left of its name once it is masked. */
+  /** Number of the key among those held at the same time, from 1; a masked key is named by it. */
   readonly slot: number
   readonly eId: string
   readonly down: Moment
@@ -127,28 +126,18 @@ interface Press {
 }
 type Complete = Press & { readonly up: Moment }
 
-/** Makes a recorder and attaches it to the inputs given. A page may have several. */
+/** Creates a recorder and attaches it to the given inputs. A page may have several. */
 export function createRecorder(options: RecorderOptions = {}): Recorder {
   const { mode = 'auto', tags = [], pointer = false, onChange } = options
   const sId = uuid()
-  /** Attached inputs with the length of their value as last seen. */
-  const lengths = new Map<Input, number>()
-  /** Inputs that were password fields: showing the password makes it none the less secret. */
-  const secrets = new WeakSet<Input>()
   let tId = 0
-  let presses: Press[] = []
-  /** By `code`. */
-  let held = new Map<string, Press>()
-  let moves: PointerRecord[] = []
   let foreign: Unusable | null = null
-  let masked = mode === 'sensitive'
-  let lost = 0
-  let owed = 0
-  /** Text-giving key presses for which the text of a dead key may still come. */
-  let dead = 0
-  let arrivals = 0
-  let lastMs = 0
+  const keys = createKeyLog(mode === 'sensitive')
+  const text = createTextWatch(refuse)
+  const moves = createPointerLog()
 
+  const problem = (): Unusable | null => foreign ?? problemOf(keys.kept(), keys.lost())
+  const state = (): RecorderState => ({ presses: keys.kept().length, unusable: problem() })
   const changed = () => onChange?.(state())
   function refuse(reason: Unusable): void {
     if (foreign !== null) return
@@ -156,19 +145,106 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     changed()
   }
 
-  /** When the browser got the event, not when a busy page came to see it. Never decreases. */
+  function onKeyDown(event: Event): void {
+    // A password manager sends untrusted key events; a browser that fills in a field sends events without a key.
+    if (!(event instanceof KeyboardEvent) || !event.isTrusted) return
+    const input = event.currentTarget as Input // only inputs are listened to
+    if (text.isSecret(input)) keys.mask()
+    text.onKeyDown(input, event)
+    if (event.code === '' && (event.keyCode === 229 || givesText(event))) refuse('noKeyEvents')
+    // While Meta is held, macOS sends no key releases.
+    if (event.code === '' || event.repeat || event.metaKey || UNRELEASED.has(event.code)) return
+    if (keys.down(event, input.id)) changed()
+    else refuse('tooLong')
+  }
+
+  /** Listens on the window: a key may come up after the focus has moved. Ignores keys that went down elsewhere. */
+  function onKeyUp(event: Event): void {
+    if (event instanceof KeyboardEvent && event.isTrusted && keys.up(event)) changed()
+  }
+
+  /** Keys that are released while the window has no focus send no event. */
+  const onLeave = (event: Event) => {
+    if (event.target === window || document.visibilityState === 'hidden') keys.dropHeld()
+  }
+
+  const onPointer = (event: Event) => {
+    if (!keys.isEmpty()) moves.add(event)
+  }
+
+  const onInputs: Handlers = [
+    [['keydown'], onKeyDown],
+    [['input'], text.onInput],
+  ]
+  const onWindow: Handlers = [
+    [['keyup'], onKeyUp],
+    [['blur', 'visibilitychange'], onLeave],
+    [pointer ? POINTERS : [], onPointer],
+  ]
+
+  const recorder: Recorder = {
+    attach(input) {
+      if (mode === 'visible' && isSecret(input)) throw new TypeError('a password field cannot be recorded visibly')
+      if (text.has(input)) return
+      if (text.inputs().length === 0) listen(window, onWindow, 'add')
+      text.add(input)
+      listen(input, onInputs, 'add')
+    },
+    detach(input) {
+      if (!text.remove(input)) return
+      listen(input, onInputs, 'remove')
+      if (text.inputs().length > 0) return
+      keys.dropHeld()
+      listen(window, onWindow, 'remove')
+    },
+    state,
+    take() {
+      text.lookForScripts()
+      const done = keys.kept()
+      const unusable = problem()
+      if (unusable !== null) return { presses: done.length, unusable, pattern: null }
+      const pattern: TypingPattern = {
+        agent: { type: 'browser', version: RECORDER_VERSION, mode: keys.isMasked() ? 'sensitive' : 'visible' },
+        version: RECORDER_VERSION,
+        sId,
+        tId: ++tId,
+        tags: tags.map(({ k, v }) => ({ k, v })),
+        ...keysOf(done),
+        ...(pointer ? { m: sinceFirst(moves.all(), done) } : {}),
+        d: deviceOf(),
+      }
+      return { presses: done.length, unusable, pattern }
+    },
+    reset() {
+      keys.reset()
+      moves.reset()
+      foreign = null
+      text.reset()
+      changed()
+    },
+    stop() {
+      for (const input of text.inputs()) recorder.detach(input)
+      recorder.reset()
+    },
+  }
+  for (const input of options.inputs ?? []) recorder.attach(input)
+  return recorder
+}
+
+/** Logs presses and releases. `sensitive`: masks keys from the start. */
+function createKeyLog(sensitive: boolean) {
+  let presses: Press[] = []
+  /** By `code`. */
+  let held = new Map<string, Press>()
+  let masked = sensitive
+  let lost = 0
+  let arrivals = 0
+  let lastMs = 0
+
+  /** The time at which the browser got the event, not at which a busy page handles it. Never decreases. */
   function momentOf(event: KeyboardEvent): Moment {
     lastMs = Math.max(lastMs, event.timeStamp || performance.now())
     return { ms: lastMs, order: arrivals++, flags: masked ? NO_FLAGS : flagsOf(event) }
-  }
-
-  /** From here on keys have no names, and those recorded before lose theirs. */
-  function mask(): void {
-    masked = true
-    for (const press of presses) {
-      press.name = maskedName(press.slot)
-      for (const moment of [press.down, press.up]) if (moment !== null) moment.flags = NO_FLAGS
-    }
   }
 
   function drop(code: string): void {
@@ -179,82 +255,79 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     lost++
   }
 
-  function onKeyDown(event: Event): void {
-    // A password manager sends key events of its own making, a browser that fills in sends events without a key.
-    if (!(event instanceof KeyboardEvent) || !event.isTrusted) return
-    const input = event.currentTarget as Input // only inputs are listened to
-    const { code, key } = event
-    if (!masked && (secrets.has(input) || isSecret(input))) mask()
-    lookForScripts(input)
-    const types = key.length === 1 || key === 'Dead'
-    if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
-    if (key === 'Dead') dead = 2
-    else if (types || key === 'Process') dead = Math.max(0, dead - 1)
-    if (code === '' && (event.keyCode === 229 || types)) refuse('noKeyEvents')
-    // With Meta held macOS tells no release.
-    if (code === '' || event.repeat || event.metaKey || UNRELEASED.has(code)) return
-    if (presses.length > PRESSES_MAX) {
-      refuse('tooLong')
-      return
-    }
-    drop(code) // down again without an up: that release was lost, and with it the press
-    const slots = new Set([...held.values()].map((press) => press.slot))
-    let slot = 1
-    while (slots.has(slot)) slot++
-    const name = masked ? maskedName(slot) : { k: key, c: code, kc: event.keyCode }
-    const press: Press = { name, slot, eId: input.id, down: momentOf(event), up: null }
-    held.set(code, press)
-    presses.push(press)
-    changed()
-  }
+  const complete = (): Complete[] => presses.filter((press): press is Complete => press.up !== null)
 
-  /** Heard on the window: a key may come up after the focus has moved. Keys that went down elsewhere are passed over. */
-  function onKeyUp(event: Event): void {
-    if (!(event instanceof KeyboardEvent) || !event.isTrusted) return
-    const press = held.get(event.code)
-    if (press === undefined) return
-    press.up = momentOf(event)
-    const holdMs = press.up.ms - press.down.ms
-    if (holdMs > 0 && holdMs <= HOLD_MAX_MS) held.delete(event.code)
-    else drop(event.code)
-    changed()
+  return {
+    isEmpty: () => presses.length === 0,
+    isMasked: () => masked,
+    lost: () => lost,
+    /** Complete presses, without keys held so long under others that the service refuses them, such as Shift over many letters. */
+    kept: (): Complete[] =>
+      complete().filter((press, i, all) => (all[i + 1]?.down.ms ?? press.up.ms) >= press.up.ms - OVERLAP_MAX_MS),
+    /** Removes the names of all keys, recorded and later ones. */
+    mask(): void {
+      if (masked) return
+      masked = true
+      for (const press of presses) {
+        press.name = maskedName(press.slot)
+        for (const moment of [press.down, press.up]) if (moment !== null) moment.flags = NO_FLAGS
+      }
+    },
+    /** False: there are too many presses already. */
+    down(event: KeyboardEvent, eId: string): boolean {
+      const { code, key, keyCode } = event
+      if (presses.length > PRESSES_MAX) return false
+      drop(code) // A second press without a release: that release was lost, and with it the first press.
+      const slots = new Set([...held.values()].map((press) => press.slot))
+      let slot = 1
+      while (slots.has(slot)) slot++
+      const name = masked ? maskedName(slot) : { k: key, c: code, kc: keyCode }
+      const press: Press = { name, slot, eId, down: momentOf(event), up: null }
+      held.set(code, press)
+      presses.push(press)
+      return true
+    },
+    /** False: the key did not go down here. */
+    up(event: KeyboardEvent): boolean {
+      const press = held.get(event.code)
+      if (press === undefined) return false
+      press.up = momentOf(event)
+      const holdMs = press.up.ms - press.down.ms
+      if (holdMs > 0 && holdMs <= HOLD_MAX_MS) held.delete(event.code)
+      else drop(event.code)
+      return true
+    },
+    dropHeld(): void {
+      for (const code of [...held.keys()]) drop(code)
+    },
+    reset(): void {
+      presses = []
+      held = new Map()
+      masked = sensitive
+      lost = 0
+    },
   }
+}
 
-  /** Whoever leaves the window lets go of keys where nobody sees it. */
-  function letGo(): void {
-    for (const code of [...held.keys()]) drop(code)
-  }
-  const onLeave = (event: Event) => {
-    if (event.target === window || document.visibilityState === 'hidden') letGo()
-  }
+/** Watches the inputs for text that was not typed, and reports it to `refuse`. */
+function createTextWatch(refuse: (reason: Unusable) => void) {
+  /** Attached inputs with the last known length of their value. */
+  const lengths = new Map<Input, number>()
+  /** Inputs that were password fields: showing the password does not make it public. */
+  const secrets = new WeakSet<Input>()
+  let owed = 0
+  /** Key presses with text during which the text of a dead key may still come. */
+  let dead = 0
 
-  function onInput(event: Event): void {
-    const input = event.currentTarget as Input // only inputs are listened to
-    const known = lengths.get(input) ?? 0
-    const typed = event instanceof InputEvent && event.isTrusted ? event.inputType : ''
-    const text = event instanceof InputEvent ? (event.data ?? '') : ''
-    const reason = FOREIGN[typed]
-    if (reason !== undefined) refuse(reason)
-    else if (typed === 'insertText') account(text)
-    else if (typed === 'insertCompositionText') {
-      if (dead === 0 || text.length > KEY_TEXT_MAX) refuse('composition')
-    } else if (typed === '') {
-      // A browser that fills in says so without a kind of input; a page may tell itself of one, where only new text counts.
-      if (event.isTrusted && input.value !== '') refuse('autofilled')
-      else lookForScripts(input)
-    } else if (input.value.length > known && !LINE_BREAKS.has(typed)) refuse('inserted')
-    lengths.set(input, input.value.length)
-  }
-
-  /** A key press accounts for a character. */
+  /** A typed character; a key press must account for it. */
   function account(text: string): void {
     const owes = owed
     owed = Math.max(0, owed - 1)
     if (owes === 0 || text.length > KEY_TEXT_MAX) refuse('inserted')
   }
 
-  /** Text that changed without any event: a script wrote it. Emptying an input is the page's own affair. */
-  function lookForScripts(input: Input): void {
+  /** Refuses text that changed without an event: a script wrote it. An emptied input is not refused. */
+  function lookForScript(input: Input): void {
     const known = lengths.get(input)
     const { length } = input.value
     lengths.set(input, length)
@@ -262,97 +335,80 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     if (length !== known || input.matches(':is(:autofill, :-webkit-autofill)')) refuse('autofilled')
   }
 
-  function onPointer(event: Event): void {
-    if (presses.length === 0 || moves.length >= POINTER_MAX || !event.isTrusted) return
-    const type = event.type.replace('pointer', '') as PointerRecord['type'] // POINTERS are its four values
-    const last = moves[moves.length - 1]
-    const sinceMs = event.timeStamp - (last?.et ?? Number.NEGATIVE_INFINITY)
-    if (sinceMs < (type === 'move' || type === 'scroll' ? POINTER_EVERY_MS : 0)) return
-    const { clientX: mX = last?.mX ?? 0, clientY: mY = last?.mY ?? 0 } = event as Partial<MouseEvent>
-    moves.push({
-      et: event.timeStamp,
-      type,
-      sX: rounded(scrollX),
-      sY: rounded(scrollY),
-      mX: rounded(mX),
-      mY: rounded(mY),
-    })
-  }
-
-  const onInputs: Handlers = [
-    [['keydown'], onKeyDown],
-    [['input'], onInput],
-  ]
-  const onWindow: Handlers = [
-    [['keyup'], onKeyUp],
-    [['blur', 'visibilitychange'], onLeave],
-    [pointer ? POINTERS : [], onPointer],
-  ]
-
-  const complete = (): Complete[] => presses.filter((press): press is Complete => press.up !== null)
-  /** Without keys held so long under others that the service would not take them, such as Shift over many letters. */
-  const kept = (): Complete[] =>
-    complete().filter((press, i, all) => (all[i + 1]?.down.ms ?? press.up.ms) >= press.up.ms - OVERLAP_MAX_MS)
-
-  const state = (): RecorderState => ({ presses: kept().length, unusable: foreign ?? problemOf(kept(), lost) })
-
-  const recorder: Recorder = {
-    attach(input) {
-      if (mode === 'visible' && isSecret(input)) throw new TypeError('a password field cannot be recorded visibly')
-      if (lengths.has(input)) return
-      if (lengths.size === 0) listen(window, onWindow, 'add')
+  return {
+    has: (input: Input) => lengths.has(input),
+    inputs: () => [...lengths.keys()],
+    isSecret: (input: Input) => secrets.has(input) || isSecret(input),
+    add(input: Input): void {
       lengths.set(input, input.value.length)
       if (isSecret(input)) secrets.add(input)
-      listen(input, onInputs, 'add')
     },
-    detach(input) {
-      if (!lengths.delete(input)) return
-      listen(input, onInputs, 'remove')
-      if (lengths.size > 0) return
-      letGo()
-      listen(window, onWindow, 'remove')
+    remove: (input: Input) => lengths.delete(input),
+    onKeyDown(input: Input, event: KeyboardEvent): void {
+      const { key } = event
+      lookForScript(input)
+      const types = givesText(event)
+      if (types && (event.altKey || !(event.ctrlKey || event.metaKey))) owed = Math.min(owed + 1, OWED_MAX)
+      if (key === 'Dead') dead = 2
+      else if (types || key === 'Process') dead = Math.max(0, dead - 1)
     },
-    state,
-    take() {
-      for (const input of lengths.keys()) lookForScripts(input)
-      const done = kept()
-      const unusable = foreign ?? problemOf(done, lost)
-      if (unusable !== null) return { presses: done.length, unusable, pattern: null }
-      const pattern: TypingPattern = {
-        agent: { type: 'browser', version: RECORDER_VERSION, mode: masked ? 'sensitive' : 'visible' },
-        version: RECORDER_VERSION,
-        sId,
-        tId: ++tId,
-        tags: tags.map(({ k, v }) => ({ k, v })),
-        ...keysOf(done),
-        ...(pointer ? { m: sinceFirst(moves, done) } : {}),
-        d: deviceOf(),
-      }
-      return { presses: done.length, unusable, pattern }
+    onInput(event: Event): void {
+      const input = event.currentTarget as Input // only inputs are listened to
+      const known = lengths.get(input) ?? 0
+      const typed = event instanceof InputEvent && event.isTrusted ? event.inputType : ''
+      const text = event instanceof InputEvent ? (event.data ?? '') : ''
+      const reason = FOREIGN[typed]
+      if (reason !== undefined) refuse(reason)
+      else if (typed === 'insertText') account(text)
+      else if (typed === 'insertCompositionText') {
+        if (dead === 0 || text.length > KEY_TEXT_MAX) refuse('composition')
+      } else if (typed === '') {
+        // A browser that fills in text sends a trusted event without an input type. A page sends untrusted events.
+        if (event.isTrusted && input.value !== '') refuse('autofilled')
+        else lookForScript(input)
+      } else if (input.value.length > known && !LINE_BREAKS.has(typed)) refuse('inserted')
+      lengths.set(input, input.value.length)
     },
-    reset() {
-      presses = []
-      held = new Map()
-      moves = []
-      foreign = null
-      masked = mode === 'sensitive'
-      lost = 0
+    lookForScripts(): void {
+      for (const input of lengths.keys()) lookForScript(input)
+    },
+    reset(): void {
       for (const input of lengths.keys()) lengths.set(input, input.value.length)
-      changed()
-    },
-    stop() {
-      for (const input of [...lengths.keys()]) recorder.detach(input)
-      recorder.reset()
     },
   }
-  for (const input of options.inputs ?? []) recorder.attach(input)
-  return recorder
+}
+
+/** Logs the pointer, `POINTER_MAX` records at most. */
+function createPointerLog() {
+  let moves: PointerRecord[] = []
+  return {
+    all: (): readonly PointerRecord[] => moves,
+    add(event: Event): void {
+      if (moves.length >= POINTER_MAX || !event.isTrusted) return
+      const type = event.type.replace('pointer', '') as PointerRecord['type'] // POINTERS are its four values
+      const last = moves[moves.length - 1]
+      const sinceMs = event.timeStamp - (last?.et ?? Number.NEGATIVE_INFINITY)
+      if (sinceMs < (type === 'move' || type === 'scroll' ? POINTER_EVERY_MS : 0)) return
+      const { clientX: mX = last?.mX ?? 0, clientY: mY = last?.mY ?? 0 } = event as Partial<MouseEvent>
+      moves.push({
+        et: event.timeStamp,
+        type,
+        sX: rounded(scrollX),
+        sY: rounded(scrollY),
+        mX: rounded(mX),
+        mY: rounded(mY),
+      })
+    },
+    reset(): void {
+      moves = []
+    },
+  }
 }
 
 type Handlers = readonly (readonly [types: readonly string[], handler: (event: Event) => void])[]
 const POINTERS = ['pointermove', 'pointerdown', 'pointerup', 'scroll']
 
-/** Captured, so that a page that stops an event does not lose it to the recorder. */
+/** Listens in the capture phase: the recorder gets events whose propagation the page stops. */
 function listen(target: EventTarget, handlers: Handlers, what: 'add' | 'remove'): void {
   for (const [types, handler] of handlers)
     for (const type of types) {
@@ -360,6 +416,9 @@ function listen(target: EventTarget, handlers: Handlers, what: 'add' | 'remove')
       else target.removeEventListener(type, handler, { capture: true })
     }
 }
+
+/** Whether a key press gives text, at once or as a dead key. */
+const givesText = ({ key }: KeyboardEvent): boolean => key.length === 1 || key === 'Dead'
 
 const isSecret = (input: Input): boolean =>
   input.type === 'password' || /(current|new)-password|one-time-code/.test(input.autocomplete)
@@ -370,7 +429,7 @@ function flagsOf({ location, ctrlKey, altKey, shiftKey, metaKey }: KeyboardEvent
   return { l: location, ctrlKey, altKey, shiftKey, metaKey }
 }
 
-/** Which bound of the service the presses break. */
+/** The bound of the service that the presses violate; null: none. */
 function problemOf(done: readonly Complete[], lost: number): Unusable | null {
   const first = done[0]
   if (first === undefined && lost === 0) return 'empty'
@@ -384,8 +443,8 @@ function problemOf(done: readonly Complete[], lost: number): Unusable | null {
 }
 
 /**
- * Whether all times lie on a grid of more than `TICK_MAX_MS`: nobody types so. Browsers blur a time by 0.1 ms or so: the
- * shortest gap tells how many ticks each has, and all of them together how long a tick is.
+ * Whether all times lie on a grid of more than `TICK_MAX_MS`, which typing never does. Browsers blur a time by about 0.1 ms, so
+ * the shortest gap gives the number of ticks of each gap, and the sum of the gaps gives the length of a tick.
  */
 function isCoarse(done: readonly Complete[]): boolean {
   const times = done.flatMap(({ down, up }) => [down.ms, up.ms]).sort((a, b) => a - b)
@@ -397,10 +456,10 @@ function isCoarse(done: readonly Complete[]): boolean {
   return tickMs > TICK_MAX_MS && gaps.every((gap, i) => Math.abs(gap - tickMs * (ticks[i] ?? 0)) < 1)
 }
 
-/** To the microsecond: finer than browsers tell, and short in JSON. */
+/** Rounds to a microsecond: finer than browsers report, and short in JSON. */
 const rounded = (number: number): number => Math.round(number * 1000) / 1000
 
-/** The presses as events in the order they came, and as records in the order of the presses. */
+/** The presses as events in order of arrival, and as records in order of the presses. */
 function keysOf(presses: readonly Complete[]): Pick<TypingPattern, 'kevt' | 'k'> {
   const originMs = presses[0]?.down.ms ?? 0
   const kevt = presses
@@ -433,14 +492,14 @@ function sinceFirst(moves: readonly PointerRecord[], presses: readonly Complete[
   return moves.filter(({ et }) => et >= originMs).map((move) => ({ ...move, et: rounded(move.et - originMs) }))
 }
 
-/** Client hints, which TypeScript's library does not know yet. */
+/** Client hints, which TypeScript's library does not declare. */
 interface WithHints {
   readonly userAgentData?: { readonly platform?: string; readonly mobile?: boolean }
 }
 
-/** What the browser says of itself to any page without being probed; no list of fonts and no name of a graphics card. */
+/** Facts that the browser gives any page without probing; no list of fonts and no name of a graphics card. */
 function deviceOf(): Device {
-  const { userAgentData: hints } = navigator as Navigator & WithHints // absent where it is not known
+  const { userAgentData: hints } = navigator as Navigator & WithHints // undefined in browsers without client hints
   return {
     ua: navigator.userAgent.slice(0, 1024),
     ...(hints === undefined ? {} : { uaData: { platform: hints.platform ?? '', mobile: hints.mobile ?? false } }),
@@ -457,7 +516,7 @@ function deviceOf(): Device {
   }
 }
 
-/** Version 4. `crypto.randomUUID` is there in secure contexts only. */
+/** A UUID of version 4. `crypto.randomUUID` exists only in secure contexts. */
 function uuid(): string {
   const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3]
