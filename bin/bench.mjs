@@ -50,7 +50,7 @@ if (!Object.hasOwn(BENCHES, name)) {
 }
 prepare()
 const file = fileURLToPath(new URL(`../build/bench/${BENCHES[name].file}`, import.meta.url))
-// A Ctrl-C reaches the bench too, which may have a report to finish: this process waits for it.
+// Ctrl-C also reaches the bench, which may still write a report: this process waits for it.
 const bench = spawn(process.execPath, [file, ...options], { stdio: 'inherit' })
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => bench.kill('SIGTERM'))

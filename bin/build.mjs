@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run build`: builds again whatever the stamps say.
+// `npm run build`: builds everything, regardless of the stamps.
 import { prepare } from './prepare.mjs'
 
 prepare({ force: true })

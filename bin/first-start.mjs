@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What docker-compose.yml runs once before the service: `secrets` makes the passwords and keys that are not given,
-// `organization` the first organization with its API key. Both leave alone what is there.
+// docker-compose.yml runs it once before the service: `secrets` creates the passwords and keys that are not given,
+// `organization` the first organization with its API key. Both are idempotent.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 const [step = '', folder = '/secrets'] = process.argv.slice(2)
 const at = (name) => join(folder, name)
 
-/** A file that later starts find again: overwriting a key would make unreadable what is stored under it. */
+/** Writes a file unless it exists: data that is encrypted with an overwritten key would be unreadable. */
 function keep(name, value, mode) {
   if (!existsSync(at(name))) writeFileSync(at(name), value, { mode, flag: 'wx' })
   return readFileSync(at(name), 'utf8')
@@ -17,7 +17,7 @@ function keep(name, value, mode) {
 const given = (name, otherwise) => process.env[name] || otherwise
 
 if (step === 'secrets') {
-  // The group may read: the database runs as another user, who is in it.
+  // Readable by the group: the database runs as another user of the group.
   const password = keep('postgres-password', given('POSTGRES_PASSWORD', randomBytes(24).toString('hex')), 0o440)
   keep('database-url', `postgres://keystride:${encodeURIComponent(password)}@postgres:5432/keystride`, 0o400)
   keep('encryption-key', given('ENCRYPTION_KEY', randomBytes(32).toString('base64')), 0o400)

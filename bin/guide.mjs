@@ -9,12 +9,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const isServed = (href) => /^(https?:|#)/.test(href)
 const marked = new Marked({
   renderer: {
-    // The service does not serve the other documents: their titles stay as text.
+    // The service does not serve the other documents: only the text of the link stays.
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens)
       return isServed(href) ? `<a href="${href}">${text}</a>` : text
     },
-    // The page's headline is the first heading of level 1. Code scrolls, so the keyboard must reach it.
+    // Code scrolls, so it needs keyboard focus.
     code: ({ text, lang }) =>
       `<pre tabindex="0"${lang ? ` data-language="${lang.split(' ')[0]}"` : ''}><code>${escaped(text)}</code></pre>\n`,
   },

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run test:mutation`: puts small bugs into the rules, one at a time, and tells how many of them a test notices. Fails
-// below the bar. Arguments: some of the files alone; `--write` makes docs/mutation.md of all.
+// `npm run test:mutation`: puts small bugs into the rules, one at a time, and prints how many of them a test detects. Fails
+// below the threshold. Arguments: the files to mutate, all unless given; `--write` writes docs/mutation.md.
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,7 +31,7 @@ const mutants = await new Stryker({
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/mutation/vitest.config.ts' },
   concurrency: availableParallelism(),
-  // A busy machine is no endless loop.
+  // Long, so that a busy machine is not taken for an endless loop.
   timeoutMS: 20_000,
   ignorePatterns: ['*', '!src/**', '!test/**', '!package.json', '!tsconfig.json'],
   tempDirName: 'coverage/mutation/sandbox',

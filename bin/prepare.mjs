@@ -1,5 +1,5 @@
-// Makes a checkout ready to run: packages installed as the lockfile says, WASM core and TypeScript built. Does nothing
-// where nothing changed, and nothing at all in an installed package, which ships its build.
+// Makes a checkout ready to run: installs the packages of the lockfile, builds the WASM core and TypeScript. Does nothing if
+// nothing has changed, and in an installed package, which ships its build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
 
-/** Installs and builds what is missing or older than its sources; throws where a step fails. */
+/** Installs and builds everything that is missing or older than its sources; throws if a step fails. */
 export function prepare({ force = false } = {}) {
   if (!existsSync(at('src/main.ts'))) return
   const say = (text) => process.stderr.write(`${text}\n`)
@@ -72,7 +72,7 @@ const STEPS = {
 }
 const stampFile = (name) => at('build', `.stamp-${name}`)
 
-/** Whether the product is there and its stamp is the one of these sources. */
+/** Whether the product exists and its stamp matches the sources. */
 function isBuilt(name) {
   const { sources, product } = STEPS[name]
   return (
@@ -82,7 +82,7 @@ function isBuilt(name) {
   )
 }
 
-/** Runs `work` while no other process does; what a process that died left behind does not block. */
+/** Runs `work` under a lock between processes. The lock of a dead process does not block. */
 function alone(work) {
   const lock = at('.preparing')
   const mine = `${lock}.${process.pid}`
@@ -114,7 +114,7 @@ function isAlive(lock) {
   }
 }
 
-/** npm writes node_modules/.package-lock.json when it has finished: older than the lockfile means out of date. */
+/** npm writes node_modules/.package-lock.json when it has finished; one that is older than the lockfile is outdated. */
 function installed() {
   const done = at('node_modules/.package-lock.json')
   return existsSync(done) && statSync(done).mtimeMs >= statSync(at('package-lock.json')).mtimeMs

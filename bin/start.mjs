@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm start`: everything from a clean clone to a serving process.
+// `npm start`: installs, builds and starts the service.
 import { prepare } from './prepare.mjs'
 
 prepare()

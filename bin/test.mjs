@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm test`: installs, builds, then runs the suite; arguments go on to vitest.
+// `npm test`: installs, builds and runs the suite; arguments are passed to vitest.
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run test:trust`: runs the tests that show a row of the table of trust, and tells the table. --help says more.
+// `npm run test:trust`: runs the tests of the rows of docs/trust.md and prints the table. See --help.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ function testFiles() {
     .sort()
 }
 
-/** Runs the files and gives what each has shown. */
+/** Runs the test files; returns the figures of each, and whether it passed. */
 async function run() {
   const report = join(folder, 'report.json')
   const vitest = spawn(

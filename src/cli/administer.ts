@@ -5,14 +5,14 @@ import type { Config } from '../process/config.js'
 import { jsonLog, toDescriptor } from '../process/log.js'
 import type { SchemaChoice, Stores } from '../wiring/open-stores.js'
 
-/** What a command works on. */
+/** The open stores of a command. */
 interface Opened {
   readonly stores: Stores
   readonly config: Config
   readonly flows: OrganizationFlows
 }
 
-/** Runs a command's work on open stores and closes them; what goes wrong is one clear line and exit status 1. */
+/** Runs a command's work on open stores and closes them. An error prints one line and sets exit status 1. */
 export type Administer = (
   work: (opened: Opened) => Promise<void>,
   options?: { readonly schema?: SchemaChoice; readonly redis?: boolean },
@@ -23,7 +23,7 @@ export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
   (work, { schema = 'exact', redis = false } = {}) =>
     run(async () => {
-      // Imported here: help, completion and wrong use need no store, and these modules take longer than all of that.
+      // Imported here: help, completion and usage errors need no store, and these modules load slowly.
       const [{ readConfig }, { administration, openStores }] = await Promise.all([
         import('../process/config.js'),
         import('../wiring/open-stores.js'),
@@ -37,10 +37,10 @@ export const administerFrom =
       }
     })
 
-/** Wrong use that the parser cannot see, such as two options that exclude each other. */
+/** A usage error that the parser cannot detect, such as two options that exclude each other. */
 export class WrongUse extends Error {}
 
-/** What goes wrong is one clear line and exit status 1; 2 where the command was used wrongly. */
+/** Runs the work. An error prints one line and sets exit status 1, or 2 for a usage error. */
 export async function run(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -50,13 +50,13 @@ export async function run(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Throws where there is no such organization. */
+/** Throws if there is no such organization. */
 export async function known(flows: OrganizationFlows, organizationId: string): Promise<void> {
   const organizations = await flows.list()
   if (!organizations.some(({ id }) => id === organizationId)) throw new Error('there is no organization of that id')
 }
 
-/** Repeats work that may be done twice while a store is not ready, 20 times at the most. */
+/** Retries idempotent work while a store refuses, 20 times at most. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let left = 20; ; left--) {
     try {
@@ -72,5 +72,5 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
 export const print = (text: string) => process.stdout.write(`${text}\n`)
 /** Epoch milliseconds as ISO 8601. */
 export const iso = (ms: number) => new Date(ms).toISOString()
-/** Warnings and worse, on standard error. */
+/** Logs warnings and errors to standard error. */
 export const quietLog = () => jsonLog('warn', toDescriptor(2))

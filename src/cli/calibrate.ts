@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { calibrate } from '../calibration/calibrate.js'
 
-/** `keystride calibrate`: fits a scoring model. `run` turns a failure into one line and exit status 1. */
+/** `keystride calibrate`: fits a scoring model. */
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('calibrate')
     .description(
-      'fit a scoring model on the open typing data; minutes of work on every core, progress on standard error; a run that was broken off goes on',
+      'fit a scoring model on the open typing data; takes minutes on every core, with progress on standard error; an interrupted run is resumed',
     )
     .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
     .requiredOption('--out <file>', 'model file to write')

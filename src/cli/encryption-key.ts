@@ -11,11 +11,11 @@ const MEANING: Record<KeyUse['state'], string> = {
   missing: 'NOT HELD HERE',
 }
 
-/** `keystride key status`: which encryption keys are in use. */
+/** `keystride key status`: lists the encryption keys in use. */
 export const statusCommand = (administer: Administer): Command =>
   new Command('status')
-    .description('say how many organizations each encryption key is used for, and which may go')
-    .addHelpText('after', '\nKeys are named by an id that is made from the key and tells nothing about it.')
+    .description('print how many organizations each encryption key is used for, and which keys can be removed')
+    .addHelpText('after', '\nA key is named by an id that is derived from the key and reveals nothing about it.')
     .option(...JSON_OPTION)
     .action(({ json }: { json?: true }) =>
       administer(async ({ stores }) => {
@@ -30,7 +30,7 @@ export const statusCommand = (administer: Administer): Command =>
       }),
     )
 
-/** `keystride key rotate`: everything under a new encryption key. */
+/** `keystride key rotate`: wraps all data keys with the present encryption key. */
 export const rotateCommand = (administer: Administer): Command =>
   new Command('rotate')
     .description('wrap the data key of every organization under the present encryption key')
@@ -46,25 +46,26 @@ export const rotateCommand = (administer: Administer): Command =>
     )
 
 const PROCEDURE = `
-What is stored stays as it is, and so do security codes: only the wrapping of each organization's data key changes. The
-service goes on meanwhile. Killed or failed half-way, run the command again.
+Stored data and security codes do not change, only the wrapping of each organization's data key. The service may run
+meanwhile. If the command is killed or fails, run it again.
 
 With ENCRYPTION_KEY:
-  1. Make a new key: openssl rand -base64 32
-  2. Give every process, one after the other, the new key as ENCRYPTION_KEY and the one before as
-     ENCRYPTION_KEY_PREVIOUS. Until all have both, create no organization.
+  1. Create a new key: openssl rand -base64 32
+  2. Restart the processes one after the other with the new key as ENCRYPTION_KEY and the old one as
+     ENCRYPTION_KEY_PREVIOUS. Create no organization until all have both.
   3. Run "keystride key rotate" with the same two variables.
-  4. Where "keystride key status" says that the previous key is used for 0 organizations, take ENCRYPTION_KEY_PREVIOUS
-     away, again one process after the other.
+  4. When "keystride key status" prints 0 organizations for the previous key, remove ENCRYPTION_KEY_PREVIOUS, again one
+     process after the other.
 
-With the embedded PostgreSQL and no ENCRYPTION_KEY: run "keystride key rotate". It makes the new key in
-KEYSTRIDE_DATA/encryption.key, a running service finds it there, and the old key is dropped when nothing needs it.
+With the embedded PostgreSQL and no ENCRYPTION_KEY: run "keystride key rotate". It creates the new key in
+KEYSTRIDE_DATA/encryption.key, where a running service finds it, and drops the old key when it is no longer needed.
 
-Backups made before a rotation open with the key of their time only: keep that key as long as them.`
+A backup made before a rotation needs the key of its time: keep that key as long as the backup.`
 
 function advice(uses: readonly KeyUse[], { keyRing }: Stores): string {
   const missing = uses.filter(({ state }) => state === 'missing').map(({ id }) => id)
-  if (missing.length > 0) return `Put ${missing.join(', ')} into ${keyRing.place}: the service does not start without.`
+  if (missing.length > 0)
+    return `Put ${missing.join(', ')} into ${keyRing.place}: the service does not start without it.`
   const previous = uses.filter(({ state }) => state === 'previous')
   if (previous.some(({ organizations }) => organizations > 0)) return 'Run "keystride key rotate".'
   if (previous.length === 0) return 'Every organization is under the present key.'
@@ -78,7 +79,7 @@ function summary(
   { keyRing }: Stores,
 ): string {
   const lines = [`${rewrapped} re-wrapped under ${keyId}, ${alreadyCurrent} already current`]
-  if (unreadable.length > 0) lines.push(`their data keys do not open, they were altered: ${unreadable.join(', ')}`)
+  if (unreadable.length > 0) lines.push(`data keys that were altered and do not open: ${unreadable.join(', ')}`)
   if (left > 0) lines.push(`${left} still under another key: run the command again`)
   else if (dropped.length > 0) lines.push(`dropped from ${keyRing.place}: ${dropped.join(', ')}`)
   else if (keyRing.held().length > 1)

@@ -4,14 +4,14 @@ import type { Erasure, ErasureOutcome } from '../storage/erasures.js'
 import { type Administer, patiently, print, quietLog, run } from './administer.js'
 import { newErasureList, wholeErasureList } from './erasure-list.js'
 
-/** `keystride erasures`: that nobody who was deleted comes back with a backup. */
+/** `keystride erasures`: erases deleted people again after a restore. */
 export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv): Command {
   const erasures = new Command('erasures').description(
-    'keep a list of who was erased, and hold a restored database to it',
+    'export a list of erased people, and apply it to a restored database',
   )
   erasures
     .command('export')
-    .description('print who was erased, by hashes of ids, as lines of JSON with a check sum at the end')
+    .description('print the erased people, by hashes of ids, as lines of JSON with a check sum at the end')
     .addHelpText('after', PROCEDURE)
     .action(() =>
       administer(async ({ stores: { erasures: store } }) => {
@@ -27,8 +27,8 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
     )
   erasures
     .command('apply')
-    .description('end every session and erase again whom a restored database has brought back')
-    .argument('<file...>', 'what "erasures export" printed; all are read and checked before anything is done')
+    .description('end every session, and erase again the people whom a restored database has brought back')
+    .argument('<file...>', 'output of "erasures export"; all files are read and checked before any change')
     .addHelpText('after', PROCEDURE)
     .action((files: string[]) =>
       run(async () => {
@@ -60,7 +60,7 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
 
 const AT_A_TIME = 1000
 
-/** By organization, no more than are looked for at a time. */
+/** Batches of `AT_A_TIME` erasures of one organization. */
 function batches(erasures: readonly Erasure[]): [string, Erasure[]][] {
   const open = new Map<string, Erasure[]>()
   const all: [string, Erasure[]][] = []
@@ -85,8 +85,8 @@ const MEANING: Record<ErasureOutcome, string> = {
 }
 
 const PROCEDURE = `
-A backup brings back who was deleted after it was made. Keep what "erasures export" prints where the backups are not lost with
-the database, as often as you can bear to ask again whom you deleted since. After a restore, before anything serves:
+A backup brings back people who were deleted after it was made. Store the output of "erasures export" next to the backups,
+regularly: deletions after the latest list must be repeated by hand. After a restore, before the service starts:
   1. keystride erasures apply <the latest list, or several>
   2. start the service
-A list that is cut short or was changed is refused as a whole. To apply one twice changes nothing.`
+A list that is incomplete or was changed is refused as a whole. Applying a list twice changes nothing.`

@@ -14,21 +14,21 @@ interface Options {
   readonly json?: true
 }
 
-/** `keystride explain`: what spoke for and against a person, from typing patterns in files. Nothing is read from a store. */
+/** `keystride explain`: the evidence for and against a person, from typing patterns in files. Reads no store. */
 export function explainCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('explain')
-    .description('score typing patterns against one another and say, key pair by key pair, what spoke for and against')
+    .description('score a typing pattern against references, and print the evidence for and against by key pair')
     .option(
       '--reference <file...>',
-      'typing patterns of the person, as the API takes them; several files or several times',
+      'typing patterns of the person, as the API takes them; several files, or repeated',
       [],
     )
-    .option('--probe <file>', 'the typing pattern that is asked about')
-    .option('--patterns <file>', 'all in one file instead: {"references": [...], "probe": {...}}')
+    .option('--probe <file>', 'the typing pattern to score')
+    .option('--patterns <file>', 'all patterns in one file instead: {"references": [...], "probe": {...}}')
     .option('--json', 'print the trace: what was scored, the result to the last digit, the explanation')
     .addHelpText(
       'after',
-      '\nA trace holds how a person types and which keys they pressed: keep it as you would a password file, and not for long.\n' +
+      '\nA trace holds how a person types and which keys they pressed: protect it like a password file, and delete it soon.\n' +
         'To try it out: keystride typing-pattern --person 1 --session 1 > 1.json, and so on.',
     )
     .action((options: Options) =>
@@ -95,7 +95,7 @@ function parsed(bytes: Uint8Array, file: string): unknown {
   }
 }
 
-/** The sample of a pattern; throws with its name and the field or bound, never a value. */
+/** The sample of a pattern. Throws with the pattern's name and the field or bound, never a value. */
 function sampleOf(bytes: Uint8Array, name: string): Uint8Array {
   const read = readTypingPattern(bytes)
   if (!read.ok) throw new Error(`${name} is no acceptable typing pattern: ${read.message}`)

@@ -2,10 +2,10 @@ import type { PairSaid } from '../scoring/explanation.js'
 import type { Trace } from '../scoring/trace.js'
 import { table } from './table.js'
 
-/** Key pairs shown on either side: more than a dozen nobody reads; the trace has all. */
+/** Key pairs shown for and against, each; the trace has all. */
 const SHOWN = 12
 
-/** A trace for people at a terminal: the result, the pattern as a whole, the key pairs that said most. Ends with a newline. */
+/** A trace as text for a terminal: the result, the pattern as a whole, the strongest key pairs. Ends with a newline. */
 export function explained({ result, explanation, nReferences, model }: Trace): string {
   const lines = [
     `confidence      ${(result.confidence ?? 0).toFixed(3)} against ${nReferences} references (${model.name}); 0.5 or more passes where nothing else is set`,
@@ -20,7 +20,7 @@ export function explained({ result, explanation, nReferences, model }: Trace): s
     lines.push(
       '',
       'Weights are log likelihood ratios: this person against people in general. The confidence is not their sum: the model',
-      'weighs hundreds of things, these among them.',
+      'weighs hundreds of features; these are some of them.',
     )
   }
   return `${lines.join('\n')}\n`
@@ -41,6 +41,6 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const signed = (weight: number): string => `${weight >= 0 ? '+' : '-'}${Math.abs(weight).toFixed(2)}`
 
 function replayed(distanceMs: number | null): string {
-  if (distanceMs === null) return 'no reference can be laid over it'
+  if (distanceMs === null) return 'no reference can be aligned with it'
   return `the nearest reference is ${distanceMs.toFixed(1)} ms away on average`
 }

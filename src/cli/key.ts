@@ -6,23 +6,23 @@ import { JSON_OPTION, uuid } from './arguments.js'
 import { rotateCommand, statusCommand } from './encryption-key.js'
 import { printRows } from './table.js'
 
-/** `keystride key`: API keys of organizations, and the key that everything is encrypted under. */
+/** `keystride key`: API keys of organizations, and the encryption key. */
 export function keyCommand(administer: Administer): Command {
-  const key = new Command('key').description('issue, list and revoke API keys; look at and rotate the encryption key')
+  const key = new Command('key').description('issue, list and revoke API keys; show and rotate the encryption key')
   key
     .command('issue')
-    .description('issue an API key and print it; it is shown this once only')
+    .description('issue an API key and print it; it is shown only once')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option('--label <text>', 'what the key is for', 'unnamed')
     .option(
       '--scopes <list>',
-      `what it opens, comma-separated: ${KEY_SCOPES.join(', ')}; dashboard is both of its parts`,
+      `scopes of the key, comma-separated: ${KEY_SCOPES.join(', ')}; dashboard is both of its parts`,
       scopes,
       [...SCOPES],
     )
     .option(
       '--expires <when>',
-      'ISO 8601 date or date-time from which on it is refused, or a time such as 90d or 12h',
+      'ISO 8601 date or date-time at which it expires, or a time span such as 90d or 12h',
       expiry,
     )
     .action((organizationId: string, options: { label: string; scopes: KeyScope[]; expires?: number }) =>
@@ -40,7 +40,7 @@ export function keyCommand(administer: Administer): Command {
     )
   key
     .command('list')
-    .description('list the API keys of an organization; the keys themselves are not kept')
+    .description('list the API keys of an organization; the keys themselves are not stored')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .option(...JSON_OPTION)
     .action((organizationId: string, { json }: { json?: true }) =>
@@ -78,13 +78,13 @@ function stateOf({ revokedAt, expiresAt }: ApiKeyRecord, now: number): string {
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'live'
 }
 
-/** Epoch milliseconds, by this machine's clock where the text is a span. */
+/** Parses an expiry into epoch ms; a span counts from this machine's clock. */
 function expiry(text: string): number {
   const [, n, unit] = /^([1-9]\d{0,4})([dh])$/.exec(text) ?? []
   const at = n === undefined ? isoTime(text) : Date.now() + Number(n) * (unit === 'd' ? 24 : 1) * 3_600_000
   if (at === null || at <= Date.now())
     throw new InvalidArgumentError(
-      'wanted a date to come such as 2030-01-31 or 2030-01-31T12:00Z, or a time such as 90d or 12h',
+      'wanted a future date such as 2030-01-31 or 2030-01-31T12:00Z, or a time span such as 90d or 12h',
     )
   return at
 }

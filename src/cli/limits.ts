@@ -11,13 +11,13 @@ interface Options {
 
 const MOST = 1_000_000
 
-/** `keystride organization limits`: how often each API key of an organization may ask. */
+/** `keystride organization limits`: the rate limit of each API key of an organization. */
 export function limitsCommand(administer: Administer): Command {
   return new Command('limits')
-    .description('show how often each API key of an organization may ask; with options, change it')
+    .description('show the rate limit of each API key of an organization; with options, change it')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
-    .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is what KEY_RATE says', rate)
-    .option('--burst <n>', 'so many may come at once; unless given, what may come in two seconds', burst)
+    .option('--rate <n>', 'requests a second; 0 is unlimited, "default" is KEY_RATE', rate)
+    .option('--burst <n>', 'burst in requests; two seconds of the rate unless given', burst)
     .option(...JSON_OPTION)
     .action((organizationId: string, options: Options) =>
       administer(async ({ flows }) => {
@@ -31,7 +31,7 @@ export function limitsCommand(administer: Administer): Command {
     )
 }
 
-/** Undefined where nothing is to be changed. */
+/** The new rate limit; null: the default; undefined: no change. */
 function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | undefined {
   const isRate = typeof perSecond === 'number' && perSecond !== NO_RATE
   if (atOnce !== undefined && !isRate) throw new WrongUse('--burst goes with a --rate above 0')

@@ -12,9 +12,9 @@ import { type Administer, iso, known, print } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { table } from './table.js'
 
-/** `keystride member`: what an operator may see of a person, and do for one who is locked out. */
+/** `keystride member`: shows a member's state, and unlocks a member. */
 export function memberCommand(administer: Administer): Command {
-  const member = new Command('member').description("look at a member's state, and unlock a member")
+  const member = new Command('member').description("show a member's state, and unlock a member")
   const about = (name: string, description: string, work: Work) =>
     member
       .command(name)
@@ -37,7 +37,7 @@ export function memberCommand(administer: Administer): Command {
   )
   about('unlock', 'end all locks of a member, forget the failures, revive a dead security code', unlock).addHelpText(
     'after',
-    '\nA sign-in that used up its own attempts stays used up: the person begins a new one.',
+    '\nA sign-in without attempts left stays closed: the person begins a new one.',
   )
   return member
 }

@@ -27,28 +27,28 @@ interface Options {
   readonly json?: true
 }
 
-/** `keystride plan`: what a target takes, from measured costs. No store is opened. */
+/** `keystride plan`: the capacity that a target needs, from measured costs. Opens no store. */
 export function planCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
   return new Command('plan')
-    .description('from measured costs and a target: processes, memory, stores, and what would break first')
+    .description('plan processes, memory and stores for a target, from measured costs; name the first bottleneck')
     .requiredOption('--people <n>', 'people enrolled', whole(1))
     .requiredOption('--peak <n>', 'sign-ins a second at the busiest time', above0)
-    .option('--p99 <ms>', 'a verify at the peak, 99 of 100, ms', above0, 100)
-    .option('--retention <days>', 'days that authentications are kept', whole(1), 400)
-    .option('--growth <share>', 'more people and sign-ins each year, such as 0.2 or 20%', share(100), 0)
-    .option('--years <n>', 'years from now that the plan is to last', whole(0), 1)
-    .option('--daily <n>', 'sign-ins of a person a day, over the year', above0, 1)
-    .option('--retypes <share>', 'sign-ins in which typing is tried again', share(2), 0.1)
-    .option('--remembered <share>', 'first tries that meet a process which still remembers the person', share(1), 0)
+    .option('--p99 <ms>', '99th percentile of a verify at the peak, ms', above0, 100)
+    .option('--retention <days>', 'retention of authentications, days', whole(1), 400)
+    .option('--growth <share>', 'yearly growth of people and sign-ins, such as 0.2 or 20%', share(100), 0)
+    .option('--years <n>', 'years that the plan must last', whole(0), 1)
+    .option('--daily <n>', 'sign-ins of a person a day, averaged over the year', above0, 1)
+    .option('--retypes <share>', 'sign-ins with a second typing attempt', share(2), 0.1)
+    .option('--remembered <share>', 'first attempts that hit the cache of a process', share(1), 0)
     .option('--codes <share>', 'sign-ins that end with a security code', share(1), 0.02)
-    .option('--newcomers <share>', 'sign-ins of somebody who enrolls first', share(1), 0.01)
-    .option('--spare <n>', 'processes more than needed, so that one may die or be updated', whole(0), 1)
+    .option('--newcomers <share>', 'sign-ins of a person who enrolls first', share(1), 0.01)
+    .option('--spare <n>', 'spare processes, so that one may die or be updated', whole(0), 1)
     .option('--pool <n>', 'connections to PostgreSQL of each process (DATABASE_POOL)', whole(2), 10)
     .option('--cores <n>', 'cores of each machine', whole(1), 8)
     .addOption(
       new Option('--costs <file>', 'costs measured on your machine: npm run bench -- path --costs FILE').default(
         undefined,
-        'the table that ships, of the machine that the plan names',
+        'the shipped table; the plan names its machine',
       ),
     )
     .option('--json', 'print the plan as JSON')
@@ -57,9 +57,9 @@ export function planCommand(run: (work: () => Promise<void>) => Promise<void>): 
 }
 
 const NOTES = `
-The plan is for the end of the years, at the busiest second. Each line shows its arithmetic; low and high are the same line
-with the best and the worst costs of the bench's rounds. Processes are fronts that score inline, a core each; the cores of
-PostgreSQL come on top. Measure costs on the kind of machine that you plan for: another processor has others.
+The plan is for the busiest second at the end of the years. Each line shows its arithmetic; low and high use the best and the
+worst costs of the bench's rounds. A process is a front that scores inline, on one core; the cores of PostgreSQL are extra.
+Measure the costs on the kind of machine that you plan for.
 Example:
   keystride plan --people 200000 --peak 120 --p99 80 --growth 25% --years 3`
 
@@ -89,7 +89,7 @@ const targetOf = (options: Options): CapacityTarget => ({
   cores: options.cores,
 })
 
-/** The table of a file: the bench's own, or a report that has it under `costs`. Throws a sentence that names the field. */
+/** The costs in a file: the bench's own table, or a report with a table under `costs`. Throws with the name of the field. */
 function costsFrom(file: string): CapacityCosts {
   let found: unknown
   try {
@@ -146,7 +146,7 @@ function above0(text: string): number {
   return value
 }
 
-/** `0.2` or `20%`, up to `most`. */
+/** Parses `0.2` or `20%`, up to `most`. */
 function share(most: number) {
   return (text: string): number => {
     const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? []

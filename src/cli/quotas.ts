@@ -5,10 +5,10 @@ import { type Administer, print } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { table } from './table.js'
 
-/** `keystride organization quotas`: shows what an organization is licensed for and, with options, changes it. */
+/** `keystride organization quotas`: shows the licensed quotas of an organization and, with options, changes them. */
 export function quotasCommand(administer: Administer): Command {
   return new Command('quotas')
-    .description('show what an organization is licensed for and what is in use; with options, change it')
+    .description('show the licensed quotas of an organization and their use; with options, change them')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .addOption(
       new Option(

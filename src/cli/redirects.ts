@@ -3,10 +3,10 @@ import { redirectOrigin } from '../domain/redirect-uri.js'
 import { type Administer, print, WrongUse } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 
-/** `keystride organization redirects`: where browsers may be sent at the end of an organization's profile links. */
+/** `keystride organization redirects`: the origins to which an organization's profile links may redirect browsers. */
 export function redirectsCommand(administer: Administer): Command {
   return new Command('redirects')
-    .description('show to which origins profile links may send browsers; with origins, or --any, replace the list')
+    .description('show the origins to which profile links may redirect; with origins, or --any, replace the list')
     .argument('<organization-id>', 'id as "organization list" prints it', uuid)
     .argument('[origin...]', 'such as https://app.example.com', origins)
     .option('--any', 'keep no list: links may lead to any https address')

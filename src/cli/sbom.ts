@@ -23,7 +23,7 @@ export interface LockedPackage {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** Files inside a package that are checked by themselves before they are loaded: SHA-256 by name, by package. */
+/** SHA-256 of files that are checked before they are loaded, by package and file name. */
 type PinnedFiles = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 const MODULES = 'node_modules/'
@@ -31,17 +31,18 @@ const MODULES = 'node_modules/'
 /** The name of the package at a path of the lockfile. */
 export const nameAt = (path: string): string => path.slice(path.lastIndexOf(MODULES) + MODULES.length)
 
-/** Whether production goes without it. `devOptional` is what is optional there, and needed by a development package as well. */
+/** Whether production works without the package. `devOptional`: optional in production, and needed by a development package. */
 export const isOptional = ({ optional, devOptional }: LockedPackage): boolean =>
   optional === true || devOptional === true
 
-/** What `npm ci --omit=dev` may install, on whatever platform, by path: all that nobody but a developer needs is left out. */
+/** The packages that `npm ci --omit=dev` may install on any platform, by path: without those that only developers need. */
 export const productionTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
   Object.entries(lock.packages).filter(([path, entry]) => path !== '' && entry.dev !== true)
 
 /**
- * The production tree as a CycloneDX 1.6 document. It follows from the lockfile alone, byte for byte: no time, and a
- * serial number made of its content. (`npm sbom` has both, and leaves out what a development package needs as well.)
+ * The production tree as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and a hash
+ * of its content as serial number. (`npm sbom` has a time and a random number, and omits packages that a development package
+ * needs too.)
  */
 export function cyclonedx(lock: Lockfile, pinned: PinnedFiles): object {
   const tree = productionTree(lock)
@@ -107,7 +108,7 @@ function componentOf(
 const namesNeeded = ({ dependencies, optionalDependencies, peerDependencies }: LockedPackage): string[] =>
   Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
 
-/** Where Node finds the package `name` from the one at `path`; null where it is not part of the production tree. */
+/** The path at which Node finds the package `name` from the one at `path`; null outside of the production tree. */
 function resolved(lock: Lockfile, path: string, name: string): string | null {
   for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf(`/${MODULES}`)))) {
     const candidate = `${from === '' ? '' : `${from}/`}${MODULES}${name}`
@@ -117,7 +118,7 @@ function resolved(lock: Lockfile, path: string, name: string): string | null {
   }
 }
 
-/** The package URL of what stands at a path; '' is Keystride itself. */
+/** The package URL of the package at a path; '' is Keystride itself. */
 function refOf(lock: Lockfile, path: string): string {
   const [name, version] = path === '' ? [lock.name, lock.version] : [nameAt(path), lock.packages[path]?.version]
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
@@ -125,7 +126,7 @@ function refOf(lock: Lockfile, path: string): string {
 
 const sorted = <T>(map: ReadonlyMap<string, T>): [string, T][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** A UUID of version 8 (RFC 9562) out of a content. */
+/** A UUID of version 8 (RFC 9562), a hash of the content. */
 function uuidOf(content: string): string {
   const hex = createHash('sha256').update(content).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`

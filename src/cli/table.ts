@@ -1,4 +1,4 @@
-/** Rows under a head, in columns padded with spaces, for people and for `awk`. */
+/** Rows under a head, in columns padded with spaces: readable, and easy to split with `awk`. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -12,7 +12,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n')
 }
 
-/** A list for people, or the same objects as JSON. Lists in a cell are joined by commas; null is an empty cell. */
+/** Prints a list as a table or as JSON. In the table, lists in a cell are joined by commas, and null is an empty cell. */
 export function printRows<K extends string>(
   head: readonly K[],
   rows: readonly Readonly<Record<K, string | number | null | readonly string[]>>[],

@@ -3,18 +3,18 @@ import { SUGGESTED_KEY_PRESSES } from '../domain/suggested-words.js'
 import { suggestWords } from '../domain/typing-words.js'
 import { person } from '../typist/made-up-person.js'
 
-/** `keystride typing-pattern`: typing of somebody made up, to try the API with before a recorder is in place. */
+/** `keystride typing-pattern`: prints typing of a made-up person, to try the API without a recorder. */
 export function typingPatternCommand(): Command {
   return new Command('typing-pattern')
     .description('print a typing pattern of a made-up person, to try the API with')
-    .option('--person <number>', 'who types: the same number is the same person', wholeNumber, 1)
-    .option('--session <number>', 'which of their sessions: each types a text of its own', wholeNumber, 1)
+    .option('--person <number>', 'number of the person: the same number is the same person', wholeNumber, 1)
+    .option('--session <number>', "number of the person's session; each has its own text", wholeNumber, 1)
     .option(
       '--text <text>',
-      `what is typed: a to z and spaces, ${SUGGESTED_KEY_PRESSES} characters or more are best`,
+      `text to type: a to z and spaces, preferably ${SUGGESTED_KEY_PRESSES} characters or more`,
       typeable,
     )
-    .addHelpText('after', '\nA pattern is accepted once: the service takes the same typing again for a replay.')
+    .addHelpText('after', '\nA pattern is accepted once: the service treats the same typing as a replay.')
     .action((options: { person: number; session: number; text?: string }) => {
       const text = options.text ?? suggestWords('en', options.session).join(' ')
       process.stdout.write(`${JSON.stringify(person(options.person).types(text, options.session))}\n`)

@@ -2,22 +2,22 @@ import { type Html, html } from './html.js'
 import { mark, pageOf } from './page.js'
 
 interface GuideNeeds {
-  /** The guide as HTML, made by the build from docs/integrate.md. */
+  /** The guide as HTML, which the build renders from docs/integrate.md. */
   readonly guide: string
   /** Replaces the guide's `http://localhost:8080`. */
   readonly publicUrl: string
-  /** Pages that this process serves: address relative to `/`, name. */
+  /** Pages that this process serves. */
   readonly links: readonly PageLink[]
 }
 
-/** A page's name and its address relative to the service's `/`. */
+/** The address of a page relative to the service's `/`, and its name. */
 export type PageLink = readonly [href: string, name: string]
 
 const EXAMPLE_URL = 'http://localhost:8080'
 
-/** The page at `/`: where everything is, then how to integrate. In English, for developers. */
+/** The page at `/`: links to all pages, then the guide. In English, for developers. */
 export function guidePage({ guide, publicUrl, links }: GuideNeeds): string {
-  // Sound as markup: the build escapes the guide's text, and an address has no character that markup needs escaped.
+  // Safe as markup: the build escapes the guide's text, and an encoded address needs no escape.
   const text: Html = { markup: guide.replaceAll(EXAMPLE_URL, encodeURI(publicUrl)) }
   return pageOf({
     language: 'en',
@@ -38,7 +38,7 @@ const SAYING = {
   404: { title: 'No such page', text: 'Nothing is served at this address. These pages are:' },
 } as const
 
-/** Shown to a browser at an API's address and at an unknown one. `root` is the path of the service's `/`. */
+/** The page for a browser at an API's address or an unknown one. `root` is the path of the service's `/`. */
 export function strayPage(status: 401 | 404, root: string, links: readonly PageLink[]): string {
   const { title, text } = SAYING[status]
   return pageOf({

@@ -1,16 +1,16 @@
-/** Markup that may stand in a page as it is. */
+/** Safe markup: inserted without escaping. */
 export interface Html {
   readonly markup: string
 }
 
 type Piece = Html | string | number | readonly Html[]
 
-/** A template whose values are escaped, unless they are markup themselves. Attribute values must stand in double quotes. */
+/** A template that escapes its values, except markup. Attribute values must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Piece[]): Html {
   return { markup: parts.map((part, i) => part + (i < values.length ? markupOf(values[i] ?? '') : '')).join('') }
 }
 
-/** For attributes that stand there or do not, and for parts left out. */
+/** Empty markup, for optional attributes and parts. */
 export const nothing: Html = { markup: '' }
 
 function markupOf(piece: Piece): string {

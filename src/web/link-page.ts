@@ -6,10 +6,10 @@ import { mark, pageOf, sayingPage } from './page.js'
 import type { Texts } from './texts/texts.js'
 import { TEXTS } from './texts.js'
 
-/** From `/auth/b/{key}` to the modules. */
+/** The folder of the modules, relative to `/auth/b/{key}`. */
 const BASE = '../'
 
-/** What the page of a live link shows. */
+/** The content of the page of a live link. */
 interface LinkView {
   readonly kind: LinkKind
   readonly organizationName: string
@@ -20,7 +20,7 @@ interface LinkView {
   readonly words: { readonly suggestedWords: readonly string[]; readonly suggestedWordsLanguage: Language }
 }
 
-/** The page on which a link is followed: all that it says is in it, its module fills in the words. */
+/** The page of a live link. It holds all texts; its module shows the words to type. */
 export function linkPage(view: LinkView): string {
   const { nPatterns, targetPatterns, organizationName, words } = view
   const language = words.suggestedWordsLanguage
@@ -54,18 +54,18 @@ ${recorded(texts)}</section>
   })
 }
 
-/** Of every key that is no live link's: byte for byte the same, so that nobody learns more. */
+/** The page for a key that is not that of a live link: identical byte for byte, so that it reveals nothing about the key. */
 export const gonePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].gone)
 
 export const unavailablePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].unavailable)
 
-/** Seen a moment later where the module has not taken it away: no script, an old browser, a file that did not come. */
+/** Becomes visible after 1.5 s unless the module removes it: no script, an old browser, a file that did not load. */
 export const needsScript = (texts: Texts): Html => html`<p id="needs" class="notice">${texts.needsScript}</p>`
 
-/** `typing.ts` shows it on a device with a touch screen alone, before the first key press. */
+/** `typing.ts` shows it on a device with only a touch screen, before the first key press. */
 export const touchNotice = (texts: TypingTexts): Html => html`<p id="touch" class="notice" hidden>${texts.phone}</p>`
 
-/** Where words are typed; `typing.ts` knows its ids. */
+/** The form in which words are typed; `typing.ts` uses its ids. */
 export const typingForm = (texts: TypingTexts): Html => html`<form id="typing" novalidate>
 <ol id="words" aria-label="${texts.words}"></ol>
 <label for="typed">${texts.label}</label>

@@ -1,4 +1,4 @@
-/** The style of the hosted pages: system fonts, two colour schemes, one calm column. Loads nothing. */
+/** The style of the hosted pages: system fonts, two colour schemes, one column. Loads no other file. */
 export const pageStyle = `
 :root{color-scheme:light dark;--bg:#f6f5f1;--card:#fff;--ink:#1b2026;--soft:#59626b;--line:#dfded7;--wash:#eaf3f1;
 --accent:#0b6e63;--on-accent:#fff;--warn:#8a4700;--wash-warn:#fbf1e4;--shadow:0 1px 2px #1b20260d,0 12px 40px #1b202612}

@@ -3,8 +3,8 @@ import { type Html, html, nothing } from './html.js'
 import { TEXTS } from './texts.js'
 
 /**
- * Nothing but the service's own files may load or run, nowhere but to it may anything be sent, nobody may frame the page,
- * and no text becomes markup.
+ * A page may load and run only the service's own files, and send only to the service. No site may frame it, and no text
+ * becomes markup.
  */
 const POLICY = [
   "default-src 'none'",
@@ -20,7 +20,7 @@ const POLICY = [
 ].join('; ')
 const YEAR_S = 31_536_000
 
-/** Headers of every page. The address of a page may hold a key: it is told to nobody and kept nowhere. */
+/** Headers of every page. The address of a page may hold a key, so it is neither sent as a referrer nor indexed. */
 export const pageHeaders = (publicUrl: string): Record<string, string> => ({
   'content-security-policy': POLICY,
   'referrer-policy': 'no-referrer',
@@ -34,14 +34,14 @@ export const pageHeaders = (publicUrl: string): Record<string, string> => ({
 interface Page {
   readonly language: Language
   readonly title: string
-  /** How the page's address leads to the folder that the modules are in: empty, or `../`. */
+  /** The folder of the modules, relative to the page's address: empty, or `../`. */
   readonly base: string
   readonly body: Html
-  /** The module it runs; absent: none. */
+  /** The module that the page runs; absent: none. */
   readonly module?: string
-  /** Handed to the module. */
+  /** Input of the module. */
   readonly data?: object
-  /** Whether it can be had in the other languages. */
+  /** Whether the page links to its other languages; true unless given. */
   readonly languages?: boolean
 }
 
@@ -68,14 +68,14 @@ ${LANGUAGES.map((one) =>
 )}
 </ul></nav>`
 
-/** A page that only says something. */
+/** A page with only a heading and a sentence. */
 export const sayingPage = (
   language: Language,
   base: string,
   { title, text }: { readonly title: string; readonly text: string },
 ): string => pageOf({ language, title, base, body: html`${mark}<h1>${title}</h1><p class="lead">${text}</p>` })
 
-/** Four keys' times: the product's sign, also its icon. */
+/** The logo, also used as icon: the hold times of four keys. */
 export const iconSvg = (colour: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">` +
   `<g fill="${colour}"><rect x="3" y="11" width="5" height="10" rx="2.5"/><rect x="10" y="5" width="5" height="22" rx="2.5"/>` +

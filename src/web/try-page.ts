@@ -5,7 +5,7 @@ import { needsScript, recorded, touchNotice, typingForm } from './link-page.js'
 import { mark, pageOf } from './page.js'
 import { TEXTS } from './texts.js'
 
-/** The page on which an operator tries the product: five patterns, then sign-ins with the evidence of each. */
+/** The page on which an operator tries the product: five patterns, then sign-ins, each with its evidence. */
 export function tryPage(language: Language): string {
   const texts = TEXTS[language]
   const { trying, typing } = texts

@@ -1,15 +1,15 @@
-/** The reference page's forms: each endpoint can be tried from there. What they hold comes from the OpenAPI document. */
+/** The forms of the reference page, generated from the OpenAPI document: they call each endpoint. */
 import type { Document, Operation, Parameter, Schema } from './openapi-parts.js'
 
 interface Call {
   readonly method: string
-  /** Below the API's base path. */
+  /** Relative to the API's base path. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
 
-/** Where the page's own API answers, without a slash at the end. */
+/** Base address of the page's API, without a slash at the end. */
 const base = new URL('.', location.href).href.replace(/\/$/, '')
 
 const HEADERS_SHOWN = [
@@ -22,7 +22,7 @@ const HEADERS_SHOWN = [
   'link',
 ]
 
-/** An element with properties and children: text stays text. */
+/** Creates an element with properties and children; strings become text nodes. */
 function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   properties: Partial<HTMLElementTagNameMap[K]> = {},
@@ -67,7 +67,7 @@ const noteOf = ({ in: where, required, schema: given }: Parameter): string => {
   return [where, format ?? String(type), ...(required ? ['required'] : [])].join(', ')
 }
 
-/** Null where there is none; what is typed is sent as it stands, so that refusals can be tried too. */
+/** The body's field; null without a body. Its text is sent unchanged, so that refusals can be tried too. */
 function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | null {
   if (requestBody === undefined) return null
   const [example] = whole(requestBody.content['application/json'].schema).examples ?? []
@@ -84,7 +84,7 @@ function bodyOf({ requestBody }: Operation): HTMLTextAreaElement | null {
 function curlOf({ method, path, headers, body }: Call): string {
   const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`
   const lines = [`curl -X ${method} ${quoted(base + path)}`]
-  // The key comes from the shell: it need not stand in a history.
+  // The key comes from a shell variable, so that the shell's history does not hold it.
   for (const [name, value] of Object.entries(headers))
     lines.push(`-H ${name === 'apikey' ? '"apikey: $KEYSTRIDE_KEY"' : quoted(`${name}: ${value}`)}`)
   if (body !== null) lines.push(`--data-binary ${quoted(body)}`)
@@ -207,7 +207,7 @@ const endpoints = [...document.querySelectorAll<HTMLDetailsElement>('article > d
 const lists = document.querySelectorAll<HTMLDetailsElement>('nav > details')
 const groups = [...document.querySelectorAll<HTMLElement>('section.group, nav > details')]
 
-/** Path, method, summary and the names of fields, parameters and headers: what people look for. */
+/** The searched text: path, method, summary and the names of fields, parameters and headers. */
 function textOf(details: HTMLDetailsElement): string {
   const names = details.querySelectorAll('summary h3, .line, .body > p, td:first-child')
   return [...names]
@@ -217,7 +217,7 @@ function textOf(details: HTMLDetailsElement): string {
 }
 
 const isSmall = matchMedia('(max-width:56rem)').matches
-/** Few enough to be read at once. */
+/** A search with at most this many hits opens them. */
 const OPENED_MAX = 3
 const search = make('input', { type: 'search', autocomplete: 'off', spellcheck: false })
 const conventions = document.getElementById('conventions')
@@ -263,7 +263,7 @@ all.addEventListener('click', () => {
 })
 document.getElementById('tools')?.append(labelled('Search', search, 'path, summary or field; key /'), found, all)
 
-/** The endpoint that the address names is shown, whatever was searched for. */
+/** Shows the endpoint that the address names, regardless of the search. */
 function showNamed(): void {
   const body = document.getElementById(decodeURIComponent(location.hash.slice(1)))
   const details = body?.closest<HTMLDetailsElement>('article > details')
@@ -280,10 +280,10 @@ showNamed()
 addEventListener('beforeprint', () => {
   for (const { details } of endpoints) details.open = true
 })
-// On a small screen the lists would stand before the page.
+// On a small screen the open lists would push the page down.
 if (isSmall) for (const list of lists) list.open = false
 
-/** What is too wide for a small screen is scrolled with the keyboard too; what fits is no stop on the way. */
+/** Boxes that overflow get keyboard focus, so that they can be scrolled; others do not. */
 function reachable(): void {
   for (const box of document.querySelectorAll<HTMLElement>('.body pre, .body .scroll, section > pre'))
     box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1

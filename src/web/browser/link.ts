@@ -3,7 +3,7 @@ import type { LinkPageData, PatternsSoFar } from './page-data.js'
 import type { TypingPattern } from './recorder.js'
 import { at, createTyping, filled } from './typing.js'
 
-/** Time to read where one is taken. No measurement behind it. */
+/** Time to read the destination before the redirect. No measurement behind it. */
 const LEAVING_AFTER_MS = 4_000
 const MINUTE_S = 60
 
@@ -56,11 +56,11 @@ async function send(pattern: TypingPattern): Promise<void> {
     const waitS = Number(response.headers.get('retry-after') ?? MINUTE_S)
     stop(filled(texts.wait, { minutes: Math.ceil(waitS / MINUTE_S) }))
   }
-  // The link ended, or has nothing left to do: its page says so.
+  // The link has ended or needs no more patterns: the reloaded page says so.
   else location.reload()
 }
 
-/** Null where no answer came. */
+/** Null if no answer arrived. */
 async function post(pattern: TypingPattern): Promise<Response | null> {
   try {
     return await fetch(`../typing-patterns?language=${document.documentElement.lang}`, {
@@ -78,7 +78,7 @@ function refusedText(reason = ''): string {
   return reason === 'fraud-detected' ? texts.seenBefore : texts.again
 }
 
-/** What may have been stored is not sent again: the page is asked how far things are. */
+/** Stops typing. The pattern may have been stored, so it is not sent again; a retry reloads the page. */
 function stop(text: string): void {
   at('work').hidden = true
   at('stopped').hidden = false
@@ -98,7 +98,7 @@ function finish(redirectTo: string | null): void {
   onward.href = redirectTo
   onward.textContent = filled(page.onward, { host })
   onward.hidden = false
-  // In place of this page, whose link is used up: going back shall not lead to it.
+  // Replaces the history entry: the link is used up, so the back button must not return to it.
   setTimeout(() => location.replace(redirectTo), LEAVING_AFTER_MS)
 }
 

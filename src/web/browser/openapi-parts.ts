@@ -1,4 +1,4 @@
-/** What the reference page's forms read of the OpenAPI document; types alone. */
+/** The parts of the OpenAPI document that the reference page's forms read; only types. */
 
 export interface Schema {
   readonly $ref?: string

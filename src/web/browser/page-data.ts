@@ -1,12 +1,12 @@
-/** What a page hands to its module, as JSON in `data-page`; types alone, so that both sides are checked against them. */
+/** The input of a page's module, as JSON in `data-page`. Only types; both sides are checked against them. */
 
-/** What is said while somebody types. What stands in braces is filled in. */
+/** Texts during typing. Braces hold placeholders. */
 export interface TypingTexts {
   readonly words: string
   readonly label: string
   readonly help: string
   readonly next: string
-  /** `{typed}` came for `{word}`. */
+  /** `{typed}` was typed for `{word}`. */
   readonly mistyped: string
   readonly wordsLeft: string
   readonly sending: string
@@ -14,7 +14,7 @@ export interface TypingTexts {
   readonly filled: string
   readonly inserted: string
   readonly noKeys: string
-  /** Shown before the first key press on a device with a touch screen alone. */
+  /** Shown before the first key press on a device with only a touch screen. */
   readonly phone: string
   readonly coarseClock: string
   readonly paused: string
@@ -36,7 +36,7 @@ export interface Saying {
   readonly text: string
 }
 
-/** Texts of the page for trying the product. Braces hold values. */
+/** Texts of the page for trying the product. Braces hold placeholders. */
 export interface TryTexts {
   readonly pageTitle: string
   readonly title: string

@@ -1,2 +1,2 @@
-/** What the service serves beside these modules as `recorder.js`. */
+/** The module `recorder.js`, which the service serves in the same folder. */
 export * from 'keystride/recorder'

@@ -1,4 +1,4 @@
-/** The page on which somebody tries the product on themselves. */
+/** The page for trying the product. */
 import type { PatternsSoFar, TryPageData } from './page-data.js'
 import type { TypingPattern } from './recorder.js'
 import { at, createTyping, filled } from './typing.js'
@@ -28,7 +28,7 @@ interface Verdict extends Refused, PatternsSoFar {
   readonly explanation: { readonly pairs: readonly Pair[] } | null
 }
 
-/** Bars on either side: more nobody reads. */
+/** Bars for and against, each: a longer list is not read. */
 const PAIRS_SHOWN = 6
 
 const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // written by the service
@@ -42,7 +42,7 @@ const typing = createTyping(texts, {
   onPart: (share) => at('steps').style.setProperty('--part', String(share)),
 })
 
-/** Null, and said on the page, where there is no answer to go on with. */
+/** Null after a refusal or a failure, which the page then shows. */
 async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
   try {
     const headers = { 'content-type': 'application/json', 'x-try-key': key }

@@ -1,35 +1,53 @@
-/** The part of a page where words are typed: shows them, follows word by word, and hands on what the recorder gives. */
+/** The form in which words are typed: shows the words, marks them during typing, and passes on the recorder's pattern. */
 import type { TypingTexts } from './page-data.js'
 import { createRecorder, type TypingPattern, type Unusable } from './recorder.js'
 
 interface Typing {
   /** Begins a pattern with these words. */
   show(words: readonly string[], language: string): void
-  /** Begins the same words again, saying why. */
+  /** Begins the same words again, and shows the reason. */
   again(text: string): void
-  /** Says something below the field; screen readers hear it. */
+  /** Shows a text below the field; screen readers read it out. */
   say(text: string, tone?: Tone): void
 }
 type Tone = 'calm' | 'warn'
 
 interface Handlers {
-  /** A pattern with all of its words; typing waits until it is settled. */
+  /** Called with a complete pattern; typing is blocked until the promise settles. */
   readonly onPattern: (pattern: TypingPattern) => Promise<void>
-  /** How much of the words is there, 0 to 1. */
+  /** Called with the typed share of the words, 0 to 1. */
   readonly onPart: (share: number) => void
 }
 
-/** The element of this id, which the page has. */
+/** The element of an id; throws if the page has none. */
 export function at<E extends HTMLElement = HTMLElement>(id: string): E {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no #${id}`)
-  // Sound: the page's template and this module are one thing, made together.
+  // Sound: the page's template and this module are written together.
   return found as E
 }
 
-/** A text with its braces filled in. */
+/** A text with its placeholders replaced. */
 export const filled = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+
+const reasonsIn = (texts: TypingTexts): Readonly<Record<Unusable, string>> => ({
+  empty: texts.wordsLeft,
+  tooShort: texts.wordsLeft,
+  noKeyEvents: texts.noKeys,
+  composition: texts.noKeys,
+  pasted: texts.pasted,
+  dropped: texts.pasted,
+  autofilled: texts.filled,
+  inserted: texts.inserted,
+  incomplete: texts.again,
+  coarseTimer: texts.coarseClock,
+  paused: texts.paused,
+  tooLong: texts.again,
+})
+
+/** Reasons that may go away with further typing. */
+const GOES_ON: readonly Unusable[] = ['empty', 'tooShort', 'incomplete', 'coarseTimer']
 
 export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers): Typing {
   const [list, input, hint, form] = [
@@ -41,27 +59,13 @@ export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers
   let expected: string[] = []
   let busy = false
 
-  const said: Readonly<Record<Unusable, string>> = {
-    empty: texts.wordsLeft,
-    tooShort: texts.wordsLeft,
-    noKeyEvents: texts.noKeys,
-    composition: texts.noKeys,
-    pasted: texts.pasted,
-    dropped: texts.pasted,
-    autofilled: texts.filled,
-    inserted: texts.inserted,
-    incomplete: texts.again,
-    coarseTimer: texts.coarseClock,
-    paused: texts.paused,
-    tooLong: texts.again,
-  }
-  const goesOn: readonly Unusable[] = ['empty', 'tooShort', 'incomplete', 'coarseTimer']
+  const reasons = reasonsIn(texts)
   const recorder = createRecorder({
     inputs: [input],
     mode: 'visible',
     onChange({ unusable }) {
-      // What was not typed is never taken: begin again, once the browser is done with the event.
-      if (unusable !== null && !goesOn.includes(unusable)) setTimeout(() => typing.again(said[unusable]))
+      // Text that was not typed is never sent. Begins again after the browser has handled the event.
+      if (unusable !== null && !GOES_ON.includes(unusable)) setTimeout(() => typing.again(reasons[unusable]))
     },
   })
 
@@ -76,38 +80,34 @@ export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers
     follow()
   }
 
-  /** Marks each word by what was typed for it. */
+  /** Marks each word by the text typed for it, and names the first wrong one. */
   function follow(): void {
     const typed = tokensOf(input.value)
     const marks = marksOf(expected, typed)
-    for (const [i, mark] of marks.entries()) {
-      const word = list.children[i]
-      if (!(word instanceof HTMLElement)) continue
-      word.dataset.mark = mark
-      const right = mark === 'now' ? sharedStart(expected[i] ?? '', typed[i] ?? '') : 0
-      const [head, tail] = [...word.children]
-      if (head) head.textContent = (expected[i] ?? '').slice(0, right)
-      if (tail) tail.textContent = (expected[i] ?? '').slice(right)
-    }
+    for (const [i, mark] of marks.entries()) showMark(list.children[i], mark, expected[i] ?? '', typed[i] ?? '')
     onPart(marks.filter((mark) => mark === 'done').length / Math.max(1, expected.length))
     const wrong = marks.indexOf('wrong')
     if (wrong >= 0) say(filled(texts.mistyped, { typed: typed[wrong] ?? '', word: expected[wrong] ?? '' }), 'warn')
     else if (input.value !== '') say('')
   }
 
+  /** The text about the first word that is missing or wrong; null if all are typed. */
+  function problemOf(typed: readonly string[]): string | null {
+    const wrong = expected.findIndex((word, i) => !isClose(word, typed[i] ?? ''))
+    if (wrong < 0) return null
+    const [word = '', token = ''] = [expected[wrong], typed[wrong]]
+    return token === '' || wrong === typed.length - 1 ? texts.wordsLeft : filled(texts.mistyped, { typed: token, word })
+  }
+
   async function submit(): Promise<void> {
-    const typed = tokensOf(input.value)
-    const close = expected.map((word, i) => isClose(word, typed[i] ?? ''))
-    if (close.includes(false)) {
-      const wrong = close.indexOf(false)
-      const word = expected[wrong] ?? ''
-      const left = (typed[wrong] ?? '') === '' || wrong === typed.length - 1
-      say(left ? texts.wordsLeft : filled(texts.mistyped, { typed: typed[wrong] ?? '', word }), 'warn')
+    const problem = problemOf(tokensOf(input.value))
+    if (problem !== null) {
+      say(problem, 'warn')
       return
     }
     const { pattern, unusable } = recorder.take()
     if (unusable !== null) {
-      typing.again(said[unusable])
+      typing.again(reasons[unusable])
       return
     }
     busy = true
@@ -123,7 +123,7 @@ export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers
     }
   }
 
-  // A touch screen alone means an on-screen keyboard, and most of those report no keys. A mouse suggests a real keyboard.
+  // A device with only a touch screen has an on-screen keyboard; most of those report no keys. A mouse suggests a keyboard.
   at('touch').hidden = !matchMedia('(pointer: coarse)').matches || matchMedia('(any-pointer: fine)').matches
   input.addEventListener('input', follow)
   form.addEventListener('submit', (event) => {
@@ -133,7 +133,7 @@ export function createTyping(texts: TypingTexts, { onPattern, onPart }: Handlers
 
   const typing: Typing = {
     show(words, language) {
-      // Words of an organization's own may be several.
+      // One entry of an organization's own words may hold several words.
       expected = words.flatMap((word) => word.split(' '))
       list.lang = language
       list.replaceChildren(...expected.map(wordElement))
@@ -157,7 +157,16 @@ function wordElement(): HTMLElement {
 
 type Mark = 'todo' | 'now' | 'done' | 'wrong'
 
-/** What a space ends is judged; what is being typed is not, unless it is right already. */
+function showMark(element: Element | undefined, mark: Mark, word: string, typed: string): void {
+  if (!(element instanceof HTMLElement)) return
+  element.dataset.mark = mark
+  const right = mark === 'now' ? sharedStart(word, typed) : 0
+  const [head, tail] = [...element.children]
+  if (head) head.textContent = word.slice(0, right)
+  if (tail) tail.textContent = word.slice(right)
+}
+
+/** Judges words that a space ends. The word being typed is not judged, unless it is right already. */
 function marksOf(expected: readonly string[], typed: readonly string[]): Mark[] {
   const last = typed.length - 1
   return expected.map((word, i) => {
@@ -168,7 +177,7 @@ function marksOf(expected: readonly string[], typed: readonly string[]): Mark[] 
   })
 }
 
-/** Words as they are typed so far; after a space an empty one. Capitals do not matter. */
+/** The words typed so far, case-folded; the last one is empty after a space. */
 const tokensOf = (value: string): string[] => folded(value).trimStart().split(/\s+/)
 const folded = (text: string): string => text.normalize('NFC').toLowerCase()
 
@@ -179,7 +188,7 @@ function sharedStart(word: string, typed: string): number {
   return length
 }
 
-/** Small slips count as the word: how it is typed is asked for, not how it is spelled. */
+/** Accepts small slips: the rhythm counts, not the spelling. */
 function isClose(word: string, typed: string): boolean {
   const wanted = folded(word)
   if (typed === wanted) return true
@@ -187,7 +196,7 @@ function isClose(word: string, typed: string): boolean {
   return slips > 0 && Math.abs(wanted.length - typed.length) <= slips && distance(wanted, typed) <= slips
 }
 
-/** Letters to add, drop, change, or swap with their neighbour (Damerau 1964, each place once). */
+/** Edit distance with insertion, deletion, substitution and transposition (Damerau 1964, each position edited once). */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -1,7 +1,7 @@
 import type { LinkKind } from '../../domain/profile-link.js'
 import type { Saying, TryTexts, TypingTexts } from '../browser/page-data.js'
 
-/** What the pages say, in one language. */
+/** The texts of the pages in one language. */
 export interface Texts {
   readonly kinds: Readonly<Record<LinkKind, Saying>>
   readonly typing: TypingTexts
