@@ -11,7 +11,7 @@ interface Ran {
 }
 export type Keystride = (...args: string[]) => Promise<Ran>
 
-/** The administration command in a process of its own, with `env` over the present environment. */
+/** Runs the administration command in a new process, with `env` added to the present environment. */
 export function keystrideWith(env: Record<string, string>): Keystride {
   return async (...args) => {
     try {

@@ -17,18 +17,18 @@ function printed(of: readonly Erasure[]): string {
 }
 
 describe('a list of erasures', () => {
-  it.each([0, 1, 40])('of %i comes back as it was printed', (n) => {
+  it.each([0, 1, 40])('of %i is parsed as it was printed', (n) => {
     const some = erasures.slice(0, n)
     expect(wholeErasureList(printed(some))).toEqual(some)
     expect(wholeErasureList(printed(some).trimEnd())).toEqual(some)
   })
 
-  it('is nothing where it is cut at any place', () => {
+  it('is null if cut at any position', () => {
     const text = printed(erasures.slice(0, 4))
     for (let at = 0; at < text.length - 1; at++) expect(wholeErasureList(text.slice(0, at)), `${at}`).toBeNull()
   })
 
-  it('is nothing where any character of it is another', () => {
+  it('is null if any character is changed', () => {
     const text = printed(erasures.slice(0, 4))
     for (let at = 0; at < text.length - 1; at++) {
       const other = text[at] === '0' ? '1' : '0'
@@ -36,7 +36,7 @@ describe('a list of erasures', () => {
     }
   })
 
-  it('is nothing where a line is missing, comes twice, or stands behind its end', () => {
+  it('is null if a line is missing, doubled, or after its end', () => {
     const rows = printed(erasures).trimEnd().split('\n')
     const [first = ''] = rows
     for (const bad of [rows.slice(1), [first, ...rows], [...rows, first], [...rows, '{}'], rows.toReversed()])

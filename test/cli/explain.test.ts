@@ -27,12 +27,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('keystride explain', () => {
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { status, stdout } = await explain('--help')
     expect([status, stdout]).toEqual([0, expect.stringContaining('Usage: keystride explain')])
   })
 
-  it('says in words and numbers what spoke for and against', async () => {
+  it('prints the evidence for and against, in words and numbers', async () => {
     const { status, stdout, stderr } = await explain(
       '--reference',
       ...references(),
@@ -49,7 +49,7 @@ describe('keystride explain', () => {
     )
   })
 
-  it('prints a trace that is found again bit for bit', async () => {
+  it('prints a trace that is reproduced bit for bit', async () => {
     const [first = '', ...others] = references()
     const args = ['--reference', first, '--reference', ...others, '--probe', file('p.json', pattern(7, 6)), '--json']
     const trace = JSON.parse((await explain(...args)).stdout) as Trace
@@ -59,7 +59,7 @@ describe('keystride explain', () => {
     expect(trace.nReferences).toBe(5)
   })
 
-  it('takes all patterns in one file, and names no key of masked ones', async () => {
+  it('takes all patterns in one file, and names no key of masked patterns', async () => {
     const all = {
       references: [1, 2, 3, 4, 5].map((n) => pattern(7, n, 'sensitive')),
       probe: pattern(7, 6, 'sensitive'),
@@ -70,7 +70,7 @@ describe('keystride explain', () => {
     expect(stdout).not.toMatch(/Space|Backspace/)
   })
 
-  it('says what came and what was wanted of bad files, in one line, with status 1', async () => {
+  it('describes a bad file and the expected form in one line, with status 1', async () => {
     const [reference = ''] = references()
     const good = file('good.json', pattern(7, 6))
     const cases: [string[], RegExp][] = [

@@ -25,7 +25,7 @@ describe('keystride', () => {
     [['organization', 'quotas', '--help']],
     [['config', 'check', '--help']],
     [['calibrate', '--help']],
-  ])('%j explains itself', async (args) => {
+  ])('%j prints its help', async (args) => {
     const { status, stdout } = await keystride(...args)
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: keystride')
@@ -53,7 +53,7 @@ describe('keystride', () => {
     expect((await keystride('organization', 'rename', absent, 'After')).status).toBe(1)
   })
 
-  it('shows and changes what an organization is licensed for', async () => {
+  it('shows and changes the quotas of an organization', async () => {
     const id = (await keystride('organization', 'create', 'Quotas')).stdout.split('\n')[0] ?? ''
     expect((await keystride('organization', 'quotas', id)).stdout).toMatch(/mode: soft[\s\S]*accounts +unlimited +0/)
     const changed = await keystride('organization', 'quotas', id, '--mode', 'strict', '--accounts', '7')
@@ -65,7 +65,7 @@ describe('keystride', () => {
     expect((await keystride('organization', 'quotas', id, '--mode', 'hard')).stderr).toContain('soft, strict')
   })
 
-  it('shows and changes how often each key of an organization may ask', async () => {
+  it('shows and changes the rate limit of each key of an organization', async () => {
     const id = (await keystride('organization', 'create', 'Limits')).stdout.split('\n')[0] ?? ''
     const limits = (...given: string[]) => keystride('organization', 'limits', id, ...given)
     expect((await limits('--rate', '50')).stdout).toBe('50 requests a second for each key, 100 at once\n')
@@ -78,7 +78,7 @@ describe('keystride', () => {
       expect([bad, (await limits(...bad)).status]).toEqual([bad, 2])
   })
 
-  it('says in one line what is wrong, and ends with status 1', async () => {
+  it('prints an error in one line, and ends with status 1', async () => {
     const unknown = '0198c0de-0000-7000-8000-000000000000'
     expect(await keystride('key', 'issue', unknown)).toMatchObject({
       status: 1,
@@ -96,7 +96,7 @@ describe('keystride', () => {
     [['organization', 'list', '--nonsense'], "unknown option '--nonsense'"],
     [['organization', 'create'], "missing required argument 'name'"],
     [['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
-  ])('ends with status 2 where it is used wrongly: %j', async (args, why) => {
+  ])('ends with status 2 for a usage error: %j', async (args, why) => {
     const { status, stderr } = await keystride(...args)
     expect([status, stderr]).toEqual([2, expect.stringContaining(why)])
   })
@@ -142,7 +142,7 @@ describe('keystride', () => {
   it.skipIf(missing.includes('zsh'))('completes commands, options and choices in zsh', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-zsh-'))
     writeFileSync(join(folder, 'keystride.zsh'), (await keystride('completion', 'zsh')).stdout)
-    // Types the line, the tab key and return into an interactive shell; `keystride` there prints its arguments.
+    // Types the line, the tab key and return into an interactive shell, in which `keystride` prints its arguments.
     writeFileSync(
       join(folder, 'type.zsh'),
       `zmodload zsh/zpty
@@ -188,7 +188,7 @@ zpty -d shell
   })
 
   it.each(['--help', 'organization --help', 'key issue nonsense'])(
-    'opens no module of a store for %s',
+    'loads no module of a store for %s',
     async (line) => {
       const { stderr } = await keystrideWith({ ...env, NODE_DEBUG: 'esm' })(...line.split(' '))
       expect(stderr).toContain('cli/keystride.js')
@@ -196,7 +196,7 @@ zpty -d shell
     },
   )
 
-  it('migrates, and has nothing to do the second time', async () => {
+  it('migrates, and does nothing the second time', async () => {
     expect((await keystride('migrate')).stdout).toBe('The database is up to date.\n')
   })
 
@@ -208,7 +208,7 @@ zpty -d shell
     expect(stdout).not.toContain(env.DATABASE_URL)
   })
 
-  it('warns of variables that are no settings, also where the configuration cannot be used', async () => {
+  it('warns of unknown variables, also if the configuration is invalid', async () => {
     const warning = 'keystride: warning: METRIC_PORT is no setting of Keystride: is METRICS_PORT meant?\n'
     const misspelt = keystrideWith({ ...env, METRIC_PORT: '9100' })
     for (const args of [[], ['--json']]) {
@@ -225,7 +225,7 @@ zpty -d shell
     expect(service.output().match(/METRIC_PORT is no setting of Keystride: is METRICS_PORT meant/g)).toHaveLength(1)
   })
 
-  it('makes up a person whose patterns repeat for the same numbers', async () => {
+  it('prints the same pattern of a made-up person for the same numbers', async () => {
     const [one, again, other] = await Promise.all(
       [
         ['1', '1'],

@@ -22,7 +22,7 @@ afterAll(async () => {
   await fresh.drop()
 })
 
-/** Failed 15 times at typing and 10 times at the code, just now. */
+/** A member with 15 failures at typing and 10 at the code, just now. */
 async function lockedOut(userRef: string) {
   const ada = await person(database, org, userRef)
   await postgresSecurityCodes(database).set(org, ada.memberId, 0, {
@@ -77,7 +77,7 @@ describe('keystride member', { timeout: 120_000 }, () => {
     expect((await keystride('member', 'unlock', org, 'ada')).stdout).toMatch(/^typing was open/)
   })
 
-  it('says in one line who is not there', async () => {
+  it('names an unknown organization or member in one line', async () => {
     const absent = '0198c0de-0000-7000-8000-000000000000'
     await person(database, org, 'bob')
     const lines = await Promise.all([

@@ -15,7 +15,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe('keystride plan', () => {
-  it('plans with the costs that ship, and shows whose they are, the arithmetic and what breaks first', async () => {
+  it('plans with the shipped costs, and shows their machine, the arithmetic and the first bottleneck', async () => {
     const { status, stdout, stderr } = await plan('--people', '100000', '--peak', '20', '--growth', '20%')
     expect([status, stderr]).toEqual([0, ''])
     const { machine, measured_at } = JSON.parse(readFileSync(costsFile(), 'utf8'))
@@ -24,19 +24,19 @@ describe('keystride plan', () => {
     expect(stdout).toContain('Breaks first: ')
   })
 
-  it('takes the costs out of a report of the bench, and prints JSON', async () => {
+  it('reads the costs from a report of the bench, and prints JSON', async () => {
     const file = join(folder, 'report.json')
     writeFileSync(file, JSON.stringify({ costs: JSON.parse(readFileSync(costsFile(), 'utf8')) }))
     const { stdout } = await plan('--people', '1000', '--peak', '2', '--costs', file, '--json')
     expect(JSON.parse(stdout)).toMatchObject({ target: { people: 1000, peakPerS: 2 }, limits: expect.any(Array) })
   })
 
-  it('says what it cannot plan with', async () => {
+  it('reports options and files that it cannot use', async () => {
     const off = join(folder, 'off.json')
     writeFileSync(off, JSON.stringify({ ...JSON.parse(readFileSync(costsFile(), 'utf8')), presses: 'many' }))
     const failed = async (...args: string[]) => {
       const { status, stderr } = await plan(...args)
-      // 2 where the parser refuses, 1 where the plan does.
+      // 2 if the parser refuses, 1 if the plan does.
       expect([1, 2]).toContain(status)
       return stderr
     }

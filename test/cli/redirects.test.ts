@@ -20,7 +20,7 @@ afterAll(async () => fresh.drop())
 describe('keystride organization redirects', { timeout: 120_000 }, () => {
   const redirects = (...given: string[]) => keystride('organization', 'redirects', ...given)
 
-  it('shows the list, replaces it, and gives it up', async () => {
+  it('shows the list, replaces it, and removes it', async () => {
     expect((await redirects(org)).stdout).toBe('any https address\n')
     const set = await redirects(org, 'https://App.example.com', 'http://localhost:3000')
     expect(set.stdout).toBe('https://app.example.com\nhttp://localhost:3000\n')
@@ -28,7 +28,7 @@ describe('keystride organization redirects', { timeout: 120_000 }, () => {
     expect((await redirects(org, '--any')).stdout).toBe('any https address\n')
   })
 
-  it('takes origins alone, of an organization that is there', async () => {
+  it('takes only origins, of a known organization', async () => {
     for (const given of [
       [org, 'https://app.example.com/path'],
       [org, 'http://app.example.com'],

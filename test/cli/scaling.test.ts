@@ -7,7 +7,7 @@ import { costsFile } from '../../src/scoring/artifacts.js'
 const document = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
 const costs = CapacityCosts.parse(JSON.parse(readFileSync(costsFile(), 'utf8')))
 
-/** What `keystride plan` says of a rate, with its own defaults and 2,000 people a sign-in. */
+/** The plan for a rate, with the defaults and 2,000 people a sign-in. */
 function planned(peakPerS: number): Record<string, number> {
   const told = planCapacity(costs, {
     people: 2000 * peakPerS,
@@ -30,7 +30,7 @@ function planned(peakPerS: number): Record<string, number> {
 }
 
 describe('docs/scaling.md', () => {
-  it('has the costs and rows that the planner gives for the shipped costs', () => {
+  it('has the costs and rows of the planner for the shipped costs', () => {
     const digits = (value = Number.NaN) => Math.round(value).toLocaleString('en')
     const two = (value: number) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0)).replace(/\.0$/, '')
     const BUSY = 0.7

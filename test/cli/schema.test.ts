@@ -40,7 +40,7 @@ describe('the schema of the database', () => {
     [['organization', 'create', 'Acme']],
     [['key', 'rotate']],
     [['erasures', 'export']],
-  ])('%j stops at an empty database, and makes nothing in it', async (args) => {
+  ])('%j stops at an empty database, and creates nothing in it', async (args) => {
     const { status, stderr } = await keystride(...args)
     expect(status).toBe(1)
     expect(stderr).toMatch(
@@ -49,7 +49,7 @@ describe('the schema of the database', () => {
     expect(await madeThings()).toEqual([])
   })
 
-  it('an older one stops every command but migrate, and a newer one too', async () => {
+  it('an older or newer one stops every command but migrate', async () => {
     expect((await keystride('migrate')).stdout).toMatch(/^Applied: /)
     expect((await keystride('organization', 'list')).status).toBe(0)
     const [last] = await forgetLast()
@@ -77,7 +77,7 @@ describe('the schema of the database', () => {
     )
   })
 
-  it('with MIGRATE=off the service starts on a migrated or newer one alone, and says what to run', async () => {
+  it('with MIGRATE=off the service starts only on a migrated or newer one, and names the command to run', async () => {
     const off = { ...env, MIGRATE: 'off' }
     for (const processes of ['1', '2'])
       await expect(startProcess({ ...off, PROCESSES: processes })).rejects.toThrow(

@@ -8,7 +8,7 @@ import type { PlainEndpoint } from '../../src/http/server-types.js'
 import { ask, rawClient, request } from './raw.js'
 import { goodKey, makeGate, type Running, start, stop } from './table.js'
 
-/** Everything there is to begin, begun; and each lane taken to take so long. */
+/** Fills every slot, and makes each lane's requests take this long on average. */
 function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
   const one = createAdmission({ atOnce, waitMs })
   for (const lane of LANES) {
@@ -21,7 +21,7 @@ function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
   return one
 }
 
-/** What becomes of each that waits, in the order in which it comes. */
+/** The outcomes of the waiting requests, in order. */
 function crowd(one: Admission) {
   const told: string[] = []
   return {
@@ -40,12 +40,12 @@ function crowd(one: Admission) {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('admission', () => {
-  it('lets so many begin at once, and then the most important of those that wait', async () => {
+  it('begins up to the limit at once, and then the most important waiting requests', async () => {
     const one = busy(2, 1)
     const { told, comes } = crowd(one)
     for (const lane of [...LANES].reverse()) await comes(lane)
     expect([told, one.waiting()]).toEqual([[], LANES.length])
-    // One turn alone is handed on: what it was taken for is what ends next.
+    // Only one slot is passed on: the request that gets it ends next.
     let ended: Lane = 'verify'
     for (const lane of LANES) {
       one.leave(ended, 1)
@@ -55,7 +55,7 @@ describe('admission', () => {
     expect(told).toEqual(LANES.map((lane) => `${lane} begins`))
   })
 
-  it('leaves turns to the rest, however much of one lane comes', () => {
+  it('leaves slots to other lanes, however many requests of one lane come', () => {
     const one = createAdmission({ atOnce: 32, waitMs: 1000 })
     const held = (lane: Lane) => {
       let n = 0
@@ -66,8 +66,8 @@ describe('admission', () => {
     expect(held('verify')).toBe(14)
   })
 
-  it('sends away at once what would wait too long, the less important sooner', async () => {
-    // Each takes 100 ms and four are at work: a place in the queue is 25 ms.
+  it('sheds at once a request that would wait too long, a less important one sooner', async () => {
+    // Each takes 100 ms and four are concurrent: one place in the queue is 25 ms.
     const one = busy(4, 100)
     const waits: Partial<Record<Lane, number>> = {}
     for (const lane of ['core', 'enroll', 'bootstrap', 'verify'] as const) {
@@ -78,7 +78,7 @@ describe('admission', () => {
       waits[lane] = n - 1
     }
     const { core = 0, enroll = 0, bootstrap = 0, verify = 0 } = waits
-    // A queue of 500 ms at work in which core may wait; whoever goes before it does not see it.
+    // A queue of 500 ms, in which core may wait; more important lanes do not wait for it.
     expect(core).toBeGreaterThanOrEqual(18)
     expect(core).toBeLessThanOrEqual(20)
     expect(enroll).toBeGreaterThan(core)
@@ -86,15 +86,15 @@ describe('admission', () => {
     expect(verify).toBeGreaterThan(bootstrap)
   })
 
-  describe('once somebody was sent away', () => {
-    /** How many may wait at this time. */
+  describe('after a shed request', () => {
+    /** The number of requests that may wait at this time. */
     async function room(one: Admission, now: number): Promise<number> {
       const before = one.waiting()
       const { told, comes } = crowd(one)
       for (let n = 0; told.length === 0 && n < 300; n++) await comes('verify', 'verify', now)
       return one.waiting() - before
     }
-    /** All that waits begins and ends; as many as before are at work. */
+    /** Begins and ends all waiting requests; the concurrency stays. */
     function drain(one: Admission, tookMs: number): void {
       while (one.waiting() > 0) one.leave('verify', tookMs)
     }
@@ -102,7 +102,7 @@ describe('admission', () => {
       for (let now = from; now <= to; now += LOOK_MS) one.look(now)
     }
 
-    it('keeps the queue short, until nobody was for two seconds', async () => {
+    it('keeps the queue short, until two seconds pass without one', async () => {
       const one = busy(4, 100)
       expect(await room(one, 0)).toBeGreaterThan(30)
       lookOn(one, 0, 1000)
@@ -115,7 +115,7 @@ describe('admission', () => {
       expect(await room(one, 4001)).toBeGreaterThan(30)
     })
 
-    it('does so as well where it was for the length of the queue', async () => {
+    it('does so too if the queue was full', async () => {
       const one = busy(4, 10)
       expect(await room(one, 0)).toBe(256)
       drain(one, 10)
@@ -123,7 +123,7 @@ describe('admission', () => {
       expect(await room(one, 1000)).toBeLessThanOrEqual(10)
     })
 
-    it('lets a burst wait again as soon as turns are free half of the time', async () => {
+    it('lets a burst wait again as soon as slots are free half of the time', async () => {
       const one = busy(4, 100)
       expect(await room(one, 0)).toBeGreaterThan(30)
       drain(one, 100)
@@ -135,7 +135,7 @@ describe('admission', () => {
     })
   })
 
-  it('has the latest of the least important give way where the queue is full', async () => {
+  it('sheds the youngest of the least important requests if the queue is full', async () => {
     const one = busy(4, 0.1)
     const { told, comes } = crowd(one)
     for (let n = 0; n < 254; n++) await comes('core', `core ${n}`)
@@ -151,7 +151,7 @@ describe('admission', () => {
     expect(one.waiting()).toBe(256)
   })
 
-  it('refuses codes as too many codes, and nothing else for their sake', async () => {
+  it('refuses codes as too many codes, and no other request because of them', async () => {
     const one = createAdmission({ atOnce: 8, waitMs: 100 })
     for (let n = 0; n < 200; n++) {
       one.enter('code')
@@ -163,7 +163,7 @@ describe('admission', () => {
     for (const lane of ['verify', 'core', 'bootstrap'] as const) expect(one.enter(lane)).toBe(true)
   })
 
-  it('sends away what has waited in vain', async () => {
+  it('sheds requests that have waited too long', async () => {
     const refused: Lane[] = []
     const one = createAdmission({ atOnce: 1, waitMs: 20, onRefused: (lane) => refused.push(lane) })
     expect(one.enter('verify')).toBe(true)
@@ -177,17 +177,17 @@ describe('admission', () => {
     expect([told, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
   })
 
-  it('sends away at once who waits behind more important ones that are sent away', async () => {
+  it('sheds at once requests that wait behind more important ones that are shed', async () => {
     const one = busy(4, 100)
     const { told, comes } = crowd(one)
     await comes('bootstrap')
     for (let n = 0; n < 50; n++) await comes('verify', `verify ${n}`)
     expect(told.filter((what) => what.endsWith('overloaded')).length).toBeGreaterThan(0)
-    // Every look finds all turns taken.
+    // Every look finds all slots taken.
     for (let now = 0; now <= 300; now += LOOK_MS) one.look(now)
     await settled()
     expect(told).toContain('bootstrap overloaded')
-    // Those of the lane itself have their whole patience.
+    // Requests of the lane itself have their whole patience.
     expect(one.waiting()).toBeGreaterThan(0)
 
     const calm = busy(4, 1)
@@ -198,7 +198,7 @@ describe('admission', () => {
     expect([toldCalmly, calm.waiting()]).toEqual([[], 1])
   })
 
-  it('is not looked after while nothing is at work', () => {
+  it('needs no looks while no request is at work', () => {
     let heard = 0
     const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })
     expect(one.look(0)).toBe(false)
@@ -212,11 +212,11 @@ describe('admission', () => {
     expect(heard).toBe(2)
   })
 
-  it('takes a late event loop for waiting', async () => {
+  it('counts the delay of the event loop as waiting', async () => {
     const one = busy(4, 1, 100)
     const { told, comes } = crowd(one)
     for (let now = 0; now < 3000; now += 300) one.look(now)
-    // Half as many as are at work may wait all the same.
+    // Half of the limit may wait nevertheless.
     for (const name of ['first', 'second', 'third']) await comes('verify', name)
     expect(told).toEqual(['third overloaded'])
     one.leave('verify', 1)
@@ -225,7 +225,7 @@ describe('admission', () => {
   })
 })
 
-describe('a crowded server', () => {
+describe('an overloaded server', () => {
   const key = `apikey: ${goodKey}`
   async function crowded(
     run: (running: Running, one: Admission) => Promise<void>,
@@ -240,18 +240,18 @@ describe('a crowded server', () => {
       await stop(running)
     }
   }
-  /** Resolves at the next turn of the event loop at which `holds` does. */
+  /** Resolves at the next event-loop iteration in which `holds` does. */
   const when = async (holds: () => boolean) => {
     while (!holds()) await settled()
   }
 
-  it('answers 503 with Retry-After before it reads a body or knows the key, and goes on serving what needs no turn', async () => {
+  it('answers 503 with Retry-After before it reads a body or looks up the key, and still serves routes that need no slot', async () => {
     await crowded(async (running, one) => {
       const { port } = running.server
       const held = await rawClient(port)
       await held.send(request('GET /core/held', [key]))
       await when(() => running.server.inFlight() === 1)
-      // What ends now is said to have taken a minute, so the next turn is as far away.
+      // The request that ends now took a minute, so the next slot is expected that late.
       for (let n = 0; n < 200; n++) {
         one.leave('core', 60_000)
         one.enter('core')
@@ -265,17 +265,17 @@ describe('a crowded server', () => {
       expect(refused?.status).toBe(503)
       expect(JSON.parse(refused?.text ?? '')).toMatchObject({ success: false, reason: 'api-failed' })
       expect(refused?.headers.get('retry-after')).toBe('5')
-      // The connection is good for the next request once the body has come.
+      // The connection serves the next request once the body has arrived.
       await client.send(`{"word":"0123456789"}`.slice(0, 20) + request('GET /core/status'))
       expect((await client.answers(2))[1]?.status).toBe(200)
       expect((await ask(port, request('GET /livez')))?.status).toBe(200)
-      // A crowd fills no log.
+      // Overload does not fill the log.
       expect(running.lines.filter((line) => line.includes('"refused"'))).toEqual([])
       for (const { socket } of [client, held, waits]) socket.destroy()
     })
   })
 
-  it('lets pages wait their turn, and tells of it in their own words, while a sign-in goes on', async () => {
+  it('lets pages wait, with a page of their own under overload, while a sign-in goes on', async () => {
     const { opened, open } = makeGate()
     const said = (status: number, body: string) => ({ status, contentType: 'text/html', body })
     const handle = async () => {
@@ -325,7 +325,7 @@ describe('a crowded server', () => {
     }, pages)
   })
 
-  it('begins what waits when another ends, and nothing whose client has gone', async () => {
+  it('begins a waiting request when another ends, and none whose client has gone', async () => {
     await crowded(async (running, one) => {
       const { port } = running.server
       const send = async () => {
@@ -358,7 +358,7 @@ describe('a crowded server', () => {
 })
 
 describe('the lanes of the route tables', () => {
-  it('are known ones on every row; only the status is served without a turn', () => {
+  it('are known on every route; only the status is served without a slot', () => {
     const rows = [...coreRoutes, ...linkRoutes, ...dashboardRoutes] as { path: string; lane: Lane | null }[]
     expect(rows.filter(({ lane }) => lane !== null && !LANES.includes(lane))).toEqual([])
     expect(rows.filter(({ lane }) => lane === null).map(({ path }) => path)).toEqual(['/status'])
@@ -366,7 +366,7 @@ describe('the lanes of the route tables', () => {
     expect(LANES.filter((lane) => !lanes.has(lane))).toEqual([])
   })
 
-  it('put security codes beside typing, whichever row takes them', () => {
+  it('have security codes in the lane of codes, on every route that takes them', () => {
     const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
     const verifying = [...coreRoutes].filter(({ countedAs }) => countedAs === 'verify')
     expect(verifying).toHaveLength(2)

@@ -1,10 +1,10 @@
 import { key } from './marked.js'
 import { request } from './raw.js'
 
-/** A request that two readers may take for different ones, with another one hidden where a body is or may be. */
+/** A request that two readers may parse differently, with another one hidden in its body or in place of one. */
 export interface Case {
   readonly name: string
-  /** What goes over the wire; `hidden` is a whole request. */
+  /** The bytes on the wire; `hidden` is a whole request. */
   readonly text: (hidden: string) => string
 }
 
@@ -21,7 +21,7 @@ const hex = (body: string) => body.length.toString(16)
 const chunk = (body: string) => `${hex(body)}\r\n${body}\r\n`
 const last = '0\r\n\r\n'
 
-/** By `Content-Length` alone the body is all that follows; by a size as `spelled` it may be something else. */
+/** By `Content-Length` the body is everything that follows; by a chunk size as `spelled` it may be less. */
 const sized = (spelled: (size: number) => string) => (hidden: string) => put(spelled(hidden.length)) + hidden
 
 const contentLengths: Cases = {
@@ -56,9 +56,9 @@ const contentLengths: Cases = {
   'a length twice, none second': sized((n) => `Content-Length: ${n}\r\ncontent-length: 0`),
 }
 
-/** The body is in chunks and ends before what is hidden; by its length it holds it. */
+/** By its chunks the body ends before the hidden request; by its length it contains it. */
 const coded = (spelled: string) => (hidden: string) => put(length(last + hidden), spelled) + last + hidden
-/** Without a length: a reader to whom the coding is none takes what follows for the next request. */
+/** Without a length: a reader that ignores the coding parses the rest as the next request. */
 const codedAlone = (spelled: string) => (hidden: string) => put(spelled) + chunk(hidden) + last
 
 const transferEncodings: Cases = {
@@ -92,7 +92,7 @@ const transferEncodings: Cases = {
   'a coding twice, identity second': codedAlone(`${TE}\r\nTransfer-Encoding: identity`),
 }
 
-/** A body in chunks whose data is the hidden request. */
+/** A chunked body whose data is the hidden request. */
 const chunks = (spelled: (hidden: string) => string) => (hidden: string) => put(TE) + spelled(hidden)
 
 const chunkSizes: Cases = {
@@ -117,7 +117,7 @@ const chunkSizes: Cases = {
   'a last chunk with a hexadecimal prefix': chunks((hidden) => `0x0\r\n\r\n${hidden}`),
 }
 
-/** Chunks that HTTP forbids and the library below takes, one provider more of them than the other. */
+/** Chunks that HTTP forbids and uWebSockets.js accepts; one provider accepts more of them than the other. */
 const misspelt: Cases = {
   'a chunk size with the letter behind f': chunks((hidden) => `g\r\n${hidden.slice(0, 16)}\r\n${chunk(hidden)}${last}`),
   'a chunk size with a space and junk behind': chunks((hidden) => `${hex(hidden)} zz\r\n${hidden}\r\n${last}`),
@@ -131,7 +131,7 @@ const misspelt: Cases = {
   'a trailer with a space before its colon': chunks((hidden) => `1\r\nx\r\n0\r\nX-A : a\r\n\r\n${hidden}`),
 }
 
-/** A body of a length that holds the hidden request, and a head with something wrong in it. */
+/** A body with a length that contains the hidden request, and a malformed head. */
 const wrong =
   (...headers: string[]) =>
   (hidden: string) =>
@@ -206,7 +206,7 @@ const requestLines: Cases = {
     head(`PUT ${target} HTTP/1.0`, 'Host: x', key, 'Connection: keep-alive', length(last + hidden), TE) + last + hidden,
 }
 
-/** Bytes that HTTP forbids, or that we refuse: each ends in a refusal or a closed connection, and nothing behind it is served. */
+/** Bytes that HTTP forbids, or that we refuse: each gets a refusal or a closed connection, and no later request is served. */
 export const malformed: readonly Case[] = named({
   ...contentLengths,
   ...transferEncodings,
@@ -215,10 +215,10 @@ export const malformed: readonly Case[] = named({
   ...requestLines,
 })
 
-/** No less malformed, but seen by the library alone: one body, which ends its connection with the answer. */
+/** Malformed too, but only the library sees it: one body, and the connection closes with the answer. */
 export const misspeltChunks: readonly Case[] = named(misspelt)
 
-/** Odd but allowed: one request, whatever becomes of it, and what is in its body is not another one. */
+/** Unusual but valid: exactly one request, whose body is not parsed as another one. */
 export const odd: readonly Case[] = named({
   'GET with a body': line(`GET ${target} HTTP/1.1`),
   'GET with a body in chunks': (hidden) => head(`GET ${target} HTTP/1.1`, 'Host: x', key, TE) + chunk(hidden) + last,

@@ -23,8 +23,8 @@ const announced = (answer: RawAnswer | null) =>
 const DATES = ['@1577934245', 'Mon, 02 Jan 2040 03:04:05 GMT']
 const LINK = '<../users/Ann%20Lee>; rel="successor-version"'
 
-describe('a deprecated row', () => {
-  it('says since when, until when, and what takes its place, which may depend on the body', async () => {
+describe('a deprecated route', () => {
+  it('announces its start, its end and its successor, which may depend on the body', async () => {
     const answer = await post([key], small)
     expect(answer?.status).toBe(200)
     expect(announced(answer)).toEqual([...DATES, '<../users/Ann%20Lee/small>; rel="successor-version"'])
@@ -32,7 +32,7 @@ describe('a deprecated row', () => {
     expect(new URL(target, 'http://x/behind/core/old/Ann%20Lee').pathname).toBe('/behind/core/users/Ann%20Lee/small')
   })
 
-  it('says so in every refusal, from the head of the request to the handler', async () => {
+  it('is announced in every refusal, from the head of the request to the handler', async () => {
     const refusals: [number, Promise<RawAnswer | null>][] = [
       [400, post([key, key], small)],
       [400, post([key], '{"kind":"slow"}', '/core/old/Ann%20Lee?a=1&a=2')],
@@ -54,7 +54,7 @@ describe('a deprecated row', () => {
     }
   })
 
-  it('says so with 405 where every method of the path is deprecated, and with 503', async () => {
+  it('is announced with 405 if every method of the path is deprecated, and with 503', async () => {
     const wrong = await ask(port, request('GET /core/old/Ann%20Lee', [key]))
     expect([wrong?.status, wrong?.headers.get('allow'), ...announced(wrong)]).toEqual([405, 'POST', ...DATES, LINK])
     running.degraded = 'no database'
@@ -63,7 +63,7 @@ describe('a deprecated row', () => {
     expect([degraded?.status, ...announced(degraded)]).toEqual([503, ...DATES, LINK])
   })
 
-  it('names its successor for any parameter without a way out of the header', async () => {
+  it('names its successor for any parameter, which cannot escape from the header', async () => {
     for (const [raw, encoded] of [
       ['a%3E%3B%20rel=x', 'a%3E%3B%20rel%3Dx'],
       ['%0d%0aX-A:%201', '%0D%0AX-A%3A%201'],
@@ -76,13 +76,13 @@ describe('a deprecated row', () => {
     }
   })
 
-  it('leaves the answers to all others without a word', async () => {
+  it('adds no header to the answers of other routes', async () => {
     for (const line of ['GET /core/users/ann', 'GET /core/nothing', 'PUT /core/users/ann', 'GET /core/old/%zz']) {
       expect(announced(await ask(port, request(line, [key])))).toEqual([undefined, undefined, undefined])
     }
   })
 
-  it('does not let a bad head through to the next request', async () => {
+  it('closes the connection after a malformed head', async () => {
     const client = await rawClient(port)
     await client.send(request('POST /core/old/ann', [key, 'Content-Length: 3abc']) + request('GET /core/status'))
     await client.ended
@@ -93,7 +93,7 @@ describe('a deprecated row', () => {
 describe('documents', () => {
   const about = { version: '1', baseUrl: 'http://x/core' }
 
-  it('mark it and its headers, in every answer', () => {
+  it('mark the deprecation and its headers, in every answer', () => {
     const document = openApiDocument(tableApi, about)
     const marked = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.values(methods).flatMap((operation) => (operation.deprecated ? [path] : [])),
@@ -111,7 +111,7 @@ describe('documents', () => {
     expect(page.match(/deprecated, served until 2040-01-02/g)).toHaveLength(1)
   })
 
-  it('of the core API mark the legacy endpoints and no other, none to end before it was deprecated', () => {
+  it('of the core API mark only the legacy endpoints, none with an end before its deprecation', () => {
     const leaving = coreRoutes.filter((row) => row.deprecated !== undefined)
     expect(leaving.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'post /user-verify/{userRef}',

@@ -4,7 +4,7 @@ import { goodKey, type Running, start, stop } from './table.js'
 
 const key = `apikey: ${goodKey}`
 
-/** Resolves at the next turn of the event loop at which `holds` does. */
+/** Resolves at the next event-loop iteration in which `holds` does. */
 async function when(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -20,7 +20,7 @@ async function withServer(run: (running: Running) => Promise<void>): Promise<voi
 }
 
 describe('clients that leave', () => {
-  it('at any byte of any request leave nothing in flight and the server alive', async () => {
+  it('at any byte of any request leave no request in flight and the server alive', async () => {
     await withServer(async (running) => {
       const { port } = running.server
       const texts = [
@@ -62,7 +62,7 @@ describe('clients that leave', () => {
 })
 
 describe('a handler that does not end', () => {
-  it('is answered for with 503 at the deadline; what it says later goes nowhere', async () => {
+  it('is answered with 503 at the deadline; its later reply is dropped', async () => {
     const running = await start({ answerDeadlineMs: 50 })
     const { port } = running.server
     const answer = await ask(port, request('GET /core/held', [key]))
@@ -77,7 +77,7 @@ describe('a handler that does not end', () => {
 })
 
 describe('closing', () => {
-  it('answers what is in flight, tells open connections to close, and takes no new one', async () => {
+  it('answers requests in flight, closes open connections with their next answer, and accepts no new one', async () => {
     const running = await start()
     const { port } = running.server
     const held = await rawClient(port)
@@ -104,7 +104,7 @@ describe('closing', () => {
     await closing
     expect(running.server.inFlight()).toBe(0)
   })
-  it('gives up on what is in flight at the deadline', async () => {
+  it('aborts requests in flight at the deadline', async () => {
     const running = await start()
     const held = await rawClient(running.server.port)
     await held.send(request('GET /core/held', [key]))
@@ -115,7 +115,7 @@ describe('closing', () => {
     await when(() => running.server.inFlight() === 0)
     expect(running.answers).toMatchObject([{ route: '/held', aborted: true }])
   })
-  it('twice is closing once', async () => {
+  it('is idempotent', async () => {
     const running = await start()
     expect(running.server.close({ lingerMs: 0 })).toBe(running.server.close())
     await running.server.close()

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { routesFor } from '../../src/http/route.js'
 import { goodKey, type Running, type Services, start } from './table.js'
 
-/** What the server has taken for a request and answered well. */
+/** A request that the server has parsed and answered with success. */
 export interface Served {
-  /** The person it asked for: each request of a test names another one. */
+  /** The person of the request: each request of a test names another one. */
   readonly mark: string
-  /** True where a proxy in front has passed it on as a request of its own: it then says whom it speaks for. */
+  /** True if a proxy passed it on as a request of its own, with a forwarding header. */
   readonly passedOn: boolean
 }
 
@@ -15,7 +15,7 @@ export interface Marked {
   readonly served: Served[]
 }
 
-/** Starts a server that takes any body, answers every request with its mark, and keeps what it has served. */
+/** Starts a server that accepts any body, answers every request with its mark, and records the served requests. */
 export async function startMarked(): Promise<Marked> {
   const served: Served[] = []
   const route = routesFor<Services>()
@@ -54,7 +54,7 @@ export async function startMarked(): Promise<Marked> {
   const running = await start({
     apis: [{ basePath: '/core', scope: 'core', title: 'Core', routes }],
     plain: [{ method: 'get', path: '/readyz', handle: ok }],
-    // Of a body that never comes a test should not wait for long.
+    // Short, so that a test does not wait long for a body that never comes.
     bodyDeadlineMs: 150,
   })
   return { running, served }

@@ -8,7 +8,7 @@ import { loadProvider } from '../../src/http/provider.js'
 import { pinnedBinaries } from '../../src/http/provider-pins.js'
 
 describe('the provider', () => {
-  it('is a native one whose binary is pinned', () => {
+  it('is native, and its binary is pinned', () => {
     const provider = loadProvider()
     expect(provider.native).toBe(true)
     expect(provider.namedByOperator).toBe(false)
@@ -68,7 +68,7 @@ describe('metrics', () => {
     expect(text).not.toContain('org-1')
   })
 
-  it('tell of the event loop how late it came, and nothing that counts the pause between two looks as delay', async () => {
+  it('report the delay of the event loop, without the pause between two looks', async () => {
     const metrics = createMetrics({ version: '1.2.3', provider: loadProvider() })
     metrics.onLoopDelay(4)
     const text = await metrics.text()

@@ -8,17 +8,17 @@ export interface RawAnswer {
 
 export interface RawClient {
   readonly socket: Socket
-  /** Sends bytes as one segment and resolves when the kernel has them. */
+  /** Sends bytes as one segment; resolves when the kernel has them. */
   send(bytes: string | Uint8Array): Promise<void>
-  /** Resolves with all answers so far once there are so many, or the connection has ended. */
+  /** Resolves with all answers once there are this many, or the connection has ended. */
   answers(count: number): Promise<RawAnswer[]>
-  /** Everything received, once it holds `part` or the connection has ended. */
+  /** Resolves with all received text once it contains `part`, or the connection has ended. */
   textWith(part: string): Promise<string>
-  /** Resolves when the connection has ended, by whichever side. */
+  /** Resolves when either side has closed the connection. */
   readonly ended: Promise<void>
 }
 
-/** A connection that says exactly what the test says. */
+/** A connection that sends exactly the bytes of the test. */
 export async function rawClient(port: number): Promise<RawClient> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let received = Buffer.alloc(0)
@@ -65,7 +65,7 @@ export async function rawClient(port: number): Promise<RawClient> {
   }
 }
 
-/** One request on a connection of its own; null where the connection ended without an answer. */
+/** Sends one request on a new connection; null if the connection ended without an answer. */
 export async function ask(port: number, ...segments: (string | Uint8Array)[]): Promise<RawAnswer | null> {
   const client = await rawClient(port)
   for (const segment of segments) await client.send(segment)
@@ -74,7 +74,7 @@ export async function ask(port: number, ...segments: (string | Uint8Array)[]): P
   return first ?? null
 }
 
-/** A request as text: a Host header, then the given ones, then the body with its length where there is one. */
+/** A request as text: a Host header, the given headers, then the body, if any, with its length. */
 export function request(line: string, headers: readonly string[] = [], body?: string): string {
   const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   return [`${line} HTTP/1.1`, 'Host: x', ...headers, ...length, '', body ?? ''].join('\r\n')

@@ -15,7 +15,7 @@ afterAll(() => stop(running))
 const bodyOf = (answer: { text: string } | null) => JSON.parse(answer?.text ?? 'null')
 
 describe('the envelope', () => {
-  it('comes before the payload, with Done as its message', async () => {
+  it('precedes the payload, with Done as its message', async () => {
     const answer = await ask(port, request('GET /core/users/ann', [key]))
     expect(answer?.status).toBe(200)
     const body = bodyOf(answer)
@@ -23,7 +23,7 @@ describe('the envelope', () => {
     expect(body).toMatchObject({ success: true, message: 'Done', userRef: 'ann' })
     expect(new Date(body.timestamp).toISOString()).toBe(body.timestamp)
   })
-  it('goes out with a request id, JSON type, nosniff and no-store, and no CORS header', async () => {
+  it('has a request id, JSON type, nosniff and no-store, and no CORS header', async () => {
     const answer = await ask(port, request('GET /core/users/ann', [key, 'Origin: http://elsewhere']))
     expect(answer?.headers.get('x-request-id')).toMatch(/^request-\d+$/)
     expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -32,7 +32,7 @@ describe('the envelope', () => {
     expect(answer?.headers.get('x-service-session')).toBe('minted')
     expect([...(answer?.headers.keys() ?? [])].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
-  it('says success false over the payload of a 404 a handler answers, and adds the reason', async () => {
+  it('has success false and a reason with the payload of a handler's 404', async () => {
     const answer = await ask(port, request('GET /core/users/nobody', [key]))
     expect(answer?.status).toBe(404)
     expect(bodyOf(answer)).toMatchObject({
@@ -42,7 +42,7 @@ describe('the envelope', () => {
       userRef: 'nobody',
     })
   })
-  it('gives way to the bytes of a file', async () => {
+  it('is replaced by the bytes of a file', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/core/archive`, { headers: { apikey: goodKey } })
     expect(answer.headers.get('content-type')).toBe('application/zip')
     expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([80, 75, 3, 4])
@@ -50,7 +50,7 @@ describe('the envelope', () => {
 })
 
 describe('keys', () => {
-  it('answer the same 401 without a reason whatever the path, the user, or the lack', async () => {
+  it('get the same 401 without a reason if missing or unknown, whatever the path and the user', async () => {
     const bodies = await Promise.all(
       [
         request('GET /core/users/ann'),
@@ -74,13 +74,13 @@ describe('keys', () => {
     expect(answer?.status).toBe(403)
     expect(bodyOf(answer).reason).toBe('invalid-action')
   })
-  it('are not asked for by rows that need none', async () => {
+  it('are not needed by routes without a key', async () => {
     expect((await ask(port, request('GET /core/status')))?.status).toBe(200)
   })
 })
 
 describe('degraded', () => {
-  it('answers 503 with Retry-After on every row that needs a key, and serves the rest', async () => {
+  it('answers 503 with Retry-After on every route that needs a key, and serves the rest', async () => {
     running.degraded = 'the store is away'
     const refused = await ask(port, request('GET /core/users/ann', [key]))
     expect(refused?.status).toBe(503)
@@ -105,7 +105,7 @@ describe('paths', () => {
       expect([method, answer?.status, answer?.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
     }
   })
-  it('tell nobody without a key which of them there are', async () => {
+  it('are not revealed to a caller without a key', async () => {
     for (const line of ['GET /core/nothing', 'POST /core/status', 'DELETE /core/words', 'GET /core']) {
       const answer = await ask(port, request(line))
       expect([line, answer?.status, answer?.headers.get('allow')]).toEqual([line, 401, undefined])
@@ -121,7 +121,7 @@ describe('paths', () => {
     expect(text).toMatch(/connection: close\r\n/i)
     expect(text.endsWith('\r\n\r\n')).toBe(true)
   })
-  it('are decoded once, split before: an escaped slash or dot segment stays inside its parameter', async () => {
+  it('are split, then decoded once: an escaped slash or dot segment stays inside its parameter', async () => {
     const decoded = {
       '%E2%84%AA': '\u212a',
       '..%2f..': '../..',
@@ -149,7 +149,7 @@ describe('paths', () => {
 })
 
 describe('the query', () => {
-  it('that repeats a parameter gets 400, in whatever spelling', async () => {
+  it('that repeats a parameter gets 400, however it is escaped', async () => {
     for (const query of ['member_ref=a&member_ref=b', 'member_ref=a&member%5Fref=a', 'x&x']) {
       const answer = await ask(port, request(`GET /core/users/a?${query}`, [key]))
       expect([query, answer?.status]).toEqual([query, 400])
@@ -184,7 +184,7 @@ describe('JSON bodies', () => {
     expect(secret?.status).toBe(422)
     expect(secret?.text).not.toContain('hunter2')
   })
-  it('that are absent, broken, not UTF-8, too deep, out of range or after a prototype get 422', async () => {
+  it('that are absent, broken, not UTF-8, too deep, out of range or with a prototype key get 422', async () => {
     const deep = (depth: number) => `{"word":"ok","more":${'['.repeat(depth)}${']'.repeat(depth)}}`
     expect((await put(deep(7)))?.status).toBe(200)
     for (const body of [
@@ -210,13 +210,13 @@ describe('JSON bodies', () => {
     expect(bad?.status).toBe(422)
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
-  it('may be absent where the row says so', async () => {
+  it('may be absent if the route allows it', async () => {
     const none = await ask(port, request('POST /core/words/optional', [key]))
     expect([none?.status, bodyOf(none).validity]).toEqual([201, null])
     const some = await ask(port, request('POST /core/words/optional', [key], '{"validity":5}'))
     expect([some?.status, bodyOf(some).validity]).toEqual([201, 5])
   })
-  it('are taken as JSON without a type or with parameters, and get 415 otherwise', async () => {
+  it('are JSON without a type or with type parameters, and get 415 otherwise', async () => {
     for (const type of [[], [json], ['Content-Type: Application/JSON; charset=utf-8']]) {
       expect((await put('{"word":"ok"}', type))?.status).toBe(200)
     }
@@ -229,7 +229,7 @@ describe('JSON bodies', () => {
 describe('NUL and lone surrogates', () => {
   const put = (path: string, body: string) => ask(port, request(path, [key, json], body))
   const ILL = ['\\u0000', '\\ud800', 'a\\uDFFFb', '\\ude00\\ud83d']
-  it('in any string or key of a body get 422 naming its field, and a pair of surrogates is read', async () => {
+  it('in any string or key of a body get 422 naming its field; a pair of surrogates is accepted', async () => {
     for (const text of ILL) {
       for (const [body, path] of [
         [`{"word":"a${text}"}`, 'word'],
@@ -244,7 +244,7 @@ describe('NUL and lone surrogates', () => {
     }
     expect((await put('PUT /core/words', '{"word":"\\ud83d\\ude00\\ud83d\\ude00"}'))?.status).toBe(200)
   })
-  it('in a body around bytes are found, and those bytes are left to whom they are for', async () => {
+  it('in a body with a raw field are found, except in the raw field', async () => {
     const answer = await put('POST /core/old/ann', '{"kind":"small","more":"\\ud800","large":"x"}')
     expect([answer?.status, bodyOf(answer).message]).toEqual([422, expect.stringMatching(/^more: /)])
     expect((await put('POST /core/old/ann', '{"kind":"small","large":"\\ud800"}'))?.status).toBe(200)
@@ -280,7 +280,7 @@ describe('byte bodies and sessions', () => {
   const post = (headers: string[], body?: string) =>
     ask(port, request('POST /core/users/a/typing-patterns', [key, ...headers], body))
 
-  it('reach the handler whole, however they are cut', async () => {
+  it('reach the handler complete, however they are split into segments', async () => {
     const body = 'x'.repeat(100_000)
     const answer = await post(['X-Service-Session: s'], body)
     expect(bodyOf(answer)).toMatchObject({ bytes: 100_000, session: 's' })
@@ -293,7 +293,7 @@ describe('byte bodies and sessions', () => {
     const chunked = await ask(port, head, ...chunks, '0\r\n\r\n')
     expect(bodyOf(chunked).bytes).toBe(50_000)
   })
-  it('get 400 without a session, after the body was looked at', async () => {
+  it('get 400 without a session, after the body was checked', async () => {
     expect((await post([], ''))?.status).toBe(422)
     const answer = await post([], 'x')
     expect(answer?.status).toBe(400)
@@ -302,7 +302,7 @@ describe('byte bodies and sessions', () => {
 })
 
 describe('failures', () => {
-  it('answer 500 with the request id, log the stack once under it, and say nothing of the cause', async () => {
+  it('answer 500 with the request id, log the stack once with it, and do not reveal the cause', async () => {
     const answer = await ask(port, request('DELETE /core/words/bug', [key]))
     expect(answer?.status).toBe(500)
     const id = answer?.headers.get('x-request-id') ?? ''
@@ -325,14 +325,14 @@ describe('failures', () => {
       'quota-exceeded',
     ])
   })
-  it('of one request leave the next one served', async () => {
+  it('of one request do not affect the next one', async () => {
     for (let i = 0; i < 200; i++) await ask(port, request('DELETE /core/words/bug', [key]))
     expect((await ask(port, request('GET /core/status')))?.status).toBe(200)
   })
 })
 
-describe('what is told of requests', () => {
-  it('names the template and the organization, never the path, the key, the session or the body', async () => {
+describe('metrics and logs of requests', () => {
+  it('have the template and the organization, never the path, the key, the session or the body', async () => {
     await ask(
       port,
       request(

@@ -15,12 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([stop(running), stop(marked.running)]))
 
-/** The request a smuggler hides behind another one. */
+/** The request that is hidden behind another one. */
 const hidden = request('GET /core/users/hidden', [key])
 const put = (headers: string[], rest: string) =>
   `${['PUT /core/words HTTP/1.1', 'Host: x', key, ...headers].join('\r\n')}\r\n\r\n${rest}`
 
-/** Sends text in one segment, waits until the server has closed, and gives back its answers. */
+/** Sends text in one segment, waits until the server has closed, and returns its answers. */
 async function untilClosed(text: string | Uint8Array) {
   const client = await rawClient(port)
   await client.send(text)
@@ -28,24 +28,24 @@ async function untilClosed(text: string | Uint8Array) {
   return client.answers(0)
 }
 
-/** What the corpus has come to. */
+/** Results of the corpus. */
 const corpus = { malformed: 0, misspelt: 0, odd: 0, secondAnswers: 0, served: 0, successes: 0, taken: 0, kept: 0 }
 let cases = 0
 
 interface Played {
   readonly statuses: readonly number[]
   readonly hiddenServed: boolean
-  /** Whether the connection took another request afterwards. */
+  /** Whether the connection served another request afterwards. */
   readonly goesOn: boolean
 }
 
-/** Plays a case against a server that takes any body. */
+/** Sends a case to a server that accepts any body. */
 async function play({ text }: Case): Promise<Played> {
   const { served, running } = marked
   const mark = `hidden-${++cases}`
   const client = await rawClient(running.server.port)
   await client.send(text(request(`GET /core/users/${mark}`, [key])))
-  // Once two others have been answered the server has read all of the above. The old provider leaves some of it
+  // After two more answers the server has read all of it. The old provider leaves some of it
   // unanswered until it times the connection out, so the client gives up here.
   const other = () => ask(running.server.port, request('GET /core/users/other', [key]))
   expect([(await other())?.status, (await other())?.status]).toEqual([200, 200])
@@ -60,13 +60,13 @@ async function play({ text }: Case): Promise<Played> {
   return { statuses, hiddenServed: has(mark), goesOn: has(`${mark}-late`) }
 }
 
-/** Of all answers in a text, whatever stands around them. */
+/** The final statuses of all answers in a text. */
 const finalStatuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)).filter((status) => status >= 200)
 
 describe('a malformed request', () => {
   it.each(malformed.map((one) => [one.name, one] as const))(
-    'by %s is no success, and nothing behind it is served',
+    'by %s is no success, and no later request is served',
     async (_, one) => {
       corpus.malformed += 1
       const { statuses, hiddenServed } = await play(one)
@@ -78,7 +78,7 @@ describe('a malformed request', () => {
     },
   )
   it.each(misspeltChunks.map((one) => [one.name, one] as const))(
-    'by %s is one body at the most, and ends its connection',
+    'by %s is one body at most, and closes its connection',
     async (_, one) => {
       corpus.misspelt += 1
       const { statuses, hiddenServed, goesOn } = await play(one)
@@ -100,7 +100,7 @@ describe('an odd request', () => {
 })
 
 describe('the corpus', () => {
-  it('is no second answer, no success of what is malformed, and nothing hidden is served', () => {
+  it('gets no second answer, no success for a malformed request, and no hidden request is served', () => {
     const { malformed, misspelt, odd, secondAnswers, served, successes, taken, kept } = corpus
     const found = [
       `${malformed} malformed, ${misspelt} with misspelt chunks and ${odd} odd requests: ${secondAnswers} second answers`,
@@ -150,7 +150,7 @@ describe('segments and pipelines', () => {
       expect([cut, answer?.status]).toEqual([cut, 200])
     }
   })
-  it('a request behind one that has no answer yet is not served: the connection is closed', async () => {
+  it('a request behind an unanswered one is not served: the connection is closed', async () => {
     for (const first of [
       request('GET /core/users/a', [key]),
       request('GET /core/held', [key]),
@@ -162,7 +162,7 @@ describe('segments and pipelines', () => {
       await client.ended
       expect(await client.answers(0)).toEqual([])
       const after = running.answers.filter(({ route }) => route === '/users/{userRef}').length
-      // The library closes it, so nobody reads the first answer either.
+      // The library closes it, so the first answer is lost too.
       expect(after - before).toBe(first.includes('/users/a') ? 1 : 0)
     }
     running.gate.open()
@@ -176,11 +176,11 @@ describe('segments and pipelines', () => {
     }
     client.socket.destroy()
   })
-  it('an answer that closes is the last one, whatever was sent behind it', async () => {
+  it('an answer that closes the connection is the last one, whatever was sent after it', async () => {
     const answers = await untilClosed(put(['Transfer-Encoding: xchunked'], chunked('{}')) + hidden + hidden)
     expect(answers.length).toBeLessThanOrEqual(1)
   })
-  it('a body in chunks ends its connection: where it ends, another reader may see more', async () => {
+  it('a chunked body closes its connection: another reader may see a different end', async () => {
     const answer = await ask(port, put(['Transfer-Encoding: chunked'], chunked('{"word":"ok"}')))
     expect(answer?.status).toBe(200)
     expect(answer?.headers.get('connection')).toBe('close')
@@ -200,12 +200,12 @@ describe('segments and pipelines', () => {
 })
 
 describe('bodies over their cap', () => {
-  it('declared get 413 at once, before a byte of them has come', async () => {
+  it('declared get 413 at once, before their first byte', async () => {
     for (const length of [16 * 1024 + 1, 2 * 1024 * 1024, 999_999_999]) {
       const answer = await ask(port, put([`Content-Length: ${length}`], ''))
       expect([length, answer?.status]).toEqual([length, 413])
     }
-    // Ten digits and more are a parser error to the older provider, which closes the connection itself.
+    // The older provider refuses ten digits and more, and closes the connection itself.
     const client = await rawClient(port)
     await client.send(put([`Content-Length: ${2 ** 30}`], ''))
     await client.ended
@@ -213,7 +213,7 @@ describe('bodies over their cap', () => {
     const bytes = await ask(port, request('POST /core/users/a/typing-patterns', [key, 'Content-Length: 524289']))
     expect(bytes?.status).toBe(413)
   })
-  it('endless in chunks are cut at the cap with 413 and a closed connection', async () => {
+  it('in endless chunks are cut at the cap with 413 and a closed connection', async () => {
     const client = await rawClient(port)
     await client.send(put(['Transfer-Encoding: chunked'], ''))
     for (let i = 0; i < 5; i++) await client.send(chunk('x'.repeat(4096)))
@@ -222,7 +222,7 @@ describe('bodies over their cap', () => {
     expect(answer?.status).toBe(413)
     expect(answer?.headers.get('connection')).toBe('close')
   })
-  it('of exactly the cap are taken', async () => {
+  it('of exactly the cap are accepted', async () => {
     const body = `{"word":"ok"${' '.repeat(16 * 1024 - 13)}}`
     expect((await ask(port, put(['Content-Length: 16384'], body)))?.status).toBe(200)
     expect((await ask(port, put(['Transfer-Encoding: chunked'], chunked(body))))?.status).toBe(200)

@@ -5,7 +5,7 @@ import { routesFor } from '../../src/http/route.js'
 import { serve } from '../../src/http/server.js'
 import type { Answered, PlainEndpoint, Server, ServerNeeds } from '../../src/http/server-types.js'
 
-/** Hand-operated gate: handlers of `/held` wait until the test opens it. */
+/** A gate: handlers of `/held` wait until the test opens it. */
 interface Gate {
   readonly opened: Promise<void>
   open(): void
@@ -26,7 +26,7 @@ export function makeGate(): Gate {
 const route = routesFor<Services>()
 const nothing = z.object({})
 
-/** A route table of every shape the server knows, small enough to read. */
+/** A small route table with every kind of route. */
 export const tableRoutes = [
   route({
     method: 'get',
@@ -224,7 +224,7 @@ export const provider = loadProvider()
 export interface Running {
   readonly server: Server
   readonly answers: Answered[]
-  /** Every line the server logged, as JSON text. */
+  /** Every logged line, as JSON text. */
   readonly lines: string[]
   readonly gate: Gate
   degraded: string | null
@@ -258,5 +258,5 @@ export async function start(changes: Partial<ServerNeeds<Services>> = {}): Promi
   return Object.assign(state, { server, answers, lines, gate })
 }
 
-/** Closes at once, whatever is open. */
+/** Closes at once. */
 export const stop = (running: Running) => running.server.close({ lingerMs: 0, deadlineMs: 0 })

@@ -6,7 +6,7 @@ import { type Browser, type CDPSession, chromium, type Page } from 'playwright-c
 const file = (path: string) => new URL(`../../${path}`, import.meta.url)
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
-/** Whether there is a Chromium to test in (`CHROMIUM`, else Debian's); says so where there is none. */
+/** Whether there is a Chromium for tests (`CHROMIUM`, else Debian's); prints a line if there is none. */
 export const hasChromium = existsSync(executablePath)
 if (!hasChromium) {
   const line = `NO CHROMIUM at ${executablePath}: the recorder's tests in a browser are SKIPPED (set CHROMIUM)`
@@ -21,7 +21,7 @@ const FILES: Record<string, { readonly type: string; readonly path: URL }> = {
   '/recorder.js': { type: 'text/javascript', path: file('build/recorder/recorder.js') },
 }
 
-/** A key event as patterns write it; only these fields are sent to the browser. */
+/** A key event as in patterns; only these fields are sent to the browser. */
 export interface Stroke {
   readonly type: 'keydown' | 'keyup'
   readonly et: number
@@ -46,29 +46,29 @@ export function strokes(keys: readonly (readonly [string, number, number])[]): S
     .sort((a, b) => a.et - b.et)
 }
 
-/** Typing of a text at an even pace: nothing that a person would do, for tests of the recorder alone. */
+/** Typing of a text at an even pace, unlike a person's: only for tests of the recorder. */
 export const evenly = (text: string): Stroke[] =>
   strokes([...text].map((letter, i) => [letter, 120 * i + (i % 5), 120 * i + 80 + (i % 7)]))
 
 const MODIFIERS: Record<string, number> = { Alt: 1, Control: 2, Meta: 4, Shift: 8 }
 
 interface KeySender {
-  /** Sends the strokes at once, stamped with their times: half a second after whatever was typed before. */
+  /** Sends the strokes at once, stamped with their times: half a second after the previous typing. */
   types(strokes: readonly Stroke[]): Promise<void>
-  /** Sends the strokes when their time has come, stamped by the browser. */
+  /** Sends the strokes in real time, stamped by the browser. */
   typesLive(strokes: readonly Stroke[]): Promise<void>
-  /** One key with modifiers held, such as `Control+KeyV`; `commands` are what an editor makes of it. */
+  /** Presses one key with modifiers, such as `Control+KeyV`; `commands` are its editor commands. */
   shortcut(name: string, commands?: readonly string[]): Promise<void>
-  /** Milliseconds on the page's clock at which the next `types` begins. */
+  /** Start of the next `types`, ms on the page's clock. */
   clockMs(): number
 }
 
 /** A page with inputs, the recorder and a naive client, under the strictest policy, driven with real key events. */
 export interface TypingPage extends KeySender {
   readonly cdp: CDPSession
-  /** Every path that the page has asked for. */
+  /** Every path that the page has requested. */
   readonly asked: readonly string[]
-  /** The value of an expression of the page; what cannot be JSON is lost. */
+  /** Evaluates an expression in the page; only JSON values are returned. */
   // biome-ignore lint/suspicious/noExplicitAny: each test says what it expects
   run(expression: string): Promise<any>
   close(): Promise<void>
@@ -108,7 +108,7 @@ export async function openPage(browser: Browser): Promise<TypingPage> {
   }
 }
 
-/** Sends key events to whatever has the focus in a page. */
+/** Sends key events to the focused element of a page. */
 export async function keySender(page: Page): Promise<KeySender> {
   const cdp = await page.context().newCDPSession(page)
   const { result } = await cdp.send('Runtime.evaluate', { expression: 'performance.timeOrigin' })

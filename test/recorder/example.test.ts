@@ -11,13 +11,13 @@ import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { hasChromium, keySender, launch, type Stroke } from './browser.js'
 
-/** On a crowded machine a page takes its time. */
+/** A page is slow on a busy machine. */
 const PATIENT = { timeout: 30_000 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/integrate.md'), 'utf8'))?.[1] ?? ''
 
 describe.skipIf(!hasChromium)('the sign-in of the integration guide', () => {
-  // Below the package, where `keystride/recorder` is its own export as it is a dependency's elsewhere.
+  // Inside the package, where `keystride/recorder` resolves to its own export, as a dependency's does elsewhere.
   const file = join(root, 'build', `example-${process.pid}.mjs`)
   const folder = mkdtempSync(join(tmpdir(), 'keystride-example-'))
   let browser: Browser
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('the sign-in of the integration guide', () => {
   })
   afterAll(async () => stop())
 
-  it('enrolls with five patterns, recognizes the same person, and says what is not typing', async () => {
+  it('enrolls with five patterns, recognizes the same person, and reports input that is not typing', async () => {
     const shown = page.locator('b')
     const status = page.getByRole('status')
     const keys = await keySender(page)

@@ -18,17 +18,17 @@ import { person } from '../../src/typist/made-up-person.js'
 import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
 
 const TEXT = 'the quick brown fox jumps over the lazy dog'
-/** A person's typing by a clock that ticks every so many ms. */
+/** A person's typing, with times rounded to a tick, in ms. */
 const ticking = (tickMs: number): Stroke[] =>
   (person(3).types(TEXT, 1).kevt as unknown as Stroke[]).map((stroke) => ({
     ...stroke,
     et: Math.floor(stroke.et / tickMs) * tickMs,
   }))
-/** 70 presses so far apart are over ten minutes. */
+/** 70 presses at this interval take more than ten minutes. */
 const LONG_MS = CAPTURE_MAX_MS / 69
 const built = new URL('../../build/recorder/recorder.js', import.meta.url)
 
-/** Every field that the recorder writes is one of the wire's, of the same type: this compiles. */
+/** Compiles only if every field that the recorder writes is a field of the wire, of the same type. */
 export const onTheWire = (pattern: TypingPattern): z.input<typeof WirePattern> => ({
   ...pattern,
   tags: [...pattern.tags],
@@ -62,13 +62,13 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
   })
   afterEach(async () => page.close())
 
-  /** A recorder of the textarea, or of what the options say, with the focus in the textarea. */
+  /** Starts a recorder of the textarea, or of the inputs in the options, and focuses the textarea. */
   const record = (options = "{ inputs: [at('words')] }", focus = 'words') =>
     page.run(`window.states = []
       window.recorder = createRecorder({ onChange: (state) => states.push(state), ...${options} })
       at('${focus}').focus()`)
   const take = () => page.run('recorder.take()')
-  /** The pattern, which the service can read. */
+  /** The pattern; fails if the service cannot read it. */
   async function pattern(): Promise<TypingPattern> {
     const taken = await take()
     expect(taken.unusable).toBeNull()
@@ -81,13 +81,13 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
   const apart = (recorded: readonly { et: number }[], sent: readonly { et: number }[]) =>
     recorded.map(({ et }, i) => Math.abs(et - (sent[i]?.et ?? 0) + (sent[0]?.et ?? 0)))
 
-  it('writes each key event with its key, its order and the time it was sent at', async () => {
+  it('writes each key event with its key, its order and its time', async () => {
     await record()
     const sent = person(3).types(TEXT, 1).kevt as unknown as Stroke[]
     await page.types(sent)
     const { kevt, k, ...others } = await pattern()
     expect(told(kevt)).toEqual(told(sent))
-    // Two times that Chromium coarsens to a tenth are two tenths apart at the most, and a rounding of doubles more.
+    // Chromium rounds both times to a tenth: they differ by at most two tenths, plus a rounding of doubles.
     expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.25)
     expect(k.map((record) => record.k).join('')).toBe(TEXT)
     expect(kevt.map(({ seqn }) => seqn)).toEqual(kevt.map((_, i) => i))
@@ -108,14 +108,14 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(Math.max(...apart((await pattern()).kevt, sent))).toBeLessThan(2)
   })
 
-  it('never lets times decrease, whatever the browser stamps', async () => {
+  it('never writes decreasing times, whatever the browser stamps', async () => {
     await record()
     await page.types(evenly(TEXT).map((stroke, i) => ({ ...stroke, et: stroke.et - (i === 20 ? 400 : 0) })))
     const { kevt } = await pattern()
     expect(kevt.every(({ et }, i) => et >= (kevt[i - 1]?.et ?? 0))).toBe(true)
   })
 
-  it('takes the times of a clock that ticks 60 times a second', async () => {
+  it('accepts a clock of 60 ticks a second', async () => {
     await record()
     const sent = ticking(1000 / 60)
     await page.types(sent)
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(Math.max(...apart(kevt, sent))).toBeLessThan(0.25)
   })
 
-  it('drops what a held key repeats', async () => {
+  it('drops the auto-repeat of a held key', async () => {
     await record()
     await page.types(evenly(`${TEXT} `))
     const now = page.clockMs()
@@ -145,9 +145,9 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(k.at(-1)?.h).toBeCloseTo(800, 0)
   })
 
-  it('tells rolled-over keys apart, however fast', async () => {
+  it('distinguishes overlapping presses, however fast', async () => {
     await record()
-    // Every key is down until the one after the next is.
+    // Each key is held until the second key after it goes down.
     const sent = strokes([...TEXT].map((letter, i) => [letter, 60 * i, 60 * i + 95]))
     await page.types(sent)
     const { kevt, k } = await pattern()
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(k.every(({ h }) => Math.abs(h - 95) < 0.2)).toBe(true)
   })
 
-  it('holds modifiers and Backspace for keys like any other', async () => {
+  it('records modifiers and Backspace like other keys', async () => {
     await record()
     await page.types(
       strokes([
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(await page.run("at('words').value")).toBe(`T${TEXT}`)
   })
 
-  it('leaves out Shift held over many letters, which the service would not take', async () => {
+  it('leaves out Shift held over many letters, which the service would refuse', async () => {
     await record()
     await page.types(
       strokes([['^', 0, 6 * 400], ...[...'abcdef'].map((x, i) => [x, 50 + 400 * i, 130 + 400 * i] as const)]),
@@ -181,7 +181,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect((await pattern()).k.map(({ c }) => c)).not.toContain('ShiftLeft')
   })
 
-  it('follows a key over a change of focus, and several inputs into one pattern', async () => {
+  it('follows a key over a change of focus, and records several inputs into one pattern', async () => {
     await record("{ inputs: [at('words'), at('second')] }")
     await page.types(evenly('one two three').slice(0, -1))
     await page.run("at('second').focus()")
@@ -193,7 +193,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(k[12]?.h).toBeGreaterThan(80)
   })
 
-  it('forgets a key whose release nobody sees because the window was left', async () => {
+  it('drops a key whose release is lost because the window lost the focus', async () => {
     await record()
     await page.types(evenly(TEXT))
     await page.types([{ type: 'keydown', et: 0, k: 'q', c: 'KeyQ', kc: 81 }])
@@ -203,7 +203,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect((await pattern()).k.map((record) => record.k).join('')).toBe(`${TEXT} and more`)
   })
 
-  it('forgets a key that goes down again without having come up', async () => {
+  it('drops a key that goes down again without a release', async () => {
     await record()
     await page.types(evenly(TEXT))
     const down = (et: number): Stroke => ({ type: 'keydown', et, k: 'q', c: 'KeyQ', kc: 81 })
@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(k.at(-1)?.h).toBeCloseTo(90, 0)
   })
 
-  it('takes a dead key and its letter for typing', async () => {
+  it('accepts a dead key and its letter as typing', async () => {
     await record()
     await page.types(evenly(TEXT))
     await page.types([{ type: 'keydown', et: 0, k: 'Dead', c: 'Quote', kc: 222 }])
@@ -225,7 +225,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect((await pattern()).k.slice(-2).map(({ c }) => c)).toEqual(['Quote', 'KeyE'])
   })
 
-  it('sees inputs in a shadow tree', async () => {
+  it('records inputs in a shadow tree', async () => {
     await page.run(`at('host').attachShadow({ mode: 'closed' }).append(window.inner = document.createElement('input'))`)
     await record('{ inputs: [inner] }')
     await page.run('inner.focus()')
@@ -233,7 +233,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect((await pattern()).k.length).toBe(TEXT.length)
   })
 
-  it('masks what is typed into a password field, and keeps its times', async () => {
+  it('masks typing into a password field, and keeps its times', async () => {
     const letters = [...'ßøłđŧŋħæþœµ§«»€']
     const sent: Stroke[] = letters
       .flatMap((k, i): Stroke[] => [
@@ -256,7 +256,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(Math.max(...apart(masked.kevt, sent))).toBeLessThan(0.25)
   })
 
-  it('masks the whole pattern once a password field took part, shown or not', async () => {
+  it('masks the whole pattern once a password field is typed into, shown or not', async () => {
     await record("{ inputs: [at('words'), at('secret')] }")
     await page.types(evenly('ann example com'))
     expect((await pattern()).agent.mode).toBe('visible')
@@ -282,7 +282,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     await expect(record("{ inputs: [at('secret')], mode: 'visible' }")).rejects.toThrow(/password field/)
   })
 
-  it('takes again with the next number, forgets on reset, hears nothing after stop', async () => {
+  it('numbers patterns, deletes presses on reset, records nothing after stop', async () => {
     await record("{ inputs: [at('words')], tags: [{ k: 'page', v: 'sign-in' }] }")
     await page.types(evenly(TEXT))
     expect(await pattern()).toMatchObject({ tId: 1, tags: [{ k: 'page', v: 'sign-in' }] })
@@ -299,7 +299,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(await take()).toMatchObject({ unusable: 'empty', pattern: null })
   })
 
-  it('records a detached input no longer and keeps what it recorded', async () => {
+  it('stops recording a detached input and keeps its presses', async () => {
     await record("{ inputs: [at('words'), at('second')] }")
     await page.types(evenly(TEXT))
     await page.run("recorder.detach(at('words'))")
@@ -307,7 +307,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect((await pattern()).k.length).toBe(TEXT.length)
   })
 
-  it('tells of progress', async () => {
+  it('reports progress', async () => {
     await record()
     await page.types(evenly(TEXT))
     const states: { presses: number; unusable: string | null }[] = await page.run('states')
@@ -315,7 +315,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(states.find(({ unusable }) => unusable === null)?.presses).toBe(KEYDOWNS_MIN)
   })
 
-  it('records the pointer where it is asked to, ten times a second at the most', async () => {
+  it('records the pointer if asked, ten times a second at most', async () => {
     await record("{ inputs: [at('words')], pointer: true }")
     await page.types(evenly(TEXT))
     const origin = await page.run('performance.timeOrigin')
@@ -331,7 +331,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(m.every(({ type, et }, i) => type === 'move' && et >= (m[i - 1]?.et ?? -100) + 99)).toBe(true)
   })
 
-  it('works under a policy that allows scripts of its own origin alone, asks for nothing and stores nothing', async () => {
+  it('works under a policy that allows only scripts of its own origin, requests nothing and stores nothing', async () => {
     await record()
     await page.types(evenly(TEXT))
     await pattern()
@@ -340,7 +340,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     expect(await page.run('[document.cookie, localStorage.length, sessionStorage.length]')).toEqual(['', 0, 0])
   })
 
-  describe('says why there is no pattern', () => {
+  describe('gives the reason without a pattern', () => {
     const reason = async () => {
       const { pattern: none, unusable } = await take()
       expect(none).toBeNull()

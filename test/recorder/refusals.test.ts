@@ -8,10 +8,10 @@ import { startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { evenly, hasChromium, launch, openPage, type Stroke, type TypingPage } from './browser.js'
 
-/** Text gets into `#words` in some way that is not typing, or not only. */
+/** Puts text into `#words` in a way that is not, or not only, typing. */
 type Way = (page: TypingPage, who: Enrolled) => Promise<unknown>
 
-/** Captures of pasted, filled in and mixed text: the thousand of the promise at full length. */
+/** Number of captures of pasted, filled-in and mixed text: a thousand at full length, as promised. */
 const MIXTURES = LONG ? 1000 : 30
 const OTHER = 'nobody typed this here'
 
@@ -46,7 +46,7 @@ const autofill: Way = async (page) => {
   for (let i = 0; i < 100 && (await page.run("at('card').value")) === ''; i++) await delay(20)
 }
 const script: Way = (page) => page.run(`at('words').value = '${OTHER}'`)
-/** As extensions do: a value, and events of their own making so that the page notices. */
+/** Sets the value and dispatches synthetic events, as browser extensions do. */
 const passwordManager: Way = (page) =>
   page.run(`for (const key of '${OTHER}') {
     const code = 'Key' + key.toUpperCase()
@@ -70,7 +70,7 @@ const compose: Way = async (page) => {
   }
   await page.cdp.send('Input.insertText', { text: 'こんにちは' })
 }
-/** Key events as an input method leaves them: in time, without names. */
+/** Key events of an input method: timed, without names. */
 const composeLong: Way = async (page, who) => {
   const { kevt } = who.fresh() as { kevt: Stroke[] }
   await page.types(kevt.map((stroke) => ({ ...stroke, k: 'Process', kc: 229 })))
@@ -88,7 +88,7 @@ const both =
     for (const way of ways) await way(page, who)
   }
 
-/** `honest`: what the keys alone tell is the owner's typing of a whole text, so that it counts as that where it is sent. */
+/** `honest`: the keys alone are the owner's typing of a whole text, so a pattern of them counts if it is sent. */
 const WAYS: readonly (readonly [what: string, reason: string, way: Way, honest: 'honest' | ''])[] = [
   ['pasted text', 'pasted', paste, ''],
   ['pasted text, by Insert', 'pasted', pasteWithInsert, ''],
@@ -114,7 +114,7 @@ const WAYS: readonly (readonly [what: string, reason: string, way: Way, honest: 
   ['typing, then composition', 'composition', both(typed, compose), 'honest'],
 ]
 
-describe.skipIf(!hasChromium)('what was not typed', () => {
+describe.skipIf(!hasChromium)('text that was not typed', () => {
   let browser: Browser
   let service: TestService
   let stop: () => Promise<void>
@@ -186,7 +186,7 @@ describe.skipIf(!hasChromium)('what was not typed', () => {
     figure('T07', `${patterns} of ${mixtures} mixtures gave a pattern`, '0', patterns === 0)
   }, 3_600_000)
 
-  it('was sent all the same, and neither signed anybody in nor became a reference', () => {
+  it('is sent nevertheless, and neither signs anybody in nor becomes a reference', () => {
     const { captures, authenticated, stored } = sent
     expect(captures).toBeGreaterThanOrEqual(WAYS.length)
     figure(
@@ -197,7 +197,7 @@ describe.skipIf(!hasChromium)('what was not typed', () => {
     )
   })
 
-  it('is forgotten on reset, and typing counts again', async () => {
+  it('is deleted on reset, and typing counts again', async () => {
     const page = await openPage(browser)
     await page.run("window.recorder = createRecorder({ inputs: [at('words')] }); at('words').focus()")
     await drop(page, await enroll(service, 'forgiven', 0))

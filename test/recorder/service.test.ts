@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
   })
   afterAll(async () => stop())
 
-  /** What the recorder makes of a typing, sent with the times of the strokes or when their time has come. */
+  /** The recorded pattern of a typing, sent with stamped times or in real time. */
   async function recorded(how: 'types' | 'typesLive', strokes: readonly Stroke[], input = 'words'): Promise<unknown> {
     await page.run(`at('${input}').value = ''; recorder.reset(); at('${input}').focus()`)
     await page[how](strokes)
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
     await service.call('POST', `/users/${userRef}`)
     return (await service.bootstrap(userRef)).session
   }
-  /** Made-up people are now and then taken for the machines they are: then they type once more. */
+  /** Made-up people are sometimes detected as bots: they then type once more. */
   async function enrolled(userRef: string, session: string, patternOf: (n: number) => Promise<unknown>, count: number) {
     for (let n = 0, stored = 0; stored < count; n++) {
       const body = await patternOf(n)
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
     }
   }
 
-  it('typed in real time and stamped by the browser is taken for enrollment', async () => {
+  it('typed in real time and stamped by the browser is accepted for enrollment', async () => {
     const session = await begin('live')
     await enrolled('live', session, (n) => recorded('typesLive', strokesOf(71, n)), 1)
   }, 120_000)
@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
       expect([status, json.refPatternsStatus[input === 'words' ? 'textVisible' : 'textSensitive']]).toEqual([200, 'ok'])
       return json.authentication.authenticated
     }
-    // Masked typing says less of a person: now and then the owner is told to type again.
+    // Masked typing holds less evidence: the owner sometimes has to type again.
     const own = [await verify(owner, 100), await verify(owner, 101), await verify(owner, 102)]
     expect(own).toContain(true)
     expect([await verify(owner + 1, 200), await verify(owner + 2, 201), await verify(owner + 3, 202)]).toEqual([
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
     ])
   })
 
-  it('is not made of keys that an automation tool presses as fast as it can', async () => {
+  it('is refused if an automation tool pressed the keys at full speed', async () => {
     await page.run("at('words').value = ''; recorder.reset(); at('words').focus()")
     await page.typesLive(strokesOf(70, 1).map((stroke) => ({ ...stroke, et: 0 })))
     expect(await page.run('recorder.take()')).toMatchObject({ pattern: null })

@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
   })
   afterAll(async () => stop())
 
-  it('sends calls with the key that is typed, carries the session on, and shows the answers as text', async () => {
+  it('sends calls with the entered key, reuses the session, and shows the answers as text', async () => {
     const followed = await openPage(browser, `${service.core}/docs`)
     const { page } = followed
     const worked = 'header, nav, article:has(details[open])'
@@ -73,14 +73,14 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await picture(page, '31-docs-dark')
     await page.setViewportSize({ width: 320, height: 640 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-    await page.goto(`${service.auth}/docs`) // a short one, to be looked at as a whole
+    await page.goto(`${service.auth}/docs`) // a short one, for a picture of the whole
     await page.getByRole('button', { name: 'Open all' }).click()
     await page.getByText('Send a call').first().click()
     expect(await seriousFindings(page)).toEqual([])
     await followed.close()
   })
 
-  it('can be worked with the keyboard alone, and keeps the key in memory only', async () => {
+  it('works with the keyboard alone, and keeps the key in memory only', async () => {
     const followed = await openPage(browser, `${service.core}/docs`)
     const { page } = followed
     await page.getByLabel(/^API key/).focus()
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await followed.close()
   })
 
-  it('is folded, opens what an address or a search names, and leads to the other pages', async () => {
+  it('is folded, opens the endpoints of an address or a search, and links to the other pages', async () => {
     const followed = await openPage(browser, `${service.core.replace('/core', '/dashboard')}/docs`)
     const { page } = followed
     const shown = (part: string) => page.locator(part).filter({ visible: true }).count()
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await followed.close()
   })
 
-  it('says all it says without a script too', async () => {
+  it('has all its text without a script too', async () => {
     const followed = await openPage(browser, `${service.core}/docs`, { javaScriptEnabled: false })
     expect(await followed.page.locator('article').count()).toBeGreaterThan(20)
     expect(await followed.page.locator('form').count()).toBe(0)

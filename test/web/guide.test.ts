@@ -41,7 +41,7 @@ describe('the integration guide', () => {
       expect(page).not.toContain('http://localhost:8080')
     })
 
-    it('answers a browser with a page at the address of an API and at an unknown one, everybody else with JSON', async () => {
+    it('answers a browser with a page at the address of an API and at an unknown one, other clients with JSON', async () => {
       for (const [path, status, title] of [
         ['core', 401, 'This address belongs to an API'],
         ['dashboard', 401, 'This address belongs to an API'],

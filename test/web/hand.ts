@@ -2,17 +2,17 @@ import { loadPeople, type Session } from '../../src/calibration/dataset.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { type Stroke, strokes } from '../recorder/browser.js'
 
-/** Types texts the way one person does, another time each call. */
+/** Types texts as one person, with new times at each call. */
 export type Hand = (text: string) => Stroke[]
 
 const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
-/** Two of these are longer than a suggestion, which is 40 to 55 presses. */
+/** Two sessions are longer than a suggestion, which has 40 to 55 presses. */
 const PRESSES_MIN = 30
 const SESSIONS_MIN = 14
 
 let people: readonly (readonly Session[])[] | null = null
 
-/** Somebody made up, who has habits with pairs of keys. */
+/** A made-up person with habits in key pairs. */
 export function madeUpHand(one: number): Hand {
   let typed = 0
   return (text) => {
@@ -21,7 +21,7 @@ export function madeUpHand(one: number): Hand {
   }
 }
 
-/** With the times of somebody in the open data (two of their sessions a text), else of somebody made up. */
+/** A person of the open data (two sessions a text), or a made-up person without the data. */
 export function handOf(one: number): Hand {
   if (folder === '') return madeUpHand(one)
   let typed = 0
@@ -38,20 +38,20 @@ export function handOf(one: number): Hand {
   }
 }
 
-/** Goes on where the other session ended. */
+/** Appends the other session. */
 function later(session: Session, other: Session): Session {
   const byMs = (other.at(-1)?.pressMs ?? 0) + 200 - (session[0]?.pressMs ?? 0)
   return session.map((press) => ({ ...press, pressMs: press.pressMs + byMs, releaseMs: press.releaseMs + byMs }))
 }
 
-/** Without the pauses that make a pattern to be begun again, and without keys held on. */
+/** Without pauses that restart a pattern, and without overlong holds. */
 const steady = (session: Session): boolean =>
   session.every(
     ({ pressMs, releaseMs }, i) =>
       releaseMs > pressMs && releaseMs - pressMs < 1500 && pressMs - (session[i - 1] ?? { pressMs }).pressMs < 6000,
   )
 
-/** The text at a session's times, press by press; a letter goes down again only after it came up. */
+/** The text with a session's times, press by press; a letter goes down again only after its release. */
 function timed(text: string, session: Session): Stroke[] {
   const free = new Map<string, number>()
   let shiftMs = 0

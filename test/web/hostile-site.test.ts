@@ -7,7 +7,7 @@ import { figure } from '../trust/figure.js'
 import { handOf } from './hand.js'
 import { customerSite, linkAddress, openPage } from './pages.js'
 
-describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, () => {
+describe.skipIf(!hasChromium)('a foreign site', { timeout: 120_000 }, () => {
   let service: TestService
   let browser: Browser
   let key: string
@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
     tried.taken += (await service.bootstrap('victim')).json.nPatternsRef
   })
 
-  it('is told nothing of the key, by no header and no opener', async () => {
+  it('does not learn the key by a header or an opener', async () => {
     const { headers } = await fetch(linkAddress(service, key))
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
     expect(headers.get('referrer-policy')).toBe('no-referrer')
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('a site of somebody else', { timeout: 120_000 }, (
     expect(headers.has('access-control-allow-origin')).toBe(false)
   })
 
-  it('has got nowhere', () => {
+  it('has had no post accepted and no frame shown', () => {
     const { framings, shown, posts, taken } = tried
     expect([framings, posts]).toEqual([4, 5])
     figure(

@@ -8,10 +8,10 @@ import { linkAddress } from './pages.js'
 
 const COUNT = LONG ? 200 : 17
 
-/** Out of wherever a text may stand. */
+/** Breaks out of every context in which a text may be inserted. */
 // biome-ignore format: many short cases, some to a line
 const WAYS_OUT = ['', '"', "'", '">', "'>", '</title>', '</script>', '</textarea>', '</style>', '</template>', '-->', ']]>', '\\', '`']
-/** What would show that a text is taken for more than text. */
+/** Signs that a text is interpreted as markup or script. */
 const DEEDS = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
@@ -31,10 +31,10 @@ const DEEDS = [
   '<%= alert(1) %>',
   "{{constructor.constructor('alert(1)')()}}",
 ]
-/** Their numbers have no common divisor, so that this meets every pair. */
+/** The numbers are coprime, so every pair occurs. */
 const texts = Array.from({ length: COUNT }, (_, i) => `${WAYS_OUT[i % WAYS_OUT.length]}${DEEDS[i % DEEDS.length]}`)
 
-describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, () => {
+describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () => {
   let service: TestService
   let browser: Browser
   let page: Page
@@ -76,11 +76,11 @@ describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, 
     return answer
   }
   const dashboard = () => service.core.replace(/core$/, 'dashboard')
-  /** What the page shows, without what only lays it out. */
+  /** The text of the page, without layout. */
   const shown = async () => ((await page.evaluate('document.body.innerText')) as string).replace(/\s+/g, ' ')
   const asShown = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-  it('would be seen: to run, to be stopped, to ask elsewhere', async () => {
+  it('would be detected: if it ran, was blocked or sent a request', async () => {
     const seen = { dialogs: 0, stopped: [] as string[], elsewhere: [] as string[] }
     const bare = await browser.newPage()
     watch(bare, seen)
@@ -94,7 +94,7 @@ describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, 
     await bare.close()
   })
 
-  it('stands on the page of a link as it is', async () => {
+  it('is shown unchanged on the page of a link', async () => {
     for (const text of texts) {
       const { apikey } = await service.another(text)
       const { json } = await service.callLinks('POST', '/api/links/create-profile/ann', { headers: { apikey } })
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, 
     }
   })
 
-  it('is data in every answer that a browser opens', async () => {
+  it('is only data in every answer that a browser opens', async () => {
     await page.context().setExtraHTTPHeaders({ apikey: service.apikey })
     const lists = ['users', 'users-refs/person', 'authentications', 'patterns/tags', 'logs', 'aggregations/users']
     for (const list of lists) {
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('text of a user in a page', { timeout: 900_000 }, 
     await page.context().setExtraHTTPHeaders({})
   })
 
-  it('does nothing in an address', async () => {
+  it('has no effect in an address', async () => {
     for (const text of texts) {
       const said = encodeURIComponent(text)
       await view(`${service.auth}/b/${said}`)

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     openPage(browser, linkAddress(service, key), options)
   const state = async (userRef: string) => (await service.bootstrap(userRef)).json
 
-  it('registers somebody who types at their own pace, shows how far they are, and sends them back', async () => {
+  it('enrolls a person at their own pace, shows the progress, and redirects back', async () => {
     const site = await customerSite()
     const key = await keyOf('create', 'reg', { redirect_uri: `${site.url}/done?from=mail` })
     const followed = await open(key)
@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await site.close()
   })
 
-  it('follows word by word, lets small slips pass, and names a word that is not there', async () => {
+  it('follows word by word, accepts small slips, and names a missing word', async () => {
     const followed = await open(await keyOf('create', 'slips'))
     const { page, marks } = followed
     const [first = '', second = '', ...rest] = await page.locator('#words li').allTextContents()
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await followed.close()
   })
 
-  it('takes nothing that was pasted, filled in or inserted, says so, and lets the words begin again', async () => {
+  it('refuses pasted, filled-in and inserted text, says so, and begins the words again', async () => {
     const followed = await open(await keyOf('create', 'pasted'))
     const { page } = followed
     const hint = () => page.locator('#hint').textContent()
@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await followed.close()
   })
 
-  it('of a reset that is abandoned leaves the old profile, which goes on', async () => {
+  it('of an abandoned reset leaves the old profile in use', async () => {
     const owner = await enroll(service, 'abandoned')
     const followed = await open(await keyOf('reset', 'abandoned'))
     expect(await followed.page.locator('h1').first().textContent()).toBe('Renew your typing profile')
@@ -133,7 +133,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     expect(await state('abandoned')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
   })
 
-  it('goes on where it was left, after it was opened a thousand times by whoever looks at links in mails', async () => {
+  it('resumes after it was opened a thousand times by mail scanners', async () => {
     const key = await keyOf('create', 'prefetched')
     const first = await open(key)
     await first.pattern(handOf(4))
@@ -149,7 +149,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await again.close()
   })
 
-  it('says the same, to the byte, of a key that expired, was revoked, replaced, used or never was, in plain words', async () => {
+  it('is identical to the byte for a key that expired, was revoked, replaced, used or never existed', async () => {
     const expired = await keyOf('create', 'expired')
     await database.asSystem(
       (sql) => sql`update keystride.profile_link set expires_at = clock_timestamp() - interval '1 ms'`,
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await followed.close()
   })
 
-  it('ends where its link ends meanwhile', async () => {
+  it('ends if its link ends meanwhile', async () => {
     const followed = await open(await keyOf('create', 'meanwhile'))
     await service.callLinks('DELETE', '/api/links/meanwhile')
     await followed.pattern(handOf(5))
@@ -181,7 +181,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     expect(await state('meanwhile')).toMatchObject({ nPatternsRef: 0 })
   })
 
-  it('says that nothing is left to do where the profile became complete meanwhile', async () => {
+  it('says that nothing is left to do if the profile became complete meanwhile', async () => {
     const key = await keyOf('create', 'complete')
     await enroll(service, 'complete')
     const followed = await open(key)
@@ -190,7 +190,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await followed.close()
   })
 
-  it('asks to come back where too many patterns were refused, and where the service is out of reach', async () => {
+  it('asks to come back after too many refused patterns, and if the service is unreachable', async () => {
     const key = await keyOf('create', 'waiting')
     const followed = await open(key)
     const { page } = followed
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await later.close()
   })
 
-  it('can be used with the keyboard alone, and has no serious finding in either scheme, on desktop and phone', async () => {
+  it('works with the keyboard alone, and has no serious accessibility finding in either scheme, on desktop and phone', async () => {
     const key = await keyOf('create', 'everybody')
     for (const [name, options] of [
       ['light', {}],
@@ -245,7 +245,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     }
   })
 
-  it('speaks seven languages, by what the browser asks for or by choice, and fits a small phone in each', async () => {
+  it('has seven languages, by the browser's preference or by choice, and fits a small phone in each', async () => {
     const key = await keyOf('reset', 'reg')
     const titles = new Set<string>()
     for (const locale of LANGUAGES) {
@@ -265,14 +265,14 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await followed.close()
   })
 
-  it('moves nothing where the system asks for less motion', async () => {
+  it('moves nothing if the system prefers reduced motion', async () => {
     const followed = await open(await keyOf('create', 'still'), { reducedMotion: 'reduce' })
     const running = `document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 0).length`
     expect(await followed.page.evaluate(running)).toBe(0)
     await followed.close()
   })
 
-  it('says what it needs where no script runs, or its module does not come', async () => {
+  it('says what it needs if no script runs or its module does not load', async () => {
     const key = await keyOf('create', 'scriptless')
     const without = await open(key, { javaScriptEnabled: false })
     await without.page.locator('#needs').waitFor({ state: 'visible' })

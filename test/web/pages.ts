@@ -11,7 +11,7 @@ import type { Hand } from './hand.js'
 
 const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
 
-/** A picture of the page, or of one element with a margin of 24 px. Does nothing unless a folder for pictures is named. */
+/** Takes a picture of the page, or of one element with a margin of 24 px. Does nothing unless a folder for pictures is named. */
 export async function picture(page: Page, name: string, element?: string): Promise<void> {
   if (folder === '') return
   mkdirSync(folder, { recursive: true })
@@ -23,20 +23,20 @@ export async function picture(page: Page, name: string, element?: string): Promi
 
 interface Followed {
   readonly page: Page
-  /** Types the words shown, and goes on; whoever is taken for the machine that they are types again. */
+  /** Types the shown words and submits; types again if detected as a bot. */
   pattern(hand: Hand): Promise<void>
-  /** Types the words shown and goes no further. */
+  /** Types the shown words without submitting. */
   words(hand: Hand): Promise<void>
   strokes(strokes: readonly Stroke[]): Promise<void>
-  /** Pastes with the keyboard. */
+  /** Pastes by keyboard. */
   paste(text: string): Promise<void>
   count(): Promise<string>
-  /** How each word stands. */
+  /** The mark of each word. */
   marks(): Promise<(string | null)[]>
   close(): Promise<void>
 }
 
-/** Opens a page in a browser of its own memory; what breaks its policy, or throws, fails the test that closes it. */
+/** Opens a page in a new browser context. A violation of its policy or an exception fails the test that closes it. */
 export async function openPage(
   browser: Browser,
   address: string,
@@ -95,7 +95,7 @@ export const linkAddress = (service: TestService, key: string) => `${service.aut
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What axe finds wrong that is serious or worse, in words: of the whole page, or of what a selector picks of a long one. */
+/** Serious accessibility findings of axe, in words: of the whole page, or of the elements of a selector. */
 export async function seriousFindings(page: Page, among = 'html'): Promise<string[]> {
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
   await page.evaluate(axe)
@@ -106,7 +106,7 @@ export async function seriousFindings(page: Page, among = 'html'): Promise<strin
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
-/** A site of somebody else, such as the customer's that browsers are sent to: what it was asked for. */
+/** A foreign site, such as the customer's that browsers are redirected to; records its requests. */
 export async function customerSite(body = '<p>Welcome back</p>') {
   const asked: { readonly url: string; readonly referer: string | undefined }[] = []
   const server = createServer((request, response) => {

@@ -7,7 +7,7 @@ import { startService, type TestService } from '../service.js'
 import { madeUpHand } from './hand.js'
 import { openPage, picture, seriousFindings } from './pages.js'
 
-describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 }, () => {
+describe.skipIf(!hasChromium)('the page to try the product', { timeout: 180_000 }, () => {
   let service: TestService
   let browser: Browser
   let stop: () => Promise<void>
@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
   })
   afterAll(async () => stop())
 
-  it('speaks seven languages, and asks for words of the language it speaks', async () => {
+  it('has seven languages, and words of its language', async () => {
     const titles = new Set<string>()
     for (const language of LANGUAGES) {
       const followed = await openPage(browser, `${service.auth}/try?language=${language}`)
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
     expect(titles.size).toBe(LANGUAGES.length)
   })
 
-  it('warns on a device with a touch screen alone before the first key press', async () => {
+  it('warns on a device with only a touch screen before the first key press', async () => {
     const phone = await openPage(browser, `${service.auth}/try`, {
       viewport: { width: 360, height: 740 },
       hasTouch: true,
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
   const post = (name: string, key: string, headers: Record<string, string> = {}) =>
     fetch(`${service.auth}/try/${name}`, { method: 'POST', headers: { 'x-try-key': key, ...headers } })
 
-  it('enrolls a person, recognizes that person alone, shows the evidence by key pair, and deletes the data', async () => {
+  it('enrolls a person, recognizes only that person, shows the evidence by key pair, and deletes the data', async () => {
     const followed = await openPage(browser, `${service.auth}/try`)
     const { page } = followed
     const [own, friend] = [madeUpHand(30), madeUpHand(31)]
@@ -115,13 +115,13 @@ describe.skipIf(!hasChromium)('the page to try things on', { timeout: 180_000 },
     expect((await post('forget', 'made up')).status).toBe(200)
   })
 
-  it('keeps the latest hundred people and no more', async () => {
+  it('keeps only the latest hundred people', async () => {
     for (let i = 0; i < 101; i++) expect((await post('begin', '')).status).toBe(200)
     const { json } = await service.call('GET', '/organization')
     expect(json.nUsers).toBe(100)
   })
 
-  it('is there on the embedded default alone', async () => {
+  it('exists only with the embedded default', async () => {
     const fresh = await freshDatabase()
     const other = await startService(fresh.url)
     for (const [method, path] of [

@@ -17,7 +17,7 @@ const refusalOf = (body: string) => {
   return null
 }
 
-/** The whole as JSON.parse has it, from the parts; undefined where it is refused. */
+/** The whole value, composed from the parts; undefined if refused. */
 function together(body: string): unknown {
   try {
     const value = parse(body)
@@ -35,8 +35,8 @@ function plain(body: string): unknown {
   }
 }
 
-describe('JSON around bytes', () => {
-  it('leaves the field the bytes it came in, wherever it stands and whatever is in it', () => {
+describe('parseJsonAroundBytes', () => {
+  it('keeps the raw bytes of the field, at any position and with any content', () => {
     for (const raw of ['{"kevt": [ {"k":"}\\"]"} ] , "é":1}', '[]', '"a,b"', '-1e3', 'true', '{}']) {
       for (const body of [`{"action":"A","pattern":${raw}}`, ` {\n"pattern" : ${raw} ,\t"action":"A"} `]) {
         const value = parse(body)
@@ -45,11 +45,11 @@ describe('JSON around bytes', () => {
     }
   })
 
-  it('knows the field on the outermost level only', () => {
+  it('finds the field only on the outermost level', () => {
     expect(parse('{"a":{"pattern":1},"b":["pattern"]}')).toEqual({ a: { pattern: 1 }, b: ['pattern'] })
   })
 
-  it('takes a large field, and nothing large beside it', () => {
+  it('accepts a large field, and a small rest', () => {
     const large = `"${'x'.repeat(500_000)}"`
     expect((parse(`{"action":"A","pattern":${large}}`).pattern as Uint8Array).length).toBe(500_002)
     expect(refusalOf(`{"action":${large},"pattern":1}`)).toBe('body-too-large')
@@ -57,13 +57,13 @@ describe('JSON around bytes', () => {
     expect(refusalOf(`${large}`)).toBe('body-too-large')
   })
 
-  it('refuses a second one, however it is spelled', () => {
+  it('refuses a second field of the name, however it is escaped', () => {
     expect(refusalOf('{"pattern":1,"pattern":2}')).toBe('validation-failed')
     expect(refusalOf('{"pattern":1,"p\\u0061ttern":2}')).toBe('validation-failed')
     expect(refusalOf('{"p\\u0061ttern":2,"pattern":1}')).toBe('validation-failed')
   })
 
-  it('holds all the rest to the rules of a body', () => {
+  it('applies the rules of a body to the rest', () => {
     for (const body of ['', '{', '{"a"', '{"pattern":1', '{"pattern":1}}', '{"pattern":1,}', '{"pattern" 1}', '{,}'])
       expect([body, refusalOf(body)]).toEqual([body, 'validation-failed'])
     for (const key of ['__proto__', 'constructor', 'prototype'])
@@ -72,7 +72,7 @@ describe('JSON around bytes', () => {
     expect(refusalOf('{"pattern":1,"a":1e400}')).toBe('validation-failed')
   })
 
-  it('takes the same bodies as a parser of the whole, and finds the same in them', () => {
+  it('accepts the same bodies as a parser of the whole, with the same values', () => {
     const value = fc.oneof({ depthSize: 'small' }, fc.jsonValue({ maxDepth: 3 }), fc.string())
     const key = fc.oneof(fc.constantFrom('pattern', 'action', 'pat"tern'), fc.string())
     const object = fc.dictionary(key, value, { maxKeys: 5 })
@@ -80,7 +80,7 @@ describe('JSON around bytes', () => {
     const asText = fc
       .tuple(object, space)
       .map(([given, gap]) => JSON.stringify(given, null, gap === '' ? undefined : gap))
-    // A body as it is, or with one character of it replaced, left out or doubled.
+    // A body, unchanged or with one character replaced, removed or doubled.
     const body = fc.tuple(asText, fc.nat(), fc.constantFrom('', '"', '{', '}', '[', ']', ',', ':', '\\', ' ', '1', 'x'))
     let same = 0
     fc.assert(
@@ -90,7 +90,7 @@ describe('JSON around bytes', () => {
         const wanted = plain(given)
         const found = together(given)
         if (wanted === undefined) expect(found).toBeUndefined()
-        // What may be refused besides: doubled fields, keys that poison, depth.
+        // Other reasons for a refusal: doubled fields, prototype keys, depth.
         else if (found !== undefined) {
           expect(found).toEqual(wanted)
           same++
