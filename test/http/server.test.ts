@@ -32,7 +32,7 @@ describe('the envelope', () => {
     expect(answer?.headers.get('x-service-session')).toBe('minted')
     expect([...(answer?.headers.keys() ?? [])].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
-  it('has success false and a reason with the payload of a handler's 404', async () => {
+  it('has success false and a reason with the payload of a 404 by a handler', async () => {
     const answer = await ask(port, request('GET /core/users/nobody', [key]))
     expect(answer?.status).toBe(404)
     expect(bodyOf(answer)).toMatchObject({

@@ -109,7 +109,8 @@ describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () =>
     await view(`${dashboard()}/docs`)
     await page.getByLabel(/^API key/).fill(service.apikey)
     const article = page.locator('#getUsersByUserRef')
-    await article.locator('summary').click()
+    await page.locator('nav a[href="#getUsersByUserRef"]').click()
+    await article.getByText('Send a call').click()
     const send = async (userRef: string) => {
       await article.getByLabel(/^userRef/).fill(userRef)
       await article.getByRole('button', { name: 'Send', exact: true }).click()

@@ -245,7 +245,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     }
   })
 
-  it('has seven languages, by the browser's preference or by choice, and fits a small phone in each', async () => {
+  it('has seven languages, by preference of the browser or by choice, and fits a small phone in each', async () => {
     const key = await keyOf('reset', 'reg')
     const titles = new Set<string>()
     for (const locale of LANGUAGES) {
