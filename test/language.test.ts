@@ -114,6 +114,7 @@ const HELD: readonly string[] = [
   'src/process/',
   'src/recorder/',
   'src/scoring/',
+  'src/storage/postgres/schema/',
   'src/typist/',
   'src/web/',
   'src/wiring/background.ts',
@@ -145,6 +146,7 @@ const HELD: readonly string[] = [
   'test/simulator/',
   'test/start-faults.test.ts',
   'test/supply-chain.test.ts',
+  'test/storage/postgres/schema/',
   'test/trust/',
   'test/web/',
 ]

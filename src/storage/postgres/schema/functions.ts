@@ -87,7 +87,14 @@ async function replace(client: pg.Client, functions: readonly SqlFile[]): Promis
   // To replace a function its owner needs the right to call it.
   const reset = 'revoke execute on routine %2$s from %3$s; grant execute on routine %2$s to %1$I'
   await asOwners(client, names, reset)
-  for (const one of functions) await replaceOne(client, one)
+  // One round trip for all, which a new database always takes.
+  await client.query('savepoint before_functions')
+  try {
+    await client.query(functions.map(({ text }) => `${text}\n; reset role;`).join(''))
+  } catch {
+    await client.query('rollback to savepoint before_functions')
+    for (const one of functions) await replaceOne(client, one)
+  }
 }
 
 async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {

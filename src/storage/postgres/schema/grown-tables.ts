@@ -1,11 +1,11 @@
 import type { Database } from '../connection/client.js'
 
-/** Fewer rows are read in no time whatever the plan, and fit so few pages that the planner would rather read them all. */
+/** With fewer rows every plan is fast, and the planner prefers a sequential scan of their few pages. */
 const FIRST_LOOK = 512
 
 /**
- * To be called after each creation: at every power of two from 512 on, statistics that have been left behind are renewed.
- * Without them plans made while the tables were small are kept, and an import pays for every person there is.
+ * Call after each creation: renews outdated statistics at every power of two from 512 on. Otherwise plans from when the tables
+ * were small are kept, and an import reads every person for each creation.
  */
 export function analyzeAsItGrows(database: Database): () => void {
   let created = 0
@@ -14,7 +14,7 @@ export function analyzeAsItGrows(database: Database): () => void {
     created += 1
     if (created < next) return
     next *= 2
-    // Nobody waits for it, and where it fails the server's own look comes within a minute.
+    // Not awaited: if it fails, autovacuum analyzes within a minute.
     void database.call((sql) => sql`select keystride.analyze_grown()`).catch(() => {})
   }
 }

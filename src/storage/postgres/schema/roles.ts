@@ -14,9 +14,9 @@ export interface Standing {
 }
 
 /**
- * Makes the two NOLOGIN roles if absent and lets the login become them without inheriting what they may do: else
- * their policies would hold for the login too. Runs beside itself in several databases and processes. Throws a sentence
- * with the statements an administrator must run where the login may not.
+ * Creates the two NOLOGIN roles if absent, and grants them to the login without inheritance: otherwise their policies would
+ * apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws a
+ * sentence with the statements that an administrator must run.
  */
 export async function ensureRoles(client: pg.Client): Promise<void> {
   const standing = await standingOf(client)

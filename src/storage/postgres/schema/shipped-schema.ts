@@ -3,14 +3,13 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface SqlFile {
-  /** Of the file, without `.sql`. */
+  /** The name of the file, without `.sql`. */
   readonly name: string
   readonly text: string
 }
 
 /** The schema of one version of Keystride. */
 export interface ShippedSchema {
-  /** Of the package. */
   readonly version: string
   /** In the order in which they apply; the last one names the state of the tables. */
   readonly migrations: readonly SqlFile[]

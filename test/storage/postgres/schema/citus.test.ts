@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 
 /**
- * What Citus refuses of a table that is distributed by `organization_id`, asked of the catalogue: one row a violation, `what`
+ * Properties that Citus refuses in a table distributed by `organization_id`, from the catalogue: one row a violation, `what`
  * and the rule. From its documentation and its checks of constraints, foreign keys, triggers and sequences (version 12).
  * Nothing here has run on Citus.
  */
@@ -51,10 +51,10 @@ const LINT = `
 
 /** Row triggers read and write rows of their own organization alone, which lie on the same worker. */
 const WANTS = 'is a trigger, which wants citus.enable_unsafe_triggers'
-/** They keep the owner from truncating; on Citus they are dropped, as whoever serves may not truncate anyway. */
+/** They keep the owner from truncating; on Citus they are dropped, because the login of the service may not truncate anyway. */
 const DROPPED = 'is a trigger a statement'
 
-/** What of ours is refused, by name: docs/scaling.md says what to do about each kind. */
+/** Refused parts of the schema by name; docs/scaling.md has the remedy for each kind. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'account.count_account': WANTS,
   'account.move_row_versions': WANTS,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = connectPostgres({ url: fresh.url, max: CONNECTIONS })
   admin = new pg.Client({ connectionString: fresh.url })
   await admin.connect()
-  // What it would do once a minute is not to hide what is done until then.
+  // Autovacuum analyzes once a minute and would hide the work until then.
   for (const table of ['account', 'member'])
     await admin.query(`alter table keystride.${table} set (autovacuum_enabled = false)`)
 })
