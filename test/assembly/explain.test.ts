@@ -12,7 +12,7 @@ const sample = (who: number, session: number) => encodeSample(presses(who, sessi
 const references = [1, 2, 3, 4, 5].map((session) => sample(1, session))
 
 describe('explain', () => {
-  it('tells what measure sums: its mean over the presses is the fusion’s first statistic', () => {
+  it('gives the distances that measure sums: their mean over the presses is the first statistic of the fusion', () => {
     for (const who of [1, 2, 3, 4]) {
       kernel.score(sample(who, 9), references)
       const first = kernel.compare(5).slice(4, 8)
@@ -27,7 +27,7 @@ describe('explain', () => {
     }
   })
 
-  it('gives the times in ms as they were typed, and nothing but a hold for the first press', () => {
+  it('gives the typed times in ms, and only a hold for the first press', () => {
     kernel.score(sample(2, 9), references)
     const rows = kernel.explain()
     const typed = presses(2, 9)

@@ -13,7 +13,7 @@ const wasm = new Uint8Array(readFileSync(wasmFile()))
 const kernel = createKernel(wasm, new Uint8Array(readFileSync(modelFile())))
 const sample = (presses: readonly KeyPress[]): Uint8Array => encodeSample(presses, 'visible')
 
-/** Where the signs of forgery stand among the bot signs, as assembly/liveness.ts puts them. */
+/** Indices of the forgery signs among the bot signs, as in assembly/liveness.ts. */
 const SAME_KEY_HELD = 53
 const SHARED = 54
 const BOTH_SAME = 55
@@ -32,12 +32,12 @@ function signs(probe: readonly KeyPress[], references: readonly (readonly KeyPre
 const typed = (person: number): KeyPress[][] => [0, 1, 2, 3, 4].map((session) => typedBy(person, session))
 const pairsOf = (presses: readonly KeyPress[]) => presses.slice(1).map(({ key }, i) => `${presses[i]?.key} ${key}`)
 
-describe('signs of forgery', () => {
-  it('are all 0 where there is nothing to forge from', () => {
+describe('forgery signs', () => {
+  it('are all 0 without references', () => {
     expect(signs(typedBy(1, 7), []).slice(SHARED)).toEqual(signs(typedBy(1, 7), []).slice(SHARED).fill(0))
   })
 
-  it('count the presses whose key pair a reference holds', () => {
+  it('count the presses whose key pair occurs in a reference', () => {
     for (let person = 0; person < 20; person++) {
       const references = [typedBy(person, 0, 20 + person), typedBy(person, 1, 30)]
       const probe = typedBy(person, 2 + (person % 3))
@@ -46,7 +46,7 @@ describe('signs of forgery', () => {
     }
   })
 
-  it('see the times of a splice again in the references, and hardly any of a sincere pattern', () => {
+  it('find the times of a spliced pattern in the references, and almost none of a sincere pattern', () => {
     const random = seededRandom(4)
     let [spliced, sincere] = [0, 0]
     for (let person = 0; person < 40; person++) {
@@ -59,7 +59,7 @@ describe('signs of forgery', () => {
     expect(sincere / 40).toBeLessThan(0.02)
   })
 
-  it('find averages nearer to the references than they are to one another, and another person not', () => {
+  it('find an averaged pattern nearer to the references than these are to one another, and no other person', () => {
     const random = seededRandom(4)
     for (let person = 0; person < 20; person++) {
       const references = typed(person)
@@ -73,7 +73,7 @@ describe('signs of forgery', () => {
     }
   })
 
-  it('count the presses of a key that is still down', () => {
+  it('count the presses of a key that is already down', () => {
     const probe = typedBy(1, 6).map((press, i, all) =>
       i === 10 ? { ...press, key: all[11]?.key ?? 1, releaseMs: (all[11]?.pressMs ?? 0) + 5 } : press,
     )
@@ -81,7 +81,7 @@ describe('signs of forgery', () => {
     expect(signs(typedBy(1, 6), typed(1))[SAME_KEY_HELD]).toBe(0)
   })
 
-  it('are the same bit for bit, whatever was examined in between', () => {
+  it('are identical bit for bit after another pattern is examined in between', () => {
     const first = signs(typedBy(2, 9), typed(2))
     signs(typedBy(5, 1, 15), [typedBy(5, 2), typedBy(6, 2)])
     expect(signs(typedBy(2, 9), typed(2))).toEqual(first)
@@ -101,20 +101,17 @@ describe('the bot verdict', () => {
   const likelihood = (kernelOf: ReturnType<typeof giving>, references: number) =>
     kernelOf.score(sample(typedBy(1, 7)), typed(1).slice(0, references).map(sample)).botLikelihood
 
-  it('allows a person what their own references need', () => {
+  it('grants a person the allowance that their own references need', () => {
     expect(likelihood(giving(5, 0, 0), 5)).toBeGreaterThan(0.5)
     expect(likelihood(giving(5, 4, 0), 5)).toBeLessThan(0.5)
   })
 
-  it('allows no more than the model says', () => {
+  it('caps the allowance at the limit of the model', () => {
     expect(likelihood(giving(8, 4, 0), 5)).toBeGreaterThan(0.5)
   })
 
-  it.each([0, 1])(
-    'is of signs in the pattern itself where there are %i references to hold it against',
-    (references) => {
-      expect(likelihood(giving(5, 4, -1), references)).toBeLessThan(0.5)
-      expect(likelihood(giving(-5, 4, 1), references)).toBeGreaterThan(0.5)
-    },
-  )
+  it.each([0, 1])('uses only the signs of the pattern itself with %i references', (references) => {
+    expect(likelihood(giving(5, 4, -1), references)).toBeLessThan(0.5)
+    expect(likelihood(giving(-5, 4, 1), references)).toBeGreaterThan(0.5)
+  })
 })

@@ -14,7 +14,7 @@ const shipped = new Uint8Array(readFileSync(modelFile()))
 const blank = encodeModel(blankModel())
 const sample = (presses: readonly KeyPress[]): Uint8Array => encodeSample(presses, 'visible')
 
-/** Any times within the bounds of a pattern, with no likeness to typing. */
+/** Random times within the bounds of a pattern, unlike typing. */
 function anyPresses(n: number, seed: number): KeyPress[] {
   const random = seededRandom(seed)
   let now = 0
@@ -25,19 +25,22 @@ function anyPresses(n: number, seed: number): KeyPress[] {
 }
 
 describe('kernel', () => {
-  it.each([1, 2, 3, 15, 50, 127, 128, 129, 500])('computes the log times of %i presses as the reference does', (n) => {
-    const kernel = createKernel(wasm, blank)
-    for (let seed = 0; seed < 10; seed++) {
-      const presses = anyPresses(n, seed)
-      kernel.read(3, sample(presses))
-      logTimes(presses.slice(0, 128)).forEach((row, kind) => {
-        const found = kernel.row('raw', 3, kind)
-        for (const [i, value] of row.entries()) expect(found[i]).toBeCloseTo(value, 4)
-      })
-    }
-  })
+  it.each([1, 2, 3, 15, 50, 127, 128, 129, 500])(
+    'computes the same log times of %i presses as the slow reference',
+    (n) => {
+      const kernel = createKernel(wasm, blank)
+      for (let seed = 0; seed < 10; seed++) {
+        const presses = anyPresses(n, seed)
+        kernel.read(3, sample(presses))
+        logTimes(presses.slice(0, 128)).forEach((row, kind) => {
+          const found = kernel.row('raw', 3, kind)
+          for (const [i, value] of row.entries()) expect(found[i]).toBeCloseTo(value, 4)
+        })
+      }
+    },
+  )
 
-  it('computes quantiles as the reference does', () => {
+  it('computes the same quantiles as the slow reference', () => {
     const kernel = createKernel(wasm, blank)
     for (let seed = 0; seed < 50; seed++) {
       const presses = anyPresses(15 + seed, seed)
@@ -51,7 +54,7 @@ describe('kernel', () => {
     }
   })
 
-  it('lays patterns side by side, and measures them against the references own level, as the slow way does', () => {
+  it('aligns patterns and measures them against the reference baseline as the slow reference does', () => {
     const kernel = createKernel(wasm, shipped)
     const read = (slot: number, presses: readonly KeyPress[]): Normalised => {
       kernel.read(slot, sample(presses))
@@ -73,7 +76,7 @@ describe('kernel', () => {
       expect(found[3]).toBeCloseTo(shared[1], 5)
       for (let kind = 0; kind < 4; kind++) {
         const { value, aboveOwn, aboveMost } = alignedDistance(probe, references, kind)
-        // Each of STATS has sixteen features: value, above the own mean, the least and the most; four kinds each.
+        // Each of STATS has sixteen features: the value, and the value above the baseline's mean, minimum and maximum; four kinds each.
         const at = 4 + 17 * 16 + kind
         expect(found[at]).toBeCloseTo(value, 4)
         expect(found[at + 4]).toBeCloseTo(aboveOwn, 4)
@@ -82,7 +85,7 @@ describe('kernel', () => {
     }
   })
 
-  it('measures the distance to a reference as the slow way does, shift and scale removed', () => {
+  it('removes shift and scale from the replay distance at least as well as the slow reference', () => {
     const kernel = createKernel(wasm, shipped)
     for (let person = 0; person < 30; person++) {
       const probe = typedBy(person, 0)
@@ -98,7 +101,7 @@ describe('kernel', () => {
     }
   })
 
-  it('gives a confidence from 0 to 1 on any input, for one to sixteen references of any length', () => {
+  it('gives a confidence from 0 to 1 on any input, with one to sixteen references of any length', () => {
     const kernel = createKernel(wasm, shipped)
     const lengths = [1, 2, 3, 15, 50, 128, 129, 500]
     for (const [seed, n] of lengths.entries()) {
@@ -126,7 +129,7 @@ describe('kernel', () => {
     }
   })
 
-  it('gives the same score bit for bit, whatever it scored in between', () => {
+  it('gives the same score bit for bit after it scores another pattern in between', () => {
     const kernel = createKernel(wasm, shipped)
     const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
     const first = kernel.score(sample(typedBy(1, 7)), references)
@@ -134,7 +137,7 @@ describe('kernel', () => {
     expect(kernel.score(sample(typedBy(1, 7)), references)).toEqual(first)
   })
 
-  it('finds the same against a kept template as against the references, bit for bit', () => {
+  it('gives the same score against a kept template as against its references, bit for bit', () => {
     const kernel = createKernel(wasm, shipped)
     const lengths = [1, 2, 15, 50, 128, 129, 500]
     for (let person = 0; person < 40; person++) {
@@ -164,13 +167,13 @@ describe('kernel', () => {
     expect(kernel.keep(5).length).toBeLessThanOrEqual(8192)
   })
 
-  it('says nothing about a person without references', () => {
+  it('gives no confidence and an infinite replay distance without references', () => {
     const found = createKernel(wasm, shipped).score(sample(typedBy(1, 0)), [])
     expect(found.confidence).toBeNull()
     expect(found.replayDistanceMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('refuses what is no model, one of another version and a cut one', () => {
+  it('refuses a file that is no model, a model of another version and a truncated model', () => {
     expect(() => createKernel(wasm, new Uint8Array(100))).toThrow('not a Keystride model')
     expect(() => createKernel(wasm, blank.with(4, 9))).toThrow('another version')
     expect(() => createKernel(wasm, blank.subarray(0, -4))).toThrow('damaged')

@@ -3,7 +3,7 @@ import type { KeyPress } from '../../src/domain/key-press.js'
 const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high)
 const signedLog = (ms: number): number => Math.sign(ms) * Math.log1p(Math.abs(ms) / 30)
 
-/** The kernel's four rows of log times, slow and obvious: hold, press-press, release-press, release-release. */
+/** The kernel's four rows of log times, computed slowly and obviously: hold, press-press, release-press, release-release. */
 export function logTimes(presses: readonly KeyPress[]): number[][] {
   const pairs = presses.slice(1).map((now, i) => [presses[i], now] as [KeyPress, KeyPress])
   return [
@@ -35,7 +35,7 @@ export function replayDistance(a: readonly KeyPress[], b: readonly KeyPress[]): 
   return mean(x.map((value, i) => Math.abs((y[i] ?? 0) - my - scale * (value - mx))))
 }
 
-/** One pattern's normalised times: `z[kind][press]`, 0 where the first press has none. */
+/** One pattern's normalised times: `z[kind][press]`; 0 if the first press has no such time. */
 export interface Normalised {
   readonly keys: readonly number[]
   readonly z: readonly (readonly number[])[]
@@ -43,17 +43,17 @@ export interface Normalised {
 
 const pairAt = ({ keys }: Normalised, press: number): string => `${press === 0 ? 0 : keys[press - 1]},${keys[press]}`
 
-/** For each press the press of the other pattern with the same key after the same key, nearest in place; -1 for none. */
-function besides(a: Normalised, b: Normalised): number[] {
+/** For each press of `a`: the index of the press of `b` with the same key pair and the nearest index; -1 if none. */
+function aligned(a: Normalised, b: Normalised): number[] {
   return a.keys.map((_, i) => {
     const same = b.keys.map((__, j) => j).filter((j) => pairAt(b, j) === pairAt(a, i))
     return same.reduce((best, j) => (best < 0 || Math.abs(j - i) < Math.abs(best - i) ? j : best), -1)
   })
 }
 
-/** Mean absolute difference of one kind over presses laid side by side, two presses of distance 1 counted in. */
+/** Mean absolute difference of one kind over aligned presses; two extra presses of distance 1 are counted in. */
 function distance(a: Normalised, b: Normalised, kind: number): number {
-  const found = besides(a, b).flatMap((j, i) =>
+  const found = aligned(a, b).flatMap((j, i) =>
     j < 0 || (kind > 0 && (i === 0 || j === 0))
       ? []
       : [Math.abs(clamp((a.z[kind]?.[i] ?? 0) - (b.z[kind]?.[j] ?? 0), -3, 3))],
@@ -63,7 +63,7 @@ function distance(a: Normalised, b: Normalised, kind: number): number {
 
 const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The probe's mean distance to the references, and the same less what the references keep from one another. */
+/** The probe's mean distance to the references, and that distance above the references' distances to one another. */
 export function alignedDistance(probe: Normalised, references: readonly Normalised[], kind: number) {
   const to = (one: Normalised, others: readonly Normalised[]) =>
     meanOf(others.map((other) => distance(one, other, kind)))
@@ -77,10 +77,10 @@ export function alignedDistance(probe: Normalised, references: readonly Normalis
   return { value, aboveOwn: value - meanOf(own), aboveMost: value - Math.max(...own) }
 }
 
-/** Shares of the probe's presses that one reference, and that two references hold. */
+/** Shares of the probe's presses whose key pair is in at least one reference, and in at least two. */
 export function sharedText(probe: Normalised, references: readonly Normalised[]): [once: number, twice: number] {
   const held = probe.keys.map(
-    (_, i) => references.filter((reference) => (besides(probe, reference)[i] ?? -1) >= 0).length,
+    (_, i) => references.filter((reference) => (aligned(probe, reference)[i] ?? -1) >= 0).length,
   )
   const share = (least: number) => held.filter((n) => n >= least).length / held.length
   return [share(1), share(2)]

@@ -20,7 +20,7 @@ interface WasmInterface {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => { readonly exports: unknown }
 }
-// Node provides WebAssembly, the compiler's library only with the browser's.
+// Node provides WebAssembly; TypeScript declares it only in the DOM library.
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
 
 const wasm = new Uint8Array(readFileSync(wasmFile()))
@@ -29,7 +29,7 @@ const MODEL_BYTES_MAX = 2 * 1024 * 1024
 const FEATURES_MAX = 768
 const LIVENESS_MAX = 128
 
-/** The kernel under its host: rows can be of any numbers there. */
+/** The kernel without its host, so that feature rows can hold any numbers. */
 function loaded(model: Uint8Array) {
   const imports = {
     env: {
@@ -48,7 +48,7 @@ function loaded(model: Uint8Array) {
   expect(exported.loadModel(model.length)).toBe(0)
   return {
     file,
-    /** What follows MODEL in memory. */
+    /** The 4,096 bytes after MODEL in memory. */
     next: bytes.subarray(at('MODEL') + MODEL_BYTES_MAX, at('MODEL') + MODEL_BYTES_MAX + 4096),
     sums(fusionRow: Float32Array, livenessRow: Float32Array): number[] {
       new Float32Array(bytes.buffer, at('FEATURES'), FEATURES_MAX).set(fusionRow)
@@ -58,7 +58,7 @@ function loaded(model: Uint8Array) {
   }
 }
 
-/** Slow and obvious: a NaN is not above a threshold and goes left. */
+/** The slow reference. A NaN is not above a threshold and goes left. */
 function slowSum(trees: readonly Tree[], row: Float32Array): number {
   let sum = 0
   for (const { feature, value, left } of trees) {
@@ -88,10 +88,10 @@ const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random() 
 const LEVELS = [-1e30, -2, -1, -0.5, -1e-40, -0, 0, 1e-40, 0.25, 0.5, 1, 3, 1e30]
 const EXTREMES = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-/** Leaves so unlike in size that their sum tells the order they were added in. */
+/** Leaf values of such different magnitudes that their sum depends on the order of addition. */
 const leafValue = (random: Random): number => Math.fround((random() - 0.5) * 2 ** Math.floor(80 * random() - 40))
 
-/** Any shape of `leaves` leaves, its nodes in order of making. */
+/** A random tree of `leaves` leaves, its nodes in the order of creation. */
 function anyTree(random: Random, leaves: number, features: number): Tree {
   const feature = [-1]
   const value = [leafValue(random)]
@@ -112,14 +112,14 @@ function anyTree(random: Random, leaves: number, features: number): Tree {
 const anyTrees = (random: Random, count: number, features: number, leaves: () => number): Tree[] =>
   Array.from({ length: count }, () => anyTree(random, leaves(), features))
 
-/** On the levels that thresholds are taken from, between them, and past all numbers. */
+/** Values equal to possible thresholds, values between them, NaN and infinities. */
 const anyRow = (random: Random, length: number): Float32Array =>
   Float32Array.from({ length }, () => {
     const kind = random()
     return kind < 0.6 ? pick(random, LEVELS) : kind < 0.9 ? 4 * random() - 2 : pick(random, EXTREMES)
   })
 
-/** The trees of the file, each by itself. */
+/** Splits an ensemble of the model file into single trees. */
 const singly = ({ roots, features, values, children }: Trees): Tree[] =>
   Array.from(roots, (root, i) => {
     const end = roots[i + 1] ?? features.length
@@ -141,20 +141,23 @@ function expectSame(ensembles: Ensembles, random: Random, rows: number): void {
 }
 
 describe('trees', () => {
-  it.each([1, 2, 3, 5, 16, 24, 64])('of up to %i leaves sum as the slow walk does, bit for bit, on any row', (most) => {
-    const random = seededRandom(most)
-    const leaves = () => 1 + Math.floor(random() * most)
-    for (let count = 0; count < 28; count++) {
-      const ensembles = {
-        fusion: anyTrees(random, count, pick(random, [1, 40, FEATURES_MAX]), leaves),
-        liveness: anyTrees(random, 27 - count, pick(random, [1, 10, LIVENESS_MAX]), leaves),
-        loneLiveness: anyTrees(random, (count * 5) % 28, LIVENESS_MAX, leaves),
+  it.each([1, 2, 3, 5, 16, 24, 64])(
+    'of up to %i leaves give the sums of the slow walk, bit for bit, on any row',
+    (most) => {
+      const random = seededRandom(most)
+      const leaves = () => 1 + Math.floor(random() * most)
+      for (let count = 0; count < 28; count++) {
+        const ensembles = {
+          fusion: anyTrees(random, count, pick(random, [1, 40, FEATURES_MAX]), leaves),
+          liveness: anyTrees(random, 27 - count, pick(random, [1, 10, LIVENESS_MAX]), leaves),
+          loneLiveness: anyTrees(random, (count * 5) % 28, LIVENESS_MAX, leaves),
+        }
+        expectSame(ensembles, random, 30)
       }
-      expectSame(ensembles, random, 30)
-    }
-  })
+    },
+  )
 
-  it('of the shipped model sum as the slow walk does, on rows that lie on its thresholds and around them', () => {
+  it('of the shipped model give the sums of the slow walk on rows at and near its thresholds', () => {
     const random = seededRandom(7)
     const { sums } = loaded(shipped)
     const thresholds = (trees: readonly Tree[], length: number): number[][] => {
@@ -174,7 +177,7 @@ describe('trees', () => {
     }
   })
 
-  it('of the shipped model sum as the slow walk does, on people compared', () => {
+  it('of the shipped model give the sums of the slow walk on compared people', () => {
     const { sums } = loaded(shipped)
     const kernel = createKernel(wasm, shipped)
     const typed = (person: number, session: number) => encodeSample(typedBy(person, session), 'visible')
@@ -190,7 +193,7 @@ describe('trees', () => {
     }
   })
 
-  it('of the shipped model are laid out apart from the file, which is not read again', () => {
+  it('of the shipped model are packed outside the file, which is not read again', () => {
     const random = seededRandom(8)
     const { file, sums } = loaded(shipped)
     const rows = [anyRow(random, FEATURES_MAX), anyRow(random, LIVENESS_MAX)] as const
@@ -199,7 +202,7 @@ describe('trees', () => {
     expect(sums(...rows)).toEqual(before)
   })
 
-  it('are walked in the file where MODEL has no room to lay them out, and nothing is written past it', () => {
+  it('are walked in the file if MODEL has no room to pack them, and nothing is written past MODEL', () => {
     const random = seededRandom(9)
     const of = (count: number, features: number) => anyTrees(random, count, features, () => 16)
     const ensembles = {
@@ -214,7 +217,7 @@ describe('trees', () => {
     expectSame(ensembles, random, 50)
   })
 
-  it('are walked in the file where a child lies before its parent, or farther behind it than 16 bits say', () => {
+  it('are walked in the file if a child precedes its parent, or follows it at an offset over 16 bits', () => {
     const random = seededRandom(10)
     const backwards = { feature: [3, -1, -1, 5, -1], value: [0.5, 1, 2, 0, 4], left: [3, 0, 0, 1, 0] }
     const far = anyTree(random, 6000, FEATURES_MAX)
@@ -232,7 +235,7 @@ describe('trees', () => {
     }
   })
 
-  it('are walked in the file where there are more of them than 16 bits number', () => {
+  it('are walked in the file if there are more than 16,384', () => {
     const random = seededRandom(11)
     const few = anyTrees(random, 9, LIVENESS_MAX, () => 8)
     const many = anyTrees(random, 16_385, FEATURES_MAX, () => 1 + Math.floor(2 * random()))

@@ -28,7 +28,7 @@ const why = skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of th
 const enrolledOf = (sessions: readonly Session[]): Profile => ({ enrolled: sessions.map(sampleOf), adaptive: [] })
 const share = (passes: readonly boolean[]) => passes.filter(Boolean).length / passes.length
 
-describe('synthetic people', () => {
+describe('the learning rule, on synthetic people', () => {
   const STEPS = 200
   const profileOf = (person: number) => enrolledOf([0, 1, 2, 3, 4].map((session) => typedBy(person, session)))
   const probes = (person: number) => [20, 21, 22, 23, 24].map((session) => sampleOf(typedBy(person, session)))
@@ -53,7 +53,7 @@ describe('synthetic people', () => {
     return { all, rate }
   }
 
-  it(`who are imitated and led astray in ${STEPS} steps keep impostors out as before, and let their owners in`, () => {
+  it(`keeps impostors out and accepts owners as before, after ${STEPS} poisoning steps`, () => {
     const { all, rate } = campaign('shipped', STEPS)
     expect(all.filter(({ after }) => after.adaptive.length === ADAPTIVE_MAX).length).toBeGreaterThan(PAIRS.length / 2)
     const [before, after] = [rate('impostor', 0), rate('impostor', 1)]
@@ -64,13 +64,13 @@ describe('synthetic people', () => {
     figure('T12', found, 'impostors at most twice, owners no less', held)
   }, 120_000)
 
-  it('would be taken over if each accepted pattern replaced the oldest reference', () => {
+  it('lets impostors take over the profile if each accepted pattern replaces the oldest reference instead', () => {
     const { rate } = campaign('replacing', 40)
     expect(rate('impostor', 1)).toBeGreaterThan(0.2)
     expect(rate('owner', 1)).toBeLessThan(rate('owner', 0))
   }, 120_000)
 
-  it('keep their enrolled references whatever is learned', () => {
+  it('never changes the enrolled references', () => {
     const before = profileOf(1)
     const after = poisoned(learner(kernel, 'shipped'), before, 20, mixed(1, 50))
     expect(after.enrolled).toEqual(before.enrolled)
@@ -78,21 +78,21 @@ describe('synthetic people', () => {
   })
 })
 
-describe('people of the open data, none of whom the model was fitted on', () => {
+describe('the learning rule, on people of the open data that the model was not fitted on', () => {
   const people = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
   const some = (person: ReturnType<typeof people>[number], from: number, count: number): Session[] =>
     Array.from({ length: count }, (_, i) => person.sessions.get(String(from + i))?.slice(0, 50) ?? [])
 
-  it.skipIf(skipped)(`reach the update threshold as an impostor in at most 0.1 % of cases${why}`, () => {
+  it.skipIf(skipped)(`lets an impostor reach the update threshold in at most 0.1 % of cases${why}`, () => {
     const { confidence } = runProtocol(kernel, varyingText(people(), 50))
     const impostors = confidence.flatMap(({ impostor }) => impostor)
-    // 0.1 % is the promise on all 329; on a hundred people its own uncertainty is half of that.
+    // The promise is 0.1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
     expect(share(impostors.map((score) => score >= UPDATE_CONFIDENCE))).toBeLessThanOrEqual(0.0015)
   })
 
   const STEPS = LONG ? 200 : 40
   it.skipIf(skipped)(
-    `are not easier to pass for after ${STEPS} poisoned steps, by more than twice${why}`,
+    `at most doubles the share of accepted impostors in ${STEPS} poisoning steps${why}`,
     () => {
       const rules = learner(kernel, 'shipped')
       const random = seededRandom(3)

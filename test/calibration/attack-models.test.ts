@@ -12,27 +12,30 @@ const flightsOf = (presses: readonly KeyPress[]) =>
   presses.slice(1).map(({ pressMs }, i) => pressMs - (presses[i]?.pressMs ?? 0))
 
 describe('a forger', () => {
-  it.each(ATTACK_MODEL_NAMES)('types the keys asked for, in order and no key twice at a time: %s', (attackModel) => {
-    const random = seededRandom(1)
-    const doubled = [...text.slice(0, 20), ...text.slice(19)]
-    for (let i = 0; i < 20; i++) {
-      const forged = synthesize(attackModel, doubled, stock, 1, random)
-      expect(forged.map(({ key }) => key)).toEqual(doubled.map(({ key }) => key))
-      for (const flight of flightsOf(forged)) expect(flight).toBeGreaterThanOrEqual(5)
-      for (const hold of holdsOf(forged)) expect(hold).toBeGreaterThan(0)
-      forged.forEach(({ key, releaseMs }, at) => {
-        const next = forged[at + 1]
-        if (next?.key === key) expect(releaseMs).toBeLessThanOrEqual(next.pressMs)
-      })
-    }
-  })
+  it.each(ATTACK_MODEL_NAMES)(
+    'types the requested keys in order, and releases a key before it presses it again: %s',
+    (attackModel) => {
+      const random = seededRandom(1)
+      const doubled = [...text.slice(0, 20), ...text.slice(19)]
+      for (let i = 0; i < 20; i++) {
+        const forged = synthesize(attackModel, doubled, stock, 1, random)
+        expect(forged.map(({ key }) => key)).toEqual(doubled.map(({ key }) => key))
+        for (const flight of flightsOf(forged)) expect(flight).toBeGreaterThanOrEqual(5)
+        for (const hold of holdsOf(forged)) expect(hold).toBeGreaterThan(0)
+        forged.forEach(({ key, releaseMs }, at) => {
+          const next = forged[at + 1]
+          if (next?.key === key) expect(releaseMs).toBeLessThanOrEqual(next.pressMs)
+        })
+      }
+    },
+  )
 
-  it('types the same from the same seed', () => {
+  it('types the same times for the same seed', () => {
     const once = synthesize('S6splice', text, stock, 1, seededRandom(5))
     expect(synthesize('S6splice', text, stock, 1, seededRandom(5))).toEqual(once)
   })
 
-  it('who splices gives each captured pair the hold and the flight of one recorded press', () => {
+  it('that splices gives each captured pair the hold and the flight of one recorded press', () => {
     const recorded = new Set(
       captured.flatMap((session) =>
         session.slice(1).map(({ key, pressMs, releaseMs }, i) => {
@@ -53,18 +56,18 @@ describe('a forger', () => {
     expect(glued).toBeGreaterThan(10)
   })
 
-  it('who averages types a captured pair alike every time', () => {
+  it('that averages gives a captured pair the same times every time', () => {
     const forged = [1, 2].map((seed) => synthesize('S6pairAverage', text, stock, 1, seededRandom(seed)))
     expect(forged[0]).toEqual(forged[1])
   })
 
-  it('who knows nothing but a mean types evenly', () => {
+  it('that has only a mean types at an even pace', () => {
     expect(new Set(flightsOf(synthesize('S1', text, stock, 1, seededRandom(1))))).toHaveProperty('size', 1)
   })
 })
 
 describe('a disturbance', () => {
-  it('is the same change for every session it is made to, and leaves holds and flights positive', () => {
+  it('makes the same change to every session, and keeps holds and flights positive', () => {
     for (let seed = 0; seed < 50; seed++) {
       const change = disturbance(seededRandom(seed))
       const changed = change(text)

@@ -30,9 +30,9 @@ const nislab = skipped ? [] : loadPeople(folder, 'nislab')
 const victims = victimsOf(aalto.untouched)
 const population = skipped ? undefined : populationOf(aalto.fitting)
 
-/** Not kept yet, and why: docs/accuracy.md, Bots and replays. */
+/** Attack models over their bar; reasons in docs/accuracy.md, Bots and replays. */
 const GAPS: readonly AttackModel[] = ['S6pairLognormal', 'S6spliceOther']
-/** Two forgeries a victim, an eighth of a minute in all; the bench makes as many as it is told. */
+/** Two forgeries a victim take an eighth of a minute in all; the bench makes a configured number. */
 const SAMPLES = (LONG ? 30 : 2) * victims.length
 const REPLAYED = LONG ? 10_000 : 600
 
@@ -54,7 +54,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   )
 
   it.skipIf(skipped)(
-    `calls at most one sincere pattern in 200 a bot, with references and without, however and whatever was typed${why}`,
+    `calls at most one sincere pattern in 200 a bot, with and without references, over all texts and data sets${why}`,
     () => {
       const people = aalto.untouched.slice(0, 100)
       const [typists, monaco] = [nislab.slice(0, 30), loadPeople(folder, 'monacoFree')]
@@ -74,7 +74,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   )
 
   it.skipIf(skipped).each(Object.entries(REPLAYS))(
-    `stops replays of anything seen, %s, as often as its bar asks${why}`,
+    `stops replays of any seen pattern, %s, at least as often as its bar requires${why}`,
     (what, { bar, ...how }) => {
       const all = patternsOf(aalto.untouched.slice(0, 100), 50).flat()
       const { ofReference, ofAnything } = countReplays(kernel, all, how, REPLAYED)
@@ -86,7 +86,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
 
   const targets = targetsOf(aalto.untouched)
   type Edits = Parameters<typeof countEdits>[2]
-  /** One figure: the edits of which most copies were authenticated. */
+  /** Reports one figure: the edits with the highest share of authenticated copies. */
   const worstOf = (what: string, all: readonly (readonly [string, Edits])[], samples: number, bar: number) => {
     const counted = all.flatMap(([name, edits]) =>
       (['captures', 'enrolled'] as const).map((from) => {
@@ -126,7 +126,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     figure('T05', `${mean.toFixed(2)} of 20 uses of a capture authenticated, ${most} at most`, '1', most <= 1)
   })
 
-  it.skipIf(skipped)(`calls at most one sincere pattern in 1,000 a copy of 48 before it${why}`, () => {
+  it.skipIf(skipped)(`calls at most one sincere pattern in 1,000 a copy of one of the 48 patterns before it${why}`, () => {
     const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
     const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]
     const { called, patterns } = countSincereCopies(kernel, [...texts, ...typists])
@@ -134,7 +134,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     figure('T05', `${percent.toFixed(3)} % of ${patterns} sincere patterns called a copy`, '0.1 %', percent <= 0.1)
   })
 
-  it.skipIf(skipped)(`takes at most one sincere pair in 1,000 for a replay${why}`, () => {
+  it.skipIf(skipped)(`mistakes at most one sincere pair in 1,000 for a replay${why}`, () => {
     const people = aalto.untouched.slice(0, LONG ? aalto.untouched.length : 50)
     const { pairs, called } = countPairs(kernel, patternsOf(people, 50), LONG ? 30_000 : 5000)
     const percent = (100 * called) / pairs
@@ -142,7 +142,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   })
 
   it.skipIf(skipped)(
-    `takes no typing of a passphrase for another, though their marks are alike now and then${why}`,
+    `mistakes no typing of a passphrase for a replay of another, although some replay marks match${why}`,
     () => {
       const typings = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')].map(withinBounds)
       const { pairs, resembling, called } = countPairs(kernel, typings, 30_000)

@@ -4,7 +4,7 @@ import { calibrationError, equalErrorRate, figuresOf, thresholdAt } from '../../
 import { normal, seededRandom } from '../../src/calibration/random.js'
 
 const WIDTH = 3
-/** Label 1 where the first feature is above the second, or the third is far out. */
+/** Label 1 if the first feature is above the second, or the absolute third is over 1.5. */
 function examples(n: number, seed: number) {
   const random = seededRandom(seed)
   const rows = Float32Array.from({ length: n * WIDTH }, () => normal(random))
@@ -34,7 +34,7 @@ function leafOf({ feature, value, left }: Tree, row: Float32Array): number {
 }
 
 describe('boosting', () => {
-  it('learns a rule that no line draws, and holds on rows it never saw', () => {
+  it('learns a nonlinear rule, and predicts unseen rows by it', () => {
     const { trees, base } = fitBoosting(examples(4000, 1), options)
     const fresh = examples(1000, 2)
     const right = Array.from(fresh.labels).filter((label, i) => {
@@ -44,7 +44,7 @@ describe('boosting', () => {
     expect(right.length / 1000).toBeGreaterThan(0.93)
   })
 
-  it('gives the same trees for the same seed and others for another', () => {
+  it('gives the same trees for the same seed and different trees for another seed', () => {
     const rows = examples(500, 1)
     const small = { ...options, trees: 5 }
     expect(fitBoosting(rows, small)).toEqual(fitBoosting(rows, small))
@@ -53,17 +53,17 @@ describe('boosting', () => {
 })
 
 describe('metrics', () => {
-  it('finds an equal error rate of 0 where scores part and of a half where they are alike', () => {
+  it('computes an equal error rate of 0 for separable scores and of one half for identical distributions', () => {
     expect(equalErrorRate([3, 4, 5], [0, 1, 2])).toBe(0)
     expect(equalErrorRate([1, 2, 3, 4], [1, 2, 3, 4])).toBeCloseTo(0.5, 5)
   })
 
-  it('finds the threshold that a share of impostors lies above', () => {
+  it('computes the threshold that a given share of impostors exceeds', () => {
     const scores = Array.from({ length: 1000 }, (_, i) => i)
     expect(scores.filter((score) => score > thresholdAt(scores, 0.01))).toHaveLength(10)
   })
 
-  it('counts false non-matches at the impostors quantiles', () => {
+  it('counts false non-matches at the quantiles of the impostors', () => {
     const impostor = Array.from({ length: 1000 }, (_, i) => i / 1000)
     expect(figuresOf([{ genuine: [0.5, 2], impostor }])).toMatchObject({
       fnmr_at_1pct: 0.5,
@@ -72,7 +72,7 @@ describe('metrics', () => {
     })
   })
 
-  it('finds no calibration error where a tenth of what got 0.1 is genuine', () => {
+  it('computes a calibration error of 0 if a tenth of the scores of 0.1 is genuine', () => {
     expect(calibrationError([{ genuine: [0.1], impostor: Array(9).fill(0.1) as number[] }], 0.1)).toBeCloseTo(0, 9)
   })
 })

@@ -5,7 +5,7 @@ import { normal, seededRandom } from '../../src/calibration/random.js'
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
 describe('confidence', () => {
-  it('finds the slope that labels were drawn with', () => {
+  it('recovers the slope that labels were drawn with', () => {
     const random = seededRandom(1)
     const scores = Array.from({ length: 20_000 }, () => 3 * normal(random))
     const labels = scores.map((score) => (random() < logistic(0.7 * score) ? 1 : 0))
@@ -14,7 +14,7 @@ describe('confidence', () => {
     expect(intercept).toBeCloseTo(0, 1)
   })
 
-  it('stays finite where the classes all but part, which once sent the slope to a billion', () => {
+  it('keeps the slope finite for almost separable classes, where it once reached a billion', () => {
     const random = seededRandom(2)
     const labels = Array.from({ length: 20_000 }, () => (random() < 0.3 ? 1 : 0))
     const scores = labels.map((label) => (label === 1 ? 8 : -12) + 4 * normal(random))
@@ -23,12 +23,12 @@ describe('confidence', () => {
     expect(slope).toBeLessThan(5)
   })
 
-  it('puts 0.5 where the same share of impostors lies above, whatever the condition', () => {
+  it('puts 0.5 where the same share of impostors lies above it under every condition', () => {
     const random = seededRandom(3)
     const n = 60_000
     const conditions = Array.from({ length: n }, () => [random() < 0.5 ? 0 : 1, 0, 0, 0])
     const labels = Uint8Array.from({ length: n }, () => (random() < 0.2 ? 1 : 0))
-    // Under the second condition everybody scores two higher: a threshold for all would let most of them in.
+    // Under the second condition all scores are two higher, so a common threshold would accept most of its impostors.
     const scores = Float64Array.from(
       labels,
       (label, i) => (label === 1 ? 4 : -4) + 2 * (conditions[i]?.[0] ?? 0) + 2 * normal(random),

@@ -9,7 +9,7 @@ import { createKernel } from '../../src/scoring/kernel.js'
 const read = (file: string) => new Uint8Array(readFileSync(file))
 const [A, B, C] = [1, 2, 3]
 
-/** People with a habit of their own from a to b, and none from b to c. */
+/** People with an individual habit from a to b, and none from b to c. */
 function people(count: number): Person[] {
   const random = seededRandom(5)
   return Array.from({ length: count }, (_, id) => {
@@ -26,17 +26,17 @@ function people(count: number): Person[] {
   })
 }
 
-describe('what a key pair tells', () => {
+describe('the information of a key pair', () => {
   const pairs = pairFigures(createKernel(read(wasmFile()), read(modelFile())), people(60))
   const of = (first: number, second: number) => pairs[(first - 1) * PAIR_KEYS + second - 1]
 
-  it('is much where people differ more than a person from time to time, and little where they do not', () => {
+  it('is high if people differ more than the sessions of one person, and low otherwise', () => {
     expect(of(A, B)?.ratios[1]).toBeGreaterThan(3)
     expect(of(B, C)?.ratios[1]).toBeLessThan(0.3)
     expect(of(A, B)?.people).toBe(60)
   })
 
-  it('is the mean of all pairs where nobody typed it', () => {
+  it('is the mean of all pairs for a pair that nobody typed', () => {
     const never = of(C, B)
     expect(never?.people).toBe(0)
     expect(never?.nats).toBeGreaterThan(of(B, C)?.nats ?? 0)

@@ -12,8 +12,8 @@ const people: Person[] = [1, 2, 3].map((id) => ({
   sessions: new Map(Array.from({ length: 12 }, (_, session) => [String(session), typedBy(id, session)])),
 }))
 
-describe('what the bot signs are fitted on', () => {
-  it('keeps references, what is overheard and what is typed apart', () => {
+describe('the training data of the bot signs', () => {
+  it('splits sessions into references, captures and probes without overlap', () => {
     const random = seededRandom(1)
     const sessions = Array.from({ length: 15 }, (_, session) => typedBy(session, session))
     const counts = new Set<number>()
@@ -29,7 +29,7 @@ describe('what the bot signs are fitted on', () => {
   })
 
   it.each(['references', 'none'] as const)(
-    'has sincere and forged rows (%s), all finite, the same from the same seed',
+    'has sincere and forged rows (%s), all finite, and the same rows for the same seed',
     (company) => {
       const examples = () => livenessExamples(read(wasmFile()), read(modelFile()), people, company, 7)
       const { rows, labels, width } = examples()

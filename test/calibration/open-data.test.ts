@@ -11,7 +11,7 @@ const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''
 const why = skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of the open data sets' : ''
 const read = (file: string) => new Uint8Array(readFileSync(file))
-/** A hundred of the untouched people: a tenth of the impostor pairs of the bench, in seconds. */
+/** A hundred of the untouched people: a tenth of the bench's impostor pairs, tested in seconds. */
 const untouched = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
 
 describe('the shipped model on people it was not fitted on', () => {
@@ -24,7 +24,7 @@ describe('the shipped model on people it was not fitted on', () => {
     expect(global_eer).toBeLessThan(0.05)
     expect(per_user_eer).toBeLessThan(0.025)
     const impostors = confidence.flatMap(({ impostor }) => impostor)
-    // 1 % is the promise on all 329; on a hundred people its own uncertainty is half of that.
+    // The promise is 1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
     expect(impostors.filter((score) => score >= 0.5).length / impostors.length).toBeLessThan(0.015)
   })
 

@@ -18,7 +18,7 @@ const request = (front: number, postgres: number, redis: number, commands: numbe
   redis_us: range(redis, off),
   redis_commands: commands,
 })
-/** Round numbers, so that a plan can be worked out by hand; `off` is how far the rounds lay apart. */
+/** Round numbers, so that a plan can be computed by hand; `off` is the relative spread of the measured rounds. */
 const costsWith = (off = 0): CapacityCosts =>
   CapacityCosts.parse({
     schema: 'keystride-costs/1',
@@ -76,14 +76,14 @@ const amount = (plan: CapacityPlan, name: string): Range => {
 const typical = (plan: CapacityPlan, name: string) => amount(plan, name).typical
 
 describe('the capacity planner', () => {
-  it('gives what the same arithmetic gives by hand', () => {
+  it('equals the same arithmetic done by hand', () => {
     const plan = planOf({})
-    // A bootstrap and a verify: 200 + 400 µs of a front; 1,000 a second are 0.6 s; 0.6 / 0.7 needs one, and one is spare.
+    // A bootstrap and a verify take 200 + 400 µs of a front; 1,000 a second take 0.6 s; 0.6 / 0.7 needs one process, and one is spare.
     expect(typical(plan, 'front, a sign-in')).toBe(600)
     expect(typical(plan, 'utilisation of a front')).toBe(0.7)
     expect(typical(plan, 'processes')).toBe(2)
     expect(typical(plan, 'cores of PostgreSQL')).toBeCloseTo((1000 * 200) / 1e6 / 0.7)
-    // 1,000 writes a second, and two processes that commit every 2 ms.
+    // 1,000 writes a second; two processes can commit every 2 ms each.
     expect(typical(plan, 'commits')).toBe(1000)
     expect(typical(plan, 'Redis commands')).toBe(3000)
     expect(typical(plan, 'memory of Redis')).toBeCloseTo((1000 * 900 * 500) / 2 ** 20)
@@ -92,7 +92,7 @@ describe('the capacity planner', () => {
     expect(typical(plan, 'connections to PostgreSQL')).toBe(20)
   })
 
-  it('counts every request of a sign-in, growth over the years and processes to spare', () => {
+  it('counts every request of a sign-in, growth over the years and spare processes', () => {
     expect(requestsOf({ retypes: 0.25, remembered: 0.25, codes: 0.02, newcomers: 0.01 })).toEqual({
       bootstrap: 1.01,
       create: 0.01,
@@ -103,71 +103,71 @@ describe('the capacity planner', () => {
     })
     const plan = planOf({ peakPerS: 2000, growthPerYear: 0.5, years: 2, spare: 3, codes: 0.1 })
     expect(typical(plan, 'peak')).toBe(4500)
-    // 600 µs and a tenth of 10,000; 4,500 a second are 7.2 s; over 0.7 eleven.
+    // 600 µs and a tenth of 10,000 are 1,600 µs; 4,500 a second take 7.2 s; 7.2 / 0.7 needs eleven.
     expect(typical(plan, 'processes')).toBe(11 + 3)
-    // 4,500 verifies and 450 codes; 14 processes could commit 7,000. Two only 1,000 of 2,000: writes share commits.
+    // 4,500 verifies and 450 codes; 14 processes can commit 7,000. Two processes commit only 1,000 for 2,000 writes: writes share commits.
     expect(typical(plan, 'commits')).toBe(4950)
     expect(typical(planOf({ peakPerS: 2000, spare: 0 }), 'commits')).toBe(1000)
-    // Half of the verifies read a profile first: 200 + 0.5 x 900 + 0.5 x 400 µs.
+    // Half of the verifies read a profile first: 200 + 0.5 x 900 + 0.5 x 400 µs = 850 µs.
     expect(typical(planOf({ remembered: 0.5 }), 'front, a sign-in')).toBe(850)
   })
 
-  it('allows a front as much work as the promise leaves time to wait', () => {
-    // Nothing to wait for, and all the time there is.
+  it('allows a front the utilisation at which waiting stays within the p99', () => {
+    // No time to wait, and ample time.
     expect(busyAllowed(1, 10, 10)).toBeNull()
     expect(busyAllowed(0.001, 10, 1000)).toBe(0.7)
-    // P(wait > 5 ms) behind verifies of 1 ms is one of a hundred at this share.
+    // At this utilisation P(wait > 5 ms) behind verifies of 1 ms is 1 %.
     const busy = busyAllowed(1, 10, 15) ?? Number.NaN
     expect(busy).toBeLessThan(0.7)
     expect(busy * Math.exp(-(1 - busy) * 5)).toBeCloseTo(0.01, 6)
   })
 
-  it('asks for more processes where the promise is shorter, as long requests stand before a verify', () => {
+  it('plans more processes for a shorter p99 if long requests can precede a verify', () => {
     const mixed = { codes: 0.02, newcomers: 0.01, peakPerS: 5000 }
     const processes = [200, 25, 20, 15].map((p99Ms) => typical(planOf({ ...mixed, p99Ms }), 'processes'))
     expect(processes).toEqual([...new Set(processes)].sort((a, b) => a - b))
-    // Shorter requests before it leave a process busier: 3 x 1,000 µs of 5 enrollments weigh less than a code of 10,000.
+    // Shorter requests before a verify allow a higher utilisation: 3 x 1,000 µs of 5 enrollments weigh less than a code of 10,000.
     const busy = (changes: Partial<CapacityTarget>) =>
       typical(planOf({ p99Ms: 25, ...changes }), 'utilisation of a front')
     expect(busy({ codes: 0.02 })).toBeLessThan(busy({ newcomers: 0.02 }))
   })
 
-  // Once a plan for 50 million people gave each process 49 GB of them.
-  it('gives a process no more people to remember than it may hold, and says so', () => {
+  // A plan for 50 million people once gave each process a profile cache of 49 GB.
+  it('limits the profile cache of a process to its maximum, and says so', () => {
     const people = 50_000_000
     const plan = planOf({ people, peakPerS: 25_000 })
     expect(amount(plan, 'PROFILE_CACHE_MB').high).toBeLessThanOrEqual(1024)
-    // 22 processes at work meet 25,000 / 22 x 300 people in five minutes, of 10,000 bytes.
+    // Each of 22 working processes meets 25,000 / 22 x 300 people in five minutes, of 10,000 bytes each.
     expect(typical(plan, 'PROFILE_CACHE_MB')).toBe(1024)
     expect(plan.advice.join()).toMatch(/cache of a process holds 107,374 of the 340,909 people/)
     expect(typical(planOf({ people: 1000 }), 'PROFILE_CACHE_MB')).toBe(10)
   })
 
-  it('means the same by an idle service in the plan and in its refusal, whatever the rounds of the bench', () => {
+  it('uses the same idle latency in the plan and in its refusal, for any spread of the bench rounds', () => {
     const costs = { ...costsWith(), unloaded_p99_ms: { low: 5, typical: 10, high: 40 } }
     expect(typical(planOf({ p99Ms: 30 }, costs), 'utilisation of a front')).toBeGreaterThan(0)
     const refused = planCapacity(costs, { ...TARGET, p99Ms: 10 })
     expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('have a p99 of 10 ms') })
   })
 
-  it('counts account creations, the proxy, the pooler, masters of Redis and machines', () => {
+  it('counts account creations, the proxy, the pooler, Redis masters and machines', () => {
     const plan = planOf({ newcomers: 0.1, spare: 1, cores: 4 })
     expect(typical(plan, 'account creations')).toBe(100)
-    // A bootstrap and a verify, and of a tenth another bootstrap, a creation and five enrollments: 2.7 requests.
+    // A bootstrap and a verify; a tenth also has another bootstrap, a creation and five enrollments: 2.7 requests.
     expect(typical(plan, 'cores of the proxy')).toBeCloseTo((2700 * PROXY_US) / 1e6 / 0.7)
     expect(typical(plan, 'cores of PgBouncer')).toBeCloseTo((2700 * POOLER_US) / 1e6 / 0.7)
-    // Processes: 600 + 0.1 x (200 + 300 + 5 x 1,000) µs are 1.15 s a second, over 0.7 two, and one spare.
+    // Processes: 600 + 0.1 x (200 + 300 + 5 x 1,000) µs are 1.15 s a second; 1.15 / 0.7 needs two, and one is spare.
     expect(typical(plan, 'processes')).toBe(3)
     expect(typical(plan, 'machines')).toBe(2 + 2 + 2 + 2)
     expect(typical(plan, 'masters of Redis')).toBe(1)
     const large = planOf({ peakPerS: 100_000, cores: 8 })
-    // 30 µs of Redis a sign-in: 4.3 masters of 0.7, and a replica of each on machines of eight cores.
+    // 30 µs of Redis a sign-in: 4.3 masters at utilisation 0.7; each has a replica, on machines of eight cores.
     expect(typical(large, 'masters of Redis')).toBe(5)
-    // 200,000 requests a second of PROXY_US: 57 cores, so eight machines; two each of PostgreSQL and of Redis.
+    // 200,000 requests a second of PROXY_US take 57 cores, so eight machines; PostgreSQL and Redis have two each.
     expect(typical(large, 'machines')).toBe(Math.ceil(typical(large, 'processes') / 8) + 8 + 2 + 2)
   })
 
-  it('comes with a configuration to copy', () => {
+  it('includes a configuration to copy', () => {
     const { configuration } = planOf({ peakPerS: 5000 })
     expect(configuration).toEqual(expect.arrayContaining(['PROCESSES=3', 'DATABASE_POOL=10', 'max_connections = 100']))
     expect(configuration.join()).toMatch(/PROFILE_CACHE_MB=\d+,.*REDIS_URL=redis:/)
@@ -176,12 +176,12 @@ describe('the capacity planner', () => {
     )
   })
 
-  it('refuses a latency below that of an idle service', () => {
+  it('refuses a p99 below that of an idle service', () => {
     const planned = planCapacity(costsWith(), { ...TARGET, p99Ms: 9 })
     expect(planned).toEqual({ ok: false, message: expect.stringContaining('p99 of 9 ms cannot be promised') })
   })
 
-  it('says what breaks first', () => {
+  it('names the part that reaches its limit first', () => {
     const { limits, advice } = planOf({})
     expect(limits[0]?.part).toBe('processes, within the p99')
     expect(limits.map(({ signInsPerS }) => signInsPerS)).toEqual(
@@ -191,13 +191,13 @@ describe('the capacity planner', () => {
     expect(planOf({ peakPerS: 50_000 }).advice.join()).toMatch(/connections are more than.*Redis Cluster/)
   })
 
-  it('shares the cores of one machine out among all that a sign-in needs', () => {
+  it('divides the cores of one machine among all parts of a sign-in', () => {
     const requests = requestsOf({ retypes: 0, remembered: 1, codes: 0, newcomers: 0 })
-    // 600 + 200 + 30 µs, and 170 of the load generator: a thousand a second and core.
+    // 600 + 200 + 30 µs, and 170 µs of the load generator: a thousand a second per core.
     expect(sharedMachineRate(costsWith(), requests, 2, 170).typical).toBeCloseTo(2000)
   })
 
-  it('asks for no less where more is wanted', () => {
+  it('never plans less for a larger target', () => {
     const wanted = fc.record({
       people: fc.integer({ min: 1, max: 10_000_000 }),
       peakPerS: fc.double({ min: 0.1, max: 20_000, noNaN: true }),
@@ -214,7 +214,7 @@ describe('the capacity planner', () => {
       fc.property(wanted, more, fc.double({ min: 1, max: 3, noNaN: true }), (target, which, factor) => {
         const [small, large] = [planOf(target), planOf({ ...target, [which]: Math.ceil(target[which] * factor) })]
         for (const name of LINES) {
-          // More short requests before a verify are a shorter wait each: processes may then be busier.
+          // A larger share of short requests shortens the wait of a verify, so processes may be busier.
           if (which === 'retypes' && name === 'processes') continue
           expect(typical(large, name)).toBeGreaterThanOrEqual(typical(small, name) * (1 - 1e-9))
         }
@@ -225,7 +225,7 @@ describe('the capacity planner', () => {
     )
   })
 
-  it('keeps the middle between low and high, and the plan above the peak', () => {
+  it('keeps typical between low and high, and the limits above the peak', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 0.5, noNaN: true }), fc.integer({ min: 1, max: 5000 }), (off, peakPerS) => {
         const plan = planOf({ peakPerS, p99Ms: 100 }, costsWith(off))

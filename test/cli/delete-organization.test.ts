@@ -15,7 +15,7 @@ let fresh: FreshDatabase
 let service: TestService
 let database: Database
 let keystride: Keystride
-/** Without background jobs, which change rows of any organization. */
+/** Starts the service without background jobs, because these change rows of every organization. */
 const start = async () => {
   service = await startService(fresh.url, { redisUrl, more: { ROLES: 'core,links,dashboard' } })
 }
@@ -31,7 +31,7 @@ afterAll(async () => {
   await fresh?.drop()
 })
 
-/** The service with the key of another organization. */
+/** The service, called with another organization's key. */
 function as(apikey: string): TestService {
   const call: TestService['call'] = (method, path, options) =>
     service.call(method, path, { ...options, headers: { ...options?.headers, apikey } })
@@ -46,13 +46,13 @@ function as(apikey: string): TestService {
   }
 }
 
-interface Made {
+interface Populated {
   readonly organizationId: string
   readonly apikey: string
 }
 
 /** An organization with rows in every table. */
-async function populated(name: string): Promise<Made> {
+async function populated(name: string): Promise<Populated> {
   const made = await service.another(name)
   const own = as(made.apikey)
   const dashboard = (path: string, body: unknown) =>
@@ -68,12 +68,12 @@ async function populated(name: string): Promise<Made> {
   await service.callLinks('POST', '/api/links/reset-profile/ann', { headers: { apikey: made.apikey }, body: {} })
   const archive = { date_from: '2026-01-01T00:00:00Z', date_to: '2026-01-02T00:00:00Z' }
   expect(await dashboard('/management/export-log', archive)).toBe(202)
-  await database.asSystem((sql) => filled(sql, made.organizationId))
+  await database.asSystem((sql) => insertBackgroundRows(sql, made.organizationId))
   return made
 }
 
-/** Rows of background work, and of what needs servers of others. */
-async function filled(sql: Transaction, id: string): Promise<void> {
+/** Inserts rows that background jobs or external servers cause otherwise. */
+async function insertBackgroundRows(sql: Transaction, id: string): Promise<void> {
   await sql`
     insert into keystride.session (organization_id, user_ref, sha256, member_ref, expires_at)
     values (${id}, 'ann', sha256(${id}::text::bytea), 'ann', now() + interval '1 hour')`
@@ -104,7 +104,7 @@ async function filled(sql: Transaction, id: string): Promise<void> {
   await sql`insert into keystride.headcount_change (organization_id) values (${id})`
 }
 
-/** The number of rows that name an organization and their check sum, by table; every table is in it. */
+/** The number and checksum of the rows that contain the organization's id, by table, for every table. */
 async function rowsOf(organizationId: string): Promise<Record<string, string>> {
   const own = await database.asSystem(async (sql) => {
     const tables = await sql<{ name: string }[]>`
@@ -134,7 +134,7 @@ async function redisKeysOf(organizationId: string): Promise<string[]> {
   return found
 }
 
-/** `organization delete` with lines on standard input. */
+/** Runs `organization delete` with `lines` on standard input. */
 const deleteAnswering = (organizationId: string, lines: string) =>
   new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
     const env = { ...process.env, ...service.env }
@@ -150,10 +150,10 @@ const deleteAnswering = (organizationId: string, lines: string) =>
 const counts = (rows: Record<string, string>) => Object.entries(rows).map(([name, sum]) => [name, sum.split(' ')[0]])
 
 describe('keystride organization delete', { timeout: 60_000 }, () => {
-  it('leaves no row and no key of the organization anywhere, and every row of another', async () => {
+  it('deletes every row and Redis key of the organization, and changes no row of another', async () => {
     const [gone, kept] = [await populated('gone'), await populated('kept')]
     expect(counts(await rowsOf(gone.organizationId)).filter(([, n]) => n === '0')).toEqual([])
-    // Writes what it has counted so far.
+    // Flushes the usage counts.
     await service.close()
     const before = await rowsOf(kept.organizationId)
     const keys = await redisKeysOf(kept.organizationId)
@@ -176,7 +176,7 @@ describe('keystride organization delete', { timeout: 60_000 }, () => {
     })
   })
 
-  it('asks for the name, and deletes nothing without it', async () => {
+  it('asks for the organization’s name, and deletes nothing without it', async () => {
     const { organizationId } = await service.another('Acme & Sons')
     await database.asSystem(
       (sql) => sql`
@@ -195,9 +195,9 @@ describe('keystride organization delete', { timeout: 60_000 }, () => {
     expect(counts(await rowsOf(organizationId)).filter(([, n]) => n !== '0')).toEqual([])
   })
 
-  it('continues where it was interrupted', async () => {
+  it('continues after an interruption', async () => {
     const { organizationId } = await populated('halfway')
-    // The state after a kill in the batches.
+    // The state after a kill between two batches.
     await database.asSystem(async (sql) => {
       for (const table of ['api_key', 'replay_mark', 'reference_pattern', 'profile_link', 'session', 'member'])
         await sql`delete from keystride.${sql(table)} where organization_id = ${organizationId}`
@@ -220,7 +220,7 @@ describe('keystride organization delete', { timeout: 60_000 }, () => {
     expect(counts(await rowsOf(organizationId)).filter(([, n]) => n !== '0')).toEqual([])
   })
 
-  it('is the only way to delete rows of the ledger and of erasures', async () => {
+  it('is the only way to delete rows of the ledger, of erasures and of organizations', async () => {
     const { organizationId } = await populated('ledger')
     for (const [table, how] of [
       ['usage_event', 'delete'],
@@ -238,7 +238,7 @@ describe('keystride organization delete', { timeout: 60_000 }, () => {
             )
       await expect(refused).rejects.toThrow(`permission denied for table ${table}`)
     }
-    // Also for a role with the right to delete: the owner of the table passes it on here.
+    // The trigger refuses even a role with the delete privilege, which the table's owner grants here.
     await database.call((sql) => sql`grant delete on keystride.usage_event to keystride_system`)
     await expect(
       database.asSystem((sql) => sql`delete from keystride.usage_event where organization_id = ${organizationId}`),

@@ -12,7 +12,7 @@ afterEach(() => fresh.drop())
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64')
 const idOf = (fill: number) => givenKeys(Buffer.alloc(32, fill)).present().id
 
-/** The command with the present key and previous ones, each 32 equal bytes. */
+/** The command with the present key and previous keys; each key is 32 equal bytes. */
 const keystride = (present: number, ...previous: number[]) =>
   keystrideWith({
     DATABASE_URL: fresh.url,
@@ -20,9 +20,9 @@ const keystride = (present: number, ...previous: number[]) =>
     ENCRYPTION_KEY_PREVIOUS: previous.map(key).join(' , '),
   })
 
-/** Each command is a process that takes a second, and more on a busy machine. */
+/** Each command is a process that takes a second, or longer on a busy machine. */
 describe('keystride key', { timeout: 120_000 }, () => {
-  it('leads through a rotation, and names keys by their ids only', async () => {
+  it('guides through a rotation, and names keys only by their ids', async () => {
     await keystride(1)('organization', 'create', 'Acme')
     await keystride(1)('organization', 'create', 'Bolt')
     expect((await keystride(1)('key', 'rotate')).stdout).toContain('give a new one as ENCRYPTION_KEY')
@@ -41,7 +41,7 @@ describe('keystride key', { timeout: 120_000 }, () => {
     expect(`${before.stdout}${rotated.stdout}`).not.toContain(key(1).slice(0, 20))
   })
 
-  it('says which key is missing, and changes nothing', async () => {
+  it('names the missing key, and changes nothing', async () => {
     await keystride(1)('organization', 'create', 'Acme')
     const status = await keystride(2)('key', 'status')
     expect(status.stdout).toMatch(new RegExp(`${idOf(1)} +1 +NOT HELD HERE\nPut ${idOf(1)} into ENCRYPTION_KEY`))

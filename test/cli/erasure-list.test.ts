@@ -11,9 +11,9 @@ const erasures: readonly Erasure[] = Array.from({ length: 40 }, (_, n) => ({
   person: n.toString(16).padStart(64, 'a'),
 }))
 
-function printed(of: readonly Erasure[]): string {
+function printed(erasures: readonly Erasure[]): string {
   const list = newErasureList()
-  return `${[...of.map(list.line), list.last()].join('\n')}\n`
+  return `${[...erasures.map(list.line), list.last()].join('\n')}\n`
 }
 
 describe('a list of erasures', () => {

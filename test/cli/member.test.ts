@@ -38,9 +38,9 @@ async function lockedOut(userRef: string) {
   return counters
 }
 
-/** Each command is a process that takes a second, and more on a busy machine. */
+/** Each command is a process that takes a second, or longer on a busy machine. */
 describe('keystride member', { timeout: 120_000 }, () => {
-  it('shows a state without its secrets, unlocks, and shows it open', async () => {
+  it('shows a member without secrets, unlocks the member, and then shows the attempts as open', async () => {
     const counters = await lockedOut('ada')
     const until = new Date(counters.biometric.closedUntil).toISOString()
     const before = await keystride('member', 'show', org, 'Ada')

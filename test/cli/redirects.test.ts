@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(async () => fresh.drop())
 
-/** Each command is a process that takes a second, and more on a busy machine. */
+/** Each command is a process that takes a second, or longer on a busy machine. */
 describe('keystride organization redirects', { timeout: 120_000 }, () => {
   const redirects = (...given: string[]) => keystride('organization', 'redirects', ...given)
 

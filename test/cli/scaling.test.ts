@@ -7,9 +7,9 @@ import { costsFile } from '../../src/scoring/artifacts.js'
 const document = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
 const costs = CapacityCosts.parse(JSON.parse(readFileSync(costsFile(), 'utf8')))
 
-/** The plan for a rate, with the defaults and 2,000 people a sign-in. */
+/** The typical values of `keystride plan` for a rate, with its defaults and 2,000 people for each sign-in per second. */
 function planned(peakPerS: number): Record<string, number> {
-  const told = planCapacity(costs, {
+  const result = planCapacity(costs, {
     people: 2000 * peakPerS,
     peakPerS,
     p99Ms: 150,
@@ -25,12 +25,12 @@ function planned(peakPerS: number): Record<string, number> {
     pool: 10,
     cores: 8,
   })
-  if (!told.ok) throw new Error(told.message)
-  return Object.fromEntries(told.plan.lines.map(({ name, value }) => [name, value.typical]))
+  if (!result.ok) throw new Error(result.message)
+  return Object.fromEntries(result.plan.lines.map(({ name, value }) => [name, value.typical]))
 }
 
 describe('docs/scaling.md', () => {
-  it('has the costs and rows of the planner for the shipped costs', () => {
+  it('has the costs and rows that the planner computes from the shipped costs', () => {
     const digits = (value = Number.NaN) => Math.round(value).toLocaleString('en')
     const two = (value: number) => (value < 9.95 ? value.toFixed(1) : value.toFixed(0)).replace(/\.0$/, '')
     const BUSY = 0.7

@@ -24,7 +24,7 @@ async function query<Row>(text: string): Promise<Row[]> {
   }
 }
 
-const madeThings = () =>
+const schemaObjects = () =>
   query(`select n.nspname, c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema'
     union all select nspname, null from pg_namespace where nspname like 'keystride%' or nspname = 'pgboss'`)
@@ -33,23 +33,23 @@ const forgetLast = () =>
   query<{ name: string }>(`delete from keystride_history.migration
     where id = (select max(id) from keystride_history.migration) returning name`)
 
-describe('the schema of the database', () => {
+describe('the database schema', () => {
   it.each([
     [['config', 'check', '--connect']],
     [['organization', 'list']],
     [['organization', 'create', 'Acme']],
     [['key', 'rotate']],
     [['erasures', 'export']],
-  ])('%j stops at an empty database, and creates nothing in it', async (args) => {
+  ])('%j refuses an empty database, and creates nothing in it', async (args) => {
     const { status, stderr } = await keystride(...args)
     expect(status).toBe(1)
     expect(stderr).toMatch(
       /^keystride: the database has no schema of Keystride, wanted is \d+_\S+: run "keystride migrate" first\n$/,
     )
-    expect(await madeThings()).toEqual([])
+    expect(await schemaObjects()).toEqual([])
   })
 
-  it('an older or newer one stops every command but migrate', async () => {
+  it('stops commands other than migrate if it is older or newer than expected', async () => {
     expect((await keystride('migrate')).stdout).toMatch(/^Applied: /)
     expect((await keystride('organization', 'list')).status).toBe(0)
     const [last] = await forgetLast()
@@ -67,7 +67,7 @@ describe('the schema of the database', () => {
     expect(newer.stderr).toMatch(/is at 9999999999999_newer, newer than the wanted /)
   })
 
-  it('an older one of the job queue stops every command but migrate', async () => {
+  it('stops commands other than migrate if the job queue has an older schema', async () => {
     await keystride('migrate')
     await query('update pgboss.version set version = version - 1')
     const older = await keystride('organization', 'list')
@@ -77,13 +77,13 @@ describe('the schema of the database', () => {
     )
   })
 
-  it('with MIGRATE=off the service starts only on a migrated or newer one, and names the command to run', async () => {
+  it('must be migrated or newer for a service with MIGRATE=off, which otherwise names the command to run', async () => {
     const off = { ...env, MIGRATE: 'off' }
     for (const processes of ['1', '2'])
       await expect(startProcess({ ...off, PROCESSES: processes })).rejects.toThrow(
         /has no schema of Keystride, wanted is \d+_\S+: run \\"keystride migrate\\" first/,
       )
-    expect(await madeThings()).toEqual([])
+    expect(await schemaObjects()).toEqual([])
     await keystride('migrate')
     await query(`insert into keystride_history.migration (name, run_on) values ('9999999999999_newer', now())`)
     const service = await startProcess(off)

@@ -18,12 +18,12 @@ const bytes = (random: Random, node: Node, style: Style = COMPACT): Uint8Array =
   utf8.encode(written(node, random, style))
 type Members = [string, Node][]
 
-/** Gives a member a value, in its place or as one more. */
+/** Replaces the value of the first member with the name, or appends a member. */
 function set(members: Members, name: string, value: string): void {
   const at = members.findIndex(([other]) => other === name)
   members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, [name, raw(value)])
 }
-/** A tree and its container of a kind, the deeper ones as often as there are more of them. */
+/** A random object or array of the tree; each is equally likely. */
 const somewhere = (random: Random, node: Node): Container => pick(random, containers(node))
 function anObject(random: Random, node: Node): Members {
   const objects = containers(node).flatMap((one) => (one.kind === 'object' ? [one.members] : []))
@@ -59,7 +59,7 @@ const HOSTILE = [
   '\\u0000', '\\u0001', '\\ud800', '\\uDBFF', '\\udc00', '\\uDFFF', '\\ud83d\\ude00', '\\uD83D\\uDE00', '\\ude00\\ud83d', '\\ud83d\\ud83d\\ude00', '\\ud83d\\u0041',
   '\\ud83d\\n', '\\ud83dx', '\\ud83d\\u', '\\ud83d\\ude0', '\\ud83d\\udfff', '\\udbff\\udc00', '\\ud7ff', '\\ue000', '\\uffff', '\\u00e9', '\\\\u0000', '\\\\ud800', '\u0000', '😀',
 ]
-/** Members whose values are strings, wherever a pattern has them. */
+/** Members of a pattern whose values are strings: the name of the enclosing object (null: the top), and the member's name. */
 // biome-ignore format: many short cases, some to a line
 const TEXTS: readonly (readonly [string | null, string])[] = [
   [null, 'sId'], [null, 'ip'], [null, 'member_ref'], [null, 'unknown'], ['agent', 'type'], ['agent', 'version'], ['agent', 'unknown'], ['d', 'ua'], ['d', 'tz'],
@@ -77,7 +77,7 @@ function replaceOne(
   value: (before: Node) => Node,
   wanted = (_: Node): boolean => true,
 ): void {
-  // A place is drawn, not listed: a good part of a pattern's values are numbers, so the draw is soon over.
+  // Draws a place instead of listing all: many of a pattern's values are numbers, so few draws are needed.
   for (let draws = 0; draws < 100; draws++) {
     const one = somewhere(random, node)
     const items = one.kind === 'array' ? one.items : one.members.map(([, item]) => item)
@@ -91,7 +91,7 @@ function replaceOne(
   }
 }
 
-/** The same number in other words, or one whose last digits are drawn. */
+/** The same number in another notation, or a number with random last digits. */
 function renumbered(random: Random, { text }: Node & { kind: 'raw' }): string {
   const value = Number(text)
   const digits = (n: number) => Array.from({ length: n }, () => below(random, 10)).join('')
@@ -110,7 +110,7 @@ function renumbered(random: Random, { text }: Node & { kind: 'raw' }): string {
   ])()
 }
 
-/** A name in another spelling, or with an escape. */
+/** The name in another spelling, or with a character that JSON escapes. */
 const misspelt = (random: Random, name: string): string =>
   pick(random, [
     name.toUpperCase(),
@@ -160,7 +160,7 @@ const BAD_UTF8 = [
   [0xf4, 0x8f, 0xbf, 0xbf], [0xf0, 0x9f, 0x98, 0x80], [0xe0, 0xa0, 0x80], [0xc2, 0x80], [0xdf, 0xbf], [0xef, 0xbf, 0xbf],
 ]
 
-/** Records within the bounds, digits drawn: every double comes through to be compared. A few have more than the scanner takes. */
+/** Records within the bounds with random digits, so that every double is compared. A tenth can have more digits than the scanner takes. */
 function numberRecords(random: Random): Node {
   const digits = (n: number) => Array.from({ length: n }, () => below(random, 10)).join('')
   const longest = random() < 0.1 ? 18 : 14
@@ -196,7 +196,7 @@ function numberRecords(random: Random): Node {
   }
 }
 
-/** Kinds of bodies, each by its seed: what a client may send, and what nobody should. */
+/** Generators of bodies by kind: bodies that a client may send, and bodies that no client should send. */
 export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
   valid: (random) => bytes(random, anyPattern(random)),
   spaced: (random) => bytes(random, anyPattern(random), { space: 0.2, escape: 0 }),
@@ -260,7 +260,7 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
     for (let i = below(random, 3); i >= 0; i--) replaceOne(random, node, () => raw(pick(random, ODD_NUMBERS)), isNumber)
     return bytes(random, node)
   },
-  'numbers in other words'(random) {
+  'numbers in other notations'(random) {
     const node = anyPattern(random)
     for (let i = below(random, 6); i >= 0; i--) {
       replaceOne(random, node, (before) => raw(before.kind === 'raw' ? renumbered(random, before) : '0'), isNumber)
@@ -352,7 +352,7 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
     }
     return bytes(random, node)
   },
-  /** A string of 0 to 70 units, at its bounds as often as not, that is text or is not. */
+  /** A string with hostile characters, often at the length bounds of a field; valid Unicode text or not. */
   'hostile text'(random) {
     const node = anyPattern(random)
     const hostile = pick(random, HOSTILE)

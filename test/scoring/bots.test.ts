@@ -29,7 +29,7 @@ describe('bot signs', () => {
   })
 
   it.each<AttackModel>(['S3', 'S4'])(
-    'calls %s, drawn from the population, a bot in 65 of 100 cases at 50 keys without Shift',
+    'calls %s drawn from the population a bot in at least 65 of 100 cases, at 50 keys without Shift',
     (attackModel) => {
       const random = seededRandom(5)
       const population = capturedFrom(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
@@ -41,7 +41,7 @@ describe('bot signs', () => {
     },
   )
 
-  it('takes synthetic people for people', () => {
+  it('calls at most 10 of 100 synthetic people a bot', () => {
     let called = 0
     for (let person = 0; person < 100; person++) if (likelihood(typedBy(person, person)) > 0.5) called++
     expect(called).toBeLessThanOrEqual(10)

@@ -19,7 +19,7 @@ const inline = createInlineScoring(files)
 afterAll(() => pool.close())
 
 describe('batch', () => {
-  it('gives back every task as it was packed, with odd lengths and without references', () => {
+  it('unpacks every task as it was packed, with odd lengths and without references', () => {
     const tasks = [0, 1, 2, 3].map((n) => ({
       body: new Uint8Array(n * 3 + 1).fill(n),
       references: Array.from({ length: n }, (_, i) => new Uint8Array(i * 5 + 1).fill(i)),
@@ -34,14 +34,14 @@ describe('batch', () => {
 })
 
 describe('scoring pool', () => {
-  it('answers a hundred attempts of one turn, each its own, as the caller own thread would', async () => {
+  it('answers a hundred concurrent attempts in order, with the results of the caller’s own thread', async () => {
     const tasks = Array.from({ length: 100 }, (_, i) => taskOf(i, 0))
     const pooled = await Promise.all(tasks.map((task) => pool.score(task)))
     const alone = await Promise.all(tasks.map((task) => inline.score(task)))
     expect(pooled).toEqual(alone)
   })
 
-  it('scores the own person higher than another', async () => {
+  it('scores the enrolled person higher than another person', async () => {
     const references: Uint8Array[] = []
     for (let session = 0; session < 5; session++) {
       const read = await pool.score(taskOf(1, session))
@@ -54,7 +54,7 @@ describe('scoring pool', () => {
     expect(own.reading.confidence ?? 0).toBeGreaterThan(other.reading.confidence ?? 1)
   })
 
-  it('knows a replay of a reference', async () => {
+  it('recognizes a replay of a reference', async () => {
     const read = await pool.score(taskOf(1, 0))
     if (!read.ok) throw new Error('within the bounds')
     const again = await pool.score(taskOf(1, 0, [read.reading.sample]))
@@ -63,7 +63,7 @@ describe('scoring pool', () => {
     expect(sincere).toMatchObject({ ok: true, reading: { replayOfReference: false } })
   })
 
-  it('scores against the enrolled references alone and again with the adaptive ones', async () => {
+  it('scores once against the enrolled references alone and once with the adaptive ones added', async () => {
     const samples: Uint8Array[] = []
     for (let session = 0; session < 7; session++) {
       const read = await pool.score(taskOf(1, session))
@@ -93,7 +93,7 @@ describe('scoring pool', () => {
     expect(answer).toMatchObject({ ok: true, reading: { nReferencesUsed: 0, confidence: null } })
   })
 
-  it('on the caller own thread lets the event loop go round within a crowd', async () => {
+  it('on the caller’s own thread yields to the event loop while it scores many attempts', async () => {
     const tasks = Array.from({ length: 30 }, (_, i) => taskOf(1, i))
     let rounds = 0
     let done = false
@@ -108,7 +108,7 @@ describe('scoring pool', () => {
     expect(rounds).toBeGreaterThanOrEqual(3)
   })
 
-  it('answers what was asked for before it was closed, and nothing after', async () => {
+  it('answers tasks that were submitted before it closes, and rejects later ones', async () => {
     const closing = createScoringPool({ ...files, workerFile: workerFile(), workers: 1 })
     const asked = closing.score(taskOf(1, 0))
     await closing.close()
@@ -117,8 +117,8 @@ describe('scoring pool', () => {
   })
 })
 
-describe('files', () => {
-  it('lie where artifacts says', () => {
+describe('artifacts', () => {
+  it('names files that exist and are not empty', () => {
     for (const file of [wasmFile(), workerFile(), modelFile()]) expect(readFileSync(file).length).toBeGreaterThan(0)
   })
 })

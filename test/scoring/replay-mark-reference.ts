@@ -1,8 +1,8 @@
-/** The replay mark, slow and obvious: what the kernel's is compared with. */
+/** A slow and obvious replay mark, to compare the kernel's with. */
 
 const MASK = (1n << 64n) - 1n
 
-/** SipHash-2-4 (Aumasson, Bernstein, 2012) of any bytes under a key of 16: 64 bits, or 128 where `wide`, little-endian. */
+/** SipHash-2-4 (Aumasson, Bernstein, 2012) of any bytes under a 16-byte key: 64 bits, or 128 if `wide`, little-endian. */
 export function sipHash(key: Uint8Array, message: Uint8Array, wide: boolean): bigint {
   const word = (bytes: Uint8Array, at: number) =>
     Array.from({ length: 8 }, (_, i) => BigInt(bytes[at + i] ?? 0) << BigInt(8 * i)).reduce((sum, part) => sum | part)
@@ -47,8 +47,8 @@ export function sipHash(key: Uint8Array, message: Uint8Array, wide: boolean): bi
 
 const bytesOf = (...cells: number[]) => new Uint8Array(Int32Array.from(cells).buffer)
 
-/** `exact` and `bands` of the press and release of each press in turn. */
-export function markByTheBook(times: readonly number[], key: Uint8Array): { exact: bigint; bands: bigint[] } {
+/** `exact` and `bands` of a pattern; `times` alternates press and release times, ms. */
+export function referenceMark(times: readonly number[], key: Uint8Array): { exact: bigint; bands: bigint[] } {
   const n = times.length / 2
   const pressMs = (i: number) => times[2 * i] ?? 0
   const count = Math.max(n - 1, 1)

@@ -7,7 +7,7 @@ import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
 import { wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { pressTimes } from '../../src/scoring/read-pattern.js'
-import { markByTheBook, sipHash } from './replay-mark-reference.js'
+import { referenceMark, sipHash } from './replay-mark-reference.js'
 import { typedBy } from './typists.js'
 
 const kernel = createKernel(readFileSync(wasmFile()), encodeModel(blankModel()))
@@ -28,25 +28,25 @@ describe('replay mark', () => {
     for (const band of mark.bands) expect(BigInt.asIntN(64, band)).toBe(band)
   })
 
-  it('is the one by the book, for one press to five hundred', () => {
+  it('equals the slow reference, for one press to five hundred', () => {
     const random = seededRandom(4)
     const own = Uint8Array.from({ length: 32 }, () => 256 * random())
     for (const n of [1, 2, 3, 14, 15, 30, 113, 114, 499, 500]) {
       const times = typedBy(n, 0, n).flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs])
       const { exact, bands } = kernel.mark(Float64Array.from(times), own)
-      const book = markByTheBook(times, own)
-      expect(bands).toEqual(book.bands)
-      expect(BigInt(`0x${Buffer.from(exact).reverse().toString('hex')}`)).toBe(book.exact)
+      const wanted = referenceMark(times, own)
+      expect(bands).toEqual(wanted.bands)
+      expect(BigInt(`0x${Buffer.from(exact).reverse().toString('hex')}`)).toBe(wanted.exact)
     }
   })
 
-  it('rests on SipHash as its authors published it', () => {
+  it('uses SipHash that matches the test vectors of its authors', () => {
     const published = Uint8Array.from({ length: 16 }, (_, i) => i)
     expect(sipHash(published, published.subarray(0, 15), false)).toBe(0xa129ca6149be45e5n)
     expect(sipHash(published, published.subarray(0, 8), false)).toBe(0x93f5f5799a932462n)
   })
 
-  it('is the same for the same timings, shifted by fractions of an epoch clock or not', () => {
+  it('is the same for the same timings after a shift to an epoch clock with fractions', () => {
     const typed = typedBy(1, 0)
     expect(
       replayMark(
@@ -56,13 +56,13 @@ describe('replay mark', () => {
     ).toEqual(replayMark(typed, key))
   })
 
-  it('differs by key', () => {
+  it('depends on the replay key', () => {
     const typed = typedBy(1, 0)
     const other = replayMark(typed, new Uint8Array(32).fill(8))
     expect(other.exact).not.toEqual(replayMark(typed, key).exact)
   })
 
-  it.each([0.97, 0.99, 1.01, 1.03])('knows a pattern scaled by %f', (scale) => {
+  it.each([0.97, 0.99, 1.01, 1.03])('recognizes a pattern scaled by %f', (scale) => {
     for (let person = 0; person < 50; person++) {
       const typed = typedBy(person, 0, 15 + (person % 36))
       expect(
@@ -78,7 +78,7 @@ describe('replay mark', () => {
     [1, 0.999],
     [2, 0.995],
     [5, 0.9],
-  ])('knows a pattern jittered by up to %i ms in a share of %f at least', (jitterMs, share) => {
+  ])('recognizes a pattern jittered by up to %i ms in at least a share of %f', (jitterMs, share) => {
     const random = seededRandom(jitterMs)
     let known = 0
     for (let i = 0; i < 400; i++) {
@@ -94,7 +94,7 @@ describe('replay mark', () => {
     expect(known / 400).toBeGreaterThanOrEqual(share)
   })
 
-  it('takes no two sessions of one person for each other, the same text or not', () => {
+  it('matches at most one of 400 pairs of different sessions of one person, of the same text and of different texts', () => {
     const random = seededRandom(3)
     let called = 0
     for (let person = 0; person < 200; person++) {

@@ -3,14 +3,14 @@ import { decodeSample, encodeSample, readableSample } from '../../src/scoring/sa
 import { typedBy } from './typists.js'
 
 describe('sample', () => {
-  it('gives back keys and times to float32 precision', () => {
+  it('round-trips keys and times to float32 precision', () => {
     for (const presses of [15, 16, 17, 50]) {
       const typed = typedBy(1, presses, presses)
       expect(decodeSample(encodeSample(typed, 'sensitive'))).toEqual({ mode: 'sensitive', presses: typed })
     }
   })
 
-  it('starts at the first press, wherever the clock stood', () => {
+  it('starts at the first press, whatever the clock’s origin', () => {
     const typed = typedBy(1, 0)
     const later = typed.map((press) => ({ ...press, pressMs: press.pressMs + 5000, releaseMs: press.releaseMs + 5000 }))
     expect(encodeSample(later, 'visible')).toEqual(encodeSample(typed, 'visible'))
@@ -20,7 +20,7 @@ describe('sample', () => {
     expect(10 * encodeSample(typedBy(1, 0, 50), 'visible').length).toBeLessThan(8192)
   })
 
-  it('refuses another version, a cut or padded one and an empty one', () => {
+  it('refuses another version and truncated, padded and empty samples', () => {
     const bytes = encodeSample(typedBy(1, 0), 'visible')
     expect(readableSample(bytes)).toBe(true)
     expect(readableSample(bytes.with(0, 2))).toBe(false)

@@ -11,8 +11,8 @@ import { KINDS } from './body-kinds.js'
 import { bytesOf, typedBy, wirePattern } from './typists.js'
 
 /**
- * How many bodies the scanner meets beside the contract, all kinds together, and the seed they begin at. A million, as
- * before a release (half an hour of a core): `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
+ * Number of bodies that the scanner and the contract's reader both read, over all kinds, and the first seed. Before a
+ * release, a million (half an hour of one core): `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
  */
 const BODIES = Number(process.env.SCAN_BODIES ?? 20_000)
 const SEED = Number(process.env.SCAN_SEED ?? 1)
@@ -22,14 +22,14 @@ const kernel = createKernel(readFileSync(wasmFile()), readFileSync(modelFile()))
 const bits = ({ buffer, byteOffset, byteLength }: Float64Array | Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** What differs between the two readings; null where nothing does. */
+/** Describes the first difference of the two readings; null if they agree. */
 function difference(scanned: PatternRead, read: ReturnType<typeof readByContract>): string | null {
   if (!read.ok) return `accepted, though ${read.message}`
   const { sample, times, warnings, ...rest } = scanned
   const { sample: wantedSample, times: wantedTimes, warnings: wantedWarnings, ...wanted } = read
   if (!bits(sample).equals(bits(wantedSample))) return 'another sample'
   if (!bits(times).equals(bits(wantedTimes))) return 'other times'
-  // A key that comes twice has one place for JSON.parse, and two in the text.
+  // JSON.parse gives a duplicate key one position; the text has two. So the order of the warnings can differ.
   if (`${warnings?.toSorted()}` !== `${wantedWarnings?.toSorted()}`) return `${warnings} for ${wantedWarnings}`
   return JSON.stringify(rest) === JSON.stringify(wanted)
     ? null
@@ -37,33 +37,33 @@ function difference(scanned: PatternRead, read: ReturnType<typeof readByContract
 }
 
 const names = Object.keys(KINDS)
-/** Their bodies are twenty times as long, and alike. */
+/** Kinds with a tenth as many bodies: these bodies are twenty times as long and much alike. */
 const LONG = ['too many', 'many presses']
 const share = (name: string): number => Math.ceil(BODIES / (LONG.includes(name) ? 10 : 1) / (names.length - 1.8))
 
 describe('scan', () => {
   it.each(names)(
-    'gives what the contract gives, or declines: %s',
+    'agrees with the contract’s reader or declines: %s',
     (name) => {
       const make = KINDS[name]
       const random = seededRandom(SEED * 1000 + names.indexOf(name))
-      const met = { accepted: 0, declined: 0, refused: 0 }
+      const counts = { accepted: 0, declined: 0, refused: 0 }
       for (let i = 0; i < share(name); i++) {
         const body = make?.(random) ?? new Uint8Array()
         const [scanned, read] = [kernel.scan(body), readByContract(body)]
-        if (scanned === null) met[read.ok ? 'declined' : 'refused']++
+        if (scanned === null) counts[read.ok ? 'declined' : 'refused']++
         else {
           const differs = difference(scanned, read)
           if (differs !== null) throw new Error(`${differs}: ${new TextDecoder().decode(body)}`)
-          met.accepted++
+          counts.accepted++
         }
       }
-      if (process.env.SCAN_BODIES !== undefined) console.log(`${name}: ${JSON.stringify(met)}`)
+      if (process.env.SCAN_BODIES !== undefined) console.log(`${name}: ${JSON.stringify(counts)}`)
     },
     BODIES > 100_000 ? 3_600_000 : 60_000,
   )
 
-  it('accepts what made-up people and recorders send', () => {
+  it('accepts the bodies of made-up people and of the recorder', () => {
     for (let session = 0; session < 200; session++) {
       const mode = session % 2 === 0 ? 'visible' : 'sensitive'
       const made = person(session % 40).types(suggestWords('en', session).join(' '), session, { mode })
@@ -76,7 +76,7 @@ describe('scan', () => {
     }
   })
 
-  it('skips any JSON value in a field that it does not know', () => {
+  it('skips any JSON value of an unknown field', () => {
     const pattern = JSON.stringify(wirePattern(typedBy(1, 0, 20)))
     const plain = readByContract(new TextEncoder().encode(pattern))
     fc.assert(
@@ -89,7 +89,7 @@ describe('scan', () => {
           const at = place === '' ? 1 : pattern.indexOf(place) + (place.endsWith('{') ? place.length : 0)
           const body = new TextEncoder().encode(`${pattern.slice(0, at)}${field}${pattern.slice(at)}`)
           const [scanned, read] = [kernel.scan(body), readByContract(body)]
-          // Poison and keys with \u escapes are the contract's.
+          // Only the contract's reader decides on keys that pollute prototypes and keys with \u escapes.
           if (scanned === null && read.ok) expect(field).toMatch(/\\u[^"]*"\s*:/)
           if (scanned !== null) expect(difference(scanned, read)).toBeNull()
           if (read.ok) expect(read).toEqual(plain)
@@ -99,7 +99,7 @@ describe('scan', () => {
     )
   })
 
-  it('accepts null in every optional field, as absent', () => {
+  it('treats null in every optional field as absent', () => {
     const pattern = {
       ...wirePattern(typedBy(1, 0)),
       ...{
@@ -129,7 +129,7 @@ describe('scan', () => {
       expect(kernel.scan(bytesOf({ ...body, ...required }))).toBeNull()
   })
 
-  it('warns of misspelt fields wherever they are, those of a list at its first item', () => {
+  it('warns of misspelt fields at every level, and for a list only in its first item', () => {
     const pattern = wirePattern(typedBy(1, 0))
     const [event, ...events] = pattern.kevt
     const body = {
@@ -157,7 +157,7 @@ describe('scan', () => {
     expect(difference(scanned as PatternRead, readByContract(bytesOf(body)))).toBeNull()
   })
 
-  it('takes r of null for absent: a second keydown of a key that is down is then a repeat', () => {
+  it('treats a null r as absent, so that a second keydown of a key that is down counts as a repeat', () => {
     const { k: _, ...pattern } = wirePattern(typedBy(1, 0))
     const [first, ...rest] = pattern.kevt
     if (first === undefined) throw new Error('a pattern has events')
@@ -168,7 +168,7 @@ describe('scan', () => {
     expect(difference(scanned as PatternRead, readByContract(bytesOf({ ...pattern, kevt })))).toBeNull()
   })
 
-  it('warns of nothing in an object or list that comes a second time without it', () => {
+  it('drops the warnings of an object or list that a later duplicate replaces', () => {
     const pattern = JSON.stringify({ ...wirePattern(typedBy(1, 0)), d: { uaData: {} }, m: [] }).slice(1)
     const before = [
       '"agent":{"type":"a","Mode":1}',
@@ -180,7 +180,7 @@ describe('scan', () => {
     ]
     for (const one of before) {
       const once = kernel.scan(new TextEncoder().encode(`{${pattern.slice(0, -1)},${one}}`))
-      // A list of one event is no pattern.
+      // A body whose last list has one event is no pattern and is declined.
       if (once !== null) expect(once.warnings).not.toBeNull()
       const twice = new TextEncoder().encode(`{${one},${pattern}`)
       const scanned = kernel.scan(twice)
@@ -189,7 +189,7 @@ describe('scan', () => {
     }
   })
 
-  it('declines a body over its cap, and one of the cap is read', () => {
+  it('reads a body of exactly its size limit and declines a longer one', () => {
     const body = bytesOf(wirePattern(typedBy(1, 0)))
     const padded = (length: number) => {
       const out = new Uint8Array(length).fill(0x20)

@@ -17,7 +17,7 @@ const probes = [1, 2, 3, 4].map((who) => sample(typedBy(who, 9, 45)))
 const sameBits = (a: object, b: object) =>
   Object.entries(a).every(([key, value]) => Object.is(value, (b as Record<string, unknown>)[key]))
 
-/** The presses with every time from `from` to `to` longer by `ms`. */
+/** The presses, with every interval from key `from` to key `to` longer by `ms`. */
 function slowed(presses: readonly KeyPress[], [from, to]: readonly [number, number], ms: number): KeyPress[] {
   let later = 0
   return presses.map(({ key, pressMs, releaseMs }, i) => {
@@ -32,13 +32,13 @@ describe('a trace', () => {
     ['one reference', { references: references.slice(0, 1) }],
     ['enrolled and adaptive references', { references, adaptive }],
     ['no reference', { references: [] }],
-  ])('of %s is found again bit for bit, here, from JSON, and by a fresh kernel', (_, given) => {
+  ])('of %s is recomputed bit for bit, from JSON, by the same kernel and by a new one', (_, given) => {
     const fresh = openScorer(wasmFile(), modelFile())
     for (const probe of probes) {
       const trace = traceOf(scorer, { probe, ...given })
       const stored = JSON.parse(JSON.stringify(trace)) as Trace
       expect(stored).toEqual(trace)
-      // Something else is scored in between.
+      // Scores another pattern in between.
       scorer.kernel.score(probes[0] ?? probe, adaptive)
       expect(sameBits(trace.result, recompute(scorer, stored))).toBe(true)
       expect(sameBits(trace.result, recompute(fresh, stored))).toBe(true)
@@ -46,7 +46,7 @@ describe('a trace', () => {
     }
   })
 
-  it('holds what the worker found', () => {
+  it('has the scores of the worker', () => {
     const body = (session: number) =>
       Buffer.from(JSON.stringify(person(3).types('the same words again and again', session)))
     const replayKey = new Uint8Array(32)
@@ -66,7 +66,7 @@ describe('a trace', () => {
     expect(indicators).toEqual({ biometric: reading.confidence, bot: reading.botLikelihood })
   })
 
-  it('names model and kernel, and is not found again by others', () => {
+  it('names its model and kernel, and refuses to recompute with another model or version', () => {
     const trace = traceOf(scorer, { probe: probes[0] ?? sample([]), references })
     expect(trace.model.name).toMatch(/^keystride-\d+$/)
     for (const { sha256 } of [trace.model, trace.kernel]) expect(sha256).toMatch(/^[0-9a-f]{64}$/)
@@ -75,7 +75,7 @@ describe('a trace', () => {
     expect(() => recompute(scorer, { ...trace, version: 2 as 1 })).toThrow('version 2')
   })
 
-  it('refuses a probe that is no sample, and leaves out references that are none', () => {
+  it('refuses an unreadable probe, and leaves out unreadable references', () => {
     expect(() => traceOf(scorer, { probe: new Uint8Array(3), references })).toThrow(RangeError)
     const trace = traceOf(scorer, { probe: probes[0] ?? sample([]), references: [new Uint8Array(3), ...references] })
     expect(trace.nReferences).toBe(5)
@@ -83,28 +83,28 @@ describe('a trace', () => {
 })
 
 describe('an explanation', () => {
-  const told = (presses: readonly KeyPress[], mode: 'visible' | 'sensitive' = 'visible') => {
+  const explained = (presses: readonly KeyPress[], mode: 'visible' | 'sensitive' = 'visible') => {
     const { explanation } = traceOf(scorer, { probe: sample(presses, mode), references })
     if (explanation === null) throw new Error('there are references')
     return explanation
   }
 
-  it('has every press once, the pairs sorted from what spoke most for to what spoke most against', () => {
-    const { pairs } = told(typedBy(1, 9, 45))
+  it('counts every press once, and sorts pairs from the strongest evidence for the person to the strongest against', () => {
+    const { pairs } = explained(typedBy(1, 9, 45))
     expect(pairs.reduce((sum, { times }) => sum + times, 0)).toBe(45)
     const weights = pairs.map(({ spokeFor }) => spokeFor)
     expect(weights).toEqual([...weights].sort((a, b) => b - a))
     expect(new Set(pairs.map(({ pair }) => pair)).size).toBe(pairs.length)
   })
 
-  it('tells the owner by more for than an impostor', () => {
-    const sum = (who: number) => told(typedBy(who, 9, 45)).pairs.reduce((all, { spokeFor }) => all + spokeFor, 0)
+  it('has more evidence for the owner than for an average impostor', () => {
+    const sum = (who: number) => explained(typedBy(who, 9, 45)).pairs.reduce((all, { spokeFor }) => all + spokeFor, 0)
     const others = [2, 3, 4, 5, 6, 7, 8, 9].map(sum)
     expect(sum(1)).toBeGreaterThan(others.reduce((all, one) => all + one, 0) / others.length)
     expect(sum(1)).toBeGreaterThan(0)
   })
 
-  it('says of a pair typed far slower that it was, by how much, and that it spoke against', () => {
+  it('reports a pair typed far slower, the difference in ms, and that it counts against the person', () => {
     const typed = typedBy(1, 9, 45)
     const counts = typed.slice(1).map(({ key }, i) => [typed[i]?.key ?? 0, key] as const)
     const [from, to] = counts.find(
@@ -112,8 +112,8 @@ describe('an explanation', () => {
     ) ?? [0, 0]
     const names = [from, to].map((key) => keyName(key) ?? 'other key')
     const name = names.every(({ length }) => length === 1) ? names.join('') : names.join(' + ')
-    const before = told(typed).pairs.find(({ pair }) => pair === name)
-    const after = told(slowed(typed, [from, to], 700)).pairs.find(({ pair }) => pair === name)
+    const before = explained(typed).pairs.find(({ pair }) => pair === name)
+    const after = explained(slowed(typed, [from, to], 700)).pairs.find(({ pair }) => pair === name)
     expect((after?.observedMs ?? 0) - (before?.observedMs ?? 0)).toBeCloseTo(700, 0)
     expect(after?.expectedMs).toBe(before?.expectedMs)
     expect(after?.spokeFor).toBeLessThan(Math.min(0, before?.spokeFor ?? 0))
@@ -123,26 +123,26 @@ describe('an explanation', () => {
     expect(after?.words.startsWith(`${name}: `)).toBe(true)
   })
 
-  it('counts how often the references hold a pair', () => {
+  it('counts the occurrences of a pair in the references', () => {
     const typed = typedBy(1, 1, 45)
-    const { pairs } = told(typed)
+    const { pairs } = explained(typed)
     for (const { seen, times } of pairs) expect(seen).toBeGreaterThanOrEqual(times)
   })
 
-  it('tells a pattern that is slower as a whole', () => {
+  it('reports a pattern that is slower as a whole', () => {
     const stretched = typedBy(1, 9, 45).map(({ key, pressMs, releaseMs }) => ({
       key,
       pressMs: pressMs * 1.5,
       releaseMs: pressMs * 1.5 + (releaseMs - pressMs) * 1.5,
     }))
-    const words = told(stretched).whole.map((sign) => sign.words)
+    const words = explained(stretched).whole.map((sign) => sign.words)
     expect(words[0]).toMatch(/^typed \d+ % slower than usual$/)
     expect(words[1]).toMatch(/^keys held \d+ % longer than usual$/)
   })
 
-  it('of a masked pattern names no key', () => {
+  it('names no key of a masked pattern', () => {
     const typed = typedBy(1, 9, 45)
-    const masked = told(
+    const masked = explained(
       typed.map((press) => ({ ...press, key: 0 })),
       'sensitive',
     )
@@ -158,7 +158,7 @@ describe('an explanation', () => {
     expect(masked.whole.map(({ sign }) => sign)).not.toContain('corrections')
   })
 
-  it('names keys as people do', () => {
+  it('names keys by their common names', () => {
     const names = ['KeyA', 'Digit7', 'Space', 'Backspace', 'ShiftLeft', 'ArrowLeft', 'Period'].map((code) =>
       keyName(keyOfCode(code)),
     )

@@ -10,8 +10,8 @@ const SENTENCES = [
 ]
 
 /**
- * A synthetic person that types as people do: own speed, own habits per key and key pair, roll-over, pauses between
- * words. `person` seeds the habits, `session` what differs from time to time. Times in whole ms.
+ * Typing of a synthetic person with an individual speed, habits per key and key pair, roll-over and pauses between words.
+ * `person` seeds the habits, `session` the variation between sessions. Times in whole ms.
  */
 export function typedBy(person: number, session: number, presses = 50): KeyPress[] {
   const habits = seededRandom(1000 + person)

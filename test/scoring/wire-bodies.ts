@@ -1,6 +1,6 @@
 import type { Random } from '../../src/calibration/random.js'
 
-/** JSON before it is written: members in order, so that a key may stand twice; `raw` is written as it is. */
+/** JSON before serialization: members in order, so that a key can occur twice; `raw` is written unchanged. */
 export type Node =
   | { kind: 'object'; members: [string, Node][] }
   | { kind: 'array'; items: Node[] }
@@ -23,7 +23,7 @@ export const pick = <T>(random: Random, items: readonly T[]): T => {
 }
 
 export interface Style {
-  /** Chances of white space around a token, and of an escape for a character. */
+  /** Probabilities of white space before or after a token, and of an escape for a character. */
   readonly space: number
   readonly escape: number
 }
@@ -59,7 +59,7 @@ function escaped(token: string, random: Random, style: Style): string {
   return `"${inner.join('')}"`
 }
 
-/** Every object and array of a tree, the outermost first. */
+/** Every object and array of a tree, parents before children. */
 export function containers(node: Node, found: Container[] = []): Container[] {
   if (node.kind === 'raw') return found
   found.push(node)
@@ -79,7 +79,7 @@ interface Typed {
   key: Record<string, unknown>
 }
 
-/** Keys with rounded times or with all the digits a double has; mostly within the bounds. */
+/** Keys with rounded times or with all the digits of a double; mostly within the bounds. */
 function typing(random: Random): Typed[] {
   const round = pick(random, [
     (ms: number) => Math.round(ms),
@@ -143,7 +143,7 @@ const recordsOf = (random: Random, typed: readonly Typed[]): Record<string, unkn
   }))
 }
 
-/** Events and records as the recorder writes them: every field, in its order; a modifier is held now and then. */
+/** Events as the recorder writes them: every field, in its order; a modifier is held with probability 0.02. */
 const recordedEvents = (random: Random, events: readonly Record<string, unknown>[]) => {
   const held = () => random() < 0.02
   return events.map((event, seqn) => ({
@@ -175,7 +175,7 @@ const recordedRecords = (records: readonly Record<string, unknown>[]) =>
 
 const ADDRESSES = ['203.0.113.7', '2001:db8::7', ' 198.51.100.4 ', '::ffff:192.0.2.1', '2001:DB8:0:0:0:0:0:1']
 
-/** A pattern as some client may send it: most are accepted, all are of the wire's kind. */
+/** A random pattern as a client may send it. Most are accepted; all have the types of the wire format. */
 export function anyPattern(random: Random): Node {
   const typed = typing(random)
   const lists = pick(random, ['both', 'both', 'kevt', 'kevt', 'k', 'k'])
