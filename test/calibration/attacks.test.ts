@@ -126,13 +126,16 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     figure('T05', `${mean.toFixed(2)} of 20 uses of a capture authenticated, ${most} at most`, '1', most <= 1)
   })
 
-  it.skipIf(skipped)(`calls at most one sincere pattern in 1,000 a copy of one of the 48 patterns before it${why}`, () => {
-    const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
-    const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]
-    const { called, patterns } = countSincereCopies(kernel, [...texts, ...typists])
-    const percent = (100 * called) / patterns
-    figure('T05', `${percent.toFixed(3)} % of ${patterns} sincere patterns called a copy`, '0.1 %', percent <= 0.1)
-  })
+  it.skipIf(skipped)(
+    `calls at most one sincere pattern in 1,000 a copy of one of the 48 patterns before it${why}`,
+    () => {
+      const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
+      const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]
+      const { called, patterns } = countSincereCopies(kernel, [...texts, ...typists])
+      const percent = (100 * called) / patterns
+      figure('T05', `${percent.toFixed(3)} % of ${patterns} sincere patterns called a copy`, '0.1 %', percent <= 0.1)
+    },
+  )
 
   it.skipIf(skipped)(`mistakes at most one sincere pair in 1,000 for a replay${why}`, () => {
     const people = aalto.untouched.slice(0, LONG ? aalto.untouched.length : 50)
