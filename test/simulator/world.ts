@@ -1,7 +1,7 @@
 import type { ProfileTargets } from '../../src/domain/biometric-status.js'
 import type { Invariant, Violation } from './invariants.js'
 import type { Journal } from './journal.js'
-import { createOracle, type Oracle } from './oracle.js'
+import { createOracle, type Oracle } from './oracle/oracle.js'
 import type { Random, Scheduler } from './scheduler.js'
 import {
   CODE_LENGTH,
