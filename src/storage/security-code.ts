@@ -8,7 +8,7 @@ export interface StoredCode {
   readonly previousHash: string | null
   /** Times of recently issued temporary codes, oldest first, epoch ms. */
   readonly issued: readonly number[]
-  /** Of `CodeState`. */
+  /** The version in `CodeState`. */
   readonly version: number
 }
 

@@ -38,7 +38,7 @@ import { postgresAttemptLog } from '../storage/postgres/attempt/attempt-log.js'
 import { postgresAuthentications } from '../storage/postgres/attempt/authentication.js'
 import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-patterns.js'
 import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
-import { connectPostgres } from '../storage/postgres/connection/client.js'
+import { connectPostgres, type Database } from '../storage/postgres/connection/client.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
 import { findPrimary, serversOf } from '../storage/postgres/connection/primary.js'
 import { startEmbedded } from '../storage/postgres/embedded/embedded.js'
@@ -119,40 +119,39 @@ export interface Stores {
   readonly keyRing: KeyRing
   readonly keyWrap: KeyWrap
   readonly wrappedKeys: WrappedKeyStore
-  /** Where the stores themselves listen. */
+  /** Ports of the database servers and Redis nodes. */
   readonly ports: ReadonlySet<number>
-  /** The time, for everything that is stored or compared with what is. */
+  /** The clock for all stored times and comparisons with them. */
   readonly clock: Clock
-  /** What health watches. */
+  /** Checks for the health of the stores. */
   readonly checks: readonly Check[]
-  /** The PostgreSQL is our own. */
+  /** PostgreSQL is the embedded one. */
   readonly embedded: boolean
   /** Migrations that opening applied. */
   readonly migrated: readonly string[]
-  /** Statements that an administrator must run before `pg_dump` can back the database up; null: none. */
+  /** Statements that an administrator must run before `pg_dump` can back up the database; null: none. */
   readonly backupRoleSql: () => Promise<string | null>
   close(): Promise<void>
 }
 
 export type SchemaChoice = 'migrate' | 'at-least' | 'exact'
 
-/** Beside the processes' pools: migrations, a console, and the server's own. */
+/** Connections in addition to the processes' pools: migrations, a console, and the server's own. */
 const FURTHER_CONNECTIONS = 20
 
-/** About five seconds in all, with the patience of a ping itself. */
+/** About five seconds in all, including the time-outs of the pings. */
 const FIRST_PINGS = 20
 const FIRST_PING_EVERY_MS = 50
 
-/** So many that every process that serves, and the one that watches over them, can fill its pool. */
+/** Enough for full pools of all serving processes and of the supervising one. */
 const connectionsFor = ({ processes, databasePool }: Config): number =>
   Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
 
 /**
- * Opens every store that the configuration names. `schema` says what becomes of a database at another version: `migrate`
- * brings it to this one, `at-least` accepts a newer one, `exact` accepts none; each of the last two throws otherwise and
- * changes nothing. `redis` false leaves Redis alone: administration has no use for it. `supervised`: the process above
- * starts an embedded database again where it dies.
- * What was opened before a failure is closed again.
+ * Opens every store that the configuration names. `schema` handles a database of another version: `migrate` migrates it,
+ * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. `redis` false does
+ * not open Redis, which administration does not need. `supervised`: the supervising process restarts an embedded database
+ * that dies. After a failure, closes everything it has opened.
  */
 export async function openStores(
   config: Config,
@@ -168,26 +167,7 @@ export async function openStores(
     for (const step of closing.splice(0).reverse()) await step()
   }
   try {
-    const say = (line: string) => log.info(line)
-    const warn = (line: string) => log.warn(line)
-    const embedded =
-      config.databaseUrl === null
-        ? await startEmbedded({
-            dataFolder: config.dataFolder,
-            connections: connectionsFor(config),
-            watched: !supervised,
-            log: say,
-          })
-        : null
-    if (embedded !== null) closing.push(() => embedded.stop())
-    const url = embedded?.url ?? config.databaseUrl ?? ''
-    const primary = await primaryOf(url)
-    const migrated = await atVersion(primary, schema, say).catch((error: unknown) => {
-      throw databaseFault(error)
-    })
-    const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
-    const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
-    closing.push(() => database.close())
+    const { url, primary, embedded, migrated, database } = await openDatabase(config, log, supervised, schema, closing)
     const clock = createClock({
       monotonicMs: () => performance.now(),
       wallMs: () => Date.now(),
@@ -196,39 +176,14 @@ export async function openStores(
     })
     const pingDatabase = clock.led(() => database.ping())
     await untilHeard(pingDatabase)
-    const redis = config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, say)
+    const redis =
+      config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, (line) => log.info(line))
     if (redis !== null) closing.push(() => redis.close())
-
-    const keyRing =
-      config.encryptionKey === null
-        ? keyFile(config.dataFolder)
-        : givenKeys(config.encryptionKey, config.encryptionKeysPrevious)
-    const keyWrap = createKeyWrap(keyRing)
-    const wrappedKeys = postgresWrappedKeys(database)
-    const vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
-    const codeHash = createCodeHash({
-      pepperOf: (organizationId) => vault.codePepper(organizationId),
-      threadFile: codeHashThreadFile(),
-      atOnce: config.processes > 1 ? 1 : Math.max(1, availableParallelism() - 1),
-    })
-    closing.push(() => codeHash.close())
+    const keys = openKeys(config, database)
+    closing.push(() => keys.codeHash.close())
     return {
-      organizations: postgresOrganizations(database),
-      apiKeys: postgresApiKeys(database),
-      accounts: postgresAccounts(database),
-      profiles: postgresProfiles(database),
-      profileLinks: postgresProfileLinks(database),
-      pendingActions: postgresPendingActions(database),
-      authentications: postgresAuthentications(database),
-      attemptLog: postgresAttemptLog(database),
-      statistics: postgresStatistics(database),
-      policies: postgresPolicies(database),
-      usage: postgresUsage(database),
-      directory: postgresDirectory(database),
-      alerts: postgresAlerts(database),
-      notifications: postgresNotifications(database),
-      outbox: postgresOutbox(database),
-      attemptLocks: postgresAttemptLocks(database),
+      ...postgresStores(database),
+      ...keys,
       sessions: redis?.sessions ?? postgresSessions(database),
       rateAccounts: redis?.rateAccounts ?? null,
       endSessionsOf: async (organizationId) => redis?.endEverySession(organizationId),
@@ -236,28 +191,14 @@ export async function openStores(
         await endEverySession(database)
         await redis?.endEverySession()
       },
-      invalidPatterns: postgresInvalidPatterns(database),
-      securityCodes: postgresSecurityCodes(database),
-      codeHash,
-      typingWords: postgresTypingWords(database),
-      preferredLanguages: postgresPreferredLanguages(database),
       geography: openGeography(config.geography),
-      jobQueue: postgresJobQueue(database),
-      exports: postgresExports(database),
-      retention: postgresRetention(database),
-      erasures: postgresErasures(database),
-      userLog: postgresUserLog(database),
-      vault,
-      keyRing,
-      keyWrap,
-      wrappedKeys,
       ports: portsOf(url, config.redisUrl),
       clock,
       checks: [
         { name: 'PostgreSQL', ping: pingDatabase },
         ...(redis === null ? [] : [{ name: 'Redis', ping: clock.compared('Redis', () => redis.ping()) }]),
       ],
-      embedded: embedded !== null,
+      embedded,
       migrated,
       backupRoleSql: () => backupRoleSql(primary),
       close,
@@ -268,6 +209,82 @@ export async function openStores(
   }
 }
 
+/** Starts the embedded database or finds the configured one, checks or migrates its schema, and connects. */
+async function openDatabase(
+  config: Config,
+  log: Logger,
+  supervised: boolean,
+  schema: SchemaChoice,
+  closing: (() => Promise<void>)[],
+) {
+  const say = (line: string) => log.info(line)
+  const embedded =
+    config.databaseUrl === null
+      ? await startEmbedded({
+          dataFolder: config.dataFolder,
+          connections: connectionsFor(config),
+          watched: !supervised,
+          log: say,
+        })
+      : null
+  if (embedded !== null) closing.push(() => embedded.stop())
+  const url = embedded?.url ?? config.databaseUrl ?? ''
+  const primary = await primaryOf(url)
+  const migrated = await atVersion(primary, schema, say).catch((error: unknown) => {
+    throw databaseFault(error)
+  })
+  const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
+  const warn = (line: string) => log.warn(line)
+  const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
+  closing.push(() => database.close())
+  return { url, primary, embedded: embedded !== null, migrated, database }
+}
+
+/** Encryption keys, and what uses them. */
+function openKeys(config: Config, database: Database) {
+  const keyRing =
+    config.encryptionKey === null
+      ? keyFile(config.dataFolder)
+      : givenKeys(config.encryptionKey, config.encryptionKeysPrevious)
+  const keyWrap = createKeyWrap(keyRing)
+  const wrappedKeys = postgresWrappedKeys(database)
+  const vault = createVault({ keyWrap, wrappedKeyOf: (organizationId) => wrappedKeys.find(organizationId) })
+  const codeHash = createCodeHash({
+    pepperOf: (organizationId) => vault.codePepper(organizationId),
+    threadFile: codeHashThreadFile(),
+    atOnce: config.processes > 1 ? 1 : Math.max(1, availableParallelism() - 1),
+  })
+  return { keyRing, keyWrap, wrappedKeys, vault, codeHash }
+}
+
+const postgresStores = (database: Database) => ({
+  organizations: postgresOrganizations(database),
+  apiKeys: postgresApiKeys(database),
+  accounts: postgresAccounts(database),
+  profiles: postgresProfiles(database),
+  profileLinks: postgresProfileLinks(database),
+  pendingActions: postgresPendingActions(database),
+  authentications: postgresAuthentications(database),
+  attemptLog: postgresAttemptLog(database),
+  statistics: postgresStatistics(database),
+  policies: postgresPolicies(database),
+  usage: postgresUsage(database),
+  directory: postgresDirectory(database),
+  alerts: postgresAlerts(database),
+  notifications: postgresNotifications(database),
+  outbox: postgresOutbox(database),
+  attemptLocks: postgresAttemptLocks(database),
+  invalidPatterns: postgresInvalidPatterns(database),
+  securityCodes: postgresSecurityCodes(database),
+  typingWords: postgresTypingWords(database),
+  preferredLanguages: postgresPreferredLanguages(database),
+  jobQueue: postgresJobQueue(database),
+  exports: postgresExports(database),
+  retention: postgresRetention(database),
+  erasures: postgresErasures(database),
+  userLog: postgresUserLog(database),
+})
+
 /** Names of the migrations applied: none unless `schema` is `migrate`. */
 async function atVersion(primary: string, schema: SchemaChoice, log: (line: string) => void): Promise<string[]> {
   if (schema === 'migrate') return await migrate(primary, log)
@@ -275,7 +292,7 @@ async function atVersion(primary: string, schema: SchemaChoice, log: (line: stri
   return []
 }
 
-/** Nothing is served by this machine's own clock. The first connection may take longer than any word after it. */
+/** Waits for the database's clock, because no call may use this machine's. The first connection may be slow. */
 async function untilHeard(ping: () => Promise<void>): Promise<void> {
   for (let left = FIRST_PINGS; ; left--) {
     try {
@@ -287,7 +304,7 @@ async function untilHeard(ping: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Of several servers the one that takes writes. */
+/** The server that takes writes. */
 async function primaryOf(url: string): Promise<string> {
   const [only, ...others] = serversOf(url)
   if (only !== undefined && others.length === 0) return only
@@ -305,7 +322,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
 
-/** An error of the first connection as a sentence, where an operator can mend it; else the error itself. */
+/** An error of the first connection as an error for the operator, if it is a known one; else the error itself. */
 function databaseFault(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
@@ -323,7 +340,7 @@ function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
   return new Set([...servers, ...nodes.map((node) => portOf(node, 6379))])
 }
 
-/** Loaded only where it is used: the client's modules take 190 ms of a start. */
+/** Loads the client only if Redis is used: its modules take 190 ms of a start. */
 async function openRedis(url: string, log: (line: string) => void) {
   const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }] = await Promise.all([
     import('../storage/redis/client.js'),

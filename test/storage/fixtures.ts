@@ -94,7 +94,7 @@ export function attempt(of: Person, changes: Partial<AttemptRecord> = {}): Attem
   }
 }
 
-/** The row: an attempt without the member after it and the checks of its commit. */
+/** The stored row: the attempt without the member's new state and the checks of its commit. */
 export function authenticationOf(attempt: AttemptRecord): Authentication {
   const {
     counters: _,
@@ -110,7 +110,7 @@ export function authenticationOf(attempt: AttemptRecord): Authentication {
 
 export const sha256Hex = () => createHash('sha256').update(randomBytes(32)).digest('hex')
 
-/** Looks until it is so; nothing sleeps for a guessed time. */
+/** Polls until `isSo`; throws after `patienceMs`. */
 export async function until(isSo: () => Promise<boolean>, patienceMs = 5000): Promise<void> {
   for (const deadline = Date.now() + patienceMs; !(await isSo()); ) {
     if (Date.now() > deadline) throw new Error(`not so within ${patienceMs} ms`)

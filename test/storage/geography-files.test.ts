@@ -21,7 +21,7 @@ const place = (latitude: number, longitude: number, more: object = {}) => ({
 })
 
 describe("the operator's files", () => {
-  it('say where an address is, with the accuracy of the database, and whose it is', () => {
+  it('give the place of an address, with the database’s accuracy, and its network', () => {
     const geography = openGeography({
       places: file(
         'places.mmdb',
@@ -50,12 +50,12 @@ describe("the operator's files", () => {
     expect(geography.look('2001:db8:0:0:0:0:0:1').anonymizer).toBe(true)
   })
 
-  it('that are not there say nothing: null, not no', () => {
+  it('give null, not false, if absent', () => {
     const geography = openGeography({ places: null, networks: null, anonymizers: null })
     expect(geography.look('203.0.113.7')).toEqual({ place: null, network: null, anonymizer: null })
   })
 
-  it('that cannot be read stop the start with a sentence that names them', () => {
+  it('stop the start with an error that names them, if they cannot be read', () => {
     const none = { places: null, networks: null, anonymizers: null }
     expect(() => openGeography({ ...none, places: file('bad.mmdb', 'nothing') })).toThrow('bad.mmdb is no MMDB file')
     expect(() => openGeography({ ...none, anonymizers: file('bad.txt', '1.2.3.4\nhere') })).toThrow('bad.txt, line 2')

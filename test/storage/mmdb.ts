@@ -1,4 +1,4 @@
-/** A MaxMind DB file (format 2.0, IPv4, 24-bit records) of a few networks: enough to be read by a real reader. */
+/** A MaxMind DB file (format 2.0, IPv4, 24-bit records) of a few networks, for a real reader. */
 type MmdbValue =
   | string
   | number
@@ -29,7 +29,7 @@ function encoded(value: MmdbValue): number[] {
   return [...control(7, entries.length), ...entries.flatMap(([key, of]) => [...encoded(key), ...encoded(of)])]
 }
 
-/** `networks` by their CIDR, none within another. */
+/** `networks` by CIDR; none contains another. */
 export function mmdb(type: string, networks: Readonly<Record<string, MmdbValue>>): Uint8Array {
   const nodes: [number | null, number | null][] = [[null, null]]
   const data: number[] = []

@@ -5,18 +5,18 @@ import { connectRedis, type Redis } from '../../src/storage/redis/client.js'
 import { redisRateAccounts } from '../../src/storage/redis/rate-account.js'
 
 function contract(accounts: () => RateAccounts): void {
-  it('adds up what is spent, and forgets what time has paid', async () => {
+  it('adds up what is spent, minus the time that has passed', async () => {
     const key = randomUUID()
     const first = await accounts().spend('o', key, 60_000)
     expect(first).toBe(60_000)
     const second = await accounts().spend('o', key, 60_000)
-    // As much less as time has passed.
+    // Less by the time that has passed.
     expect(second).toBeGreaterThan(60_000)
     expect(second).toBeLessThanOrEqual(120_000)
     expect(await accounts().spend('o', randomUUID(), 0.25)).toBeCloseTo(0.25, 2)
   })
 
-  it('loses nothing of what comes at once', async () => {
+  it('loses no concurrent call', async () => {
     const key = randomUUID()
     const all = await Promise.all(Array.from({ length: 50 }, () => accounts().spend('o', key, 10_000)))
     expect(Math.max(...all)).toBeGreaterThan(50 * 10_000 - 10_000)

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { SessionStore } from '../../src/storage/session.js'
 import { sha256Hex, until } from './fixtures.js'
 
-/** What every session store promises; `store()` is one on a real server, `organizationId()` one it may write under. */
+/** The contract of every session store. `store()` is one on a real server; `organizationId()` exists in it. */
 export function sessionContract(store: () => SessionStore, organizationId: () => string): void {
   const lifetimeMs = 900_000
   let org: string
@@ -31,7 +31,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       })
     })
 
-    it('knows how new its member was when it began, whoever asks', async () => {
+    it('keeps the version of its member at its creation', async () => {
       await mint({ memberVersion: 7 })
       expect((await store().find(org, userRef, sha256))?.memberVersion).toBe(7)
       expect((await store().reserve(org, userRef, sha256, 'biometric', 3))?.session.memberVersion).toBe(7)
@@ -55,7 +55,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
 
-    it('remembers that typing has failed in it', async () => {
+    it('stores that typing has failed in it', async () => {
       await mint()
       await store().markTypingFailed(org, userRef, sha256)
       expect((await store().find(org, userRef, sha256))?.used.typingFailed).toBe(true)
@@ -64,7 +64,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       })
     })
 
-    it('remembers the pending action that it has reported last', async () => {
+    it('stores the pending action that it reported last', async () => {
       await mint()
       const actions = [uuid(), uuid()]
       for (const action of actions) await store().markReported(org, userRef, sha256, action)
@@ -74,7 +74,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       await store().markReported(org, userRef, sha256Hex(), uuid())
     })
 
-    it('takes one member and no other', async () => {
+    it('is bound to one member only', async () => {
       await mint({ memberRef: null })
       expect((await store().find(org, userRef, sha256))?.memberRef).toBeNull()
       expect(await store().designate(org, userRef, sha256, 'bo')).toBe(true)
@@ -99,7 +99,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().reserve(org, userRef, sha256, 'security_code', 3)).toMatchObject({ outcome: 'reserved' })
     })
 
-    it('knows how many the user has had, in whatever session', async () => {
+    it('counts the user’s reservations in all sessions', async () => {
       const other = sha256Hex()
       await mint()
       await mint({ sha256: other })
@@ -117,7 +117,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().reserve(org, userRef, sha256, 'biometric', 3)).toMatchObject({ nth: 1 })
     })
 
-    it('is given to three of a hundred at once', async () => {
+    it('is given to three of a hundred concurrent calls', async () => {
       await mint()
       const all = await Promise.all(
         Array.from({ length: 100 }, () => store().reserve(org, userRef, sha256, 'biometric', 3)),
@@ -125,7 +125,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(all.filter((one) => one?.outcome === 'reserved')).toHaveLength(3)
     })
 
-    it('is given back by release, and never below none', async () => {
+    it('is undone by release, never below zero', async () => {
       await mint()
       await store().reserve(org, userRef, sha256, 'biometric', 3)
       await store().release(org, userRef, sha256, 'biometric')
@@ -138,7 +138,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
     const implicit = (changes: { lifetimeMs?: number; memberRef?: string } = {}) =>
       store().mintImplicit(org, { sha256: sha256Hex(), userRef, memberRef: 'bo', lifetimeMs, ...changes })
 
-    it('is one for a hundred who ask at once, and is found like another', async () => {
+    it('is one for a hundred concurrent calls, and is found like any session', async () => {
       const all = await Promise.all(Array.from({ length: 100 }, () => implicit()))
       expect(new Set(all.map((one) => one.sha256)).size).toBe(1)
       const used = { biometric: 0, security_code: 0, typingFailed: false }
@@ -147,7 +147,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, userRef, all[0]?.sha256 ?? '')).toEqual(session)
     })
 
-    it('keeps its attempts and its end, however often it is asked for', async () => {
+    it('keeps its attempts and its end, however often it is requested', async () => {
       const { sha256, remainingMs } = await implicit()
       expect(remainingMs).toBeGreaterThan(lifetimeMs - 60_000)
       expect(remainingMs).toBeLessThanOrEqual(lifetimeMs)
@@ -157,16 +157,16 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(again.remainingMs).toBeLessThanOrEqual(remainingMs)
     })
 
-    it('is another for another member, and not one that was minted', async () => {
+    it('differs between members, and is never a minted one', async () => {
       await mint({ memberRef: 'bo' })
       const [bo, cy] = [await implicit(), await implicit({ memberRef: 'cy' })]
       expect(new Set([sha256, bo.sha256, cy.sha256]).size).toBe(3)
     })
 
-    it('is a new one, unused, after its lifetime, its end, and the end of all', async () => {
+    it('is a new, unused one after its lifetime, its end, and the end of all', async () => {
       const first = await implicit({ lifetimeMs: 60 })
       await store().reserve(org, userRef, first.sha256, 'biometric', 3)
-      // What had failed in an expired one once opened the code in the next, where typing comes first.
+      // Regression: a failure in an expired session opened the code in the next one, under a policy that wants typing first.
       await store().markTypingFailed(org, userRef, first.sha256)
       await store().markReported(org, userRef, first.sha256, uuid())
       await until(async () => (await store().find(org, userRef, first.sha256)) === null)
@@ -190,7 +190,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
   })
 
   describe('end', () => {
-    it('ends that session and no other; a session that is gone stays gone', async () => {
+    it('ends that session only, and is idempotent', async () => {
       const other = sha256Hex()
       await mint()
       await mint({ sha256: other })
@@ -204,7 +204,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
   })
 
   describe('endAll', () => {
-    it('ends every session of the user but the excepted one', async () => {
+    it('ends every session of the user except the given one', async () => {
       const others = [sha256Hex(), sha256Hex()]
       await mint()
       for (const other of others) await mint({ sha256: other })
@@ -215,7 +215,7 @@ export function sessionContract(store: () => SessionStore, organizationId: () =>
       expect(await store().find(org, userRef, sha256)).toBeNull()
     })
 
-    it('of one member leaves the sessions of another', async () => {
+    it('of one member keeps the sessions of another', async () => {
       const [bo, cy, nobody] = [sha256Hex(), sha256Hex(), sha256Hex()]
       await mint({ sha256: bo, memberRef: 'bo' })
       await mint({ sha256: cy, memberRef: 'cy' })

@@ -26,8 +26,8 @@ describe('sessions in postgres', () => {
     () => organizationId,
   )
 
-  // Once each sign-in deleted some, and looked through all that were live to find them.
-  it('stay when they have expired until the sweep, which takes no live one', async () => {
+  // Regression: each sign-in deleted some, and scanned all live sessions to find them.
+  it('stay after expiry until the sweep, which deletes no live one', async () => {
     const sessions = postgresSessions(database)
     const userRef = `user-${sha256Hex()}`
     const stored = () =>
@@ -53,7 +53,7 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
     () => '019a0000-0000-7000-8000-000000000001',
   )
 
-  it('leave no key behind that names their user, once all are ended', async () => {
+  it('leave no key with their user’s name once all are ended', async () => {
     const [org, userRef] = ['019a0000-0000-7000-8000-000000000002', `user-${sha256Hex()}`]
     const sessions = redisSessions(redis)
     const minted = { sha256: sha256Hex(), userRef, memberRef: 'bo', lifetimeMs: 900_000 }
@@ -70,7 +70,7 @@ describe.skipIf(inject('redisUrl') === null)('sessions in redis', () => {
 })
 
 describe('keys in redis', () => {
-  it('of one user all carry the tag that puts them into one slot of a cluster', () => {
+  it('of one user all have the hash tag of one slot of a cluster', () => {
     const keys = [sha256Hex(), sha256Hex()].map((sha256) => sessionKey('org', 'ada+1@x.y', sha256))
     keys.push(indexKey('org', 'ada+1@x.y'), implicitKey('org', 'ada+1@x.y', 'bo'), attemptsKey('org', 'ada+1@x.y'))
     expect(new Set(keys.map((key) => /\{(.+?)\}/.exec(key)?.[1]))).toEqual(new Set(['org:ada+1@x.y']))

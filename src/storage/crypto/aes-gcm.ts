@@ -7,12 +7,12 @@ const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
 const newNonce = randomPool(NONCE_BYTES)
 
-/** What a text is bound to: JSON of an array, so that no two lists of parts are ever the same bytes. */
+/** The binding of a ciphertext: JSON of an array, so that different lists of parts never have the same bytes. */
 export const context = (...parts: (string | number)[]): Uint8Array => Buffer.from(JSON.stringify(parts))
 
 /**
  * AES-256-GCM (NIST SP 800-38D) with a random nonce: version byte, 12-byte nonce, ciphertext, 16-byte tag. `bound` is
- * not in it, but is needed to open it.
+ * not part of the result, but decryption needs it.
  */
 export function encrypt(key: Uint8Array, bound: Uint8Array, plain: Uint8Array): Uint8Array {
   const nonce = newNonce()
@@ -20,7 +20,7 @@ export function encrypt(key: Uint8Array, bound: Uint8Array, plain: Uint8Array): 
   return Buffer.concat([Uint8Array.of(VERSION), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Null where the bytes are no such text under this key and binding. */
+/** Null if the bytes are no ciphertext under this key and binding. */
 export function decrypt(key: Uint8Array, bound: Uint8Array, sealed: Uint8Array): Uint8Array | null {
   if (sealed.length < HEAD_BYTES + TAG_BYTES || sealed[0] !== VERSION) return null
   const end = sealed.length - TAG_BYTES

@@ -4,41 +4,41 @@ import { Refusal } from '../../domain/refusal.js'
 import type { CodeHash, CodeOwner } from '../code-hash.js'
 import type { HashTask } from './code-hash-task.js'
 
-/** argon2id as OWASP's Password Storage Cheat Sheet has it at the least: 19 MiB, two passes, one lane. */
+/** argon2id at the minimum of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-/** A hash takes a core for about 23 ms: two at once leave the others to the typing. */
+/** A hash takes a core for about 23 ms: with two at once, the other cores serve typing. */
 const AT_ONCE_MAX = 2
-/** A core computes 40 hashes a second, so the last one waits 1.6 s, four times that while typing is served, half of it where there are two at once. */
+/** A core computes 40 hashes a second, so the last one waits 1.6 s; four times that during typing, half of it with two at once. */
 const WAITING_MAX = 64
 /**
- * A hash moves 19 MiB through caches that the typing shares, which no priority spares it: while this process is busy, so many
- * times as long as a hash took passes before the next one. Beside 500 codes a second the 99th percentile of typing was then
- * 1.2 to 1.7 times what it is alone, in four runs; without rests 1.6 to 1.8 times.
+ * A hash moves 19 MiB through caches that typing shares, and a low priority does not prevent that. So while this process is
+ * busy, the next hash waits this many times the duration of the last one. During 500 codes a second, the 99th percentile of
+ * typing was then 1.2 to 1.7 times its value without codes, in four runs; without rests 1.6 to 1.8 times.
  */
 const RESTS_MAX = 3
-/** Share of its thread's time from which this process counts as busy; below, rests are shorter in proportion. */
+/** Event loop utilization from which this process counts as busy; below, rests are shorter in proportion. */
 const BUSY = 3 / 8
 const RETRY_AFTER_S = 1
-/** A hash of no code under `COST`: the salt and the digest are zeros, which HMAC never meets. */
+/** A hash under `COST` that no code matches: salt and digest are zeros. */
 const NOBODYS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 interface Needs {
-  /** 32 bytes of the organization that lie in no database unencrypted. */
+  /** 32 bytes of the organization; no database has them unencrypted. */
   pepperOf(organizationId: string): Promise<Uint8Array>
   /** The compiled `code-hash-thread.ts`. */
   readonly threadFile: string
-  /** Hashes at once, two at the most: fewer where this process is one of several on its machine, or has few cores. */
+  /** Concurrent hashes, at most two: fewer if this process is one of several on its machine, or has few cores. */
   readonly atOnce?: number
 }
 
-/** A thread without work ends after so long: where nobody uses codes there is none. */
+/** An idle thread ends after this, so a deployment without codes has none. */
 const IDLE_MS = 60_000
-/** Typing waits for milliseconds, a code for its hash anyway: where both want a core, typing gets nine tenths (Linux). */
+/** Typing takes milliseconds, a code waits for its hash anyway: if both need a core, typing gets nine tenths (Linux). */
 const NICER = 10
 
 /**
- * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone lets
- * nobody try the few codes there are. Computed on threads of a lower priority than everything else here.
+ * argon2id over HMAC-SHA256 of the code and its owner under the organization's pepper: a stolen database alone does not
+ * allow guessing the few possible codes. Runs on threads with a lower priority than all others of the process.
  */
 export function createCodeHash({
   pepperOf,
@@ -54,10 +54,10 @@ export function createCodeHash({
     idleTimeout: IDLE_MS,
     niceIncrement: NICER,
   })
-  // A thread that breaks while idle is replaced; unheard, the event would end the process.
+  // A thread that breaks while idle is replaced. Without a listener, the event would end the process.
   threads.on('error', () => {})
   const compute = (task: HashTask) => threads.run(task)
-  // As text: the package's verify reads bytes as UTF-8. The pepper comes first, so that nobody holds a turn and waits for it.
+  // As text: the package's verify reads bytes as UTF-8. The pepper is read before the queue, so that no place waits for it.
   const peppered = async ({ organizationId, memberId }: CodeOwner, code: string) =>
     createHmac('sha256', await pepperOf(organizationId))
       .update(JSON.stringify([organizationId, memberId, code]))
@@ -75,7 +75,7 @@ export function createCodeHash({
   }
 }
 
-/** Of this thread since the last time it was asked, 0 to 1. */
+/** Event loop utilization of this thread since the last call, 0 to 1. */
 function utilization(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {
@@ -86,15 +86,15 @@ function utilization(): () => number {
   }
 }
 
-/** How long, in ms, the place of a hash stays empty that took so long. */
+/** Time, ms, for which a place stays empty after a hash that took `workedMs`. */
 export const restOf =
   (busy: () => number) =>
   (workedMs: number): number =>
     workedMs * RESTS_MAX * Math.min(1, busy() / BUSY)
 
 /**
- * Runs at most `atOnce` tasks, the others in the order they came; past `waiting` of them it refuses. The place of one that
- * ended stays empty for what `restMs` makes of its time.
+ * Runs at most `atOnce` tasks concurrently, further ones in order of arrival; refuses if `waiting` tasks wait. After a task,
+ * its place stays empty for `restMs` of the task's duration.
  */
 export function limited(
   atOnce: number,
@@ -108,7 +108,7 @@ export function limited(
       if (queue.length >= waiting) {
         throw new Refusal('rate-limited', 'too many security codes at once: try again shortly', RETRY_AFTER_S)
       }
-      // Whoever ends hands its place over, so `running` stays as it is.
+      // A task that ends hands over its place, so `running` is unchanged.
       await new Promise<void>((resolve) => queue.push(resolve))
     } else running += 1
     const begun = performance.now()

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-/** Gives `size` random bytes, the caller's, `count` of them drawn at a time: one by one each draw takes some microseconds. */
+/** Returns `size` random bytes, owned by the caller, from a pool of `count`: single draws take some microseconds each. */
 export function randomPool(size: number, count = 256): () => Uint8Array {
   const pool = new Uint8Array(size * count)
   let used = pool.length

@@ -9,7 +9,7 @@ interface VaultNeeds {
   wrappedKeyOf(organizationId: string): Promise<Uint8Array | null>
 }
 
-/** An organization's data key and what is derived from it. */
+/** An organization's data key and the keys derived from it. */
 interface Keys {
   readonly data: Uint8Array
   readonly replay: Uint8Array
@@ -17,17 +17,17 @@ interface Keys {
 }
 
 const KEY_BYTES = 32
-/** Organizations whose keys are kept in memory, about 500 bytes each; the oldest goes first. */
+/** Organizations whose keys are cached, about 500 bytes each; the oldest is dropped first. */
 const CACHED_MAX = 10_000
 
 /**
- * AES-256-GCM under each organization's data key, kept once it is unwrapped: a rotation of the encryption key changes the
- * wrapping and never the data key. Rejects with a plain Error where bytes or a data key do not open.
+ * AES-256-GCM under each organization's data key. Unwrapped data keys are cached: a rotation of the encryption key changes
+ * the wrapping and never the data key. Rejects with a plain Error if bytes or a data key do not open.
  */
 export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
   const cache = new Map<string, Promise<Keys>>()
 
-  /** Read again where its key is not held: a rotation may have ended between the look at the row and at the keys. */
+  /** Reads the row again if its key is not held: a rotation may have ended between the reads of row and keys. */
   async function dataKeyOf(organizationId: string): Promise<Uint8Array> {
     let refused: Uint8Array | null = null
     for (;;) {
@@ -48,7 +48,7 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
     if (cached !== undefined) return cached
     const keys = dataKeyOf(organizationId).then(derived)
     cache.set(organizationId, keys)
-    // A failure is not kept: the database may have been away.
+    // A failure is not cached: the database may have been unavailable.
     keys.catch(() => cache.delete(organizationId))
     const [oldest] = cache.keys()
     if (cache.size > CACHED_MAX && oldest !== undefined) cache.delete(oldest)
@@ -89,7 +89,7 @@ export function createVault({ keyWrap, wrappedKeyOf }: VaultNeeds): Vault {
   }
 }
 
-/** HKDF-SHA256 (RFC 5869), a label for each use. */
+/** HKDF-SHA256 (RFC 5869), with a label per use. */
 function derived(data: Uint8Array): Keys {
   const from = (label: string) => new Uint8Array(hkdfSync('sha256', data, '', label, KEY_BYTES))
   return { data, replay: from('keystride replay marks 1'), pepper: from('keystride security codes 1') }

@@ -14,15 +14,15 @@ interface Script {
 
 export interface Redis {
   /**
-   * Runs the script in one round trip (two where the server has not seen it yet). All keys must share a hash tag. Where
-   * `keys` lie apart because their slot is on its way to another node, it runs with `fewer` in their place, if given.
+   * Runs the script in one round trip (two if the server does not know it yet). All keys must share a hash tag. If `keys` are
+   * on two nodes because their slot is being moved, runs with `fewer` instead, if given.
    */
   run(script: Script, keys: readonly string[], args: readonly string[], fewer?: readonly string[]): Promise<unknown>
-  /** For every master in turn: `run` runs a script without keys there. */
+  /** Calls `work` for every master, one after the other; `run` runs a script without keys there. */
   onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
   /**
-   * Rejects where the server is out of reach, or takes no writes: full, read-only, or unable to save. What the clock of each
-   * master shows, epoch ms.
+   * Rejects if the server is out of reach, or takes no writes: full, read-only, or unable to save. Returns the clock of each
+   * master, epoch ms.
    */
   ping(): Promise<readonly number[]>
   close(): Promise<void>
@@ -35,17 +35,17 @@ interface RedisOptions {
 }
 
 const BEAT_MS = 25
-/** A round trip takes well under 1 ms: a server that takes this long is lost, and the caller is told so. */
+/** A round trip takes well under 1 ms: a server that takes this long counts as lost, and the call is refused. */
 const PATIENCE_MS = 150
-/** The first connection may have to wait for a server that starts beside us. */
+/** The first connection may have to wait for a server that starts at the same time. */
 const FIRST_CONNECT_MS = 5000
 
 export const script = (source: string): Script => ({ source, sha1: createHash('sha1').update(source).digest('hex') })
 
 /**
- * Connects, and from then on reconnects by itself; while away every call rejects with `Refusal('degraded')` at once.
- * Rejects with a plain sentence where the server cannot be reached within 5 s, is older than 7, or may evict keys: an
- * evicted session would hand out its attempts again.
+ * Connects, and from then on reconnects by itself; while disconnected, every call rejects with `Refusal('degraded')` at
+ * once. Rejects with an error for the operator if the server cannot be reached within 5 s, is older than 7, or may evict
+ * keys: an evicted session would restore its used attempts.
  */
 export async function connectRedis({ url, log = () => {} }: RedisOptions): Promise<Redis> {
   let lastLine = ''
@@ -96,7 +96,7 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
   }
 }
 
-/** Touches nothing, but as it does not forswear writing, a server that would refuse a write refuses it (Redis 7, EVAL). */
+/** Writes nothing. But a script without the flag `no-writes` is refused by a server that refuses writes (Redis 7, EVAL). */
 const PROBE = `#!lua
 local time = redis.call('time')
 return time[1] * 1000 + math.floor(time[2] / 1000)`
@@ -126,7 +126,7 @@ function parseUrl(url: string): { urls: string[]; cluster: boolean } {
   return { urls: given.map(String), cluster }
 }
 
-/** Why a server of this INFO cannot keep sessions; null where it can. INFO, because managed servers hide CONFIG. */
+/** Why a server with this INFO cannot keep sessions; null if it can. Reads INFO, because managed servers hide CONFIG. */
 function whyUnfit(info: string): string | null {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\s*$`, 'm').exec(info)?.[1] ?? ''
   if (Number.parseInt(field('redis_version'), 10) < 7)
@@ -136,13 +136,13 @@ function whyUnfit(info: string): string | null {
   return `this Redis evicts keys when full (maxmemory-policy ${policy}), which would forget used-up attempts: set maxmemory-policy noeviction`
 }
 
-/** Error replies that mean "not now"; any other one is a bug of ours. Keys that are not local are on the move (session.ts). */
+/** Error replies that mean "not now"; any other is a bug. Keys that are not local are being moved (session.ts). */
 const TRANSIENT =
   /^(LOADING|BUSY|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|UNBLOCKED)|access a non local key/
 
 const says = (word: string, error: unknown): boolean => error instanceof ErrorReply && error.message.startsWith(word)
 
-/** Gives up on commands that take too long: one timer for all, as one of its own costs more than a command. */
+/** Rejects commands that take too long. One timer serves all, because a timer per command costs more than the command. */
 function startPatience() {
   const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {

@@ -1,13 +1,13 @@
 import { createClient, createCluster, type RedisClusterOptions } from '@redis/client'
 import type { Client, NodeOptions } from './connection.js'
 
-/** How long after a connection broke, and how often from then on, the cluster is asked who is master now. */
+/** Delay after a broken connection, and interval from then on, until the cluster is asked for its masters. */
 const ASK_AGAIN_MS = 500
 
 /**
- * A Redis Cluster behind the interface of one node: keys lead to the master of their slot, MOVED and ASK are followed, and
- * after a fail-over the replica that was promoted is found by itself. `urls` are nodes to begin with; all others are asked
- * of these, and get the user, the password and the encryption of the first one.
+ * A Redis Cluster behind the interface of one node: keys select the master of their slot, MOVED and ASK are followed, and a
+ * promoted replica is found automatically. `urls` are the seed nodes; they report all others, which get the user, the
+ * password and the encryption of the first seed.
  */
 export function clusterClient(urls: readonly string[], node: NodeOptions, onError: (error: Error) => void): Client {
   const { username, password, protocol } = new URL(urls[0] ?? '')
@@ -27,7 +27,7 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
   client.on('node-error', onError)
   const masters = () => Promise.all(client.masters.map((master) => client.nodeClient(master)))
 
-  /** INFO of a node that no command goes to as yet. Null where it is away. */
+  /** INFO of a node that serves no commands yet. Null if it is unreachable. */
   async function infoOf(host: string, port: number): Promise<string | null> {
     const replica = createClient({ ...defaults, socket: { ...defaults.socket, host, port, reconnectStrategy: false } })
     replica.on('error', () => {})
@@ -61,7 +61,7 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
     async probe(source) {
       const probes = (await masters()).map(async (master) => {
         const [info, given] = await Promise.all([master.clusterInfo(), master.eval(source)])
-        // A master that misses others answers what names no key, and refuses what does.
+        // A master of a broken cluster still answers commands without keys.
         if (!/^cluster_state:ok/m.test(info)) throw new Error('the cluster is down')
         return given
       })
@@ -71,7 +71,7 @@ export function clusterClient(urls: readonly string[], node: NodeOptions, onErro
   }
 }
 
-/** Whoever may become master, out of a reply of `cluster nodes`: a row a node, `id host:port@bus[,name] flags ...`. */
+/** The replicas in a reply of `cluster nodes`, which has one row per node: `id host:port@bus[,name] flags ...`. */
 function replicasIn(nodes: string): { host: string; port: number }[] {
   return nodes.split('\n').flatMap((row) => {
     const [, address = '', flags = ''] = row.split(' ')

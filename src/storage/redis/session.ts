@@ -4,10 +4,9 @@ import { type Redis, script } from './client.js'
 
 /**
  * Sessions in Redis. A session is a hash (`m` member, `b` and `c` attempts used, `f` typing has failed,
- * `p` pending action reported, `v` the member's row version) that expires by itself. Of an account a sorted set tells which
- * there are, and a number how many attempts were reserved lately; a key a member tells which of them is its implicit one.
- * All keys of a user carry one hash tag, so that a script works on one node of a cluster. Every method is one script: one
- * round trip, and atomic.
+ * `p` pending action reported, `v` the member's row version) that expires by itself. Per account, a sorted set indexes the
+ * sessions, and a number counts recent reservations; per member, a key names the implicit session. All keys of a user have
+ * one hash tag, so that a script works on one node of a cluster. Every method is one script: one round trip, and atomic.
  */
 export function redisSessions(redis: Redis): SessionStore {
   return {
@@ -78,7 +77,7 @@ export const endEverySession = (redis: Redis, organizationId = ''): Promise<void
     while (cursor !== '0')
   })
 
-/** The hash tag: what stands in braces alone decides a key's slot. A userRef holds no brace. */
+/** The hash tag: only the text in braces decides a key's slot. A userRef contains no brace. */
 const tag = (organizationId: string, userRef: string) => `ks:{${organizationId}:${userRef}}:`
 export const sessionKey = (organizationId: string, userRef: string, sha256: string) =>
   `${tag(organizationId, userRef)}session:${sha256}`
@@ -102,9 +101,9 @@ function toSession(userRef: string, [member, biometric, code, failed, reported, 
   }
 }
 
-// A session without `m` does not exist: no script below may create one that has expired.
+// A session without `m` does not exist: no script below may recreate an expired one.
 
-/** Lua: makes a session and enters it in the index. */
+/** Lua: creates a session and adds it to the index. */
 const MINTING = `
   local function mint(key, index, sha256, member, lifetime, version)
     redis.call('hset', key, 'm', member, 'b', 0, 'c', 0, 'f', '', 'p', '', 'v', version)
@@ -171,11 +170,11 @@ const MARK = script(`
   if redis.call('exists', KEYS[1]) == 1 then redis.call('hset', KEYS[1], ARGV[1], ARGV[2]) end
   return 1`)
 
-// Where a script is given the beginning of its keys, the keys are not among KEYS, which only their hash tag allows: they
-// lie in the slot of the index. While that slot moves to another node of a cluster, some may not have arrived: a session
-// that the index knows and this node does not is there still, and is not to be taken for ended.
+// Scripts that get a prefix of keys use keys outside of KEYS. Their common hash tag allows it: they are in the slot of the
+// index. While that slot moves to another node of a cluster, some keys may not have arrived: a session that is in the index
+// but not on this node still exists, and must not count as ended.
 
-/** Lua: ends a session, and with it the mark that it is its member's implicit one. */
+/** Lua: ends a session, and deletes its member's implicit key if it names this session. */
 const ENDING = `
   local time = redis.call('time')
   local lives = time[1] * 1000 + math.floor(time[2] / 1000) + 10
@@ -198,7 +197,7 @@ const END = script(`${ENDING}
 const END_ALL = script(`${ENDING}
   local index = redis.call('zrange', KEYS[1], 0, -1)
   local members = {}
-  -- All are looked at before one ends: what is refused has ended none.
+  -- All are checked before one ends: a refused call has ended none.
   for _, sha256 in ipairs(index) do
     local member = redis.call('hget', ARGV[1] .. sha256, 'm')
     if not member and away(KEYS[1], sha256) then return AWAY end

@@ -16,7 +16,7 @@ const codeHash = codeHashOf(peppers(7))
 afterAll(() => Promise.all(made.map((one) => one.close())))
 
 describe('code hash', () => {
-  it('is argon2id at 19 MiB, 2 passes, 1 lane, salted, and matches its code only', async () => {
+  it('is argon2id with 19 MiB, 2 passes, 1 lane and a salt, and matches its code only', async () => {
     const [kept, again] = [await codeHash.hash(ada, '749205'), await codeHash.hash(ada, '749205')]
     expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(again).not.toBe(kept)
@@ -24,7 +24,7 @@ describe('code hash', () => {
     expect(await codeHash.matches(ada, '749206', kept)).toBe(false)
   })
 
-  it('matches under no other member, organization or pepper', async () => {
+  it('matches for no other member, organization or pepper', async () => {
     const kept = await codeHash.hash(ada, '749205')
     expect(await codeHash.matches({ ...ada, memberId: 'bob' }, '749205', kept)).toBe(false)
     expect(await codeHash.matches({ ...ada, organizationId: 'p' }, '749205', kept)).toBe(false)
@@ -32,7 +32,7 @@ describe('code hash', () => {
     expect(await other.matches(ada, '749205', kept)).toBe(false)
   })
 
-  it('takes priority from its own threads alone', async () => {
+  it('lowers the priority of its own threads only', async () => {
     await codeHash.hash(ada, '749205')
     const nice = (thread: string) =>
       Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16])
@@ -43,7 +43,7 @@ describe('code hash', () => {
     expect(Math.max(...priorities)).toBe(Math.min(19, getPriority() + 10))
   })
 
-  it('asks for the pepper of the organization, and computes nothing where there is none', async () => {
+  it('reads the pepper of the organization, and computes nothing without one', async () => {
     const asked: string[] = []
     const bare = createCodeHash({
       pepperOf: (organizationId) => {
@@ -58,7 +58,7 @@ describe('code hash', () => {
     expect(asked).toEqual(['o', 'o'])
   })
 
-  it('computes as much where there is no code, and matches nothing', async () => {
+  it('takes the same time without a code, and matches nothing', async () => {
     const kept = await codeHash.hash(ada, '749205')
     const medianMs = async (stored: string | null) => {
       const times: number[] = []
@@ -75,7 +75,7 @@ describe('code hash', () => {
 })
 
 describe('limited', () => {
-  it('runs two at once, the rest in order, and refuses past the queue', async () => {
+  it('runs two at once, the others in order, and refuses beyond the queue', async () => {
     const inTurn = limited(2, 3)
     const done: (() => void)[] = []
     const begun: number[] = []
@@ -97,14 +97,14 @@ describe('limited', () => {
     expect(await more).toBe(6)
   })
 
-  it('hands the place on where a task fails', async () => {
+  it('hands over the place of a failed task', async () => {
     const inTurn = limited(1, 1)
     const [failed, after] = [inTurn(() => Promise.reject(new Error('no'))), inTurn(async () => 1)]
     await expect(failed).rejects.toThrow('no')
     expect(await after).toBe(1)
   })
 
-  it('answers at once, and leaves the place empty for as long as it is told', async () => {
+  it('answers at once, and leaves the place empty during the rest', async () => {
     const rests: number[] = []
     const inTurn = limited(1, 1, (workedMs) => {
       rests.push(workedMs)
@@ -121,7 +121,7 @@ describe('limited', () => {
 })
 
 describe('rest after a hash', () => {
-  it('is three times as long as the hash where the process is busy, none where it is idle', () => {
+  it('is three times as long as the hash in a busy process, and zero in an idle one', () => {
     expect([0, 0.1875, 0.375, 1].map((busy) => restOf(() => busy)(20))).toEqual([0, 30, 60, 60])
   })
 })

@@ -15,7 +15,7 @@ afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }))
 const lines = () => readFileSync(file, 'utf8').trim().split('\n')
 
 describe('the key file', () => {
-  it('is made with one key of 32 bytes, for its owner only, and found again', () => {
+  it('is made with one key of 32 bytes, readable by its owner only, and read again', () => {
     const { id, bytes } = keyFile(folder).present()
     expect(bytes).toHaveLength(32)
     expect(id).toMatch(/^[0-9a-f]{16}$/)
@@ -25,7 +25,7 @@ describe('the key file', () => {
     expect(readdirSync(folder)).toEqual(['encryption.key'])
   })
 
-  it('takes a new key in front of the old one, and drops what is in use no more', () => {
+  it('puts a new key before the old one, and drops keys that are not in use', () => {
     const ring = keyFile(folder)
     const old = ring.present().id
     expect(ring.change?.begin()).toBe('begun')
@@ -38,7 +38,7 @@ describe('the key file', () => {
     expect(readdirSync(folder)).toEqual(['encryption.key'])
   })
 
-  it('goes on with a change that was begun and not ended', () => {
+  it('resumes a change that was begun and not ended', () => {
     keyFile(folder).change?.begin()
     const before = lines()
     const ring = keyFile(folder)
@@ -46,7 +46,7 @@ describe('the key file', () => {
     expect(lines()).toEqual(before)
   })
 
-  it('heeds no draft that a kill left beside it, and writes over it', () => {
+  it('ignores a draft that a kill left, and overwrites it', () => {
     const ring = keyFile(folder)
     const old = ring.present().id
     writeFileSync(`${file}.next`, 'half a k')
@@ -60,14 +60,14 @@ describe('the key file', () => {
     expect(readdirSync(folder)).toEqual(['encryption.key'])
   })
 
-  it('keeps the present key whatever is in use', () => {
+  it('keeps the present key if none is in use', () => {
     const ring = keyFile(folder)
     const { id } = ring.present()
     expect(ring.change?.end(new Set())).toEqual([])
     expect(ring.present().id).toBe(id)
   })
 
-  it('is read again by a process that is asked for a key it does not know, and by all that wrap', () => {
+  it('is read again for an unknown key, and before each wrap', () => {
     const [service, command] = [keyFile(folder), keyFile(folder)]
     command.change?.begin()
     const fresh = command.present()
@@ -78,7 +78,7 @@ describe('the key file', () => {
     expect(service.find('0000000000000000')).toBeNull()
   })
 
-  it('says which file holds no key, and never what it holds', () => {
+  it('reports the file without a key, and never its content', () => {
     keyFile(folder)
     writeFileSync(file, '')
     expect(() => keyFile(folder)).toThrow(`${file} holds no key`)

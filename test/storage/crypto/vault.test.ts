@@ -36,7 +36,7 @@ describe('a sealed sample', () => {
     },
   )
 
-  it('swapped with another one opens in none of 1,000 places, and in each of 200 where it belongs', async () => {
+  it('opens in each of its own 200 places, and in none of 1,000 places when swapped', async () => {
     const { vault, found } = vaultOf()
     for (const id of ['o0', 'o1', 'o2', 'o3']) found(id)
     const places = Array.from({ length: 200 }, (_, i) => ({
@@ -89,7 +89,7 @@ describe('a sealed sample', () => {
 })
 
 describe('a data key', () => {
-  it('under a key that is not held is refused by the id of that key', async () => {
+  it('under a key that is not held is refused with the id of that key', async () => {
     const ring = givenKeys(randomBytes(32))
     const { keys, found } = vaultOf(ring)
     found('one')
@@ -99,7 +99,7 @@ describe('a data key', () => {
     await expect(refused).rejects.toThrow(`${ring.present().id}, which this process does not hold`)
   })
 
-  it('opens under a previous key, and stays the same when it is wrapped anew', async () => {
+  it('opens under a previous key, and stays the same when it is rewrapped', async () => {
     const [old, fresh] = [randomBytes(32), randomBytes(32)]
     const { vault, keys, found } = vaultOf(givenKeys(old))
     found('one')
@@ -125,7 +125,7 @@ describe('a data key', () => {
     }
   })
 
-  it('is read again where it was wrapped anew between the look at it and at the keys', async () => {
+  it('is read again if it was rewrapped between the reads of row and keys', async () => {
     const [old, fresh] = [givenKeys(randomBytes(32)), givenKeys(randomBytes(32))]
     const dataKey = createKeyWrap(old).wrapNew('one')
     const looks = [dataKey, vaultOf(fresh).keyWrap.wrapNew('one')]
@@ -134,7 +134,7 @@ describe('a data key', () => {
     expect(looks).toEqual([])
   })
 
-  it('is kept once it was unwrapped, and what is derived from it too', async () => {
+  it('is cached once it is unwrapped, with its derived keys', async () => {
     let reads = 0
     const keyWrap = createKeyWrap(givenKeys(randomBytes(32)))
     const wrapped = keyWrap.wrapNew('one')
@@ -150,12 +150,12 @@ describe('a data key', () => {
     expect(reads).toBe(1)
   })
 
-  it('that is too short to wrap with is refused at once', () => {
+  it('under an encryption key of wrong length is refused at once', () => {
     expect(() => givenKeys(randomBytes(16))).toThrow('an encryption key of 16 bytes')
   })
 })
 
-describe('the keys derived of it', () => {
+describe('the derived keys', () => {
   it('are stable, and differ between organizations and uses', async () => {
     const ring = givenKeys(randomBytes(32))
     const { vault, keys, found } = vaultOf(ring)

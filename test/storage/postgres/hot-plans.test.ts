@@ -22,13 +22,13 @@ import {
 } from '../../servers/explaining-postgres.js'
 import { attempt, mark, NOW, organization, type Person, person, reference, sha256Hex } from '../fixtures.js'
 
-/** Rows of each table, of one organization: a plan that reads them all is far over every bound. */
+/** Rows per table of one organization: a plan that reads all of them is far above every bound. */
 const GROWN = 20_000
-/** People of the organization that the statistics of before know. */
+/** People of the organization in the old statistics. */
 const SMALL = 20
 const ROWS_MAX = 100
 const PAGES_MAX = 400
-/** The server keeps a plan of a prepared statement from the sixth time on. */
+/** The server keeps a generic plan from the sixth execution of a prepared statement on. */
 const UNTIL_KEPT = 7
 const RULES = { target: 5, limit: 10, rejectReplay: true }
 
@@ -75,7 +75,7 @@ interface Explained {
 
 type Step = (of: Person) => Promise<unknown>
 
-/** Every statement of a sign-in, an enrollment and a security code, and of the jobs that run beside them. */
+/** Every statement of a sign-in, an enrollment, a security code, and of concurrent jobs. */
 function steps(database: Database): Record<string, Step> {
   const accounts = postgresAccounts(database)
   const sessions = postgresSessions(database)
@@ -137,7 +137,7 @@ function steps(database: Database): Record<string, Step> {
   }
 }
 
-/** What each step reads, from the second time on: the first reads the catalogs as well, and so does that after a lost connection. */
+/** Reads of each step, from its second run on: the first run, and one after a lost connection, also reads the catalogs. */
 async function readings({ database, notices }: Explained, of: Person): Promise<Record<string, Read>> {
   const readings: Record<string, Read> = {}
   for (const [name, step] of Object.entries(steps(database))) {
@@ -156,7 +156,7 @@ async function keepPlans({ database }: Explained, of: Person): Promise<void> {
   for (let i = 0; i < UNTIL_KEPT; i++) for (const step of Object.values(steps(database))) await step(of)
 }
 
-/** People of this organization, each with a live session, five references, their marks and an attempt. */
+/** Adds people to this organization, each with a live session, a reference, a mark and an attempt. */
 async function grow(admin: pg.Client, org: string): Promise<void> {
   await admin.query('begin')
   for (const table of ['account', 'member', 'reference_pattern', 'authentication', 'session', 'replay_mark'])
@@ -210,15 +210,15 @@ const tooMuch = (found: Record<string, Read>) => Object.entries(found).filter(([
 
 describe.each([
   { statistics: 'no statistics', analyzed: 'never' },
-  { statistics: 'statistics of before they grew', analyzed: 'before' },
+  { statistics: 'statistics from before the growth', analyzed: 'before' },
   { statistics: 'fresh statistics', analyzed: 'after' },
 ] as const)('with $statistics', ({ analyzed }) => {
-  // Once a sign-in read every live session, and an enrollment every reference of the organization, until the next analysis.
+  // Regression: until the next analyze, a sign-in read every live session, an enrollment every reference of the organization.
   it('every statement of a sign-in reads a bounded number of rows and pages of large tables', async () => {
     const { admin, connect } = await copy()
     const old = connect()
     const small = await person(old.database, await organization(old.database), 'ada')
-    // Of one row alone the planner knows nothing: every index gives it.
+    // More than one row: with one row, every index is equally good for the planner.
     for (let n = 1; n < SMALL; n++) await person(old.database, small.organizationId, `user-${n}`)
     await keepPlans(old, small)
     if (analyzed === 'before') {
@@ -229,7 +229,7 @@ describe.each([
     await grow(admin, org)
     if (analyzed === 'after') await admin.query('analyze')
     const large = await person(old.database, org, 'bo')
-    // Plans that were kept while the tables were small, and plans that are made now.
+    // Plans from when the tables were small, and new plans.
     for (const connection of [old, connect()])
       for (const of of [large, small]) {
         const found = await readings(connection, of)

@@ -36,7 +36,7 @@ describe.skipIf(!possible)('the redis client', () => {
     await end()
   })
 
-  it('refuses at once while the server is away and serves again when it is back', async () => {
+  it('refuses at once while the server is away, and recovers when it is back', async () => {
     await serve()
     redis = await connectRedis({ url: url() })
     const store = redisSessions(redis)
@@ -60,7 +60,7 @@ describe.skipIf(!possible)('the redis client', () => {
           () => false,
         )) ?? false,
     )
-    // The restarted server does not know the scripts: they are sent again.
+    // The restarted server does not know the scripts, so they are sent again.
     await store.mint('org', session())
   })
 
@@ -81,12 +81,12 @@ describe.skipIf(!possible)('the redis client', () => {
     )
   })
 
-  it('does not start on a server that evicts', async () => {
+  it('does not start on a server that may evict keys', async () => {
     await serve('--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru')
     await expect(connectRedis({ url: url() })).rejects.toThrow('maxmemory-policy noeviction')
   })
 
-  it('starts on a bounded server that does not evict', async () => {
+  it('starts on a server with a memory limit and without eviction', async () => {
     await serve('--maxmemory', '100mb', '--maxmemory-policy', 'noeviction')
     redis = await connectRedis({ url: url() })
     await redis.ping()

@@ -39,12 +39,12 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     () => ORG,
   )
 
-  it('lie on every master, those of one user on one', async () => {
+  it('are spread over all masters, those of one user on one', async () => {
     for (const node of cluster.nodes) await node.cli('flushall').catch(() => {})
     for (let n = 0; n < 30; n++) await minted()
     const sizes = await Promise.all((await cluster.masters()).map((master) => master.cli('dbsize')))
     expect(sizes.map(Number).filter((size) => size > 0)).toHaveLength(3)
-    // A session and an index each.
+    // A session and an index per user.
     expect(sizes.reduce((sum, size) => sum + Number(size), 0)).toBe(60)
   })
 
@@ -54,10 +54,10 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     for (const session of sessions) expect(await find(session)).not.toBeNull()
   })
 
-  it('go on while their slot moves: what is half moved is refused, never forgotten', async () => {
+  it('are served while their slot moves: calls on a half moved user are refused, and no session is lost', async () => {
     const session = await minted()
     const { userRef, sha256 } = session
-    // It would be the first to end, as the first of the index to expire.
+    // It would end first, because it expires first in the index.
     const implicit = await store.mintImplicit(ORG, { ...session, sha256: sha256Hex(), lifetimeMs: 600_000 })
     const keys = [sessionKey(ORG, userRef, sha256), implicitKey(ORG, userRef, 'bo')]
     const others = [indexKey(ORG, userRef), sessionKey(ORG, userRef, implicit.sha256)]
@@ -70,28 +70,28 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     await from.cli('cluster', 'setslot', `${slot}`, 'migrating', toId)
 
     await move(keys)
-    // One session is there, the other still here: ASK leads to the one, and nothing ends or begins meanwhile.
-    // How many there were is not known meanwhile.
+    // One session has moved, the other one has not: ASK redirects to the first; no session ends or begins meanwhile.
+    // The number of earlier reservations is unknown meanwhile.
     expect(await store.reserve(ORG, userRef, sha256, 'biometric', 3)).toMatchObject({ outcome: 'reserved', nth: 1 })
     expect(await store.reserve(ORG, userRef, implicit.sha256, 'biometric', 3)).toMatchObject({ outcome: 'reserved' })
     const late = { kind: 'degraded' }
     await expect(store.endAll(ORG, userRef, null)).rejects.toMatchObject(late)
     await expect(store.mint(ORG, { ...session, sha256: sha256Hex() })).rejects.toMatchObject(late)
     await move([others[0] ?? ''])
-    // The index is there, one of its sessions still here: not to be taken for ended.
+    // The index has moved, one of its sessions has not: it must not count as ended.
     await expect(store.endAll(ORG, userRef, null)).rejects.toMatchObject(late)
     await expect(store.end(ORG, userRef, implicit.sha256)).rejects.toMatchObject(late)
     expect(await find({ userRef, sha256: implicit.sha256 })).toMatchObject({ used: { biometric: 1 } })
     await move([others[1] ?? ''])
     for (const node of [to, from]) await node.cli('cluster', 'setslot', `${slot}`, 'node', toId)
 
-    // MOVED from here on.
+    // From here on, the old node replies MOVED.
     expect(await find({ userRef, sha256: implicit.sha256 })).toMatchObject({ used: { biometric: 1 } })
     await store.endAll(ORG, userRef, null)
     expect(await find({ userRef, sha256: implicit.sha256 })).toBeNull()
   })
 
-  it('do not begin where any node, a replica too, would evict', async () => {
+  it('do not begin if any node, or a replica, may evict keys', async () => {
     const { replica } = await cluster.ofKey('any')
     await replica.cli('config', 'set', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
     await expect(connectRedis({ url: cluster.url })).rejects.toThrow('maxmemory-policy noeviction')
@@ -102,7 +102,7 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     await again.close()
   })
 
-  it('of a master that hangs are refused in time, the others served; the ping tells', async () => {
+  it('of a hanging master are refused in time, and others are served; the ping rejects', async () => {
     const sessions = await Promise.all(Array.from({ length: 12 }, minted))
     const [lost] = sessions
     const { master } = await cluster.ofKey(indexKey(ORG, lost?.userRef ?? ''))
@@ -117,13 +117,13 @@ describe.skipIf(!clusterIsPossible())('sessions in a Redis Cluster of six nodes'
     master.signal('SIGCONT')
     expect(told).toEqual(ports.map((port) => port !== master.port))
     expect(well).toBe(false)
-    // 150 ms each, and what a busy machine adds.
+    // 150 ms each, and a margin for a busy machine.
     expect(tookMs).toBeLessThan(600)
     await until(() => serves(() => redis.ping()))
     await cluster.whole()
   })
 
-  it('outlive their master: refused until its replica is promoted, and then as they were', async () => {
+  it('survive the loss of their master: calls are refused until its replica is promoted, then sessions are unchanged', async () => {
     const sessions = await Promise.all(Array.from({ length: 12 }, minted))
     for (const { userRef, sha256 } of sessions) await store.reserve(ORG, userRef, sha256, 'biometric', 3)
     const { master } = await cluster.ofKey(indexKey(ORG, sessions[0]?.userRef ?? ''))

@@ -1,7 +1,7 @@
 import type { AttemptFacts } from '../../../domain/attempt-facts.js'
 import type { Indicator, IndicatorReading, Signal, SignalValue } from '../../../domain/context/signal.js'
 
-/** A signal that knows nothing is its name and weight. */
+/** A signal without values has name and weight only. */
 type SignalRow =
   | readonly [signal: string, weight: number]
   | readonly [signal: string, weight: number, outcome: number | null, value: SignalValue, reference: SignalValue]
@@ -9,8 +9,8 @@ type SignalRow =
 type IndicatorRow = readonly [indicator: Indicator, weight: number, score: number | null, signals: readonly SignalRow[]]
 
 /**
- * `AttemptFacts` as column `facts` keeps them, as JSON text. The indicators, three quarters of the text, stand there without the names
- * of their fields: written out they doubled what PostgreSQL reads and stores of an attempt.
+ * `AttemptFacts` in column `facts`, as JSON text. The indicators, three quarters of the text, are stored without field names:
+ * with them, PostgreSQL reads and stores twice as much for an attempt.
  */
 type FactsRow = Omit<AttemptFacts, 'indicators'> & {
   readonly indicators: readonly IndicatorRow[]
@@ -23,7 +23,7 @@ export function toFactsText(facts: AttemptFacts): string {
 
 /** The facts in a text that `toFactsText` made. */
 export function fromFactsText(text: string): AttemptFacts {
-  // Sound: the service alone writes the column.
+  // Sound: only the service writes the column.
   const row = JSON.parse(text) as FactsRow
   return { ...row, indicators: row.indicators.map(toReading) }
 }

@@ -6,19 +6,19 @@ import { type Owned, parametersOf, RECORD_ATTEMPTS } from './record-codec.js'
 
 type WaitingAttempt = Waiting<Owned, RecordOutcome>
 
-/** Attempts a commit at most: the disk's flush is shared well before, and one statement stays far under its time-out. */
+/** Largest number of attempts per commit: fewer already share the disk's flush, and the statement stays far below its time-out. */
 const BATCH_MAX = 64
 /**
- * A commit waits for no more than so many, and while one is under way another is worth its flush from so many on. A statement
- * costs PostgreSQL some 340 us and 110 for each attempt in it, so larger is cheaper, but for the fronts' time: with as many as
- * a front works on at once it has nothing to do meanwhile (x 0.84 where it is alone). Of 64 at work (`REQUESTS_AT_ONCE`) 24
- * make x 1.10 of 16 of 32, with two fronts on two cores at 256 connections (medians of 10 rounds taking turns).
+ * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. A statement
+ * costs PostgreSQL some 340 us, and 110 us per attempt, so larger batches are cheaper. But a batch of all requests of a front
+ * leaves that front idle meanwhile (x 0.84 with one front). 24 of 64 requests (`REQUESTS_AT_ONCE`) give x 1.10 of 16 of 32,
+ * with two fronts on two cores at 256 connections (medians of 10 alternating rounds).
  */
 const WORTH_A_COMMIT = 24
 
 /**
- * Makes `record`: attempts that arrive while a commit is under way share the next one, and its flush of the disk. Across
- * organizations, through one security-definer function.
+ * Makes `record`: attempts that arrive during a commit share the next one and its disk flush, across organizations, through
+ * one security-definer function.
  */
 export function groupCommit(database: Database): AuthenticationStore['record'] {
   const record = shareStatement<Owned, RecordOutcome>({
@@ -31,8 +31,8 @@ export function groupCommit(database: Database): AuthenticationStore['record'] {
 }
 
 /**
- * Takes from the queue what one statement may hold: it looks marks up as they were before it, so it is given none that
- * resemble each other or one under way. The others stay for a commit after that, which finds them to be replays.
+ * Takes the attempts of one statement from the queue. The statement sees marks as they were before it, so it gets none that
+ * resemble each other or one under way. Those stay for a later commit, which detects them as replays.
  */
 function takeBatch(queue: WaitingAttempt[], underWay: readonly WaitingAttempt[]): WaitingAttempt[] {
   const batch: WaitingAttempt[] = []
@@ -54,7 +54,7 @@ function takeBatch(queue: WaitingAttempt[], underWay: readonly WaitingAttempt[])
   return batch
 }
 
-/** By a band, the attempts whose mark has it. */
+/** Attempts by band of their mark. */
 type Holders = Map<bigint, WaitingAttempt[]>
 
 function hold(holders: Holders, waiting: WaitingAttempt): void {
@@ -81,7 +81,7 @@ function write(database: Database, batch: readonly Owned[]): Promise<RecordOutco
   return database.call(async (sql) => {
     const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
     const [row] = await ask<{ outcomes: Record<number, RecordOutcome> }>(sql, RECORD_ATTEMPTS, parameters)
-    if (row === undefined) throw new Error('record_attempts told no outcome')
+    if (row === undefined) throw new Error('record_attempts returned no outcome')
     return batch.map((_, i) => row.outcomes[i + 1] ?? 'absent')
   })
 }

@@ -3,7 +3,7 @@ import type { InvalidPatternStore } from '../../invalid-patterns.js'
 import type { Database } from '../connection/client.js'
 import { closedForMs } from '../person/member.js'
 
-/** Refused patterns on the member's row in PostgreSQL: whoever flushes a Redis opens nothing. */
+/** Refused patterns on the member's row in PostgreSQL, so that a flush of Redis resets no limit. */
 export function postgresInvalidPatterns(database: Database): InvalidPatternStore {
   return {
     count: (organizationId, memberId) =>
@@ -27,7 +27,7 @@ export function postgresInvalidPatterns(database: Database): InvalidPatternStore
             where m.organization_id = ${organizationId} and m.id = ${memberId}`
           return row?.closed_for_ms ?? 0
         },
-        // A crash of the server may forget the latest of them.
+        // A crash of the server may lose the latest ones.
         { durable: false },
       ),
   }

@@ -13,20 +13,20 @@ interface MarkRow {
 interface SampleRow {
   id: string
   account_id: string
-  /** Null of an attempt: the mark was entered with it, and names it. */
+  /** Null for an attempt: its mark has the generation. */
   generation: number | null
   sealed: Uint8Array
 }
 
 const DAY_MS = 86_400_000
 
-/** Makes `resembling`: the marks by their index, and their patterns as references or attempts keep them. */
+/** Makes `resembling`: finds marks by their index, and their patterns in references or attempts. */
 export const resembling =
   (database: Database): AuthenticationStore['resembling'] =>
   (organizationId, mark, now, most) =>
     database.keyed(organizationId, async (sql) => {
       const marks = await marksLike(sql, mark, now, most)
-      // Where this very typing is known nothing is laid beside anything.
+      // If this very typing is known, no comparison is needed.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
       const ids = isKnown ? [] : marks.map(({ pattern_id }) => pattern_id)
       const samples = new Map((await samplesOf(sql, organizationId, ids)).map((row) => [row.id, row]))
@@ -43,7 +43,7 @@ const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, 
   select exact, pattern_id, generation, member_id from keystride.own_marks_like(
     ${exact}, ${bigintArray(bands)}, ${REPLAY_BANDS_SHARED}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
 
-/** A pattern that was tested may have become a reference of a later generation, and is sealed for that one there. */
+/** A tested pattern may have become a reference of a later generation; the reference is sealed for that generation. */
 async function samplesOf(sql: Transaction, organizationId: string, ids: readonly string[]): Promise<SampleRow[]> {
   if (ids.length === 0) return []
   const wanted = `{${ids.join()}}`

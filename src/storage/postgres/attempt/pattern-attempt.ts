@@ -1,11 +1,11 @@
 import type { Transaction } from '../connection/client.js'
 
-/** An attempt is recorded within so long of its pattern's id being made: the answer's deadline, and room. */
+/** An attempt is recorded within this time after its pattern's id is made: the answer's deadline, and a margin. */
 const RECORDED_WITHIN_S = 30
 
 /**
- * Which row of `authentication` tested the pattern `wanted.id`. No index on pattern_id, which every attempt would pay for:
- * the id tells the time, and that leads to the attempt.
+ * Condition for the row of `authentication` that tested the pattern `wanted.id`. Needs no index on pattern_id, which would
+ * cost every attempt: the id contains the time, which bounds the attempt's id.
  */
 export const attemptOfPattern = (sql: Transaction, organizationId: string) => sql`
   organization_id = ${organizationId} and id >= wanted.id and pattern_id = wanted.id

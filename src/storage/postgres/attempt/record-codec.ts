@@ -43,7 +43,7 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   policyId: { column: 'policy_id', parameter: 'policy_ids', write: bare, read: unchanged },
   nPatternsRef: { column: 'n_patterns_ref', parameter: 'n_patterns_ref', write: bare, read: unchanged },
   nPatternsRefUsed: { column: 'n_patterns_ref_used', parameter: 'n_patterns_ref_used', write: bare, read: unchanged },
-  // Retention removes the sample: the id alone leads nowhere.
+  // Retention removes the sample: the id alone is useless.
   patternId: {
     column: 'pattern_id',
     parameter: 'pattern_ids',
@@ -59,7 +59,7 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   },
 }
 
-/** The parameters of `keystride.record_attempts` besides the columns: whose attempt, the versions it was judged on, its replay mark. */
+/** Further parameters of `keystride.record_attempts`: the organization, the versions the attempt was judged on, its replay mark. */
 const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   organization_ids: ({ organizationId }) => organizationId,
   attempts_versions: ({ attempt }) => attempt.attemptsVersion,

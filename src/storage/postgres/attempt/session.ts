@@ -12,98 +12,75 @@ interface SessionRow {
 }
 
 /**
- * A session lives for minutes: a crash of the server may end the newest ones, and each commit saves a flush of the disk. It
- * may also forget the newest reservations: of an attempt that is scored longer than the server is down the session's
- * budget then knows nothing, the member's ladder does. Whatever was recorded before the crash has taken its reservation
- * to the disk along with it.
+ * Commits of sessions do not wait for the disk. A session lives for minutes, so a crash of the server may lose the newest
+ * ones. A crash may also lose the newest reservations: an attempt that is scored for longer than the server is down is then
+ * missing from the session's budget, but not from the member's ladder. The commit of an attempt also flushes its
+ * reservation.
  */
 const EPHEMERAL = { durable: false }
 
 /** Sessions in PostgreSQL, for a deployment without Redis. The server's clock keeps the time. */
 export function postgresSessions(database: Database): SessionStore {
+  const ephemeral: Database['keyed'] = (organizationId, work) => database.keyed(organizationId, work, EPHEMERAL)
   return {
     mint: (organizationId, { sha256, userRef, memberRef, memberVersion = null, lifetimeMs }) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          await sql`
-            insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
-            values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
-              clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')`
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        await sql`
+          insert into keystride.session (organization_id, user_ref, sha256, member_ref, member_version, expires_at)
+          values (${organizationId}, ${userRef}, ${bytes(sha256)}, ${memberRef}, ${memberVersion},
+            clock_timestamp() + ${lifetimeMs} * interval '1 millisecond')`
+      }),
 
     mintImplicit: (organizationId, session) =>
-      database.keyed(organizationId, (sql) => mintImplicit(sql, organizationId, session), EPHEMERAL),
+      ephemeral(organizationId, (sql) => mintImplicit(sql, organizationId, session)),
 
     find: (organizationId, userRef, sha256) =>
       database.keyed(organizationId, (sql) => find(sql, organizationId, userRef, sha256)),
 
     designate: (organizationId, userRef, sha256, memberRef) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          const { count } = await sql`
-            update keystride.session set member_ref = ${memberRef} where ${live(sql, organizationId, userRef, sha256)}
-              and (member_ref is null or member_ref = ${memberRef})`
-          return count === 1
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        const { count } = await sql`
+          update keystride.session set member_ref = ${memberRef} where ${live(sql, organizationId, userRef, sha256)}
+            and (member_ref is null or member_ref = ${memberRef})`
+        return count === 1
+      }),
 
     reserve: (organizationId, userRef, sha256, kind, budget) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          const used = sql(`used_${kind}`)
-          const [row] = await sql<(SessionRow & { nth: number })[]>`
-            update keystride.session set ${used} = ${used} + 1
-            where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget}
-            returning ${columns(sql)}, (
-              select 1 + sum(s.used_biometric + s.used_security_code)::int from keystride.session s
-              where s.organization_id = session.organization_id and s.user_ref = session.user_ref) as nth`
-          if (row !== undefined) return { outcome: 'reserved', session: toSession(row), nth: row.nth }
-          const session = await find(sql, organizationId, userRef, sha256)
-          return session === null ? null : { outcome: 'exhausted', session }
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        const used = sql(`used_${kind}`)
+        const [row] = await sql<(SessionRow & { nth: number })[]>`
+          update keystride.session set ${used} = ${used} + 1
+          where ${live(sql, organizationId, userRef, sha256)} and ${used} < ${budget}
+          returning ${columns(sql)}, (
+            select 1 + sum(s.used_biometric + s.used_security_code)::int from keystride.session s
+            where s.organization_id = session.organization_id and s.user_ref = session.user_ref) as nth`
+        if (row !== undefined) return { outcome: 'reserved', session: toSession(row), nth: row.nth }
+        const session = await find(sql, organizationId, userRef, sha256)
+        return session === null ? null : { outcome: 'exhausted', session }
+      }),
 
     release: (organizationId, userRef, sha256, kind) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          const used = sql(`used_${kind}`)
-          await sql`
-            update keystride.session set ${used} = greatest(${used} - 1, 0)
-            where ${live(sql, organizationId, userRef, sha256)}`
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        const used = sql(`used_${kind}`)
+        await sql`
+          update keystride.session set ${used} = greatest(${used} - 1, 0)
+          where ${live(sql, organizationId, userRef, sha256)}`
+      }),
 
     markTypingFailed: (organizationId, userRef, sha256) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          await sql`
-            update keystride.session set typing_failed = true where ${live(sql, organizationId, userRef, sha256)}`
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        await sql`
+          update keystride.session set typing_failed = true where ${live(sql, organizationId, userRef, sha256)}`
+      }),
 
     markReported: (organizationId, userRef, sha256, actionId) =>
-      database.keyed(
-        organizationId,
-        async (sql) => {
-          await sql`
-            update keystride.session set reported_action = ${actionId}
-            where ${live(sql, organizationId, userRef, sha256)}`
-        },
-        EPHEMERAL,
-      ),
+      ephemeral(organizationId, async (sql) => {
+        await sql`
+          update keystride.session set reported_action = ${actionId}
+          where ${live(sql, organizationId, userRef, sha256)}`
+      }),
 
-    // On disk before it returns, as endAll below: an ended session must not come back with a crash.
+    // Durable, like endAll: an ended session must not return after a crash.
     end: (organizationId, userRef, sha256) =>
       database.keyed(organizationId, async (sql) => {
         await sql`
@@ -137,7 +114,7 @@ async function mintImplicit(
   organizationId: string,
   { sha256, userRef, memberRef, lifetimeMs }: NewSession,
 ) {
-  // The same at every place below, which clock_timestamp() is not.
+  // Constant within the statement, unlike clock_timestamp().
   const alive = sql`s.expires_at > statement_timestamp()`
   const [row] = await sql<(SessionRow & { sha256: Buffer; remaining_ms: number })[]>`
     insert into keystride.session as s (organization_id, user_ref, sha256, member_ref, implicit, expires_at)
@@ -174,7 +151,7 @@ const live = (sql: Transaction, organizationId: string, userRef: string, sha256:
 const columns = (sql: Transaction) => sql`
   member_ref, member_version, user_ref, used_biometric, used_security_code, typing_failed, reported_action`
 
-/** Anything that is no SHA-256 in hex becomes bytes that no session has. */
+/** Text that is no SHA-256 in hex becomes bytes that no session has. */
 const bytes = (sha256: string) => Buffer.from(sha256, 'hex')
 
 function toSession(row: SessionRow): Session {

@@ -64,6 +64,37 @@ const SYSTEM_PATIENCE_MS = 3000
  * transaction another connection. The circuit breaker decides how long work waits and when it is refused.
  */
 export function connectPostgres(options: PostgresOptions): Database {
+  const { run, probe, server, close } = createRunner(options)
+  const scoped =
+    (byKey: boolean): Database['scoped'] =>
+    (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+      run(
+        (sql, call) =>
+          transact(sql, { role: 'keystride_app', organizationId, durable, statementMs, byKey }, call, work),
+        statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
+      )
+  return {
+    scoped: scoped(false),
+    keyed: scoped(true),
+    asSystem: (work, { statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
+      run((sql, call) => transact(sql, { ...SYSTEM, statementMs }, call, work), {
+        patienceMs: Math.max(SYSTEM_PATIENCE_MS, statementMs + 200),
+      }),
+    call: (work, options) => run((sql, call) => call.exchange(work(sql)), options),
+    ping: probe,
+    server,
+    close,
+  }
+}
+
+interface Runner extends Pick<Database, 'server' | 'close'> {
+  /** Runs work on a free connection, through the circuit breaker. */
+  run<T>(work: (sql: Sql, call: DatabaseCall) => Promise<T>, options?: CallOptions): Promise<T>
+  probe: Database['ping']
+}
+
+/** Pool, circuit breaker and recovery: finds a new primary, replaces broken pools, ends stalled connections. */
+function createRunner(options: PostgresOptions): Runner {
   const { url, primary, max, log = () => {} } = options
   const servers = serversOf(url)
   const writer = followWriter(servers, primary ?? servers[0] ?? url, log, () => breaker.replace(breaker.current()))
@@ -117,24 +148,9 @@ export function connectPostgres(options: PostgresOptions): Database {
     }
   }
 
-  const scoped =
-    (byKey: boolean): Database['scoped'] =>
-    (organizationId, work, { durable = true, statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
-      run(
-        (sql, call) =>
-          transact(sql, { role: 'keystride_app', organizationId, durable, statementMs, byKey }, call, work),
-        statementMs === STATEMENT_TIMEOUT_MS ? undefined : { patienceMs: statementMs + 200 },
-      )
-
   return {
-    scoped: scoped(false),
-    keyed: scoped(true),
-    asSystem: (work, { statementMs = STATEMENT_TIMEOUT_MS } = {}) =>
-      run((sql, call) => transact(sql, { ...SYSTEM, statementMs }, call, work), {
-        patienceMs: Math.max(SYSTEM_PATIENCE_MS, statementMs + 200),
-      }),
-    call: (work, options) => run((sql, call) => call.exchange(work(sql)), options),
-    ping: probe,
+    run,
+    probe,
     server: writer.url,
     close: () => {
       writer.stop()

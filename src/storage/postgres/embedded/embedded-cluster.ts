@@ -7,7 +7,7 @@ import { type Credentials, isRunning } from './embedded-running.js'
 
 const SECRET_FILE = 'keystride.json'
 const TEMPORARY = 'postgres.making-'
-/** Programs of a killed start may write into its folder for some moments yet: tried again for up to 3 s. */
+/** Programs of a killed start may still write into its folder for a moment: the removal is retried for up to 3 s. */
 const REMOVED = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }
 
 export function readCredentials(folder: string): Credentials {
@@ -15,8 +15,8 @@ export function readCredentials(folder: string): Credentials {
 }
 
 /**
- * Makes the database `folder` with the service's login and its database in it. Everything happens in a folder aside that
- * is renamed when complete: a kill at any moment leaves either nothing or all of it.
+ * Makes the database `folder` with the service's login and database. Works in a temporary folder and renames it when
+ * complete: a kill at any moment leaves nothing or all of it.
  */
 export async function createCluster(
   binaries: Binaries,
@@ -42,24 +42,24 @@ export async function createCluster(
       [
         `create role keystride login createrole createdb password '${credentials.password}'`,
         'create database keystride owner keystride',
-        // The login may not make this one.
+        // The login may not create this role.
         'create role keystride_backup nologin bypassrls',
         'grant keystride_backup to keystride with inherit false, set true',
         '',
       ].join('\n'),
     )
-    // No server ran so far, so nobody was trusted; and as the superuser has no password, SCRAM never lets it in.
+    // No server has run with `trust` so far. The superuser has no password, so SCRAM never admits it.
     writeFileSync(path.join(making, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n')
     writeFileSync(path.join(making, SECRET_FILE), `${JSON.stringify(credentials)}\n`, { mode: 0o600 })
     renameSync(making, folder)
   } catch (error) {
     rmSync(making, { recursive: true, force: true })
-    // Another service finished first: its database is as good.
+    // Another service finished first: its database is used.
     if (!existsSync(path.join(folder, 'PG_VERSION'))) throw error
   }
 }
 
-/** What a killed start left behind. */
+/** Removes the temporary folders of killed starts. */
 function clearAbandoned(root: string): void {
   for (const name of readdirSync(root)) {
     if (!name.startsWith(TEMPORARY)) continue
@@ -78,7 +78,7 @@ function run(binaries: Binaries, command: string[], input = ''): Promise<void> {
         output += text.toString()
       })
     child.once('error', reject)
-    child.stdin.once('error', () => {}) // it ended before reading: `exit` tells why
+    child.stdin.once('error', () => {}) // the child ended before reading: `exit` reports it
     child.once('exit', (code) => {
       const failed = code !== 0 || /ERROR|FATAL|PANIC/.test(output)
       if (!failed) resolve()

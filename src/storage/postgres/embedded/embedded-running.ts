@@ -4,13 +4,13 @@ import net from 'node:net'
 import path from 'node:path'
 import postgres from 'postgres'
 
-/** The service's login in an embedded database; the password lies in a 0600 file in the database's folder. */
+/** The service's login in an embedded database; the password is in a 0600 file in the database's folder. */
 export interface Credentials {
   readonly user: string
   readonly password: string
 }
 
-/** What PostgreSQL writes about itself: line 1 process id, 4 port, 8 state. */
+/** PostgreSQL's `postmaster.pid`: line 1 process id, 4 port, 8 state. */
 interface PidFile {
   readonly pid: number
   /** Null while it starts. */
@@ -21,7 +21,7 @@ interface PidFile {
 export const urlOf = ({ user, password }: Credentials, port: number): string =>
   `postgres://${user}:${password}@127.0.0.1:${port}/keystride`
 
-/** Null where there is none, or where it is still being written. */
+/** Null if there is none, or it is still being written. */
 export function readPidFile(folder: string): PidFile | null {
   let lines: string[]
   try {
@@ -34,7 +34,7 @@ export function readPidFile(folder: string): PidFile | null {
   return { pid, port: Number.parseInt(lines[3] ?? '', 10) || null, status: lines[7]?.trim() ?? 'starting' }
 }
 
-/** Whether a process of this id exists, whoever owns it. */
+/** Whether a process of this id exists, of any user. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -44,7 +44,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Dead, but not collected by its parent: what a container without an init process leaves behind. */
+/** Dead, but not reaped by its parent: a container without an init process leaves such processes. */
 function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -53,7 +53,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Whether the process lives and, where the system tells (Linux), works in `folder`, as a PostgreSQL of it does. */
+/** Whether the process runs and, on Linux, has `folder` as working directory, like its PostgreSQL. */
 export function isOurPostgres(pid: number, folder: string): boolean {
   if (!isRunning(pid)) return false
   if (process.platform !== 'linux') return true
@@ -65,8 +65,8 @@ export function isOurPostgres(pid: number, folder: string): boolean {
 }
 
 /**
- * Whether a server there logs us in. That proves it is ours: SCRAM makes the server show that it knows the password's
- * verifier, and the password is random.
+ * Whether a server at `url` accepts the login. This proves that it is ours: with SCRAM the server proves that it knows the
+ * password's verifier, and the password is random.
  */
 export async function answers(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 2, fetch_types: false, onnotice: () => {} })
@@ -80,10 +80,10 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Below what Linux, macOS and Windows take outgoing connections from: a port of theirs may be gone before it is listened on. */
+/** Below the ephemeral ports of Linux, macOS and Windows: an outgoing connection could take such a port before `listen`. */
 const PORTS = { from: 20_000, to: 32_768 }
 
-/** A port nobody listens on now, and that no outgoing connection takes. */
+/** A port without a listener, outside of the ephemeral range. */
 export async function freePort(): Promise<number> {
   for (let i = 0; i < 100; i++) {
     const port = randomInt(PORTS.from, PORTS.to)

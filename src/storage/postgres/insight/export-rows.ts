@@ -2,10 +2,10 @@ import pg from 'pg'
 import type { Cell, ExportKind } from '../../../domain/export.js'
 import type { TimeWindow } from '../../../domain/time-window.js'
 
-/** Rows that are in memory at once: 2 ms of the event loop. */
+/** Rows per fetch: 2 ms of the event loop. */
 const BATCH = 500
 
-/** Columns as src/domain/export.ts names them, in its order. `$1` organization, `$2` and `$3` window. */
+/** Columns in the order of src/domain/export.ts. `$1` organization, `$2` and `$3` window. */
 const QUERIES: Record<ExportKind, string> = {
   authentications: `
     select id, created_at, user_ref, member_ref, account_type, session_id, method, authenticated, recommended_action, reason,
@@ -21,8 +21,8 @@ const QUERIES: Record<ExportKind, string> = {
 }
 
 /**
- * One read-only transaction of the organization on a connection of its own, through a cursor: a long export takes no turn
- * from a sign-in, and sees one moment. Ends with the iteration. Rejects as the driver does.
+ * Reads through a cursor in one read-only transaction of the organization, on a separate connection: a long export takes no
+ * connection from sign-ins, and reads one snapshot. Ends with the iteration. Rejects as the driver does.
  */
 export async function* exportRows(
   url: string,
@@ -40,7 +40,7 @@ export async function* exportRows(
         set_config('statement_timeout', '30s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
       [organizationId],
     )
-    // The planner must take the order from the index: sorting a million rows first would fill the disk.
+    // The planner must use the index for the order: sorting a million rows would fill the disk.
     await client.query(`select set_config('cursor_tuple_fraction', '0.001', true)`)
     await client.query(`declare exported no scroll cursor for ${QUERIES[kind]}`, [
       organizationId,
@@ -53,7 +53,7 @@ export async function* exportRows(
       yield rows
     }
   } finally {
-    // Ends the transaction with the connection, and does not wait for a server that is gone.
+    // Ends the transaction with the connection, and does not wait for an unreachable server.
     await Promise.race([client.end(), new Promise((resolve) => setTimeout(resolve, 1000).unref())]).catch(() => {})
   }
 }

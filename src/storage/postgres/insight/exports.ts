@@ -16,10 +16,10 @@ interface ArchiveRow {
 }
 
 const ATTEMPTS_MAX = 5
-/** A piece is a matter of a second; whoever lets this pass is taken for dead. */
+/** A piece takes about a second; a process that exceeds this counts as dead. */
 const CLAIM_S = 30
 
-/** Archives in PostgreSQL; rows are read by each export on a connection of its own. */
+/** Archives in PostgreSQL; each export reads rows on a separate connection. */
 export function postgresExports(database: Database): ExportStore {
   return {
     add: (organizationId, { id, kind, window, createdAt, expiresAt }, waitingMax) =>
@@ -41,22 +41,7 @@ export function postgresExports(database: Database): ExportStore {
         return rows.map(toArchive)
       }),
 
-    async claim(organizationId, id, secret) {
-      const claimed = await database.scoped(organizationId, async (sql) => {
-        const [row] = await sql<ArchiveRow[]>`
-          update keystride.export_archive set attempts = attempts + 1,
-            status = case when attempts >= ${ATTEMPTS_MAX} then 'failed' else 'running' end,
-            secret = case when attempts >= ${ATTEMPTS_MAX} then null else ${secret}::bytea end,
-            claimed_until = ${claimEnd(sql)}
-          where organization_id = ${organizationId} and id = ${id} and expires_at > clock_timestamp()
-            and (status = 'queued' or (status = 'running' and claimed_until < clock_timestamp()))
-          returning ${columns(sql)}`
-        return row?.status === 'running' ? { ...toArchive(row), attempt: row.attempts } : null
-      })
-      // After the claim has committed: see the function.
-      if (claimed !== null) await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
-      return claimed
-    },
+    claim: (organizationId, id, secret) => claim(database, organizationId, id, secret),
 
     rows: (organizationId, kind, window) => exportRows(database.server(), organizationId, kind, window),
 
@@ -97,18 +82,7 @@ export function postgresExports(database: Database): ExportStore {
         return { kind: row.kind, attempt: row.attempts, secret: row.secret, size: Number(row.size) }
       }),
 
-    async *pieces(organizationId, id, attempt) {
-      for (let n = 0; ; n += 1) {
-        const [row] = await database.scoped(
-          organizationId,
-          (sql) => sql<{ sealed: Uint8Array }[]>`
-            select sealed from keystride.export_piece
-            where organization_id = ${organizationId} and archive_id = ${id} and attempt = ${attempt} and n = ${n}`,
-        )
-        if (row === undefined) return
-        yield row.sealed
-      }
-    },
+    pieces: (organizationId, id, attempt) => pieces(database, organizationId, id, attempt),
 
     abandoned: () =>
       database.call(async (sql) => {
@@ -125,12 +99,52 @@ export function postgresExports(database: Database): ExportStore {
   }
 }
 
+async function claim(
+  database: Database,
+  organizationId: string,
+  id: string,
+  secret: Uint8Array,
+): Promise<ClaimedExport | null> {
+  const claimed = await database.scoped(organizationId, async (sql) => {
+    const [row] = await sql<ArchiveRow[]>`
+      update keystride.export_archive set attempts = attempts + 1,
+        status = case when attempts >= ${ATTEMPTS_MAX} then 'failed' else 'running' end,
+        secret = case when attempts >= ${ATTEMPTS_MAX} then null else ${secret}::bytea end,
+        claimed_until = ${claimEnd(sql)}
+      where organization_id = ${organizationId} and id = ${id} and expires_at > clock_timestamp()
+        and (status = 'queued' or (status = 'running' and claimed_until < clock_timestamp()))
+      returning ${columns(sql)}`
+    return row?.status === 'running' ? { ...toArchive(row), attempt: row.attempts } : null
+  })
+  // After the commit of the claim: see the SQL function.
+  if (claimed !== null) await database.scoped(organizationId, (sql) => sql`select keystride.await_erasures()`)
+  return claimed
+}
+
+async function* pieces(
+  database: Database,
+  organizationId: string,
+  id: string,
+  attempt: number,
+): AsyncGenerator<Uint8Array> {
+  for (let n = 0; ; n += 1) {
+    const [row] = await database.scoped(
+      organizationId,
+      (sql) => sql<{ sealed: Uint8Array }[]>`
+        select sealed from keystride.export_piece
+        where organization_id = ${organizationId} and archive_id = ${id} and attempt = ${attempt} and n = ${n}`,
+    )
+    if (row === undefined) return
+    yield row.sealed
+  }
+}
+
 /**
- * For the deletion of a person, in its transaction and before the rows go: archives that hold any of them are removed, and
- * one that is being written begins again. Statements to be sent in this order.
+ * For the deletion of a person, in its transaction and before the rows are deleted: deletes archives that contain any of
+ * them, and restarts one that is being written. The statements must be sent in this order.
  */
 export function eraseFromExports(sql: Transaction, organizationId: string, userRef: string) {
-  // Rows that old may have gone with their month while an archive still has them.
+  // Retention may have dropped rows this old, which an archive still has.
   const holds = sql`
     organization_id = ${organizationId} and kind = 'authentications' and (
       date_from < clock_timestamp() - interval '390 days' or exists (

@@ -4,22 +4,22 @@ import { type JobQueueStore, QUEUES, type QueueRules } from '../../job-queue.js'
 import type { Database } from '../connection/client.js'
 
 const SCHEMA = 'pgboss'
-/** A job that is done is remembered for two days, twice the longest span of `oncePerS`; afterwards for another in the archive. */
+/** A finished job is kept for two days, twice the longest span of `oncePerS`, then for one more day in the archive. */
 const REMEMBERED_S = 2 * 24 * 3600
 const FORGOTTEN_AFTER_S = 24 * 3600
 
-/** Runs one SQL text of pg-boss, which may be several statements where it has no values. */
+/** Runs one SQL text of pg-boss, which may be several statements if it has no values. */
 type Execute = (text: string, values?: readonly unknown[]) => Promise<{ rows: unknown[] }>
 
 /**
- * Jobs in the schema `pgboss`, through the pool that everything else uses and as the login itself, which owns that schema
- * and sees no row of Keystride's. Nothing listens for notifications, and statements stay prepared where the pool's do, so
- * that PgBouncer may stand between. The package takes 50 ms to load: the first call does.
+ * Jobs in the schema `pgboss`, through the common pool and as the login itself, which owns that schema and sees no row of
+ * Keystride's. Works behind PgBouncer: nothing listens for notifications, and statements stay prepared only if the pool's
+ * do. The first call loads the package, which takes 50 ms.
  */
 export function postgresJobQueue(database: Database): JobQueueStore {
   const execute: Execute = (text, values = []) =>
     database.call(async (sql) => {
-      // Only one statement alone can be prepared. Sound: a parameter may be whatever its column's type takes.
+      // Only a single statement can be prepared. Sound: a parameter may be any value that its column's type accepts.
       const rows = await sql.unsafe(text, values.map(asParameter) as string[], { prepare: values.length > 0 })
       return { rows: [...rows] }
     })
@@ -40,7 +40,7 @@ export function postgresJobQueue(database: Database): JobQueueStore {
       return (await (await boss()).send(queue, ids, options)) !== null
     },
     async take(queue) {
-      // pg-boss takes any error of a fetch for "none is due": whether the database answers is asked of it here.
+      // pg-boss takes any error of a fetch for "none is due", so the error is caught here.
       let lost: unknown = null
       const db = {
         executeSql: (text: string, values: unknown[]) =>
@@ -65,7 +65,7 @@ export function postgresJobQueue(database: Database): JobQueueStore {
   }
 }
 
-/** Makes the schema of the queues, or brings it to the version of the package, and every queue with its rules. In the caller's transaction. */
+/** Creates or migrates the schema of the queues to the package's version, and every queue with its rules. In the caller's transaction. */
 export async function migrateJobQueue(execute: Execute): Promise<void> {
   const boss = await open(execute, { migrate: true })
   const known = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]))
@@ -77,12 +77,12 @@ export async function migrateJobQueue(execute: Execute): Promise<void> {
   }
 }
 
-/** Throws a sentence where the schema of the queues is not that of the package. Changes nothing. */
+/** Throws an error for the operator if the schema of the queues is not the package's. Changes nothing. */
 export async function requireJobQueue(execute: Execute): Promise<void> {
   try {
     await open(execute)
   } catch (error) {
-    // The package tells it in words alone.
+    // The package has no error code for it.
     if (!/not installed|requires migrations/.test((error as Error).message)) throw error
     throw new ExpectedFault('the schema of the job queue is at another version: run "keystride migrate" first')
   }
@@ -103,8 +103,8 @@ async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss>
     db: { executeSql: (text, values) => execute(withoutBrackets(text), values) },
     schema: SCHEMA,
     migrate,
-    // Who takes jobs, when, and what is due again is src/jobs/queue.ts's affair: the package's own loops leave rejections
-    // unheard while the database restarts, which would end the process.
+    // src/jobs/queue.ts decides when jobs are taken and retried: the package's own loops have unhandled rejections while the
+    // database restarts, which would end the process.
     supervise: false,
     schedule: false,
     archiveCompletedAfterSeconds: REMEMBERED_S,
@@ -113,8 +113,8 @@ async function open(execute: Execute, { migrate = false } = {}): Promise<PgBoss>
   return boss.start()
 }
 
-/** Statements that are sent together are one transaction anyway; a pool refuses to be told so. */
+/** Removes BEGIN and COMMIT, which a pool rejects: statements that are sent together are one transaction anyway. */
 const withoutBrackets = (text: string): string => text.replace(/\bBEGIN;/, '').replace(/\bCOMMIT;/, '')
 
-/** Arrays, all of them of UUIDs, as text, since the client does not know array types. */
+/** Arrays (all are of UUIDs) as text: the client does not know array types. */
 const asParameter = (value: unknown): unknown => (Array.isArray(value) ? `{${value.join(',')}}` : (value ?? null))

@@ -13,10 +13,10 @@ interface NotificationRow {
   read_at: Date | null
 }
 
-/** Some hundred rows with their indexes; no end user waits. */
+/** For some hundred rows with their indexes; no end user waits. */
 const JOB = { patienceMs: 10_000 }
 
-/** Notifications in PostgreSQL; what writes them is in the migration that makes their table. */
+/** Notifications in PostgreSQL; SQL functions write them. */
 export function postgresNotifications(database: Database): NotificationStore {
   return {
     page: (organizationId, filter, { skip, limit }) =>
@@ -73,7 +73,7 @@ export function postgresNotifications(database: Database): NotificationStore {
   }
 }
 
-/** References come from the account as it is now: a notification itself names nobody. */
+/** User references come from the current account: a notification itself names nobody. */
 export const joined = (sql: Transaction) => sql`
   from keystride.notification n
     left join keystride.account a on a.organization_id = n.organization_id and a.id = n.account_id

@@ -13,7 +13,7 @@ type DeliveryRow = Parameters<typeof toEvent>[0] & {
   queued_at: Date
 }
 
-/** The outbox in PostgreSQL: filled by a trigger on the notifications, in their own commit. */
+/** The outbox in PostgreSQL. A trigger fills it in the commit of the notification. */
 export function postgresOutbox(database: Database): Outbox {
   return {
     claim: (most) =>
@@ -39,7 +39,7 @@ export function postgresOutbox(database: Database): Outbox {
         const [row] = await sql<{ channel: Channel }[]>`
           update keystride.alert_delivery set ${after(sql, next)}
           where organization_id = ${organizationId} and id = ${id} returning channel`
-        // Erased meanwhile, and what it did with it.
+        // The delivery and its attempts were erased meanwhile.
         if (row === undefined) return
         await sql`
           insert into keystride.alert_attempt (organization_id, delivery_id, at, outcome, duration_ms)
@@ -60,7 +60,7 @@ const after = (sql: Transaction, next: DeliveryNext) => {
     : sql`due_at = clock_timestamp()`
 }
 
-/** A refused message tells that the channel works. */
+/** A refused message shows that the channel works. */
 const channelAfter = (sql: Transaction, next: DeliveryNext) =>
   'channelForMs' in next
     ? sql`failures = failures + 1, closed_until = ${inMs(sql, next.channelForMs)}`

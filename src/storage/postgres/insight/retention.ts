@@ -1,14 +1,14 @@
 import type { RetentionStore } from '../../retention.js'
 import type { Database } from '../connection/client.js'
 
-/** Nobody waits for these. */
+/** No end user waits for these. */
 const PATIENCE_MS = 10_000
-/** A table that is being read is left for the next time: whoever comes behind a waiting lock would wait, too. */
+/** A table in use is skipped until the next run: queries behind a waiting lock would wait too. */
 const LOCK_MS = 150
-/** Sessions a statement deletes at most: some 20 ms, so that no other statement waits long for the connection. */
+/** Sessions per statement: some 20 ms, so that no other statement waits long for the connection. */
 const SWEPT_AT_ONCE = 2000
 
-/** Retention in PostgreSQL, by the functions of the migrations. */
+/** Retention in PostgreSQL, by SQL functions of the schema. */
 export function postgresRetention(database: Database): RetentionStore {
   return {
     makeAhead: (ahead, now) =>

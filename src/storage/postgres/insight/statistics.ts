@@ -18,10 +18,10 @@ interface TallyRow {
   n_context: number
 }
 
-/** Half a second, and one hour of an organization with many attempts, or the first totals of one: 10 to 30 s for 100,000 users. No end user waits for it. */
+/** For half a second, plus one hour of a large organization or its first totals: 10 to 30 s for 100,000 users. No end user waits. */
 const COUNT_PATIENCE_MS = 180_000
 
-/** Statistics in PostgreSQL: hours from their counts, open ones as far as they are counted; see the migrations that make them. */
+/** Statistics in PostgreSQL, from counts per hour and from attempts that are not counted yet; see the SQL functions. */
 export function postgresStatistics(database: Database): StatisticsStore {
   return {
     tallies: (organizationId, facet, { from, to }, bucket) =>
@@ -93,7 +93,7 @@ export function postgresStatistics(database: Database): StatisticsStore {
   }
 }
 
-/** The whole days of a window that are counted; null where there is none. */
+/** The counted whole days of a window; null if there is none. */
 async function countedDays(
   sql: Transaction,
   organizationId: string,

@@ -17,35 +17,35 @@ interface UserRow {
   last_at: Date | null
 }
 
-/** A window that slides with the hours: the totals of `days` until the last closed hour. */
+/** A sliding window: the totals of `days` up to the last closed hour. */
 interface Span {
   days: number
   start: Date
   until: Date
 }
 
-/** Names that are looked up one by one. No measurement behind it. */
+/** Largest number of names that are looked up one by one. No measurement behind it. */
 const FEW = 2000
-/** What a window that is no sliding one may take: a year of a large organization is read attempt by attempt. */
+/** Time-out for a window that is no sliding one: a year of a large organization is read attempt by attempt. */
 const STATEMENT_MS = 10_000
 
-/** Room for the users of a window's edges, which the planner guesses to be 1 % of the attempts: of up to 150 million. */
+/** Memory for the users of a window's edges; the planner estimates 1 % of up to 150 million attempts. */
 const WORK_MEMORY = '32MB'
 
-/** Users beside one another, see `StatisticsStore.users`. */
+/** See `StatisticsStore.users`. */
 export function usersTable(database: Database, organizationId: string, window: TimeWindow, order: UserOrder) {
   return database.scoped(
     organizationId,
     async (sql) => {
-      // A plan for any limit, made at the sixth call of a connection, sorts all users: 1.9 s instead of 30 ms. And a
-      // set of users that is guessed not to fit its memory is searched from end to end for every row.
+      // A generic plan, made at the sixth call of a connection, sorts all users: 1.9 s instead of 30 ms. And a set of users
+      // with an estimate above its memory is scanned completely for every row.
       await sql`
         select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('work_mem', ${WORK_MEMORY}, true)`
       if (order.sort === 'user_ref') return (await byName(sql, organizationId, window, order)).map(toUser)
       for (;;) {
         const span = await spanOf(sql, window)
         const rows = await anyOrder(sql, organizationId, window, span, order)
-        // Where the totals slid on in between, the edges were not theirs.
+        // If the totals slid in between, the edges do not match them.
         const after = span && (await spanOf(sql, window))
         if (after?.until.getTime() === span?.until.getTime()) return rows.map(toUser)
       }
@@ -64,12 +64,12 @@ async function anyOrder(
   const edges = span === undefined ? { since: [window.from], before: [window.to], signs: [1] } : edgesOf(span, window)
   if (span === undefined || (await fewNamed(sql, organizationId, order)))
     return everybody(sql, organizationId, edges, span?.days ?? 0, order)
-  // Of a deep page, reading everybody and sorting looks cheaper than the index: it takes 200 ms and more instead of 60.
+  // For a deep page, the planner prefers to read and sort all users: 200 ms and more instead of 60 with the index.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`
   return fromTotals(sql, organizationId, edges, span.days, order)
 }
 
-/** A filter that few names pass is no way through an index by figures: it would be followed to its end. */
+/** With a filter that few names pass, an index by figures would be scanned to its end. */
 async function fewNamed(sql: Transaction, organizationId: string, order: UserOrder): Promise<boolean> {
   if (order.userRefFilter === null) return false
   const [found] = await sql<{ n: number }[]>`
@@ -90,7 +90,7 @@ async function spanOf(sql: Transaction, { from, to }: TimeWindow): Promise<Span 
   return span
 }
 
-/** What to add to the totals of a span, and what to take off, so that they are of the window: moments as epoch ms. */
+/** Intervals to add to or subtract from the totals of a span, so that they match the window; epoch ms. */
 const edgesOf = (span: Span, { from, to }: TimeWindow) => {
   const [start, until] = [span.start.getTime(), span.until.getTime()]
   return {
@@ -108,8 +108,8 @@ const moments = (sql: Transaction, at: readonly number[]) => sql`
   ${`{${at.map((one) => new Date(one).toISOString()).join(',')}}`}::timestamptz[]`
 
 /**
- * Totals in the order of an index, of those with attempts and of those without, and whoever the edges touch beside them.
- * Those who are touched are taken out by a set, so that the index is followed at a few steps a user.
+ * Totals in the order of an index, of users with and without attempts, plus the users with attempts in the edges. The latter
+ * are excluded from the index scan by a set, so that it takes a few steps per user.
  */
 const fromTotals = (sql: Transaction, organizationId: string, edges: Edges, days: number, order: UserOrder) => {
   const untouched = sql`
@@ -133,7 +133,7 @@ const fromTotals = (sql: Transaction, organizationId: string, edges: Edges, days
     order by ${ordered(sql, sql`p`, order, true)}`
 }
 
-/** One by one through the key: the edges are few, and nothing tells the planner so. */
+/** Looks up one by one by key: the edges are few, but the planner does not know it. */
 const touched = (sql: Transaction, organizationId: string, days: number) => sql`
   select e.account_id, t.user_ref, e.n + t.n as n, e.n_authenticated + t.n_authenticated as n_authenticated,
     e.n_challenged + t.n_challenged as n_challenged, e.n_blocked + t.n_blocked as n_blocked,
@@ -144,7 +144,7 @@ const touched = (sql: Transaction, organizationId: string, days: number) => sql`
     cross join lateral (select * from keystride.user_total t
       where t.organization_id = ${organizationId} and t.days = ${days} and t.account_id = e.account_id offset 0) t`
 
-/** Any order, those without an attempt included. */
+/** All users in any order, those without an attempt included. */
 const everybody = (sql: Transaction, organizationId: string, edges: Edges, days: number, order: UserOrder) => sql<
   UserRow[]
 >`
@@ -167,7 +167,7 @@ const everybody = (sql: Transaction, organizationId: string, edges: Edges, days:
   select t.user_ref, t.type, ${columns(sql, sql`t`)} from total t
   order by ${ordered(sql, sql`t`, order, true)} offset ${order.skip} limit ${order.limit}`
 
-/** A page of names first: then only their own attempts are read. */
+/** Selects a page of names first, so that only their attempts are read. */
 const byName = (sql: Transaction, organizationId: string, { from, to }: TimeWindow, order: UserOrder) => sql<UserRow[]>`
   with page as (
     select a.id, a.user_ref, a.type from keystride.account a
@@ -187,7 +187,7 @@ const byName = (sql: Transaction, organizationId: string, { from, to }: TimeWind
 const named = (sql: Transaction, t: Fragment, { userRefFilter }: UserOrder) =>
   userRefFilter === null ? sql`true` : sql`${t}.user_ref like ${likeText(userRefFilter)}`
 
-/** `nulls last` stands only where a figure can be null: no index is written so. */
+/** `nulls last` only if a figure can be null: no index has it. */
 const ordered = (sql: Transaction, t: Fragment, { sort, descending }: UserOrder, nullable = false) => {
   if (sort === 'user_ref') return descending ? sql`${t}.user_ref desc` : sql`${t}.user_ref`
   const figure = SORTS[sort](sql, t)
@@ -195,7 +195,7 @@ const ordered = (sql: Transaction, t: Fragment, { sort, descending }: UserOrder,
   return nullable ? sql`${figure} desc nulls last, ${t}.user_ref` : sql`${figure} desc, ${t}.user_ref`
 }
 
-/** As the indexes of user_total are written. */
+/** The same expressions as in the indexes of user_total. */
 const SORTS: Record<Exclude<UserSort, 'user_ref'>, (sql: Transaction, t: Fragment) => Fragment> = {
   n: (sql, t) => sql`${t}.n`,
   authenticated: (sql, t) => sql`${t}.n_authenticated`,

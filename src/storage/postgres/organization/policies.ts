@@ -89,7 +89,7 @@ export function postgresPolicies(database: Database): PolicyStore {
   }
 }
 
-/** All of the organization's policies under their locks, in one order; whether this one is live. */
+/** Locks all of the organization's policies, in one order; returns whether this one is live. */
 async function lockLive(sql: Transaction, organizationId: string, id: string): Promise<boolean> {
   const rows = await sql<{ id: string; live: boolean }[]>`
     select id, archived_at is null as live from keystride.policy

@@ -6,7 +6,7 @@ interface WrappedRow {
   wrapped_key: Uint8Array
 }
 
-/** Wrapped data keys on the organizations' rows in PostgreSQL. What looks at all of them acts as `keystride_system`. */
+/** Wrapped data keys on the organizations' rows in PostgreSQL. Methods over all organizations act as `keystride_system`. */
 export function postgresWrappedKeys(database: Database): WrappedKeyStore {
   return {
     find: (organizationId) =>
@@ -45,7 +45,7 @@ export function postgresWrappedKeys(database: Database): WrappedKeyStore {
   }
 }
 
-/** Keeps `alone` waiting until this transaction ends: what it wraps until then is under a key that `alone` will see. */
+/** Blocks `alone` until this transaction ends, so that `alone` sees every key wrapped in it. */
 export async function keepKeys(sql: Transaction): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(7241865325823966)`
 }

@@ -10,10 +10,10 @@ import { createTogether, sharedAccountsQuota } from './create-accounts.js'
 import { eraseMember, eraseUser, noteErasure } from './erasure.js'
 import { type MemberRow, memberColumns, toMember } from './member.js'
 
-/** All that a person left behind goes at once, and no sign-in waits for it: on a crowded machine the usual second is short. */
+/** Time-out for deleting all rows of a person: the usual second is too short on a busy machine, and no sign-in waits for it. */
 const REMOVE_MS = 5000
 
-/** Accounts and their members in PostgreSQL. Locks go account, members, headcount: the order of every other writer. */
+/** Accounts and their members in PostgreSQL. Lock order of every writer: account, members, headcount. */
 export function postgresAccounts(database: Database): AccountStore {
   const findPerson = findTogether(database)
   return {
@@ -74,12 +74,12 @@ interface Designated {
   readonly memberRef: string | null
 }
 
-/** People a statement at most. */
+/** People per statement. */
 const BATCH_MAX = 64
-/** While one look is under way another begins from so many who wait: none of them waits for a disk. */
+/** While one look-up is under way, another one begins with this many calls: no look-up waits for a disk. */
 const WORTH_ANOTHER = 8
 
-/** Everybody who is asked for in the same moment, in one statement: a statement each costs more than its row. */
+/** Batches concurrent look-ups into one statement: a statement costs more than its row. */
 const findTogether = (database: Database) =>
   shareStatement<Designated, AccountWithMember | null>({
     run: (people) => findPeople(database, people),
@@ -98,7 +98,7 @@ const findPeople = (database: Database, people: readonly Designated[]): Promise<
         lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
     const found = new Map(rows.map((row) => [row.nth, row]))
     const answers = people.map((_, i) => toPerson(found.get(i + 1)))
-    // Else they outlive the look, as `ask` has it of parameters.
+    // Else the rows outlive the look-up, for the reason given at `ask`.
     rows.length = 0
     return answers
   })
@@ -120,7 +120,7 @@ async function find(
   return toPerson(row)
 }
 
-/** The account and its people as they are, nobody else changing them until the transaction ends. */
+/** Locks the account until the transaction ends; returns it with its members. */
 async function lock(sql: Transaction, organizationId: string, userRef: string): Promise<Roster | null> {
   const [row] = await sql<AccountRow[]>`
     select ${accountColumns(sql)} from keystride.account a
@@ -136,7 +136,7 @@ async function withMembers(sql: Transaction, organizationId: string, account: Ac
   return { account, members: rows.map(toMember) }
 }
 
-/** Does what the plan says and gives the roster afterwards. Others wait for the lock, so what is known is not read again. */
+/** Carries out the plan and returns the roster afterwards. The account is locked, so known values are not read again. */
 async function carryOut(
   sql: Transaction,
   organizationId: string,
@@ -156,7 +156,7 @@ async function carryOut(
   const type = move.kind === 'to-generic' ? 'generic' : 'nominative'
   if (move.kind === 'to-generic') await rename(sql, organizationId, roster.members[0], move.memberRef)
   else await leaveOne(sql, organizationId, roster, newMember)
-  // The type last: the ledger's `type-change` then has the totals after all of it.
+  // The type last, so that the ledger's `type-change` has the totals after all changes.
   await sql`
     update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${account.id}`
   if (type === 'generic') await holdToSharedQuota(sql, organizationId)
@@ -182,14 +182,14 @@ async function changeSettings(
   return after
 }
 
-/** The one member, or a first one, becomes the account's person. */
+/** The only member, or a new one, becomes the account's person. */
 async function leaveOne(
   sql: Transaction,
   organizationId: string,
   { account, members: [only] }: Roster,
   newMember: AccountPlan['newMember'],
 ): Promise<void> {
-  // An archived member may hold the reference that the remaining one takes on; its lock passes over with it.
+  // An archived member may have the reference that the remaining one gets; its lock passes on with the reference.
   await sql`
     delete from keystride.member
     where organization_id = ${organizationId} and account_id = ${account.id} and archived_at is not null`
@@ -198,7 +198,7 @@ async function leaveOne(
   else await rename(sql, organizationId, only, account.userRef)
 }
 
-/** Inserts the member, or brings the archived one of this reference back; nothing where there is no such account. */
+/** Inserts the member, or restores the archived one with this reference; does nothing if there is no such account. */
 async function insertMember(sql: Transaction, organizationId: string, accountId: string, member: NewMember) {
   await sql`
     insert into keystride.member as m (organization_id, id, account_id, member_ref, display_name, attempts, created_at)
@@ -230,7 +230,7 @@ const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
   from keystride.organization o, keystride.headcount_now(o.organization_id) h
   where o.organization_id = ${organizationId}`
 
-/** Exact after the change of type: its event is in the ledger by then, so that the headcount's line is held. */
+/** Exact after the change of type: its ledger event has locked the headcount's row. */
 async function holdToSharedQuota(sql: Transaction, organizationId: string): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
   if (quotas?.strict && exceeds(quotas.n_accounts_generic, quotas.shared)) throw sharedAccountsQuota(quotas.shared)

@@ -12,7 +12,7 @@ interface Asked {
   readonly account: NewAccount
 }
 
-/** What became of it; `line`: it has to wait for the headcount's line. */
+/** Outcome of a creation; `line`: it must wait for the lock of the headcount. */
 type Told = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
 
 interface OutcomeRow {
@@ -21,14 +21,14 @@ interface OutcomeRow {
   licensed: number | null
 }
 
-/** Accounts a commit at most: larger batches cost a process as much for each account. */
+/** Accounts per commit: larger batches cost a process the same per account. */
 const BATCH_MAX = 64
-/** While one commit is under way another begins from so many who wait: each costs a flush of the disk. */
+/** While one commit is under way, another one begins with this many calls: each commit costs a disk flush. */
 const WORTH_ANOTHER = 16
 
 /**
- * Makes `create`: creations that arrive while a commit is under way share the next one, across organizations. Those that a
- * strict quota sends into a line wait for it by themselves, each organization's together, so that nobody else waits with them.
+ * Makes `create`: creations that arrive during a commit share the next one, across organizations. Creations under a strict
+ * quota wait for the headcount's lock in a separate batch per organization, so that no other creation waits with them.
  */
 export function createTogether(database: Database): AccountStore['create'] {
   const create = sharedCreation(database, false)
@@ -67,7 +67,7 @@ const sharedCreation = (database: Database, waits: boolean) =>
     worthAnother: WORTH_ANOTHER,
   })
 
-/** No reference twice: the second finds what the first has made. */
+/** A batch has each userRef once: a second creation of the same one finds the first. */
 function takeBatch(queue: Waiting<Asked, Told>[]): Waiting<Asked, Told>[] {
   const batch = new Map<string, Waiting<Asked, Told>>()
   const later: Waiting<Asked, Told>[] = []

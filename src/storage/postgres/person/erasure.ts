@@ -4,15 +4,15 @@ import { eraseFromExports } from '../insight/exports.js'
 import { noSuccessor, queuedAs } from './member.js'
 
 /**
- * Removes an account and every row that names it or its people. The caller holds the account's lock; the members' come
- * here. Only counts stay, in the ledger, and for a day a hash with the locks.
+ * Removes an account and every row that names it or its people. The caller has locked the account; this locks the members.
+ * Only counts stay, in the ledger, and for a day a hash with the locks.
  */
 export async function eraseUser(sql: Transaction, organizationId: string, accountId: string, userRef: string) {
   const members = await sql<{ id: string }[]>`
     select id from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}
     order by id for update`
   const ids = `{${members.map(({ id }) => id).join(',')}}`
-  // One flight: on a crowded machine fourteen, one after the other, came after the time-out.
+  // Pipelined: on a busy machine, fourteen sequential statements exceeded the time-out.
   const [patterns] = await Promise.all([
     sql<{ enrolled: boolean }[]>`
       delete from keystride.reference_pattern
@@ -24,7 +24,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
     sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.session where organization_id = ${organizationId} and user_ref = ${userRef}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
-    // Their deliveries and the tries of these go with them; one that is written at this moment goes with the account.
+    // Cascades to deliveries and their attempts; a notification that is being written is deleted with the account.
     sql`delete from keystride.notification where organization_id = ${organizationId} and account_id = ${accountId}`,
     sql`delete from keystride.member where organization_id = ${organizationId} and account_id = ${accountId}`,
     sql`delete from keystride.account where organization_id = ${organizationId} and id = ${accountId}`,
@@ -34,9 +34,8 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
 }
 
 /**
- * Takes a member off a shared account: what was typed and the code go, the records of sign-ins stay without the typing
- * and what was around it.
- * The row stays with its reference and its counters, so that coming back opens no lock.
+ * Removes a member from a shared account: deletes patterns and code, and keeps the records of sign-ins without sample and
+ * facts. The member's row stays with reference and counters, so that a return ends no lock.
  */
 export async function eraseMember(
   sql: Transaction,
@@ -45,7 +44,7 @@ export async function eraseMember(
 ) {
   await sql`
     select from keystride.member where organization_id = ${organizationId} and id = ${memberId} for update`
-  // The member last: from there to the commit nobody else of the organization comes or goes.
+  // The member last: its update locks the organization's headcount until the commit.
   const [patterns] = await Promise.all([
     sql<{ enrolled: boolean }[]>`
       delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
@@ -68,7 +67,7 @@ export async function eraseMember(
   return { nPatternsDeleted: patterns.filter(({ enrolled }) => enrolled).length }
 }
 
-/** In the transaction that erases. It stays when the person is gone: see `ErasureStore`. */
+/** Notes an erasure in its transaction. The note is kept: see `ErasureStore`. */
 export const noteErasure = (sql: Transaction, organizationId: string, of: Erasure['of'], id: string) => sql`
   insert into keystride.erasure (organization_id, id, at, of, person)
   values (${organizationId}, gen_random_uuid(), clock_timestamp(), ${of}, sha256(uuid_send(${id}::uuid)))`

@@ -11,7 +11,7 @@ interface ErasureRow {
   person: Buffer
 }
 
-/** Nobody waits for a sign-in meanwhile. */
+/** No sign-in waits for these. */
 const PATIENT = { statementMs: 60_000 }
 const NIL = '00000000-0000-0000-0000-000000000000'
 
@@ -42,21 +42,21 @@ export function postgresErasures(database: Database): ErasureStore {
   }
 }
 
-/** Whom an erasure is about. */
+/** The person of an erasure. */
 interface Place {
   readonly accountId: string
   readonly userRef: string
-  /** Of an account any. */
+  /** Unused for an account. */
   readonly memberId: string
 }
 
 interface Found {
   readonly known: ReadonlySet<string>
-  /** By what they are and their hash. */
+  /** By kind and hash. */
   readonly people: ReadonlyMap<string, Place>
 }
 
-/** Null where there is no such organization. */
+/** Null if there is no such organization. */
 async function look(sql: Transaction, organizationId: string, erasures: readonly Erasure[]): Promise<Found | null> {
   const ids = `{${erasures.map(({ id }) => id).join(',')}}`
   const hashes = `{${erasures.map(({ person }) => `"\\\\x${person}"`).join(',')}}`
@@ -99,7 +99,7 @@ async function eraseAgain(
   const held = await sql`
     select from keystride.account
     where organization_id = ${organizationId} and id = ${accountId} and user_ref = ${userRef} for update`
-  if (held.count === 0) throw degraded('somebody else changes the accounts meanwhile')
+  if (held.count === 0) throw degraded('the accounts were changed meanwhile')
   if (of === 'account') await eraseUser(sql, organizationId, accountId, userRef)
   else await eraseMember(sql, organizationId, { userRef, memberId, at: new Date(at) })
   return 'erased'

@@ -7,7 +7,7 @@ interface Owner {
   readonly memberId: string
 }
 
-// Everything here wants the member's row lock, under which alone links are made, used and ended.
+// Every function needs the member's row lock: links are made, used and ended only under it.
 
 /** Whether the member has this link and it has not expired. */
 export async function isLive(sql: Transaction, { organizationId, memberId }: Owner, linkId: string): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function endLink(sql: Transaction, { organizationId, memberId }: Ow
     where organization_id = ${organizationId} and member_id = ${memberId} and id = ${linkId}`
 }
 
-/** Deletes what links that are gone have collected of a new profile. The profile that counts stays as it is. */
+/** Deletes the references that deleted links have collected for a new profile. The current profile is unchanged. */
 export async function dropCollected(
   sql: Transaction,
   organizationId: string,

@@ -50,7 +50,7 @@ export const memberColumns = (sql: Statements) => sql`
   m.pending_id, m.pending_action, m.pending_queued_at, m.pending_replaced, m.adapted_at,
   m.habits`
 
-/** How long patterns of a member `m` are not taken, by the server's clock; 0 where they are. */
+/** Milliseconds until patterns of a member `m` are accepted again, by the server's clock; 0 if they are. */
 export const closedForMs = (sql: Statements) => sql`
   coalesce(greatest(0, extract(epoch from m.patterns_closed_until - clock_timestamp()) * 1000), 0)::float8`
 
@@ -89,7 +89,7 @@ export function toMember(row: MemberRow): Member {
   }
 }
 
-/** The member under its row lock until the transaction ends; null where it is gone, or archived. */
+/** Locks the member's row until the transaction ends; null if it is gone or archived. */
 export async function lockMember(sql: Transaction, organizationId: string, memberId: string): Promise<Member | null> {
   const [row] = await sql<MemberRow[]>`
     select ${memberColumns(sql)} from keystride.member m
@@ -98,8 +98,8 @@ export async function lockMember(sql: Transaction, organizationId: string, membe
 }
 
 /**
- * The same with the key of its account locked before it, for a change that may note a notification: that refers to the account,
- * and a deletion locks the account before its members.
+ * The same, with the account's key locked first, for a change that may write a notification: the notification refers to the
+ * account, and a deletion locks the account before its members.
  */
 export async function lockMemberAndAccount(sql: Transaction, organizationId: string, memberId: string) {
   await sql`
@@ -110,12 +110,12 @@ export async function lockMemberAndAccount(sql: Transaction, organizationId: str
   return lockMember(sql, organizationId, memberId)
 }
 
-/** The assignments of an update that leave this queued, or nothing. */
+/** The assignments of an update that queue this action, or (null) none. */
 export const queuedAs = (sql: Transaction, queued: QueuedAction | null) => sql`
   pending_id = ${queued?.id ?? null}, pending_action = ${queued?.action ?? null},
   pending_queued_at = ${queued === null ? null : new Date(queued.queuedAt)}, pending_replaced = ${queued?.nReplaced ?? 0}`
 
-/** The assignments of an update that leave no successor. */
+/** The assignments of an update that remove the successor. */
 export const noSuccessor = (sql: Transaction) => sql`
   successor_owner = null, successor_format = null, successor_visible = 0, successor_sensitive = 0`
 

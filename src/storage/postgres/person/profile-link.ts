@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../connection/client.js'
 import { dropCollected } from './link-row.js'
 import { lockMember } from './member.js'
 
-/** Expired links taken away at a time: one new link makes one at most, so that they never pile up. */
+/** Expired links deleted per sweep. Each new link causes a sweep, so expired links never pile up. */
 const SWEPT_MAX = 5
 
 interface LinkRow {
@@ -17,7 +17,7 @@ interface LinkRow {
   member_ref: string
 }
 
-/** Profile links in PostgreSQL. Locks go members in the order of their ids, then links. */
+/** Profile links in PostgreSQL. Lock order: members by id, then links. */
 export function postgresProfileLinks(database: Database): ProfileLinkStore {
   return {
     make: (organizationId, link) =>
@@ -65,7 +65,7 @@ export function postgresProfileLinks(database: Database): ProfileLinkStore {
   }
 }
 
-/** Ends links of members that are locked: all, or those that have expired. */
+/** Ends links of locked members: all, or the expired ones. */
 async function end(
   sql: Transaction,
   organizationId: string,

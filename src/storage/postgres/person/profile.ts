@@ -31,15 +31,15 @@ interface ReferenceRow {
   sealed: Uint8Array
 }
 
-/** Whose references a statement is about. */
+/** The owner of references. */
 interface Owner {
   readonly organizationId: string
   readonly memberId: string
 }
 
-/** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction as the rows. */
+/** Reference patterns in PostgreSQL; the counts on the member's row change in the same transaction. */
 export function postgresProfiles(database: Database): ProfileStore {
-  /** One transaction with the member locked; null where it is gone. */
+  /** One transaction with the member locked; null if it is gone. */
   const locked = <T>(
     owner: Owner,
     work: (sql: Transaction, member: Member) => Promise<T>,
@@ -264,7 +264,7 @@ async function removeOne(sql: Transaction, owner: Owner, member: Member, pattern
   )
 }
 
-/** True where nobody has typed this before, or where that does not matter; then the mark is kept. */
+/** True if the typing is new, or replays are accepted; the mark is stored then. */
 async function claimMark(
   sql: Transaction,
   { id, generation, memberId, replayMark, createdAt }: NewReference,
@@ -278,7 +278,7 @@ async function claimMark(
   return claim?.fresh === true
 }
 
-/** False where the profile holds this very pattern already; an adaptive one may become an enrolled one. */
+/** False if the profile already has this pattern; an adaptive one may become an enrolled one. */
 async function insert(
   sql: Transaction,
   { organizationId, memberId }: Owner,
@@ -302,7 +302,7 @@ async function deleteAdaptive(sql: Transaction, owner: Owner, keep: number): Pro
       order by created_at desc, id desc offset ${keep})`
 }
 
-/** Deletes what was collected, but for the pattern that a new collection begins with. */
+/** Deletes the collected references except the first one of a new collection. */
 async function deleteSuccessor(
   sql: Transaction,
   owner: Owner,
@@ -314,7 +314,7 @@ async function deleteSuccessor(
     where ${owned(sql, owner)} and generation > ${generation} and id is distinct from ${except}::uuid`
 }
 
-/** Writes to the member's row, which is locked and so there, and gives the member afterwards. */
+/** Updates the member's row, which the transaction has locked; returns the member afterwards. */
 async function changed(
   sql: Transaction,
   { organizationId, memberId }: Owner,
@@ -330,7 +330,7 @@ async function changed(
 const owned = (sql: Transaction, { organizationId, memberId }: Owner) => sql`
   organization_id = ${organizationId} and member_id = ${memberId}`
 
-/** References that counted are gone: a verdict on them finds the counters moved, and is decided again. */
+/** References were removed: a concurrent verdict on them finds another version, and is decided again. */
 const removal = (sql: Transaction) => sql`
   profile_version = profile_version + 1, attempts_version = attempts_version + 1`
 

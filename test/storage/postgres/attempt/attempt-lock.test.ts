@@ -39,7 +39,7 @@ const flows = () => createUnlock({ accounts: postgresAccounts(database), attempt
 const who = () => ({ organizationId: org, userRef: 'ada', memberRef: null })
 
 describe('an unlock', () => {
-  it('forgets the failures of both kinds, revives a dead code, and tells what was locked', async () => {
+  it('clears the failures of both kinds, enables a disabled code, and returns the old counters', async () => {
     const counters = locked()
     expect(counters.security_code.off).toBe(true)
     await record({ counters })
@@ -47,14 +47,14 @@ describe('an unlock', () => {
     expect(await member()).toMatchObject({ attempts: NO_ATTEMPTS, attemptsVersion: 2 })
   })
 
-  it('lets no verdict stand that was reached on the counters before it', async () => {
+  it('invalidates verdicts on the old counters', async () => {
     await record({ counters: locked() })
     await flows().unlock(who())
     expect(await record({ attemptsVersion: 1, counters: locked() })).toBe('conflict')
     expect((await member())?.attempts).toEqual(NO_ATTEMPTS)
   })
 
-  it('comes through while attempts fail, and loses none of those that fail after it', async () => {
+  it('succeeds while attempts fail, and loses none that fail after it', async () => {
     let failed = 0
     const failing = async () => {
       for (let i = 0; i < 20; i++) {
@@ -75,7 +75,7 @@ describe('an unlock', () => {
     expect((await member())?.attemptsVersion).toBe(failed + 5)
   })
 
-  it('knows nobody of another organization, and says who is not there', async () => {
+  it('finds no member of another organization, and reports the absent one', async () => {
     const foreign = await organization(database)
     expect(await postgresAttemptLocks(database).clear(foreign, ada.memberId)).toBeNull()
     await expect(flows().unlock({ ...who(), organizationId: foreign })).rejects.toThrow('no user of this reference')

@@ -46,7 +46,7 @@ const member = async (of: Person) =>
   (await postgresAccounts(database).find(of.organizationId, of.userRef, null))?.member
 
 describe('a session', () => {
-  it('tells when its own typing last signed the member in, and of nothing else', async () => {
+  it('has the time of the member’s last sign-in by typing in it, and of nothing else', async () => {
     const bo = await person(database, org, 'bo')
     const made = (of: Person, changes: Partial<AttemptRecord>, attemptsVersion: number) =>
       store.record(org, attempt(of, { ...changes, attemptsVersion }))
@@ -72,7 +72,7 @@ describe('a session', () => {
 })
 
 describe('record', () => {
-  it('writes the attempt with the counters and the success that go with it', async () => {
+  it('writes the attempt with its counters and success', async () => {
     const counters = afterFailure(NO_ATTEMPTS, 'security_code', NOW)
     const one = attempt(ada, { counters })
     expect(await store.record(org, one)).toBe('recorded')
@@ -80,7 +80,7 @@ describe('record', () => {
     expect(await member(ada)).toMatchObject({ attempts: counters, attemptsVersion: 1, lastSuccessAt: NOW })
   })
 
-  it('keeps the last success where the attempt failed, and null where there is no pattern', async () => {
+  it('keeps the last success if the attempt failed, and stores null without a pattern', async () => {
     const failed = attempt(ada, {
       authenticated: false,
       patternId: null,
@@ -93,7 +93,7 @@ describe('record', () => {
     expect(await store.find(org, failed.id)).toEqual(authenticationOf(failed))
   })
 
-  it('on counters or a profile that moved changes nothing', async () => {
+  it('changes nothing if counters or profile have another version', async () => {
     const stale = attempt(ada, { attemptsVersion: 7 })
     expect(await store.record(org, stale)).toBe('conflict')
     expect(await store.record(org, attempt(ada, { generation: 1 }))).toBe('conflict')
@@ -101,12 +101,12 @@ describe('record', () => {
     expect(await store.record(org, attempt(ada, { replayMark: stale.replayMark }))).toBe('recorded')
   })
 
-  it('tells of a member that is gone, or of another organization', async () => {
+  it('reports an absent member, or one of another organization', async () => {
     expect(await store.record(org, attempt({ ...ada, memberId: uuid() }))).toBe('absent')
     expect(await store.record(await organization(database), attempt(ada))).toBe('absent')
   })
 
-  it('lets one of a hundred verdicts on the same counters stand', async () => {
+  it('records one of a hundred verdicts on the same counters', async () => {
     const all = await Promise.all(Array.from({ length: 100 }, () => store.record(org, attempt(ada))))
     expect(all.filter((outcome) => outcome === 'recorded')).toHaveLength(1)
     expect(all.filter((outcome) => outcome === 'conflict')).toHaveLength(99)
@@ -114,7 +114,7 @@ describe('record', () => {
     expect(await store.list(org, 'ada', 200)).toHaveLength(1)
   })
 
-  it('lets one stand when two processes race, and never deadlocks', async () => {
+  it('records one when two processes race, and never deadlocks', async () => {
     const people = await Promise.all(Array.from({ length: 20 }, (_, i) => person(database, org, `p${i}`)))
     const stores = [postgresAuthentications(database), postgresAuthentications(database)]
     const marks = people.map(() => mark())
@@ -128,7 +128,7 @@ describe('record', () => {
     expect(outcomes.filter((outcome) => outcome === 'recorded').length).toBeLessThanOrEqual(people.length)
   })
 
-  it('fails one bad attempt without its batch mates', async () => {
+  it('fails one bad attempt without the others of its batch', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, (_, i) => person(database, org, `q${i}`)))
     const [first, ...rest] = people.map((of) => attempt(of))
     if (first === undefined) throw new Error('five people')
@@ -150,7 +150,7 @@ describe('record', () => {
 })
 
 describe('the replay index', () => {
-  it('knows equal timings, and near ones by two equal bands, of anybody in the organization', async () => {
+  it('detects equal timings, and near ones by two equal bands, of any person in the organization', async () => {
     const known = mark()
     const [b0 = 0n, b1 = 0n] = known.bands
     expect(await store.record(org, attempt(ada, { replayMark: known }))).toBe('recorded')
@@ -163,7 +163,7 @@ describe('the replay index', () => {
     expect(await store.record(org, attempt(bo, { replayMark: sincere }))).toBe('recorded')
   })
 
-  it('lets one of many parallel equal marks pass', async () => {
+  it('accepts one of many concurrent equal marks', async () => {
     const known = mark()
     const people = await Promise.all(Array.from({ length: 20 }, (_, i) => person(database, org, `r${i}`)))
     const stores = [postgresAuthentications(database), postgresAuthentications(database)]
@@ -174,7 +174,7 @@ describe('the replay index', () => {
     expect(outcomes.filter((outcome) => outcome === 'replay')).toHaveLength(19)
   })
 
-  it('lets one of parallel near marks pass, and every one that shares less', async () => {
+  it('accepts one of concurrent near marks, and every mark that shares less', async () => {
     const people = await Promise.all(Array.from({ length: 30 }, (_, i) => person(database, org, `n${i}`)))
     const [b0 = 0n, b1 = 0n] = freshBands()
     const outcomes = await Promise.all(
@@ -187,7 +187,7 @@ describe('the replay index', () => {
     expect(outcomes.slice(20)).toEqual(Array.from({ length: 10 }, () => 'recorded'))
   })
 
-  it('lets one of near marks pass that come while others are being committed', async () => {
+  it('accepts one of near marks that arrive while others are being committed', async () => {
     const people = await Promise.all(Array.from({ length: 32 }, (_, i) => person(database, org, `w${i}`)))
     const [b0 = 0n, b1 = 0n] = freshBands()
     const waves: Promise<string>[] = []
@@ -196,13 +196,13 @@ describe('the replay index', () => {
         const bands = [b0, b1, ...freshBands().slice(2)]
         waves.push(store.record(org, attempt(of, { replayMark: mark(randomBytes(16), bands) })))
       }
-      // The wave's commit is under way, and the next wave is worth one of its own.
+      // The wave's commit is under way, and the next wave is large enough for its own.
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
     }
     expect((await Promise.all(waves)).sort()).toEqual(['recorded', ...Array.from({ length: 31 }, () => 'replay')])
   })
 
-  it('knows nothing of another organization', async () => {
+  it('ignores other organizations', async () => {
     const known = mark()
     await store.record(org, attempt(ada, { replayMark: known }))
     const other = await organization(database)
@@ -210,7 +210,7 @@ describe('the replay index', () => {
     expect(await store.record(other, attempt(stranger, { replayMark: known }))).toBe('recorded')
   })
 
-  it('is shared by enrolments and verdicts', async () => {
+  it('is shared by enrollments and verdicts', async () => {
     const profiles = postgresProfiles(database)
     const rules = { target: 5, limit: 10, rejectReplay: true }
     const first = reference(ada.memberId)
@@ -223,7 +223,7 @@ describe('the replay index', () => {
     })
   })
 
-  it('forgets after its memory', async () => {
+  it('forgets marks after the retention', async () => {
     const known = mark()
     await store.record(org, attempt(ada, { replayMark: known }))
     const later = NOW + (REPLAY_MEMORY_DAYS + 1) * 86_400_000
@@ -233,8 +233,8 @@ describe('the replay index', () => {
     expect(await store.record(org, { ...soon, createdAt: later })).toBe('replay')
   })
 
-  // Once read every mark of the organization for each attempt, by a plan kept from when the table was empty.
-  it('is searched by the index on its bands, however many marks there are', async () => {
+  // Regression: each attempt read every mark of the organization, by a plan from when the table was empty.
+  it('is searched by the index on its bands, for any number of marks', async () => {
     const attempts = 300
     for (let n = 0; n < attempts; n++) {
       expect(await store.record(org, attempt(ada, { attemptsVersion: n, replayMark: mark() }))).toBe('recorded')

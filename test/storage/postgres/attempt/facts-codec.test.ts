@@ -38,12 +38,12 @@ const facts: AttemptFacts = {
   adaptive: [],
 }
 
-describe('facts at rest', () => {
-  it('come back as they were, signals that know nothing among them', () => {
+describe('stored facts', () => {
+  it('are read back unchanged, including signals without values', () => {
     expect(fromFactsText(toFactsText(facts))).toEqual(facts)
   })
 
-  it('name no field of a signal', () => {
+  it('contain no field names of a signal', () => {
     const text = toFactsText(facts)
     for (const name of ['computedOutcome', 'reference"', 'signals']) expect(text).not.toContain(name)
     expect(text).toContain('["anonymizer",3]')

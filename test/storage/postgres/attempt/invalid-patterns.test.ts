@@ -32,7 +32,7 @@ beforeEach(async () => {
 const member = async (of = ada) => (await postgresAccounts(databases[0]).find(org, of.userRef, null))?.member
 const count = (times: number) =>
   Promise.all(Array.from({ length: times }, (_, i) => stores[i % 2 === 0 ? 0 : 1].count(org, ada.memberId)))
-/** As if what is there had come so much earlier. */
+/** Moves the stored times back by `ms`. */
 const later = (ms: number) =>
   databases[0].scoped(
     org,
@@ -42,7 +42,7 @@ const later = (ms: number) =>
   )
 
 describe('refused patterns', () => {
-  it('close the member at the twentieth, for a quarter of an hour from the first', async () => {
+  it('block the member at the twentieth, for a quarter of an hour from the first', async () => {
     expect(await count(INVALID_PATTERNS_MAX - 1)).toEqual(Array(INVALID_PATTERNS_MAX - 1).fill(0))
     expect((await member())?.patternsClosedForMs).toBe(0)
     expect(await count(1)).toEqual([0])
@@ -51,7 +51,7 @@ describe('refused patterns', () => {
     expect(closedForMs).toBeLessThanOrEqual(15 * MINUTE)
   })
 
-  it('are counted twenty times of a hundred at once over two processes', async () => {
+  it('are counted twenty times in a hundred concurrent calls of two processes', async () => {
     const all = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) => stores[i % 2 === 0 ? 0 : 1].count(org, ada.memberId)),
     )
@@ -64,7 +64,7 @@ describe('refused patterns', () => {
     for (const closedForMs of told) expect(closedForMs).toBeLessThanOrEqual(15 * MINUTE)
   })
 
-  it('never number more than twenty within any quarter of an hour', async () => {
+  it('are never more than twenty within any quarter of an hour', async () => {
     await count(10)
     await later(10 * MINUTE)
     expect((await count(12)).filter((closedForMs) => closedForMs === 0)).toHaveLength(10)
@@ -76,7 +76,7 @@ describe('refused patterns', () => {
     expect((await member())?.patternsClosedForMs).toBeGreaterThan(9 * MINUTE)
   })
 
-  it('leave attempts, other members and other organizations alone', async () => {
+  it('change no attempts, other members or other organizations', async () => {
     const bo = await person(databases[0], org, 'bo')
     await count(25)
     expect(await member()).toMatchObject({ attemptsVersion: 0 })

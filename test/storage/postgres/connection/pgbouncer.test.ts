@@ -43,12 +43,12 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     )
   })
 
-  it('a pooler is noticed, and the server itself is not taken for one', async () => {
+  it('a pooler is detected, and the server itself is not taken for one', async () => {
     expect(await poolerBetween(url)).toBe(true)
     expect(await poolerBetween(fresh.url)).toBe(false)
   })
 
-  it('statements that stay prepared are not found again, which is why they do not', async () => {
+  it('prepared statements are lost, so they are not used', async () => {
     const preparing = connectPostgres({ url, max: 12, prepare: true })
     const told = await Promise.allSettled(
       Array.from({ length: 60 }, (_, n) => preparing.scoped(organizationId, (sql) => sql`select ${n % 3}::int as n`)),
@@ -57,7 +57,7 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     expect(told.some((one) => one.status === 'rejected' && one.reason.code === '26000')).toBe(true)
   })
 
-  it('every transaction sees its own organization, whatever connection it is handed', async () => {
+  it('every transaction sees its own organization, on any connection', async () => {
     const organizations = [organizationId, await organization(database), await organization(database)]
     const seen = await Promise.all(
       Array.from({ length: 150 }, async (_, n) => {
@@ -82,7 +82,7 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     for (const [row] of bare) expect([row?.own, row?.org || '', row?.visible]).toEqual([true, '', 0])
   })
 
-  it('an empty database is migrated by several at once, each migration by one, and no lock is left', async () => {
+  it('an empty database is migrated by several processes, each migration by one, and no lock is left', async () => {
     const empty = await freshDatabase({ empty: true })
     const all = await Promise.all(Array.from({ length: 4 }, () => migrate(pooler.through(empty.url))))
     expect(new Set(all.flat()).size).toBe(all.flat().length)
@@ -97,7 +97,7 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
     await empty.drop()
   })
 
-  it('a job is taken by one', async () => {
+  it('a job is taken by one process', async () => {
     const queues = [database, connectPostgres({ url, max: 2, prepare: false })].map(postgresJobQueue)
     const archive = randomUUID()
     await queues[0]?.send('export-log', { organization: organizationId, archive })
@@ -144,14 +144,14 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
         body: JSON.stringify({ id: json.id }),
       })
       const { content } = unzipped(new Uint8Array(await answer.arrayBuffer()))
-      // The names of the columns, three attempts, and the end of the last line.
+      // The header, three attempts, and the end of the last line.
       expect(content.toString().split('\r\n')).toHaveLength(5)
 
       expect((await service.call('DELETE', '/users/ann')).status).toBe(200)
       expect((await service.bootstrap('ann')).status).toBe(404)
     })
 
-    it('judges three attempts of a session, of twenty at once', async () => {
+    it('judges three of twenty concurrent attempts of a session', async () => {
       const { userRef, session } = await enroll(service, 'bob')
       const answers = await Promise.all(
         Array.from({ length: 20 }, () =>
@@ -161,7 +161,7 @@ describe.skipIf(why !== null)('behind a PgBouncer in transaction mode', () => {
       expect(answers.filter(({ json }) => json.action === 'rejected')).toHaveLength(3)
     })
 
-    it('refuses while the pooler is away and goes on when it is back', async () => {
+    it('refuses while the pooler is away and recovers when it is back', async () => {
       await pooler.kill()
       await until(async () => (await service.call('GET', '/status')).json.status === 'NOK')
       expect(await service.call('GET', '/users/bob')).toMatchObject({ status: 503, json: { reason: 'api-failed' } })

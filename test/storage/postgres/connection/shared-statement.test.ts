@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../../src/domain/refusal.js'
 import { shareStatement } from '../../../../src/storage/postgres/connection/shared-statement.js'
 
-/** Doubles what it is asked; each statement ends when it is let. */
+/** Doubles its numbers; the test ends each statement. */
 function doubling({ worthWaitingFor = 10, worthAnother = 4, max = 10, fail = (_: readonly number[]) => {} } = {}) {
   const batches: (readonly number[])[] = []
   const ends: (() => void)[] = []
@@ -20,7 +20,7 @@ function doubling({ worthWaitingFor = 10, worthAnother = 4, max = 10, fail = (_:
   const turns = async () => {
     for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve))
   }
-  /** Until there is nothing left to end. */
+  /** Ends statements until none is left. */
   const endAll = async () => {
     for (await turns(); ends.length > 0; await turns()) ends.shift()?.()
   }
@@ -30,8 +30,8 @@ function doubling({ worthWaitingFor = 10, worthAnother = 4, max = 10, fail = (_:
 const each = (ask: (n: number) => Promise<number>, ns: readonly number[]) => Promise.allSettled(ns.map(ask))
 const told = (ns: readonly number[]) => ns.map((n) => ({ status: 'fulfilled', value: 2 * n }))
 
-describe('a statement that calls share', () => {
-  it('has all that came in one moment, and tells each its own', async () => {
+describe('a shared statement', () => {
+  it('has all concurrent calls, and gives each call its own answer', async () => {
     const { ask, batches, endAll } = doubling()
     const all = each(ask, [1, 2, 3])
     await endAll()
@@ -39,7 +39,7 @@ describe('a statement that calls share', () => {
     expect(batches).toEqual([[1, 2, 3]])
   })
 
-  it('is followed by one with all that came meanwhile, or accompanied where these are many', async () => {
+  it('is followed by one with all calls that came meanwhile, or runs with another one if they are many', async () => {
     const { ask, batches, turns, endAll } = doubling()
     const all = [each(ask, [1])]
     await turns()
@@ -57,7 +57,7 @@ describe('a statement that calls share', () => {
     expect(batches).toEqual([[1], [2, 3, 4, 5], [6, 7, 8, 9]])
   })
 
-  it('holds no more than is taken for it', async () => {
+  it('has no more calls than `take` returns', async () => {
     const { ask, batches, endAll } = doubling({ max: 2 })
     const all = each(ask, [1, 2, 3, 4, 5])
     await endAll()
@@ -65,7 +65,7 @@ describe('a statement that calls share', () => {
     expect(batches.map((batch) => batch.length)).toEqual([2, 2, 1])
   })
 
-  it('that fails is tried again call by call, so that only the bad one fails', async () => {
+  it('that fails is retried call by call, so that only the bad call fails', async () => {
     const bad = new Error('two is bad')
     const fail = (batch: readonly number[]) => {
       if (batch.includes(2)) throw bad
@@ -77,7 +77,7 @@ describe('a statement that calls share', () => {
     expect(batches).toEqual([[1, 2, 3], [1], [2], [3]])
   })
 
-  it('that is refused is refused to everybody, at once', async () => {
+  it('that is refused rejects all its calls at once', async () => {
     const degraded = new Refusal('degraded', 'the database is away', 1)
     const fail = () => {
       throw degraded

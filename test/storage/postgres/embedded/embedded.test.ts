@@ -16,7 +16,7 @@ let dataFolder: string
 let stopping: EmbeddedPostgres[]
 let services: ChildProcess[]
 
-/** A service of its own process is needed to be killed: the shipped files, compiled as they are. */
+/** Compiles the shipped files, for services in processes that the tests can kill. */
 beforeAll(() => {
   mkdirSync(compiled, { recursive: true })
   for (const name of readdirSync(source).filter((one) => one.startsWith('embedded')))
@@ -75,7 +75,7 @@ const write = (url: string) => ask(url, (sql) => sql`create table kept as select
 const read = (url: string) => ask(url, async (sql) => (await sql`select n from kept`)[0]?.n)
 
 describe('the embedded PostgreSQL', () => {
-  it('keeps what was written over a stop and a start, and leaves no process', async () => {
+  it('keeps data over a stop and a start, and leaves no process', async () => {
     const first = await start()
     await write(first.url)
     const pid = serverPid() ?? 0
@@ -84,7 +84,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await read((await start()).url)).toBe(42)
   })
 
-  it('gives the service a login that is no superuser, UTF-8, and durable commits', async () => {
+  it('has a login that is no superuser, UTF-8, and durable commits', async () => {
     const { url } = await start()
     const [row] = await ask(
       url,
@@ -106,7 +106,7 @@ describe('the embedded PostgreSQL', () => {
     await expect(ask(url.replace('keystride:', 'postgres:'), (sql) => sql`select 1`)).rejects.toThrow('password')
   })
 
-  it('keeps pages by the size of its machine, within bounds', async () => {
+  it('sizes its buffers by the machine’s memory, within bounds', async () => {
     expect([1, 4, 24, 512].map((gib) => bufferMib(gib * 2 ** 30))).toEqual([64, 128, 768, 1024])
     const [row] = await ask(
       (await start()).url,
@@ -115,10 +115,10 @@ describe('the embedded PostgreSQL', () => {
     expect(row).toEqual({ mib: bufferMib(Math.min(totalmem(), process.constrainedMemory() || totalmem())) })
   })
 
-  it('is shared by two services on one folder, and ends with the one that started it', async () => {
+  it('is shared by two services on one folder, and ends with the first one', async () => {
     const first = await start()
     const second = await startEmbedded({ dataFolder })
-    // Before the first: it would take that one's stop for a death, and start the server again.
+    // Stopped before the first: it would take the first one's stop for a crash, and restart the server.
     stopping.unshift(second)
     expect(second.url).not.toBe('')
     expect(new URL(second.url).port).toBe(new URL(first.url).port)
@@ -129,19 +129,19 @@ describe('the embedded PostgreSQL', () => {
     expect(await read(first.url)).toBe(42)
   })
 
-  it('is started once by two services that start at once on an empty folder', async () => {
+  it('is started once by two concurrent services on an empty folder', async () => {
     const [one, two] = await Promise.all([service(), service()])
     expect(one.url).toBe(two.url)
   })
 
-  it('starts again after its service was killed', async () => {
+  it('starts after a kill of its service', async () => {
     const { child, url } = await service()
     await write(url)
     child.kill('SIGKILL')
     expect(await read((await start()).url)).toBe(42)
   })
 
-  it('starts again after the server and its service were killed', async () => {
+  it('starts after a kill of server and service', async () => {
     const { child, url } = await service()
     await write(url)
     process.kill(serverPid() ?? 0, 'SIGKILL')
@@ -149,7 +149,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await read((await start()).url)).toBe(42)
   })
 
-  it('is started again on its port when it is killed, and stays away once stopped', async () => {
+  it('is restarted on its port when killed, and stays down once stopped', async () => {
     const { url, stop } = await start()
     await write(url)
     const first = serverPid() ?? 0
@@ -161,7 +161,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await answers(url)).toBe(false)
   })
 
-  it('is adopted, and then stopped, where it outlived its service', async () => {
+  it('is adopted, and then stopped, if it outlived its service', async () => {
     const { child, url } = await service()
     await write(url)
     const pid = serverPid() ?? 0
@@ -174,7 +174,7 @@ describe('the embedded PostgreSQL', () => {
     expect(isRunning(pid)).toBe(false)
   })
 
-  it('starts where a stale postmaster.pid names a process of somebody else', async () => {
+  it('starts if a stale postmaster.pid names another process', async () => {
     const first = await start()
     await first.stop()
     const lines = [process.pid, path.join(dataFolder, 'postgres'), 1, 5432, '', '127.0.0.1', '1 1', 'ready']
@@ -182,7 +182,7 @@ describe('the embedded PostgreSQL', () => {
     await start()
   })
 
-  it('starts after the making of the database was killed half-way', async () => {
+  it('starts after a kill during the making of the database', async () => {
     const child = service()
     child.catch(() => {})
     await until(async () => existsSync(dataFolder) && readdirSync(dataFolder).some((name) => name.includes('making')))

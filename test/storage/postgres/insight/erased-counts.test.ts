@@ -44,7 +44,7 @@ const counted = async (table: 'attempt_count' | 'attempt_day') =>
   )
 
 describe('the deletion of an account', () => {
-  it('takes what may name the person off the counts of hours and days, and leaves the rest', async () => {
+  it('removes counts that may name the person from hours and days, and keeps the others', async () => {
     const [ada, eve] = [await person(database, org, 'ada'), await person(database, org, 'eve')]
     const at = (daysAgo: number) => new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - daysAgo * DAY_MS + 3_600_000)
     const web = { application: 'web', country: 'FR' }
@@ -59,7 +59,7 @@ describe('the deletion of an account', () => {
       await attempted(eve, at(daysAgo), { ...web, place: '48.9 2.4 FR Paris' })
     }
     while (await postgresStatistics(database).countAttempts()) {
-      // More is due.
+      // More counts are due.
     }
     for (const table of ['attempt_count', 'attempt_day'] as const)
       expect(await counted(table)).toEqual({
@@ -81,7 +81,7 @@ describe('the deletion of an account', () => {
       })
   })
 
-  it('before anything was counted takes nothing off', async () => {
+  it('removes nothing if nothing was counted', async () => {
     const bob = await person(database, org, 'bob')
     const before = await counted('attempt_count')
     await attempted(bob, new Date(), { application: 'web', country: 'FR' })

@@ -38,7 +38,7 @@ async function derive(since: number | null = null) {
 }
 
 let lastAt = 0
-/** A millisecond of its own for each attempt: the list is by time, and within one the ids of this test are in no order. */
+/** A distinct millisecond per attempt: the list is by time, and ids of this test have no order within a millisecond. */
 const oneAfterAnother = () => {
   lastAt = Math.max(Date.now(), lastAt + 1)
   return lastAt
@@ -64,7 +64,7 @@ async function fail(who: Person, version: number, changes: Partial<Authenticatio
 const failCode = (who: Person, version = 0, at = oneAfterAnother()) =>
   fail(who, version, { method: 'security_code' }, at)
 
-/** So many blocked attempts of one person, all at once. */
+/** `n` blocked attempts of one person, in one statement. */
 async function manyBlocked(who: Person, n: number) {
   await database.asSystem(
     (sql) => sql`
@@ -78,7 +78,7 @@ async function manyBlocked(who: Person, n: number) {
 }
 
 describe('notifications of attempts', () => {
-  it('are one for each event, however often and by how many they are made', async () => {
+  it('are one for each event, in any number of runs and processes', async () => {
     const ada = await person(database, org)
     const ids: string[] = []
     for (let n = 0; n < 12; n++) ids.push(await fail(ada, n))
@@ -90,7 +90,7 @@ describe('notifications of attempts', () => {
     expect(found[0]).toMatchObject({ kind: 'blocked', userRef: 'ada', memberRef: 'ada', readAt: null })
   })
 
-  it('are two for an attempt that locks: what it was, and the lock', async () => {
+  it('are two for an attempt that locks: one for its verdict, one for the lock', async () => {
     const ada = await person(database, org)
     let counters = NO_ATTEMPTS
     for (let n = 0; n < 5; n++) counters = afterFailure(counters, 'biometric', Date.now())
@@ -103,14 +103,14 @@ describe('notifications of attempts', () => {
     expect(found.find(({ kind }) => kind === 'locked')?.details).toEqual({ until: counters.biometric.closedUntil })
   })
 
-  it('come of what was committed long after its id was made', async () => {
+  it('include attempts that were committed long after their id was made', async () => {
     const ada = await person(database, org)
     await fail(ada, 0)
     await derive()
     const late = await fail(ada, 1, {}, Date.now() - 40_000)
     await derive()
     expect((await told()).map(({ authenticationId }) => authenticationId)).toContain(late)
-    // Two hours later than its id: found by the sweep of the last day.
+    // Committed two hours after its id: found by the sweep of the last day.
     const later = await fail(ada, 2, {}, Date.now() - 2 * 3600_000)
     await database.asSystem((sql) => sql`update keystride.alerting set derived_until = now() - interval '1 minute'`)
     await derive()
@@ -120,7 +120,7 @@ describe('notifications of attempts', () => {
     expect(await told()).toHaveLength(3)
   })
 
-  it('are all made where there are more than a run takes, none twice', async () => {
+  it('are complete over several runs, and none is made twice', async () => {
     await manyBlocked(await person(database, org), 1234)
     const [first, ...rest] = [
       await notifications().derive(null),
@@ -131,8 +131,8 @@ describe('notifications of attempts', () => {
     expect((await notifications().page(org, all, { skip: 0, limit: 1 })).count).toBe(1234)
   })
 
-  // Once a foreign key broke where an account went meanwhile, and everybody's alerts with it.
-  it('pass by an account that is being deleted, wait for nobody, and come later where it stays', async () => {
+  // Regression: a concurrent deletion broke a foreign key, and with it all alerts.
+  it('skip an account that is being deleted, wait for no lock, and are made later if it stays', async () => {
     const [ada, bo] = [await person(database, org), await person(database, org, 'bo')]
     const ofAda = await fail(ada, 0, {}, Date.now() - 300_000)
     const ofBo = await fail(bo, 0, {}, Date.now() - 300_000)
@@ -149,7 +149,7 @@ describe('notifications of attempts', () => {
     expect((await told()).map(({ authenticationId }) => authenticationId).sort()).toEqual([ofAda, ofBo].sort())
   })
 
-  it('are made while accounts are deleted, of those that stay', async () => {
+  it('are made during deletions, for the accounts that stay', async () => {
     const people: Person[] = []
     for (let n = 0; n < 30; n++) people.push(await person(database, org, `user-${n}`))
     for (const who of people) await fail(who, 0)
@@ -166,7 +166,7 @@ describe('notifications of attempts', () => {
     expect((await told()).map(({ userRef }) => userRef).sort()).toEqual(left.sort())
   })
 
-  it('are not lost and not doubled where the process that makes them dies', async () => {
+  it('are neither lost nor doubled if the process that makes them dies', async () => {
     const ada = await person(database, org)
     await manyBlocked(ada, 700)
     for (let n = 0; n < 3; n++) {
@@ -185,7 +185,7 @@ describe('notifications of attempts', () => {
   })
 })
 
-describe('codes of many members that fail', () => {
+describe('failed codes of many members', () => {
   async function people(n: number): Promise<Person[]> {
     const made: Person[] = []
     for (let i = 0; i < n; i++) made.push(await person(database, org, `p${i}`))
@@ -193,7 +193,7 @@ describe('codes of many members that fail', () => {
   }
   const whole = async () => (await told()).filter(({ userRef }) => userRef === null)
 
-  it('are told once for the organization, over 5 % of its members', async () => {
+  it('are reported once for the organization, above 5 % of its members', async () => {
     const everybody = await people(60)
     for (const one of everybody.slice(0, 3)) await failCode(one)
     await derive()
@@ -206,7 +206,7 @@ describe('codes of many members that fail', () => {
     expect(await whole()).toHaveLength(1)
   })
 
-  it('are told over 50, however many members there are', async () => {
+  it('are reported above 50, for any number of members', async () => {
     const tried = await people(51)
     await database.asSystem(
       (sql) => sql`update keystride.headcount set n_users_nominative = 5000 where organization_id = ${org}`,
@@ -219,7 +219,7 @@ describe('codes of many members that fail', () => {
     expect(await whole()).toHaveLength(1)
   })
 
-  it('are not told of two of a few, nor of one person again and again, nor over more than ten minutes', async () => {
+  it('are not reported for two of a few members, one repeating member, or more than ten minutes', async () => {
     const few = await people(20)
     for (const [n, one] of few.slice(0, 2).entries()) for (let i = 0; i < 4; i++) await failCode(one, i, Date.now() - n)
     await derive()
@@ -231,8 +231,8 @@ describe('codes of many members that fail', () => {
   })
 })
 
-describe('notifications of what is not an attempt', () => {
-  it('tell of a reset, and of the last reference taken away, once each', async () => {
+describe('notifications of other events', () => {
+  it('report a reset and the removal of the last reference once each', async () => {
     const ada = await person(database, org)
     const profiles = postgresProfiles(database)
     await profiles.reset(org, ada.memberId, Date.now())
@@ -247,7 +247,7 @@ describe('notifications of what is not an attempt', () => {
     expect((await told()).map(({ kind }) => kind)).toEqual(['profile-reset', 'profile-reset'])
   })
 
-  it('tell of an overage when it begins, by a creation or by a lower quota', async () => {
+  it('report the begin of an overage, by a creation or by a lower quota', async () => {
     const organizations = postgresOrganizations(database)
     const quotas = { mode: 'soft', accounts: 2, sharedAccounts: 0, membersPerSharedAccount: 0 } as const
     await organizations.setQuotas(org, quotas)
@@ -267,7 +267,7 @@ describe('notifications of what is not an attempt', () => {
     expect(await told()).toMatchObject([{ ...over, details: { n: 5, licensed: 3 } }, { details: { n: 4 } }])
   })
 
-  it('tell of an outage once, to those who asked, whichever processes saw it and when', async () => {
+  it('report an outage once, to organizations with a rule, whichever processes saw it and when', async () => {
     const other = await organization(database)
     await postgresAlerts(database).changeRules(org, { degraded: { syslog: true } })
     const began = Date.now() - 60_000
@@ -287,7 +287,7 @@ describe('notifications of what is not an attempt', () => {
 })
 
 describe('reading', () => {
-  it("counts what is unread, of one and of all, and nobody else's", async () => {
+  it('counts unread notifications after one and after all are read, of this organization only', async () => {
     const ada = await person(database, org)
     await manyBlocked(ada, 5)
     await derive()
@@ -319,7 +319,7 @@ describe('the outbox', () => {
     await postgresAlerts(database).changeRules(org, { blocked: { syslog: true, email: true } })
     await postgresAlerts(database).setChannel(org, { settings, secret: null })
   })
-  /** What was left waiting is not this test's. */
+  /** Waiting deliveries of other tests are dropped. */
   afterEach(() => postgresAlerts(database).removeChannel(org, 'syslog'))
   const claimed = async (most = 50) =>
     (await postgresOutbox(database).claim(most)).filter(({ organizationId }) => organizationId === org)
@@ -328,7 +328,7 @@ describe('the outbox', () => {
     next: Parameters<ReturnType<typeof postgresOutbox>['settle']>[2],
   ) => postgresOutbox(database).settle(one, { at: Date.now(), outcome: 'x', durationMs: 1 }, next)
 
-  it('gets what a rule and a channel are set for, and gives each to one process', async () => {
+  it('has the notifications with a rule and a channel, and gives each to one process', async () => {
     await manyBlocked(await person(database, org), 8)
     await derive()
     const both = (await Promise.all([claimed(), claimed(), claimed()])).flat()
@@ -344,7 +344,7 @@ describe('the outbox', () => {
     })
   })
 
-  it('holds a channel that failed back as a whole, tries it with one, and lets go when it is set anew', async () => {
+  it('delays all deliveries of a failed channel, tries it with one, and resumes when it is set again', async () => {
     await manyBlocked(await person(database, org), 8)
     await derive()
     const [first, ...rest] = await claimed()
@@ -356,7 +356,7 @@ describe('the outbox', () => {
     expect((await claimed()).length).toBeGreaterThan(5)
   })
 
-  it('keeps no more than 1,000 waiting', async () => {
+  it('keeps at most 1,000 waiting', async () => {
     await manyBlocked(await person(database, org), 1100)
     await derive()
     const states = await database.scoped(
@@ -369,7 +369,7 @@ describe('the outbox', () => {
     ])
   })
 
-  it('goes with the account, to the last try, whatever is being written meanwhile', async () => {
+  it('is deleted with the account, including every attempt, during concurrent writes', async () => {
     const rows = (sql: Parameters<Parameters<Database['scoped']>[1]>[0]) => sql`
       select (select count(*)::int from keystride.notification) as notifications,
         (select count(*)::int from keystride.alert_delivery) as deliveries,
@@ -383,7 +383,7 @@ describe('the outbox', () => {
         expect((await database.scoped(org, rows))[0]).toEqual({ notifications: 40, deliveries: 40, tries: 10 })
         await postgresAccounts(database).remove(org, 'eve')
       } else {
-        // A run that meets the removal fails as a whole, and the next one makes up for it.
+        // A run that conflicts with the removal fails as a whole, and the next one repeats it.
         const running = [
           notifications()
             .derive(null)

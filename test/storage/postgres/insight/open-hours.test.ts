@@ -8,7 +8,7 @@ import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { organization, type Person, person } from '../../fixtures.js'
 
 const MINUTE_MS = 60_000
-/** The tenth hour of some day; attempts are made from 08:00 on. */
+/** 10:00 of a day; attempts are made from 08:00 on. */
 const TEN = Date.UTC(2026, 9, 20, 10)
 const at = (hours: number, minutes: number, seconds = 0) =>
   TEN + ((hours - 10) * 60 + minutes) * MINUTE_MS + seconds * 1000
@@ -24,7 +24,7 @@ afterAll(async () => {
   await fresh.drop()
 })
 
-/** So many attempts of one moment each, the earliest first; every third is of another browser. */
+/** One attempt per time, earliest first; every third is of another browser. */
 async function attempted(who: Person, times: readonly number[]): Promise<void> {
   const org = who.organizationId
   await database.scoped(
@@ -41,7 +41,7 @@ async function attempted(who: Person, times: readonly number[]): Promise<void> {
   )
 }
 
-/** One call of the job, as if it were then; true where more is left. */
+/** One run of the job at this time; true if more is left. */
 const count = async (now: number) => {
   const [row] = await database.asSystem(
     (sql) => sql<{ more: boolean }[]>`select keystride.count_attempts(${new Date(now)}) as more`,
@@ -50,7 +50,7 @@ const count = async (now: number) => {
 }
 const countAll = async (now: number) => {
   while (await count(now)) {
-    // More is due.
+    // More counts are due.
   }
 }
 const tallied = async (org: string, facet: string, from: number, to: number) =>
@@ -67,7 +67,7 @@ const rowsOf = async (org: string, table: 'attempt_count' | 'attempt_recent', fa
   ).map(({ hour, n }) => [(hour.getTime() - TEN) / (60 * MINUTE_MS) + 10, n])
 
 describe('attempts of open hours', () => {
-  it('are counted up to a little while ago, whatever the window', async () => {
+  it('are counted up to a short while ago, for any window', async () => {
     const org = await organization(database)
     const who = await person(database, org)
     const random = randomFrom(5)
@@ -76,7 +76,7 @@ describe('attempts of open hours', () => {
     )
     await attempted(who, times)
     const right = async (now: number) => {
-      // Edges on hours, on what is counted last, and anywhere.
+      // Edges on hours, on the end of the counts, and anywhere.
       const edges = [at(8, 0), at(9, 0), at(10, 0), at(11, 0), at(11, 4, 40), now, at(8, 20), at(10, 17), at(11, 2)]
       const windows = [
         ...edges.flatMap((from) => edges.map((to) => [from, to] as const)),
@@ -103,10 +103,10 @@ describe('attempts of open hours', () => {
     await right(at(15, 0))
   })
 
-  it('are counted on from where it ended, in steps, and closed without being counted again', async () => {
+  it('are counted in steps, each from the end of the last, and closed without a recount', async () => {
     const org = await organization(database)
     const who = await person(database, org)
-    // More than a step of one moment among them: none is torn apart.
+    // More attempts of one moment than a step takes: a moment is never split.
     const times = [...Array(2500).fill(at(8, 10)), ...Array.from({ length: 4000 }, (_, i) => at(8, 10, 1) + i * 500)]
     await attempted(who, times)
     await countAll(at(8, 20))
@@ -114,12 +114,12 @@ describe('attempts of open hours', () => {
     expect(await rowsOf(org, 'attempt_recent')).toEqual([[8, times.filter((one) => one < until).length]])
     await countAll(at(8, 58))
     expect(await rowsOf(org, 'attempt_recent')).toEqual([[8, 6500]])
-    // What says that the hour is taken over as it was counted.
+    // Shows that the counts of the hour are reused.
     await database.asSystem(
       (sql) => sql`
         update keystride.attempt_recent set sum_confidence = -1 where organization_id = ${org} and facet = 'browser'`,
     )
-    // Nothing new since 08:58, and yet the end of the hour has to be passed first.
+    // Nothing is new since 08:58, but the hour must end first.
     await attempted(who, [at(9, 1)])
     await countAll(at(9, 5))
     await countAll(at(9, 10))
@@ -133,7 +133,7 @@ describe('attempts of open hours', () => {
     expect(sums.map(({ sum }) => sum)).toEqual([-1, -1])
   })
 
-  it('that came late are missing until their hour is closed', async () => {
+  it('that arrive late are missing until their hour is closed', async () => {
     const org = await organization(database)
     const who = await person(database, org)
     await attempted(who, [at(8, 5), at(8, 6)])
@@ -148,7 +148,7 @@ describe('attempts of open hours', () => {
     expect(await rowsOf(org, 'attempt_count')).toEqual([[8, 3]])
   })
 
-  it('are nobody else’s, and without attempts nothing is written', async () => {
+  it('are of one organization only, and without attempts nothing is written', async () => {
     const [ours, theirs] = [await organization(database), await organization(database)]
     await attempted(await person(database, ours), [at(8, 5)])
     await countAll(at(8, 10))
@@ -169,13 +169,13 @@ describe('attempts of open hours', () => {
     expect(await version()).toBe(before)
   })
 
-  it('of a person who is deleted no longer name them', async () => {
+  it('of a deleted person no longer name them', async () => {
     const org = await organization(database)
     const [ada, eve] = [await person(database, org, 'ada'), await person(database, org, 'eve')]
     await attempted(ada, [at(8, 5), at(8, 6), at(9, 1)])
     await attempted(eve, [at(8, 5)])
     await countAll(at(9, 5))
-    // What is not counted yet is not taken off, either.
+    // Attempts that are not counted yet are not subtracted.
     await attempted(ada, [at(9, 6)])
     expect(await tallied(org, 'application', at(8, 0), at(9, 7))).toEqual({ ada: 4, eve: 1 })
     await postgresAccounts(database).remove(org, 'ada')

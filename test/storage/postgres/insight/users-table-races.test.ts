@@ -39,7 +39,7 @@ const slid = (to: number) =>
   database.call((sql) => sql`select keystride.slide_totals(${new Date(to)})`, { patienceMs: 20_000 })
 
 describe('the table of users', () => {
-  it('counts every attempt once while its totals slide, and has whoever came or went meanwhile, or has not', async () => {
+  it('counts every attempt once while its totals slide and users are created and deleted', async () => {
     const people = []
     for (let n = 0; n < 20; n++) people.push(await person(database, org, `user-${n}`))
     for (const one of people) await attempted(one)

@@ -9,7 +9,7 @@ import { NOW, organization, person } from '../../fixtures.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** More than are looked up one by one where a filter names them. */
+/** More than a filter’s names that are looked up one by one. */
 const USERS = 2400
 const FIGURES: Record<UserSort, string> = {
   n: 'n',
@@ -43,7 +43,7 @@ const enrolled = (from: number, to: number) =>
     { statementMs: 20_000 },
   )
 
-/** Attempts of every second user or fewer, at random moments; confidences that add up without rounding. */
+/** Attempts of at most every second user at random times, with confidences that add up without rounding. */
 const attempted = (seed: number, users: readonly [number, number], { from, to }: TimeWindow, n: number) =>
   database.scoped(
     org,
@@ -74,7 +74,7 @@ const slid = async (to: number) => {
     )
 }
 
-/** The whole table, from the attempts themselves. */
+/** The whole table, computed from the attempts. */
 async function plainly({ from, to }: TimeWindow, sort: UserSort, descending: boolean, filter: string | null) {
   const rows = await database.scoped(
     org,
@@ -107,7 +107,7 @@ const shown = (user: UserStatistics) =>
     user.lastAt,
   ].map(rounded)
 
-/** Every order, and pages on either side of those without an attempt. */
+/** Checks every order, and pages before and after the first user without an attempt. */
 async function expectPlainTables(window: TimeWindow, filter: string | null, sorts: readonly UserSort[] = USER_SORTS) {
   const statistics = postgresStatistics(database)
   for (const sort of sorts)
@@ -128,14 +128,14 @@ async function expectPlainTables(window: TimeWindow, filter: string | null, sort
 }
 
 describe('the table of users', () => {
-  it('is, in every order and on every page, what a plain query over the attempts says', async () => {
+  it('equals a plain query over the attempts, in every order and on every page', async () => {
     const window = { from: NOW - 30 * DAY_MS, to: NOW }
     await enrolled(1, USERS - 100)
     await attempted(0.1, [1, USERS - 100], { from: NOW - 33 * DAY_MS, to: NOW }, 3000)
-    // Whose attempts lie about the beginning alone leave it, some while the totals slide and some beyond them.
+    // Users with attempts near the window’s beginning only leave it, some while the totals slide and some after.
     await attempted(0.2, [2, 300], { from: window.from - 6 * HOUR_MS, to: window.from + HOUR_MS }, 400)
     await database.call((sql) => sql`analyze keystride.account, keystride.authentication`)
-    // Totals of everybody at once; then by the hour; then people and attempts that no total has seen, and a deletion.
+    // Totals of all users at once; then by the hour; then users and attempts that no total includes, and a deletion.
     await slid(NOW - 5 * HOUR_MS)
     await enrolled(USERS - 99, USERS - 50)
     await slid(NOW - 2 * HOUR_MS)
@@ -153,8 +153,8 @@ describe('the table of users', () => {
     expect(totals).toMatchObject({ n: USERS, until: new Date(Math.floor(NOW / HOUR_MS - 3) * HOUR_MS) })
     expect(totals?.idle).toBeGreaterThan(USERS / 4)
     await expectPlainTables(window, null)
-    await expectPlainTables(window, 'user-') // most of them
-    await expectPlainTables(window, '99', ['blocked', 'last']) // few
-    await expectPlainTables({ from: NOW - 11 * DAY_MS, to: NOW }, null, ['n', 'confidence']) // no window that slides
+    await expectPlainTables(window, 'user-') // most users
+    await expectPlainTables(window, '99', ['blocked', 'last']) // few users
+    await expectPlainTables({ from: NOW - 11 * DAY_MS, to: NOW }, null, ['n', 'confidence']) // no sliding window
   }, 60_000)
 })

@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 describe('organizations', () => {
-  it('are found as they were stored', async () => {
+  it('are read as stored', async () => {
     const [store, wrappedKeys] = [postgresOrganizations(database), postgresWrappedKeys(database)]
     const [id, policyId, wrapped] = [uuid(), uuid(), randomBytes(69)]
     const policy = { ...DEFAULT_POLICY, decision_threshold: 0.75 }
@@ -48,7 +48,7 @@ describe('organizations', () => {
 })
 
 describe('the language setting', () => {
-  it('changes by halves or as a whole, of one organization alone', async () => {
+  it('changes in part or as a whole, for one organization only', async () => {
     const store = postgresOrganizations(database)
     const [org, other] = [await organization(database), await organization(database)]
     const steps = [
@@ -68,7 +68,7 @@ describe('the language setting', () => {
 })
 
 describe('an API key', () => {
-  it('speaks for its organization until it is revoked', async () => {
+  it('resolves to its organization until it is revoked', async () => {
     const store = postgresApiKeys(database)
     const org = await organization(database)
     const other = await organization(database)

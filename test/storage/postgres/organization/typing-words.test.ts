@@ -41,7 +41,7 @@ const put = (word: TypingWord, organizationId = org) =>
 const version = async () => (await postgresOrganizations(database).find(org))?.wordsVersion
 
 describe('typing words', () => {
-  it('are kept, replaced by id and taken away', async () => {
+  it('are stored, replaced by id and deleted', async () => {
     const zephyr = own('zephyr')
     const house = own('house', { core: true, enabled: false })
     const ete = own('été', { language: 'fr' })
@@ -57,7 +57,7 @@ describe('typing words', () => {
     expect(await store.list(org, 'en')).toEqual([edited])
   })
 
-  it('move the version of their organization with every change, and with none that was refused', async () => {
+  it('increment their organization’s version with every change, except refused ones', async () => {
     expect(await version()).toBe(0)
     const zephyr = own('zephyr')
     await put(zephyr)
@@ -71,7 +71,7 @@ describe('typing words', () => {
     expect(await version()).toBe(2)
   })
 
-  it('are decided on one change after the other: nothing comes between what is read and what is written', async () => {
+  it('are changed one after the other, with no change between read and write', async () => {
     const seen: number[] = []
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
@@ -85,7 +85,7 @@ describe('typing words', () => {
     expect(await version()).toBe(30)
   })
 
-  it('are no words of another organization', async () => {
+  it('are invisible to another organization', async () => {
     const zephyr = own('zephyr')
     await put(zephyr)
     expect(await store.list(other, null)).toEqual([])
@@ -95,17 +95,17 @@ describe('typing words', () => {
       return { drop: zephyr.id }
     })
     expect(await store.list(org, null)).toEqual([zephyr])
-    // The same id in both: a core word has one on every installation.
+    // The same id in both: a core word has the same id on every installation.
     await put({ ...zephyr, enabled: false }, other)
     expect(await store.find(org, zephyr.id)).toEqual(zephyr)
   })
 
-  it('are unique in a language even where nobody decided so', async () => {
+  it('are unique in a language even without a check by the caller', async () => {
     await put(own('zephyr'))
     await expect(put(own('zephyr'))).rejects.toThrow('unique')
     await put(own('zephyr', { language: 'fr' }))
     await put(own('zephyr'), other)
-    // A word that somebody had as their own, shipped by a later version and disabled.
+    // An own word that a later version ships as a core word, disabled.
     await put(own('zephyr', { core: true, enabled: false }))
     expect(await store.list(org, 'en')).toHaveLength(2)
   })

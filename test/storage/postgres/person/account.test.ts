@@ -30,7 +30,7 @@ beforeEach(async () => {
   org = await organization(database)
 })
 
-/** Events of a ledger, and how many times one of them is altered. */
+/** Events of a ledger, and number of alterations. */
 const [EVENTS, ALTERED] = LONG ? [100_000, 1_000] : [200, 20]
 
 const quotas = (changes: Partial<Quotas>) =>
@@ -73,7 +73,7 @@ const counts = async () => {
   return [headcount?.nAccounts, headcount?.nAccountsGeneric, headcount?.nUsers]
 }
 const kindOf = (error: unknown) => (error as { kind?: string }).kind
-/** On a crowded machine some of many calls at once are told to come back: they do. */
+/** Retries: on a busy machine, some of many concurrent calls are refused as degraded. */
 async function insisting<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -85,7 +85,7 @@ async function insisting<T>(call: () => Promise<T>): Promise<T> {
 }
 
 describe('quotas', () => {
-  it('let exactly one of 200 parallel creations through where one place is left', async () => {
+  it('admit exactly one of 200 concurrent creations if one place is left', async () => {
     await create('first')
     await quotas({ accounts: 2 })
     const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => create(`one-of-${i}`))))
@@ -99,7 +99,7 @@ describe('quotas', () => {
     expect(await counts()).toEqual([2, 0, 2])
   })
 
-  it('let exactly one of 200 parallel members onto a shared account with one place left', async () => {
+  it('admit exactly one of 200 concurrent members to a shared account with one place left', async () => {
     await create('desk', 'generic', 'ann')
     await quotas({ membersPerSharedAccount: 2 })
     const all = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => insisting(() => add('desk', `m${i}`))))
@@ -107,7 +107,7 @@ describe('quotas', () => {
     expect((await accounts.roster(org, 'desk'))?.members).toHaveLength(2)
   })
 
-  it('count shared accounts by themselves, conversions included', async () => {
+  it('count shared accounts separately, conversions included', async () => {
     await create('desk', 'generic', 'ann')
     await quotas({ sharedAccounts: 1 })
     await expect(create('desk-2', 'generic', 'bob')).rejects.toMatchObject({ kind: 'shared-accounts-quota' })
@@ -122,7 +122,7 @@ describe('quotas', () => {
     expect(await counts()).toEqual([2, 1, 2])
   })
 
-  it('that are soft refuse nothing', async () => {
+  it('refuse nothing if they are soft', async () => {
     await quotas({ mode: 'soft', accounts: 1 })
     await create('a')
     await create('b')
@@ -131,7 +131,7 @@ describe('quotas', () => {
 })
 
 describe('deletions of one organization', () => {
-  it('are let through in the order in which they came: none waits while others pass it again and again', async () => {
+  it('are admitted in order of arrival: others overtake none of them repeatedly', async () => {
     const WORKERS = 12
     let begun = 0
     const ended: { n: number; at: number }[] = []
@@ -145,13 +145,13 @@ describe('deletions of one organization', () => {
     }
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => comeAndGo(worker)))
     const overtakenBy = ended.map(({ n, at }) => ended.filter((other) => other.n > n && other.at < at).length)
-    // Deletions alone stand in line now, and reach it after statements of their own: 9 to 33 were seen in five runs.
+    // Only deletions queue, after their own statements: 9 to 33 were seen in five runs.
     expect(Math.max(...overtakenBy)).toBeLessThanOrEqual(4 * WORKERS)
   })
 })
 
 describe('creations of one organization', () => {
-  /** Runs `work` while another transaction holds the organization's line. */
+  /** Runs `work` while another transaction locks the organization’s headcount. */
   const behindTheLineOf = <T>(organizationId: string, work: () => Promise<T>): Promise<T> =>
     database.scoped(organizationId, async (sql) => {
       await sql`select keystride.enter_headcount_line(${organizationId}, true)`
@@ -159,7 +159,7 @@ describe('creations of one organization', () => {
     })
   const behindTheLine = <T>(work: () => Promise<T>) => behindTheLineOf(org, work)
 
-  it('wait for nobody where the quota is soft, strict without a limit, or used up', async () => {
+  it('wait for no lock if the quota is soft, strict without a limit, or used up', async () => {
     await create('first')
     expect((await behindTheLine(() => create('unlimited'))).created).toBe(true)
     await quotas({ mode: 'soft', accounts: 1 })
@@ -172,7 +172,7 @@ describe('creations of one organization', () => {
     expect(await counts()).toEqual([4, 0, 4])
   })
 
-  it('of another organization do not wait for a strict one whose line is held', async () => {
+  it('of another organization do not wait for a strict one whose headcount is locked', async () => {
     const strict = org
     await quotas({ accounts: 10 })
     org = await organization(database)
@@ -193,13 +193,13 @@ describe('creations of one organization', () => {
     expect(ended).toBe('soft strict')
   })
 
-  it('are counted at once and added up by the job, the ledger included', async () => {
+  it('are counted at once and added to the headcount and ledger by the job', async () => {
     for (let i = 0; i < 3; i++) await create(`u${i}`)
     const left = () => database.scoped(org, async (sql) => (await sql`select from keystride.headcount_change`).length)
     expect(await counts()).toEqual([3, 0, 3])
     expect(await left()).toBeGreaterThan(0)
     while (await postgresUsage(database).addUpHeadcounts()) {
-      // More is left.
+      // More changes are left.
     }
     expect(await left()).toBe(0)
     await create('u3')
@@ -208,7 +208,7 @@ describe('creations of one organization', () => {
     expect(await ledger()).toMatchObject([{ kind: 'delete', n_accounts: 3, n_users_nominative: 3 }])
   })
 
-  it('at once with one reference make one account, in one process as in two', async () => {
+  it('that are concurrent with one userRef make one account, in one process and in two', async () => {
     const other = connectPostgres({ url, max: 5 })
     const elsewhere = postgresAccounts(other)
     const ask = (one: AccountStore) => one.create(org, newAccount('twin'))
@@ -252,7 +252,7 @@ describe('the usage ledger', () => {
     ])
   })
 
-  it('cannot be changed, shortened or emptied by anybody who serves requests', async () => {
+  it('cannot be changed, shortened or emptied by a serving role', async () => {
     await create('gone')
     await accounts.remove(org, 'gone')
     const statements = [
@@ -278,7 +278,7 @@ describe('the usage ledger', () => {
     figure('T32', refused, 'all, 1', events === 1)
   })
 
-  it('shows the first row that was altered behind its back', async () => {
+  it('shows the first altered row', async () => {
     for (let i = 0; i < 5; i++) {
       await create(`u${i}`)
       await accounts.remove(org, `u${i}`)
@@ -303,7 +303,7 @@ describe('the usage ledger', () => {
     expect(await broken()).toBe('5')
   })
 
-  it(`shows any one of ${EVENTS} rows that was altered, ${ALTERED} times`, async () => {
+  it(`shows any altered one of ${EVENTS} rows, ${ALTERED} times`, async () => {
     const owner = postgres(url, { max: 1 })
     await database.asSystem(
       (sql) => sql`
@@ -356,7 +356,7 @@ describe('locks', () => {
     expect(outcome).toBe('recorded')
   }
 
-  it('outlive deletion and creation of the account by a day, without naming anybody', async () => {
+  it('survive deletion and creation of the account for a day, without naming anybody', async () => {
     await create('eve')
     await lock('eve', 'eve')
     await accounts.remove(org, 'eve')
@@ -373,7 +373,7 @@ describe('locks', () => {
     expect((await create('eve')).member?.attempts).toEqual(NO_ATTEMPTS)
   })
 
-  it('outlive archiving and coming back', async () => {
+  it('survive archiving and return', async () => {
     await create('desk', 'generic', 'ann')
     await add('desk', 'bob')
     await lock('desk', 'bob')
@@ -384,7 +384,7 @@ describe('locks', () => {
     expect((await accounts.find(org, 'desk', 'bob'))?.member).toMatchObject({ attempts: locked(), nPatternsRef: 0 })
   })
 
-  it('outlive a change of type and back', async () => {
+  it('survive a change of type and back', async () => {
     await create('desk', 'generic', 'ann')
     await add('desk', 'bob')
     await lock('desk', 'bob')
@@ -415,7 +415,7 @@ describe('locks', () => {
   const toNominative = (userRef: string) =>
     accounts.change(org, userRef, () => ({ settings: {}, move: { kind: 'to-nominative' }, newMember: newMember() }))
 
-  it('stay with the reference when its person takes on another, and the account is made anew', async () => {
+  it('stay with the reference when its person gets another one, and the account is created again', async () => {
     await create('desk')
     await lock('desk', 'desk')
     await toGeneric('desk', 'ann')
@@ -426,7 +426,7 @@ describe('locks', () => {
     expect((await accounts.find(org, 'desk', 'ann'))?.member?.attempts).toEqual(locked())
   })
 
-  it('pass to whoever takes a reference over, kind by kind the stricter', async () => {
+  it('pass to the next holder of a reference, the stricter one of each kind', async () => {
     await create('desk')
     await lock('desk', 'desk')
     await toGeneric('desk', 'ann')
@@ -448,7 +448,7 @@ describe('locks', () => {
     expect((await accounts.find(org, 'desk', null))?.member).toMatchObject({ id: memberId, attempts })
   })
 
-  it('are not brought back for somebody who is locked no more and takes the old reference again', async () => {
+  it('do not return for a person who is unlocked and gets the old reference again', async () => {
     await create('desk')
     await lock('desk', 'desk')
     await toGeneric('desk', 'ann')

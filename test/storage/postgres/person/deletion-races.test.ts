@@ -23,10 +23,10 @@ const slide = () => database.call((sql) => sql`select keystride.slide_totals()`,
 const remove = ({ userRef }: Person) => postgresAccounts(database).remove(org, userRef)
 
 describe('the deletion of an account', () => {
-  it('does not stop the totals of the others, which begin while it is under way', async () => {
+  it('does not stop the totals of other users, which begin during it', async () => {
     const leaves = await person(database, org, 'leaves')
     const stays = await person(database, org, 'stays')
-    // Totals that were never begun are made of everybody at once.
+    // The first totals are made for all users at once.
     await database.asSystem((sql) => sql`delete from keystride.user_total`)
     const deleting = new pg.Client(fresh.url)
     await deleting.connect()
@@ -49,7 +49,7 @@ describe('the deletion of an account', () => {
     expect(totaled.map(({ account }) => account)).toEqual([stays.accountId])
   })
 
-  it('never waits for what waits for it: profiles change, totals slide and accounts go at once', async () => {
+  it('never deadlocks with concurrent changes of profiles, totals and deletions', async () => {
     const profiles = postgresProfiles(database)
     const rules = { limit: 5, target: 5, rejectReplay: true }
     for (let round = 0; round < 12; round++) {

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('a preferred language', () => {
-  it('is the one member’s, until it is cleared, and reaches no other organization', async () => {
+  it('is of one member, until it is cleared, and changes no other organization', async () => {
     const store = postgresPreferredLanguages(database)
     const [org, foreign] = [await organization(database), await organization(database)]
     const [ada, bob] = [await person(database, org, 'ada'), await person(database, org, 'bob')]

@@ -55,7 +55,7 @@ const queue = (action: PendingAction, at = NOW, id = uuid()) =>
   postgresPendingActions(database).change(org, ada.memberId, { kind: 'queue', id, action }, at)
 
 describe('removeOne', () => {
-  it('takes one away, and at none left the profile counts as reset', async () => {
+  it('removes one reference, and the profile counts as reset without any', async () => {
     const [only = ''] = await complete(1)
     expect(await store.removeOne(org, ada.memberId, uuid())).toBeNull()
     expect(await store.removeOne(org, ada.memberId, only)).toMatchObject({ nPatternsRef: 0, everReset: true })
@@ -63,7 +63,7 @@ describe('removeOne', () => {
     expect(await store.removeOne(org, uuid(), only)).toBeNull()
   })
 
-  it('of one reference by twenty calls at once is done by one, and the count is that of the rows', async () => {
+  it('of one reference by twenty concurrent calls is done by one, and the count equals the rows', async () => {
     const [first = ''] = await complete()
     const all = await Promise.all(Array.from({ length: 20 }, () => store.removeOne(org, ada.memberId, first)))
     expect(all.filter((one) => one !== null)).toHaveLength(1)
@@ -71,7 +71,7 @@ describe('removeOne', () => {
     expect(await stored()).toHaveLength(2)
   })
 
-  it('of all references at once, beside new ones, leaves the count of what is there', async () => {
+  it('of all references, concurrent with additions, keeps the count equal to the rows', async () => {
     const ids = await complete(5)
     const adding = Array.from({ length: 5 }, () => store.add(org, reference(ada.memberId), { ...RULES, limit: 10 }))
     await Promise.all([...ids.map((id) => store.removeOne(org, ada.memberId, id)), ...adding])
@@ -79,14 +79,14 @@ describe('removeOne', () => {
     expect(await stored()).toHaveLength(5)
   })
 
-  it('lets no verdict on the removed reference be recorded', async () => {
+  it('prevents the record of a verdict on the removed reference', async () => {
     const [first = ''] = await complete()
     const verdictBefore = attempt(ada, { attemptsVersion: (await member()).attemptsVersion })
     await store.removeOne(org, ada.memberId, first)
     expect(await postgresAuthentications(database).record(org, verdictBefore)).toBe('conflict')
   })
 
-  it('takes the adaptive references along, which were compared with it', async () => {
+  it('removes the adaptive references, which were compared with it', async () => {
     const [first = ''] = await complete()
     await store.adapt(org, reference(ada.memberId), ADAPT)
     await store.removeOne(org, ada.memberId, first)
@@ -108,14 +108,14 @@ describe('adapt', () => {
     expect(await member()).toMatchObject({ nPatternsRef: TARGET, adaptedAt: NOW + 2000, attemptsVersion: 0 })
   })
 
-  it('of fifty at once keeps one', async () => {
+  it('keeps one of fifty concurrent patterns', async () => {
     await complete()
     const all = await Promise.all(Array.from({ length: 50 }, () => store.adapt(org, reference(ada.memberId), ADAPT)))
     expect(all.filter(Boolean)).toHaveLength(1)
     expect(await stored()).toHaveLength(TARGET + 1)
   })
 
-  it('keeps nothing too soon, for references that changed since, or for another generation', async () => {
+  it('keeps nothing within the interval, for changed references, or for another generation', async () => {
     await complete()
     expect(await store.adapt(org, reference(ada.memberId), { ...ADAPT, profileVersion: TARGET - 1 })).toBe(false)
     expect(await store.adapt(org, reference(ada.memberId, undefined, 1), ADAPT)).toBe(false)
@@ -125,7 +125,7 @@ describe('adapt', () => {
     expect(await store.adapt(org, soon, { ...ADAPT, profileVersion: TARGET + 1 })).toBe(false)
   })
 
-  it('is undone to the byte by leaving the adaptive ones out, in a hundred of a hundred cases', async () => {
+  it('is undone to the byte without the adaptive references, in a hundred of a hundred cases', async () => {
     await complete()
     const enrolled = async () => (await store.references(org, ada.memberId)).filter(({ kind }) => kind === 'enrolled')
     const before = JSON.stringify(await enrolled())
@@ -136,7 +136,7 @@ describe('adapt', () => {
     }
   })
 
-  it('keeps no pattern twice, and one that it keeps may be enrolled by its id', async () => {
+  it('keeps no pattern twice, and a kept one may be enrolled by its id', async () => {
     const [first = ''] = await complete()
     expect(await store.adapt(org, { ...reference(ada.memberId), id: first }, ADAPT)).toBe(false)
     const learned = reference(ada.memberId)
@@ -152,7 +152,7 @@ describe('adapt', () => {
     })
   })
 
-  it('goes with a reset, and is not counted among the deleted', async () => {
+  it('is deleted by a reset, and not counted as deleted', async () => {
     await complete()
     await store.adapt(org, reference(ada.memberId), ADAPT)
     expect(await store.reset(org, ada.memberId, NOW)).toMatchObject({ nPatternsDeleted: TARGET })
@@ -161,7 +161,7 @@ describe('adapt', () => {
     expect(rows).toHaveLength(0)
   })
 
-  it('goes with the account', async () => {
+  it('is deleted with the account', async () => {
     await complete()
     await store.adapt(org, reference(ada.memberId), ADAPT)
     expect(await postgresAccounts(database).remove(org, 'ada')).toEqual({ nPatternsDeleted: TARGET })
@@ -171,7 +171,7 @@ describe('adapt', () => {
 describe('replaceOldest', () => {
   const replacement = () => ({ ...reference(ada.memberId), createdAt: NOW + 60_000 })
 
-  it('replaces the oldest ones, never changes how many there are, and ends the update with the last', async () => {
+  it('replaces the oldest ones, keeps their number, and ends the update with the last', async () => {
     const ids = await complete(4)
     const pendingId = (await queue('UPDATE_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     for (let n = 1; n <= TARGET; n++) {
@@ -184,7 +184,7 @@ describe('replaceOldest', () => {
     expect(await store.replaceOldest(org, replacement(), { ...RULES, pendingId })).toMatchObject({ outcome: 'closed' })
   })
 
-  it('of twenty at once replaces as many as wanted', async () => {
+  it('replaces the target number in twenty concurrent calls', async () => {
     await complete()
     const pendingId = (await queue('UPDATE_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     const all = await Promise.all(
@@ -194,7 +194,7 @@ describe('replaceOldest', () => {
     expect(await stored()).toHaveLength(TARGET)
   })
 
-  it('counts the capture modes over', async () => {
+  it('updates the counts of the capture modes', async () => {
     await complete()
     const pendingId = (await queue('UPDATE_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     const sensitive = { ...replacement(), mode: 'sensitive' as const }
@@ -203,7 +203,7 @@ describe('replaceOldest', () => {
     })
   })
 
-  it('drops what was learned, and lets no verdict on the old references be recorded', async () => {
+  it('deletes adaptive references, and prevents the record of a verdict on the old references', async () => {
     await complete()
     await store.adapt(org, reference(ada.memberId), ADAPT)
     const pendingId = (await queue('UPDATE_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
@@ -213,7 +213,7 @@ describe('replaceOldest', () => {
     expect(await postgresAuthentications(database).record(org, before)).toBe('conflict')
   })
 
-  it('replaces nothing under another action, a later one, a lapsed one, or with typing that was seen', async () => {
+  it('replaces nothing under another, a later or a lapsed action, or with a replay', async () => {
     await complete()
     const first = (await queue('UPDATE_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     const known = mark()
@@ -232,7 +232,7 @@ describe('replaceOldest', () => {
 })
 
 describe('a queued reset', () => {
-  it('empties the profile once, however many calls run it, and is done then', async () => {
+  it('empties the profile once, for any number of calls', async () => {
     await complete()
     const pendingId = (await queue('RESET_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     const all = await Promise.all(Array.from({ length: 10 }, () => store.reset(org, ada.memberId, NOW, pendingId)))
@@ -240,7 +240,7 @@ describe('a queued reset', () => {
     expect(await member()).toMatchObject({ generation: 1, nPatternsRef: 0, pending: null, everReset: true })
   })
 
-  it('that was cleared, replaced or has lapsed empties nothing', async () => {
+  it('empties nothing if it was cleared, replaced or has lapsed', async () => {
     await complete()
     const first = (await queue('RESET_BIOMETRIC_PROFILE'))?.pending?.id ?? ''
     await store.reset(org, ada.memberId, NOW + PENDING_ACTION_LIFETIME_MS + 1, first)
@@ -253,21 +253,21 @@ describe('a queued reset', () => {
 })
 
 describe('pending actions', () => {
-  it('are gone with whatever empties the profile', async () => {
+  it('are removed when the profile is emptied', async () => {
     await complete()
     await queue('UPDATE_BIOMETRIC_PROFILE')
     await store.reset(org, ada.memberId, NOW)
     expect((await member()).pending).toBeNull()
   })
 
-  it('tell of a member that is gone', async () => {
+  it('report an absent member', async () => {
     const gone = postgresPendingActions(database).change(org, uuid(), { kind: 'clear' }, NOW)
     expect(await gone).toBeNull()
   })
 })
 
-describe('a member who comes back to a shared account', () => {
-  it('has nothing queued, collected or learned from before', async () => {
+describe('a member who returns to a shared account', () => {
+  it('has nothing queued, collected or learned earlier', async () => {
     const accounts = postgresAccounts(database)
     const bob = { id: uuid(), memberRef: 'bob', displayName: null, createdAt: NOW }
     const desk = {
@@ -304,7 +304,7 @@ describe('a member who comes back to a shared account', () => {
 })
 
 describe('the last typing success', () => {
-  it('is that of typing, not of a code', async () => {
+  it('is of typing, not of a code', async () => {
     const profiles = postgresAuthentications(database)
     const byCode = attempt(ada, { replayMark: null })
     const code = { ...byCode, method: 'security_code' as const, patternId: null, sealed: null }

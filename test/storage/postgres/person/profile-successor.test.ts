@@ -14,7 +14,7 @@ import type { NewLink, ProfileLinkStore } from '../../../../src/storage/profile-
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { attempt, mark, NOW, organization, type Person, person, reference } from '../../fixtures.js'
 
-/** Reset links that are begun and abandoned. */
+/** Number of reset links that are begun and abandoned. */
 const ABANDONED = Number(process.env.ABANDONED_LINKS ?? 200)
 const TARGET = 3
 const RULES = { target: TARGET, rejectReplay: true, owner: 'link 1', asReset: false }
@@ -47,7 +47,7 @@ const member = async () => {
   if (!found?.member) throw new Error('ada is stored')
   return found.member
 }
-/** What a verify compares with, to the byte. */
+/** The references of a verify, to the byte. */
 const compared = async () => JSON.stringify(await store.references(org, ada.memberId))
 const rows = async () => (await database.scoped(org, (sql) => sql`select 1 from keystride.reference_pattern`)).length
 const next = (generation = 1) => ({ ...reference(ada.memberId, undefined, generation), createdAt: LATER })
@@ -64,7 +64,7 @@ const collect = (rules: Partial<typeof RULES> & { linkId?: string } = {}, genera
   store.addToSuccessor(org, next(generation), { ...RULES, ...rules })
 
 describe('a successor', () => {
-  it('leaves what counts as it is until it is complete, and then takes its place', async () => {
+  it('keeps the current profile until it is complete, and then replaces it', async () => {
     const before = await compared()
     for (const n of [1, 2]) {
       expect(await collect()).toMatchObject({
@@ -94,7 +94,7 @@ describe('a successor', () => {
     expect(await rows()).toBe(TARGET)
   })
 
-  it('enters the ledger as an enrollment when it is complete, which an updated reference does not', async () => {
+  it('is an enrollment in the ledger when it is complete; an updated reference is none', async () => {
     const enrollments = async () =>
       (await database.scoped(org, (sql) => sql`select 1 from keystride.usage_event where kind = 'enroll'`)).length
     expect(await enrollments()).toBe(1)
@@ -108,7 +108,7 @@ describe('a successor', () => {
     expect(await enrollments()).toBe(2)
   })
 
-  it('is complete once, however many patterns come at once', async () => {
+  it('is completed once, for any number of concurrent patterns', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => collect()))
     expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(TARGET)
     expect(all.filter(({ outcome }) => outcome === 'closed')).toHaveLength(20 - TARGET)
@@ -116,7 +116,7 @@ describe('a successor', () => {
     expect(await rows()).toBe(TARGET)
   })
 
-  it('takes adaptive references and what was queued with it, and lets no verdict on the old ones be recorded', async () => {
+  it('removes adaptive references and queued actions, and prevents the record of verdicts on the old references', async () => {
     await store.adapt(org, reference(ada.memberId), { profileVersion: TARGET, max: 2, intervalMs: 1000 })
     const queued = { kind: 'queue', id: uuid(), action: 'UPDATE_BIOMETRIC_PROFILE' } as const
     await postgresPendingActions(database).change(org, ada.memberId, queued, NOW)
@@ -127,7 +127,7 @@ describe('a successor', () => {
     expect(await postgresAuthentications(database).record(org, before)).toBe('conflict')
   })
 
-  it('clears the typing lock where it is a reset, and leaves it where it is not', async () => {
+  it('clears the typing lock only if it is a reset', async () => {
     const counters = afterFailure(afterFailure(NO_ATTEMPTS, 'biometric', NOW), 'security_code', NOW)
     await postgresAuthentications(database).record(org, attempt(ada, { counters }))
     for (let n = 0; n < TARGET; n++) await collect()
@@ -140,7 +140,7 @@ describe('a successor', () => {
     })
   })
 
-  it('never mixes patterns of two owners: the later one begins anew', async () => {
+  it('never mixes patterns of two owners: the later one starts from zero', async () => {
     await collect()
     await collect()
     expect(await collect({ owner: 'link 2' })).toMatchObject({
@@ -150,7 +150,7 @@ describe('a successor', () => {
     expect(await member()).toMatchObject({ generation: 0, nPatternsRef: TARGET })
   })
 
-  it('begins anew where what was collected is in an older format', async () => {
+  it('starts from zero if the collected patterns have an older format', async () => {
     await collect()
     await database.asSystem(
       (sql) => sql`update keystride.member set successor_format = 0 where organization_id = ${org}`,
@@ -159,7 +159,7 @@ describe('a successor', () => {
     expect(await rows()).toBe(TARGET + 1)
   })
 
-  it('of a link goes with it, revoked or replaced, and that of another owner does not', async () => {
+  it('of a link is deleted when the link is revoked or replaced, one of another owner is not', async () => {
     const before = await compared()
     for (const end of [() => links.revoke(org, [ada.memberId]), () => links.make(org, link(ada.memberId))]) {
       const its = link(ada.memberId)
@@ -177,7 +177,7 @@ describe('a successor', () => {
     expect(await links.make(org, link(uuid()))).toBe(false)
   })
 
-  it('of a link takes nothing once the link has ended, and ends it with the last pattern', async () => {
+  it('of a link takes no pattern after the link’s end, and ends the link with the last pattern', async () => {
     const its = link(ada.memberId)
     const rules = { owner: linkOwner(its.id), linkId: its.id }
     expect(await collect(rules)).toEqual({ outcome: 'link-ended' })
@@ -189,7 +189,7 @@ describe('a successor', () => {
     expect(await links.find(its.sha256)).toBeNull()
   })
 
-  it('loses a pattern by removeOne, and is none any more with the last of them', async () => {
+  it('loses a pattern by removeOne, and is removed with the last one', async () => {
     const [first, second] = [next(), next()]
     for (const one of [first, second]) await store.addToSuccessor(org, one, RULES)
     expect(await store.removeOne(org, ada.memberId, first.id)).toMatchObject({
@@ -199,7 +199,7 @@ describe('a successor', () => {
     expect(await store.removeOne(org, ada.memberId, second.id)).toMatchObject({ nPatternsRef: TARGET, successor: null })
   })
 
-  it('goes with a reset, so that nothing collected before comes to count after', async () => {
+  it('is deleted by a reset, so that no earlier pattern counts afterwards', async () => {
     const late = next()
     await collect()
     await store.reset(org, ada.memberId, NOW)
@@ -209,7 +209,7 @@ describe('a successor', () => {
     expect(await compared()).toBe('[]')
   })
 
-  it('takes nothing of another generation, of somebody gone, or seen before', async () => {
+  it('takes no pattern of another generation, of an absent member, or a replay', async () => {
     expect(await collect({}, 0)).toMatchObject({ outcome: 'closed' })
     expect(await collect({}, 2)).toMatchObject({ outcome: 'closed' })
     expect(await store.addToSuccessor(org, { ...next(), memberId: uuid() }, RULES)).toEqual({ outcome: 'absent' })
@@ -218,7 +218,7 @@ describe('a successor', () => {
     expect(await store.addToSuccessor(org, { ...next(), replayMark: known }, RULES)).toEqual({ outcome: 'replay' })
   })
 
-  it(`abandoned at any step, ${ABANDONED} times over, leaves the old profile as it was`, async () => {
+  it(`abandoned at any step, ${ABANDONED} times, keeps the old profile unchanged`, async () => {
     const before = await compared()
     const others = await Promise.all(Array.from({ length: 20 }, (_, i) => person(database, org, `p${i}`)))
     await Promise.all(

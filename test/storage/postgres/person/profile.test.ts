@@ -47,14 +47,14 @@ describe('add', () => {
     expect(Buffer.from(stored[0]?.sealed ?? []).equals(first.sealed)).toBe(true)
   })
 
-  it('keeps to the limit, however many come at once', async () => {
+  it('respects the limit in concurrent calls', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => store.add(org, reference(ada.memberId), RULES)))
     expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(3)
     expect(all.filter(({ outcome }) => outcome === 'closed')).toHaveLength(17)
     expect(await store.references(org, ada.memberId)).toHaveLength(3)
   })
 
-  it('stores nothing for another generation, a member that is gone, or in another organization', async () => {
+  it('stores nothing for another generation, an absent member, or in another organization', async () => {
     expect(await store.add(org, reference(ada.memberId, undefined, 1), RULES)).toMatchObject({ outcome: 'closed' })
     expect(await store.add(org, reference(uuid()), RULES)).toEqual({ outcome: 'absent' })
     expect(await store.add(await organization(database), reference(ada.memberId), RULES)).toEqual({ outcome: 'absent' })
@@ -83,7 +83,7 @@ describe('reset', () => {
 })
 
 describe('accounts', () => {
-  it('are created once, however many come at once', async () => {
+  it('are created once in concurrent calls', async () => {
     const accounts = postgresAccounts(database)
     const all = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -102,7 +102,7 @@ describe('accounts', () => {
     expect(all[0]?.member).toMatchObject({ memberRef: 'new', attempts: NO_ATTEMPTS, createdAt: NOW })
   })
 
-  it('have the member that is asked for', async () => {
+  it('have the requested member', async () => {
     const accounts = postgresAccounts(database)
     expect(await accounts.find(org, 'nobody', null)).toBeNull()
     expect((await accounts.find(org, 'ada', null))?.member?.id).toBe(ada.memberId)
@@ -119,7 +119,7 @@ describe('accounts', () => {
     expect((await accounts.find(org, 'desk', 'bo'))?.member?.memberRef).toBe('bo')
   })
 
-  it('leave no row behind when removed', async () => {
+  it('leave no row when removed', async () => {
     const accounts = postgresAccounts(database)
     for (let i = 0; i < 3; i += 1) await store.add(org, reference(ada.memberId), RULES)
     await postgresAuthentications(database).record(org, attempt(ada))

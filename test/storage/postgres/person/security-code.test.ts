@@ -42,7 +42,7 @@ const codeAttempt = (authenticated: boolean) => ({
 })
 
 describe('set', () => {
-  it('keeps the hash, and of the rest what is no secret on the member', async () => {
+  it('stores the hash, and puts the public part on the member', async () => {
     expect(await store.find(org, ada.memberId)).toEqual({ hash: null, previousHash: null, issued: [], version: 0 })
     const { member: after } = (await store.set(org, ada.memberId, 0, temporary('a'))) as { member: unknown }
     expect(after).toEqual(await member())
@@ -56,7 +56,7 @@ describe('set', () => {
     expect(await store.find(org, ada.memberId)).toEqual({ hash: 'a', previousHash: null, issued: [NOW], version: 1 })
   })
 
-  it('makes the replaced code the previous one, over a clear as well', async () => {
+  it('makes the replaced code the previous one, also after a clear', async () => {
     await store.set(org, ada.memberId, 0, chosen('a'))
     await store.set(org, ada.memberId, 1, chosen('b'))
     expect(await store.find(org, ada.memberId)).toMatchObject({ hash: 'b', previousHash: 'a', version: 2 })
@@ -65,7 +65,7 @@ describe('set', () => {
     expect(await store.find(org, ada.memberId)).toMatchObject({ hash: null, previousHash: 'b', version: 4 })
   })
 
-  it('gives a member who was taken off a shared account no code, so that coming back brings none', async () => {
+  it('sets no code for a member who was removed from a shared account', async () => {
     const accounts = postgresAccounts(database)
     const bo = { id: uuid(), memberRef: 'bo', displayName: null, createdAt: NOW }
     const desk = {
@@ -78,7 +78,7 @@ describe('set', () => {
     } as const
     await accounts.create(org, desk)
     await accounts.archiveMember(org, 'desk', 'bo', NOW)
-    // A call that had found the member before once set the code on what was left of them.
+    // Regression: a call that had found the member earlier set the code on the archived row.
     expect(await store.find(org, bo.id)).toBeNull()
     for (const version of [0, 1])
       expect(await store.set(org, bo.id, version, chosen('a'))).toEqual({ outcome: 'conflict' })
@@ -88,12 +88,12 @@ describe('set', () => {
     expect((await accounts.find(org, 'desk', 'bo'))?.member).toMatchObject({ id: bo.id, code: { set: false } })
   })
 
-  it('of two changes at once lets one through', async () => {
+  it('accepts one of two concurrent changes', async () => {
     const all = await Promise.all(['a', 'b', 'c'].map((hash) => store.set(org, ada.memberId, 0, chosen(hash))))
     expect(all.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'conflict', 'conflict'])
   })
 
-  it('revives a dead code, and keeps every other counter', async () => {
+  it('enables a disabled code, and keeps every other counter', async () => {
     let counters = afterFailure(NO_ATTEMPTS, 'biometric', NOW)
     for (let i = 0; i < 10; i++) counters = afterFailure(counters, 'security_code', NOW + i)
     expect(counters.security_code.off).toBe(true)
@@ -104,7 +104,7 @@ describe('set', () => {
     expect((await member())?.attempts).toEqual(revived)
   })
 
-  it('makes an attempt that was decided before it a conflict', async () => {
+  it('makes an attempt that was decided earlier a conflict', async () => {
     await store.set(org, ada.memberId, 0, chosen('a'))
     expect(await record({ attemptsVersion: 0 })).toBe('conflict')
     await store.clear(org, ada.memberId)
@@ -112,7 +112,7 @@ describe('set', () => {
     expect(await record({ attemptsVersion: 2 })).toBe('recorded')
   })
 
-  it('knows no member of another organization', async () => {
+  it('finds no member of another organization', async () => {
     const foreign = await organization(database)
     expect(await store.find(foreign, ada.memberId)).toBeNull()
     expect(await store.set(foreign, ada.memberId, 0, chosen('a'))).toEqual({ outcome: 'conflict' })
@@ -121,7 +121,7 @@ describe('set', () => {
 })
 
 describe('a temporary code', () => {
-  it('is used up by the commit of its success, and by nothing else', async () => {
+  it('is used up only by the commit of its success', async () => {
     await store.set(org, ada.memberId, 0, temporary('a'))
     await record({ attemptsVersion: 1, ...codeAttempt(false) })
     await record({ attemptsVersion: 2 })
@@ -132,7 +132,7 @@ describe('a temporary code', () => {
     expect((await member())?.code.used).toBe(false)
   })
 
-  it('alone is used up: a chosen code signs in again and again', async () => {
+  it('is used up, unlike a chosen code, which signs in repeatedly', async () => {
     await store.set(org, ada.memberId, 0, chosen('a'))
     expect(await record({ attemptsVersion: 1, ...codeAttempt(true) })).toBe('recorded')
     expect((await member())?.code).toMatchObject({ set: true, used: false })
