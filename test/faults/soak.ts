@@ -80,10 +80,25 @@ export const FILES_MAX = 5
 /** Connections of a process, by its configuration. */
 export const POOL = 10
 
+/** The parts of a running soak. */
+interface Run {
+  readonly on: SoakDeployment
+  readonly plan: SoakPlan
+  readonly people: People
+  readonly heard: ReturnType<typeof createAnswerLog>
+  readonly load: Awaited<ReturnType<typeof steadyLoad>>
+  readonly rushes: Span[]
+  perSecond: number
+}
+
+interface Watches {
+  readonly status: ReturnType<typeof watchStatus>
+  readonly growth: ReturnType<typeof watchGrowth>
+}
+
 /** Enrolls people, then runs sign-ins at a steady rate through one fault after the other. */
 export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> {
   const { seed, faults, everyMs, warmUpMs, lanes, signers, say } = plan
-  const random = randomFrom(seed)
   const people = createPeople({ apikey: on.apikey, seed, signers, beset: 2 })
   const heard = createAnswerLog()
   const load = await steadyLoad({ ports: on.ports, lanes, asker: people.choose }, heard.note)
@@ -91,105 +106,122 @@ export async function soak(on: SoakDeployment, plan: SoakPlan): Promise<Soaked> 
   const stopAll = async () => {
     for (const one of running.splice(0)) await one.stop()
   }
+  const run: Run = { on, plan, people, heard, load, rushes: [], perSecond: plan.perSecond }
   try {
     await load.saturate(ENROLLED_WITHIN_S, people.ready)
     if (!people.ready()) throw new Error('the people were not enrolled in time')
-    const rushes: Span[] = []
-    let perSecond = plan.perSecond
-    /** Measures the capacity and sets the rate to a share of it. */
-    const findRate = async () => {
-      if (plan.perSecond > 0) return
-      const from = performance.now()
-      load.rate(0)
-      perSecond = SHARE_OF_CAPACITY * (await load.saturate(CAPACITY_S))
-      load.rate(perSecond)
-      rushes.push({ from, to: performance.now() + RECOVERY_MS })
-      say(`${perSecond.toFixed(0)} requests a second`)
-    }
     if (plan.perSecond === 0) await load.saturate(COMPILED_S)
-    await findRate()
+    await findRate(run)
     say(`${faults} faults, seed ${seed}`)
-    const files = async () => {
-      const from = performance.now()
-      // Fills every pool of connections and threads to its maximum under this load.
-      await load.rush(RUSH, people.beginner)
-      await load.rush(RUSH, people.coder)
-      rushes.push({ from, to: performance.now() + RECOVERY_MS })
-      return openFiles(on.services[1].process.pid, on.server.port)
-    }
 
     const status = watchStatus(on)
     const stores = await watchStores(on)
     const growth = watchGrowth(on)
     running.push(status, stores, growth)
-    let filesBefore = warmUpMs === 0 ? await files() : null
+    const filesAtStart = warmUpMs === 0 ? await filesInRush(run) : null
     const begun = heard.begin()
-    load.rate(perSecond)
-    const troubles: Trouble[] = []
-    const rows: Figures[] = []
-    const forgotten: Span[] = []
-    const planned = plannedFaults(soakFaults(on, random, people.choose), plan, random)
-    let lookedAt = 0
-    for (const [n, fault] of planned.entries()) {
-      await delay(Math.max(RECOVERY_MS, begun + (n + 0.5) * everyMs - performance.now()))
-      if (filesBefore === null && performance.now() - begun >= warmUpMs) {
-        // Restarted processes and grown tables have less capacity than fresh ones.
-        await findRate()
-        filesBefore = await files()
-      }
-      const before = heard.failures.length
-      status.slowest()
-      const from = performance.now()
-      await fault.happen()
-      const back = performance.now()
-      await status.allOk(back)
-      const ok = performance.now()
-      const slowest = status.slowest()
-      // As in all time figures: a loaded machine delays each turn of the event loop, and a recovery takes a few.
-      const promised = back + RECOVERY_MS + 2 * slowest
-      troubles.push({ fault, from, to: plan.lenient ? Math.max(promised, ok) : promised })
-      if (fault.forgets) forgotten.push({ from, to: back })
-      const row = {
-        fault: fault.name,
-        took: inMs(back - from),
-        'OK after': inMs(ok - back),
-        'refused or broken': String(heard.failures.length - before),
-        'slowest /status': inMs(slowest),
-        'least RSS since': `${Math.min(...growth.seen.slice(lookedAt).map(({ rssMiB }) => rssMiB)).toFixed(1)} MiB`,
-      }
-      lookedAt = growth.seen.length
-      rows.push(row)
-      say(`${n + 1}/${faults} ${Object.values(row).join(', ')}; ${heard.answers()} answers`)
-    }
+    load.rate(run.perSecond)
+    const injected = await injectFaults(run, { status, growth }, begun, filesAtStart)
     await delay(Math.max(RECOVERY_MS, begun + faults * everyMs - performance.now()))
     const ended = performance.now()
     const answers = heard.answers()
-    let after = await files()
-    const before = filesBefore ?? after
-    // Sockets of disconnected clients and replaced connections may remain for a moment.
-    for (let tries = 0; tries < 5 && haveGrown(before, after); tries++) {
-      await delay(LINGERING_MS)
-      after = await files()
-    }
+    const files = await filesAtEnd(run, injected.filesBefore)
     await stopAll()
+    const { troubles, forgotten, rows } = injected
     return {
-      ...{ begun, ended, perSecond, answers, failures: heard.failures, tookMs: heard.tookMs },
-      ...{
-        troubles,
-        rushes,
-        forgotten,
-        storesLate: stores.late,
-        diskLate: stores.diskLate,
-        linesLate: stores.stalls,
-        grown: growth.seen,
-        files: [before, after],
-        people,
-        rows,
-      },
+      ...{ begun, ended, perSecond: run.perSecond, answers, failures: heard.failures, tookMs: heard.tookMs },
+      ...{ troubles, rushes: run.rushes, forgotten },
+      ...{ storesLate: stores.late, diskLate: stores.diskLate, linesLate: stores.stalls },
+      ...{ grown: growth.seen, files, people, rows },
     }
   } finally {
     await stopAll()
   }
+}
+
+/** Measures the capacity and sets the rate to a share of it, unless the plan sets the rate. */
+async function findRate(run: Run): Promise<void> {
+  const { plan, load, rushes } = run
+  if (plan.perSecond > 0) return
+  const from = performance.now()
+  load.rate(0)
+  run.perSecond = SHARE_OF_CAPACITY * (await load.saturate(CAPACITY_S))
+  load.rate(run.perSecond)
+  rushes.push({ from, to: performance.now() + RECOVERY_MS })
+  plan.say(`${run.perSecond.toFixed(0)} requests a second`)
+}
+
+/** The open files of the lasting process while every pool of connections and threads is full. */
+async function filesInRush({ on, people, load, rushes }: Run): Promise<OpenFiles> {
+  const from = performance.now()
+  await load.rush(RUSH, people.beginner)
+  await load.rush(RUSH, people.coder)
+  rushes.push({ from, to: performance.now() + RECOVERY_MS })
+  return openFiles(on.services[1].process.pid, on.server.port)
+}
+
+/** Open files after the warm-up (`before`, null without one) and at the end. */
+async function filesAtEnd(run: Run, before: OpenFiles | null): Promise<Soaked['files']> {
+  let after = await filesInRush(run)
+  const first = before ?? after
+  // Sockets of disconnected clients and replaced connections may remain for a moment.
+  for (let tries = 0; tries < 5 && haveGrown(first, after); tries++) {
+    await delay(LINGERING_MS)
+    after = await filesInRush(run)
+  }
+  return [first, after]
+}
+
+/** Injects all faults of the plan; measures the rate and the open files again after the warm-up. */
+async function injectFaults(run: Run, watches: Watches, begun: number, filesAtStart: OpenFiles | null) {
+  const { on, plan, people, heard } = run
+  const { faults, everyMs, warmUpMs, say } = plan
+  const random = randomFrom(plan.seed)
+  const troubles: Trouble[] = []
+  const rows: Figures[] = []
+  const forgotten: Span[] = []
+  let filesBefore = filesAtStart
+  let lookedAt = 0
+  for (const [n, fault] of plannedFaults(soakFaults(on, random, people.choose), plan, random).entries()) {
+    await delay(Math.max(RECOVERY_MS, begun + (n + 0.5) * everyMs - performance.now()))
+    if (filesBefore === null && performance.now() - begun >= warmUpMs) {
+      // Restarted processes and grown tables have less capacity than fresh ones.
+      await findRate(run)
+      filesBefore = await filesInRush(run)
+    }
+    const { trouble, back, row } = await injectOne(run, watches, fault)
+    troubles.push(trouble)
+    if (fault.forgets) forgotten.push({ from: trouble.from, to: back })
+    const { seen } = watches.growth
+    row['least RSS since'] = `${Math.min(...seen.slice(lookedAt).map(({ rssMiB }) => rssMiB)).toFixed(1)} MiB`
+    lookedAt = seen.length
+    rows.push(row)
+    say(`${n + 1}/${faults} ${Object.values(row).join(', ')}; ${heard.answers()} answers`)
+  }
+  return { troubles, rows, forgotten, filesBefore }
+}
+
+/** Injects one fault and waits until every service is OK. `back`: when everything that it affected was back. */
+async function injectOne({ plan, heard }: Run, { status }: Watches, fault: SoakFault) {
+  const before = heard.failures.length
+  status.slowest()
+  const from = performance.now()
+  await fault.happen()
+  const back = performance.now()
+  await status.allOk(back)
+  const ok = performance.now()
+  const slowest = status.slowest()
+  // As in all time figures: a loaded machine delays each turn of the event loop, and a recovery takes a few.
+  const promised = back + RECOVERY_MS + 2 * slowest
+  const trouble: Trouble = { fault, from, to: plan.lenient ? Math.max(promised, ok) : promised }
+  const row: Figures = {
+    fault: fault.name,
+    took: inMs(back - from),
+    'OK after': inMs(ok - back),
+    'refused or broken': String(heard.failures.length - before),
+    'slowest /status': inMs(slowest),
+  }
+  return { trouble, back, row }
 }
 
 /** A connection pool varies below its size and never exceeds it, so its connections are not compared. */
