@@ -92,6 +92,7 @@ const HELD: readonly string[] = [
   'src/http/answering.ts',
   'src/http/caller.ts',
   'src/http/deprecation.ts',
+  'src/http/docs/',
   'src/http/envelope.ts',
   'src/http/handle-request.ts',
   'src/http/intake/',

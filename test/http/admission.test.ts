@@ -22,16 +22,16 @@ function busy(atOnce: number, tookMs: number, waitMs = 1000): Admission {
 }
 
 /** The outcomes of the waiting requests, in order. */
-function crowd(one: Admission) {
-  const told: string[] = []
+function recordOutcomes(one: Admission) {
+  const outcomes: string[] = []
   return {
-    told,
+    outcomes,
     async comes(lane: Lane, name: string = lane, now = 0): Promise<void> {
-      if (one.enter(lane)) told.push(`${name} begins`)
+      if (one.enter(lane)) outcomes.push(`${name} begins`)
       else
         one.wait(lane, now).then(
-          () => told.push(`${name} begins`),
-          ({ kind }) => told.push(`${name} ${kind}`),
+          () => outcomes.push(`${name} begins`),
+          ({ kind }) => outcomes.push(`${name} ${kind}`),
         )
       await settled()
     },
@@ -42,9 +42,9 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 describe('admission', () => {
   it('begins up to the limit at once, and then the most important waiting requests', async () => {
     const one = busy(2, 1)
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     for (const lane of [...LANES].reverse()) await comes(lane)
-    expect([told, one.waiting()]).toEqual([[], LANES.length])
+    expect([outcomes, one.waiting()]).toEqual([[], LANES.length])
     // Only one slot is passed on: the request that gets it ends next.
     let ended: Lane = 'verify'
     for (const lane of LANES) {
@@ -52,7 +52,7 @@ describe('admission', () => {
       await settled()
       ended = lane
     }
-    expect(told).toEqual(LANES.map((lane) => `${lane} begins`))
+    expect(outcomes).toEqual(LANES.map((lane) => `${lane} begins`))
   })
 
   it('leaves slots to other lanes, however many requests of one lane come', () => {
@@ -71,10 +71,10 @@ describe('admission', () => {
     const one = busy(4, 100)
     const waits: Partial<Record<Lane, number>> = {}
     for (const lane of ['core', 'enroll', 'bootstrap', 'verify'] as const) {
-      const { told, comes } = crowd(one)
+      const { outcomes, comes } = recordOutcomes(one)
       let n = 0
-      while (told.length === 0 && n < 100) await comes(lane, lane, n++)
-      expect(told).toEqual([`${lane} overloaded`])
+      while (outcomes.length === 0 && n < 100) await comes(lane, lane, n++)
+      expect(outcomes).toEqual([`${lane} overloaded`])
       waits[lane] = n - 1
     }
     const { core = 0, enroll = 0, bootstrap = 0, verify = 0 } = waits
@@ -90,28 +90,28 @@ describe('admission', () => {
     /** The number of requests that may wait at this time. */
     async function room(one: Admission, now: number): Promise<number> {
       const before = one.waiting()
-      const { told, comes } = crowd(one)
-      for (let n = 0; told.length === 0 && n < 300; n++) await comes('verify', 'verify', now)
+      const { outcomes, comes } = recordOutcomes(one)
+      for (let n = 0; outcomes.length === 0 && n < 300; n++) await comes('verify', 'verify', now)
       return one.waiting() - before
     }
     /** Begins and ends all waiting requests; the concurrency stays. */
     function drain(one: Admission, tookMs: number): void {
       while (one.waiting() > 0) one.leave('verify', tookMs)
     }
-    function lookOn(one: Admission, from: number, to: number): void {
+    function lookBetween(one: Admission, from: number, to: number): void {
       for (let now = from; now <= to; now += LOOK_MS) one.look(now)
     }
 
     it('keeps the queue short, until two seconds pass without one', async () => {
       const one = busy(4, 100)
       expect(await room(one, 0)).toBeGreaterThan(30)
-      lookOn(one, 0, 1000)
+      lookBetween(one, 0, 1000)
       expect(await room(one, 1000)).toBe(0)
       drain(one, 100)
-      lookOn(one, 1050, 2000)
+      lookBetween(one, 1050, 2000)
       expect(await room(one, 2000)).toBeLessThanOrEqual(4)
       drain(one, 100)
-      lookOn(one, 2050, 4000)
+      lookBetween(one, 2050, 4000)
       expect(await room(one, 4001)).toBeGreaterThan(30)
     })
 
@@ -119,7 +119,7 @@ describe('admission', () => {
       const one = busy(4, 10)
       expect(await room(one, 0)).toBe(256)
       drain(one, 10)
-      lookOn(one, 0, 1000)
+      lookBetween(one, 0, 1000)
       expect(await room(one, 1000)).toBeLessThanOrEqual(10)
     })
 
@@ -127,9 +127,9 @@ describe('admission', () => {
       const one = busy(4, 100)
       expect(await room(one, 0)).toBeGreaterThan(30)
       drain(one, 100)
-      lookOn(one, 0, 1000)
+      lookBetween(one, 0, 1000)
       one.leave('verify', 100)
-      lookOn(one, 1050, 1400)
+      lookBetween(one, 1050, 1400)
       one.enter('verify')
       expect(await room(one, 1400)).toBeGreaterThan(30)
     })
@@ -137,17 +137,17 @@ describe('admission', () => {
 
   it('sheds the youngest of the least important requests if the queue is full', async () => {
     const one = busy(4, 0.1)
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     for (let n = 0; n < 254; n++) await comes('core', `core ${n}`)
     await comes('batch')
     await comes('enroll')
     expect(one.waiting()).toBe(256)
     await comes('dashboard')
-    expect(told).toEqual(['batch overloaded'])
+    expect(outcomes).toEqual(['batch overloaded'])
     await comes('batch')
     await comes('verify')
     await comes('verify')
-    expect(told).toEqual(['batch overloaded', 'batch overloaded', 'dashboard overloaded', 'core 253 overloaded'])
+    expect(outcomes).toEqual(['batch overloaded', 'batch overloaded', 'dashboard overloaded', 'core 253 overloaded'])
     expect(one.waiting()).toBe(256)
   })
 
@@ -157,9 +157,9 @@ describe('admission', () => {
       one.enter('code')
       one.leave('code', 40)
     }
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     for (let n = 0; n < 10; n++) await comes('code')
-    expect(told).toContain('code rate-limited')
+    expect(outcomes).toContain('code rate-limited')
     for (const lane of ['verify', 'core', 'bootstrap'] as const) expect(one.enter(lane)).toBe(true)
   })
 
@@ -167,35 +167,35 @@ describe('admission', () => {
     const refused: Lane[] = []
     const one = createAdmission({ atOnce: 1, waitMs: 20, onRefused: (lane) => refused.push(lane) })
     expect(one.enter('verify')).toBe(true)
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     await comes('verify', 'verify', 1000)
     one.look(1040)
     await settled()
-    expect(told).toEqual([])
+    expect(outcomes).toEqual([])
     one.look(1041)
     await settled()
-    expect([told, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
+    expect([outcomes, refused, one.waiting()]).toEqual([['verify overloaded'], ['verify'], 0])
   })
 
   it('sheds at once requests that wait behind more important ones that are shed', async () => {
     const one = busy(4, 100)
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     await comes('bootstrap')
     for (let n = 0; n < 50; n++) await comes('verify', `verify ${n}`)
-    expect(told.filter((what) => what.endsWith('overloaded')).length).toBeGreaterThan(0)
+    expect(outcomes.filter((what) => what.endsWith('overloaded')).length).toBeGreaterThan(0)
     // Every look finds all slots taken.
     for (let now = 0; now <= 300; now += LOOK_MS) one.look(now)
     await settled()
-    expect(told).toContain('bootstrap overloaded')
+    expect(outcomes).toContain('bootstrap overloaded')
     // Requests of the lane itself have their whole patience.
     expect(one.waiting()).toBeGreaterThan(0)
 
     const calm = busy(4, 1)
-    const { told: toldCalmly, comes: comesCalmly } = crowd(calm)
-    await comesCalmly('bootstrap')
+    const { outcomes: calmOutcomes, comes: calmComes } = recordOutcomes(calm)
+    await calmComes('bootstrap')
     for (let now = 0; now <= 300; now += LOOK_MS) calm.look(now)
     await settled()
-    expect([toldCalmly, calm.waiting()]).toEqual([[], 1])
+    expect([calmOutcomes, calm.waiting()]).toEqual([[], 1])
   })
 
   it('needs no looks while no request is at work', () => {
@@ -214,20 +214,20 @@ describe('admission', () => {
 
   it('counts the delay of the event loop as waiting', async () => {
     const one = busy(4, 1, 100)
-    const { told, comes } = crowd(one)
+    const { outcomes, comes } = recordOutcomes(one)
     for (let now = 0; now < 3000; now += 300) one.look(now)
     // Half of the limit may wait nevertheless.
     for (const name of ['first', 'second', 'third']) await comes('verify', name)
-    expect(told).toEqual(['third overloaded'])
+    expect(outcomes).toEqual(['third overloaded'])
     one.leave('verify', 1)
     await settled()
-    expect(told).toEqual(['third overloaded', 'first begins'])
+    expect(outcomes).toEqual(['third overloaded', 'first begins'])
   })
 })
 
 describe('an overloaded server', () => {
   const key = `apikey: ${goodKey}`
-  async function crowded(
+  async function withOverloadedServer(
     run: (running: Running, one: Admission) => Promise<void>,
     plain: readonly PlainEndpoint[] | undefined = undefined,
   ): Promise<void> {
@@ -246,7 +246,7 @@ describe('an overloaded server', () => {
   }
 
   it('answers 503 with Retry-After before it reads a body or looks up the key, and still serves routes that need no slot', async () => {
-    await crowded(async (running, one) => {
+    await withOverloadedServer(async (running, one) => {
       const { port } = running.server
       const held = await rawClient(port)
       await held.send(request('GET /core/held', [key]))
@@ -293,7 +293,7 @@ describe('an overloaded server', () => {
       { method: 'post', path: '/act', lane: 'page', handle },
       { method: 'get', path: '/livez', handle: () => said(200, 'live') },
     ]
-    await crowded(async (running, one) => {
+    await withOverloadedServer(async (running, one) => {
       const { port } = running.server
       const send = async (text: string) => {
         const client = await rawClient(port)
@@ -326,7 +326,7 @@ describe('an overloaded server', () => {
   })
 
   it('begins a waiting request when another ends, and none whose client has gone', async () => {
-    await crowded(async (running, one) => {
+    await withOverloadedServer(async (running, one) => {
       const { port } = running.server
       const send = async () => {
         const client = await rawClient(port)

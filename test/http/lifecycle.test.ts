@@ -19,8 +19,8 @@ async function withServer(run: (running: Running) => Promise<void>): Promise<voi
   }
 }
 
-describe('clients that leave', () => {
-  it('at any byte of any request leave no request in flight and the server alive', async () => {
+describe('clients that disconnect', () => {
+  it('at any byte of any request leave no request in flight and the server running', async () => {
     await withServer(async (running) => {
       const { port } = running.server
       const texts = [
@@ -123,7 +123,7 @@ describe('closing', () => {
 })
 
 describe('listening', () => {
-  it('on a taken port is an error that names it', async () => {
+  it('on a taken port fails with an error that names the port', async () => {
     await withServer(async (running) => {
       await expect(start({ port: running.server.port })).rejects.toThrow(`127.0.0.1:${running.server.port}`)
     })

@@ -6,7 +6,7 @@ import { goodKey, type Running, type Services, start } from './table.js'
 export interface Served {
   /** The person of the request: each request of a test names another one. */
   readonly mark: string
-  /** True if a proxy passed it on as a request of its own, with a forwarding header. */
+  /** True if a proxy forwarded it as a separate request: it then has X-Forwarded-For. */
   readonly passedOn: boolean
 }
 

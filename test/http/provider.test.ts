@@ -15,13 +15,13 @@ describe('the provider', () => {
     expect(provider.version).toMatch(/^20\./)
     expect(Object.values(pinnedBinaries[provider.name] ?? {})).toContain(provider.sha256)
   })
-  it('may be named by the operator, and says so', () => {
+  it('can be named by the operator, and reports that', () => {
     const { name } = loadProvider()
     expect(loadProvider({ named: name })).toMatchObject({ name, native: true, namedByOperator: true })
     expect(() => loadProvider({ named: 'zod' })).toThrow('UWS_PROVIDER names zod, which is not uWebSockets.js')
     expect(() => loadProvider({ named: 'no-such-package' })).toThrow('no-such-package')
   })
-  it('pins are those of the installed packages', () => {
+  it('has the pins of the installed packages', () => {
     const require = createRequire(import.meta.url)
     for (const [name, folder] of [
       ['@btc-vision/uwebsockets.js', '.'],

@@ -309,8 +309,8 @@ describe('failures', () => {
     expect(bodyOf(answer).message).toContain(id)
     expect(bodyOf(answer).reason).toBe('internal-error')
     expect(answer?.text).not.toContain('secret of the stack')
-    const told = running.lines.filter((line) => line.includes(`"${id}"`) && line.includes('secret of the stack'))
-    expect(told).toHaveLength(1)
+    const logged = running.lines.filter((line) => line.includes(`"${id}"`) && line.includes('secret of the stack'))
+    expect(logged).toHaveLength(1)
   })
   it('of an answer header that would split the answer are a 500, not a second header', async () => {
     const answer = await ask(port, request('DELETE /core/words/split', [key]))

@@ -66,7 +66,7 @@ const finalStatuses = (text: string) =>
 
 describe('a malformed request', () => {
   it.each(malformed.map((one) => [one.name, one] as const))(
-    'by %s is no success, and no later request is served',
+    'with %s gets no success, and no later request is served',
     async (_, one) => {
       corpus.malformed += 1
       const { statuses, hiddenServed } = await play(one)
@@ -78,7 +78,7 @@ describe('a malformed request', () => {
     },
   )
   it.each(misspeltChunks.map((one) => [one.name, one] as const))(
-    'by %s is one body at most, and closes its connection',
+    'with %s is one body at most, and closes its connection',
     async (_, one) => {
       corpus.misspelt += 1
       const { statuses, hiddenServed, goesOn } = await play(one)
@@ -91,7 +91,7 @@ describe('a malformed request', () => {
 })
 
 describe('an odd request', () => {
-  it.each(odd.map((one) => [one.name, one] as const))('of %s is one request', async (_, one) => {
+  it.each(odd.map((one) => [one.name, one] as const))('is one request: %s', async (_, one) => {
     corpus.odd += 1
     const { statuses, hiddenServed } = await play(one)
     expect(statuses.length).toBeLessThanOrEqual(1)
@@ -119,7 +119,7 @@ describe('the corpus', () => {
   })
 })
 
-describe('two readings of one request', () => {
+describe('an ambiguous request', () => {
   const faults: Record<string, string[]> = {
     'a second apikey': [key],
     'a second x-service-session': ['X-Service-Session: a', 'x-service-session: a'],
@@ -131,7 +131,7 @@ describe('two readings of one request', () => {
     'a control character in a header': ['X-A: a\x7f'],
   }
   for (const [name, headers] of Object.entries(faults)) {
-    it(`by ${name} get one 400 invalid-data and a closed connection`, async () => {
+    it(`with ${name} gets one 400 invalid-data and a closed connection`, async () => {
       const answers = await untilClosed(put(headers, '') + hidden)
       expect(answers.every(({ status }) => status === 400)).toBe(true)
       const alone = await ask(port, put(headers, ''))

@@ -209,7 +209,7 @@ describe.skipIf(!hasChromium)('the recorder in Chromium', () => {
     const down = (et: number): Stroke => ({ type: 'keydown', et, k: 'q', c: 'KeyQ', kc: 81 })
     await page.types([down(0), down(700), { ...down(790), type: 'keyup' }])
     const { k } = await pattern()
-    expect(k.filter(({ c }) => c === 'KeyQ').length).toBe(2) // "quick" has the other
+    expect(k.filter(({ c }) => c === 'KeyQ').length).toBe(2) // The text has another q, in "quick".
     expect(k.at(-1)?.h).toBeCloseTo(90, 0)
   })
 

@@ -93,9 +93,9 @@ const WAYS: readonly (readonly [what: string, reason: string, way: Way, honest: 
   ['pasted text', 'pasted', paste, ''],
   ['pasted text, by Insert', 'pasted', pasteWithInsert, ''],
   ['dropped text', 'dropped', drop, ''],
-  ["what the browser's autofill wrote", 'autofilled', autofill, ''],
-  ['what a script wrote', 'autofilled', script, ''],
-  ['what a password manager wrote', 'autofilled', passwordManager, ''],
+  ["text from the browser's autofill", 'autofilled', autofill, ''],
+  ['text from a script', 'autofilled', script, ''],
+  ['text from a password manager', 'autofilled', passwordManager, ''],
   ['dictated words', 'inserted', dictation, ''],
   ['letters without keys', 'inserted', letterByLetter, ''],
   ['composed text', 'composition', compose, ''],
@@ -104,10 +104,10 @@ const WAYS: readonly (readonly [what: string, reason: string, way: Way, honest: 
   ['seven letters', 'tooShort', few, ''],
   ['typing, then pasted text', 'pasted', both(typed, paste), ''],
   ['pasted text, then typing', 'pasted', both(paste, typed), ''],
-  ['typing around pasted text', 'pasted', both(few, pasteWithInsert, typed), ''],
+  ['typing before and after pasted text', 'pasted', both(few, pasteWithInsert, typed), ''],
   ['typing, then dropped text', 'dropped', both(typed, drop), 'honest'],
   ['dropped text, then typing', 'dropped', both(drop, typed), 'honest'],
-  ['typing beside autofill', 'autofilled', both(typed, autofill), 'honest'],
+  ['typing, then autofill', 'autofilled', both(typed, autofill), 'honest'],
   ['typing after a script', 'autofilled', both(script, typed), 'honest'],
   ['typing before a script', 'autofilled', both(typed, script), 'honest'],
   ['typing, then dictation', 'inserted', both(typed, dictation), 'honest'],
@@ -133,33 +133,36 @@ describe.skipIf(!hasChromium)('text that was not typed', () => {
   })
 
   const sent = { captures: 0, authenticated: 0, stored: 0 }
-  it.each(WAYS)('%s is "%s": no pattern, and none where a client sends one', async (what, reason, way, honest) => {
-    const who = await enroll(service, `user-${what.replace(/[^a-z]+/g, '-')}`)
-    const page = await openPage(browser)
-    try {
-      await page.run("window.recorder = createRecorder({ inputs: [at('words'), at('card')] }); at('words').focus()")
-      await way(page, who)
-      const taken = await page.run('recorder.take()')
-      expect(taken).toMatchObject({ unusable: reason, pattern: null })
-      const refused: string[] = ['detection-bot', 'invalid-data', 'fraud-detected']
-      const bodies = honest === '' ? [taken.pattern, await page.run('naive.body()')] : [taken.pattern]
-      for (const body of bodies) {
-        const begun = (await service.bootstrap(who.userRef)).session
-        const verified = await service.call('POST', `/users/${who.userRef}/verify`, { session: begun, body })
-        sent.captures++
-        if (verified.json.authentication?.authenticated) sent.authenticated++
-        const novice = `new-${who.userRef}`
-        await service.call('POST', `/users/${novice}`)
-        const { session } = await service.bootstrap(novice)
-        const enrolled = await service.call('POST', `/users/${novice}/typing-patterns`, { session, body })
-        expect(enrolled.status).toBe(422)
-        expect(refused).toContain(enrolled.json.reason)
-        sent.stored += (await service.bootstrap(novice)).json.nPatternsRef
+  it.each(WAYS)(
+    '%s is "%s": the recorder gives no pattern, and the service refuses the pattern of a naive client',
+    async (what, reason, way, honest) => {
+      const who = await enroll(service, `user-${what.replace(/[^a-z]+/g, '-')}`)
+      const page = await openPage(browser)
+      try {
+        await page.run("window.recorder = createRecorder({ inputs: [at('words'), at('card')] }); at('words').focus()")
+        await way(page, who)
+        const taken = await page.run('recorder.take()')
+        expect(taken).toMatchObject({ unusable: reason, pattern: null })
+        const refused: string[] = ['detection-bot', 'invalid-data', 'fraud-detected']
+        const bodies = honest === '' ? [taken.pattern, await page.run('naive.body()')] : [taken.pattern]
+        for (const body of bodies) {
+          const begun = (await service.bootstrap(who.userRef)).session
+          const verified = await service.call('POST', `/users/${who.userRef}/verify`, { session: begun, body })
+          sent.captures++
+          if (verified.json.authentication?.authenticated) sent.authenticated++
+          const novice = `new-${who.userRef}`
+          await service.call('POST', `/users/${novice}`)
+          const { session } = await service.bootstrap(novice)
+          const enrolled = await service.call('POST', `/users/${novice}/typing-patterns`, { session, body })
+          expect(enrolled.status).toBe(422)
+          expect(refused).toContain(enrolled.json.reason)
+          sent.stored += (await service.bootstrap(novice)).json.nPatternsRef
+        }
+      } finally {
+        await page.close()
       }
-    } finally {
-      await page.close()
-    }
-  })
+    },
+  )
 
   it('gives no pattern in any mixture with typing', async () => {
     const who = await enroll(service, 'mixed', 0)
@@ -186,7 +189,7 @@ describe.skipIf(!hasChromium)('text that was not typed', () => {
     figure('T07', `${patterns} of ${mixtures} mixtures gave a pattern`, '0', patterns === 0)
   }, 3_600_000)
 
-  it('is sent nevertheless, and neither signs anybody in nor becomes a reference', () => {
+  it('authenticates nobody and becomes no reference if a client sends it anyway', () => {
     const { captures, authenticated, stored } = sent
     expect(captures).toBeGreaterThanOrEqual(WAYS.length)
     figure(

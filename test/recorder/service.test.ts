@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
   afterAll(async () => stop())
 
   /** The recorded pattern of a typing, sent with stamped times or in real time. */
-  async function recorded(how: 'types' | 'typesLive', strokes: readonly Stroke[], input = 'words'): Promise<unknown> {
+  async function record(how: 'types' | 'typesLive', strokes: readonly Stroke[], input = 'words'): Promise<unknown> {
     await page.run(`at('${input}').value = ''; recorder.reset(); at('${input}').focus()`)
     await page[how](strokes)
     const { pattern, unusable } = await page.run('recorder.take()')
@@ -53,18 +53,18 @@ describe.skipIf(!hasChromium)('a recorded pattern', () => {
 
   it('typed in real time and stamped by the browser is accepted for enrollment', async () => {
     const session = await begin('live')
-    await enrolled('live', session, (n) => recorded('typesLive', strokesOf(71, n)), 1)
+    await enrolled('live', session, (n) => record('typesLive', strokesOf(71, n)), 1)
   }, 120_000)
 
   it.each([
     ['words', 80],
     ['secret', 90],
-  ] as const)('of one person in #%s enrolls them and signs them in, and nobody else', async (input, owner) => {
+  ] as const)('of one person in #%s enrolls and signs in only that person', async (input, owner) => {
     const userRef = `owner-of-${input}`
     const session = await begin(userRef)
-    await enrolled(userRef, session, (n) => recorded('types', strokesOf(owner, n), input), 5)
+    await enrolled(userRef, session, (n) => record('types', strokesOf(owner, n), input), 5)
     const verify = async (seed: number, n: number) => {
-      const body = await recorded('types', strokesOf(seed, n), input)
+      const body = await record('types', strokesOf(seed, n), input)
       const { status, json } = await service.call('POST', `/users/${userRef}/verify`, {
         session: await begin(userRef),
         body,

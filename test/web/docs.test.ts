@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     await picture(page, '31-docs-dark')
     await page.setViewportSize({ width: 320, height: 640 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
-    await page.goto(`${service.auth}/docs`) // a short one, for a picture of the whole
+    await page.goto(`${service.auth}/docs`) // The shortest reference page, for a picture of a whole page.
     await page.getByRole('button', { name: 'Open all' }).click()
     await page.getByText('Send a call').first().click()
     expect(await seriousFindings(page)).toEqual([])

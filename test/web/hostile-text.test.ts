@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () =>
   const shown = async () => ((await page.evaluate('document.body.innerText')) as string).replace(/\s+/g, ' ')
   const asShown = (text: string) => text.replace(/\s+/g, ' ').trim()
 
-  it('would be detected: if it ran, was blocked or sent a request', async () => {
+  it('is detected by this test if it runs, is blocked or sends a request', async () => {
     const seen = { dialogs: 0, stopped: [] as string[], elsewhere: [] as string[] }
     const bare = await browser.newPage()
     watch(bare, seen)
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () =>
     }
   })
 
-  it('ran nowhere', () => {
+  it('never runs', () => {
     const { views, dialogs, stopped, elsewhere } = met
     const found = `${COUNT} texts in ${views} views: ${dialogs} dialogs, ${stopped.length} stopped by the policy alone, ${elsewhere.length} requests to elsewhere`
     figure('T30', found, '0, 0, 0', views >= 8 * COUNT && dialogs + stopped.length + elsewhere.length === 0)

@@ -11,7 +11,7 @@ import type { Hand } from './hand.js'
 
 const folder = process.env.KEYSTRIDE_SCREENSHOTS ?? ''
 
-/** Takes a picture of the page, or of one element with a margin of 24 px. Does nothing unless a folder for pictures is named. */
+/** Takes a picture of the page, or of one element with a margin of 24 px. Does nothing if no folder for pictures is set. */
 export async function picture(page: Page, name: string, element?: string): Promise<void> {
   if (folder === '') return
   mkdirSync(folder, { recursive: true })
@@ -100,7 +100,7 @@ export async function seriousFindings(page: Page, among = 'html'): Promise<strin
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
   await page.evaluate(axe)
   const found = await page.evaluate(`axe.run(${JSON.stringify(among)})`)
-  const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // axe-core's API
+  const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // Sound: the result type of axe-core.
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)

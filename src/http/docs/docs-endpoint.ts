@@ -18,7 +18,7 @@ import {
 } from './route-docs.js'
 import { fieldLines, membersOf, sampleOf, typeText } from './schema-text.js'
 
-/** An endpoint as a folded part of a page. The id is inside of it, so that a browser opens it by its address alone. */
+/** An endpoint as a folded section in HTML. The id is inside the section, so that a browser unfolds it for a link to the id. */
 export function endpoint<S>(api: Api<S>, row: Route<S>, id: string, about: About): string {
   const needs = [
     ...(row.deprecated === undefined ? [] : [`deprecated, served until ${dayOf(row.deprecated.sunset)} at least`]),
@@ -67,10 +67,10 @@ function replySection(status: string, reply: z.ZodType, example: unknown): strin
   if (fileType !== null)
     return `${heading}<p>A file of type <code>${escaped(fileType)}</code>, without an envelope.</p>`
   const schema = jsonSchemaOf(reply, 'output')
-  const fields = fieldLines(schema).length === 0 ? '<p>The envelope alone.</p>' : fieldTable(schema)
+  const fields = fieldLines(schema).length === 0 ? '<p>Only the envelope.</p>' : fieldTable(schema)
   if (example === undefined) return heading + fields
   const json = escaped(JSON.stringify(example, null, 2))
-  return `${heading}${fields}<details class="answer"><summary>Answer of a service</summary><pre><code>${json}</code></pre></details>`
+  return `${heading}${fields}<details class="answer"><summary>Example answer</summary><pre><code>${json}</code></pre></details>`
 }
 
 /** How a client acts on the answer; text between backticks is code. */
@@ -111,7 +111,7 @@ export function verb<S>(row: Route<S>): string {
   return `<span class="verb ${row.method}${row.deprecated === undefined ? '' : ' gone'}">${row.method}</span>`
 }
 
-/** A command to copy; the key comes from the shell, so that it need not be pasted into a history. */
+/** A command to copy. The key is a shell variable, so that it does not get into the shell history. */
 function curlOf<S>(row: Route<S>, about: About): string {
   const path = documentedPath(row).replace(/\{([^}]+)\}/g, (_, name: string) =>
     /ref$/i.test(name) ? 'ann' : `<${name}>`,

@@ -6,7 +6,7 @@ import { docsStyle } from './docs-style.js'
 import { type About, openApiDocument } from './openapi.js'
 import { documentedPath, groupOf, operationIdsOf } from './route-docs.js'
 
-/** Nothing but the page's own style and script may load or run, nowhere but to the service may anything be sent. */
+/** Allows only the page's own style and script, and requests only to the service. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,8 +20,8 @@ export const docsPolicy = [
 ].join('; ')
 
 /**
- * `{base}/docs`, `{base}/docs.js` and `{base}/openapi.json` of an API, made once; for the server's plain endpoints.
- * `script` is the module of the page as text: it lets people send calls from there.
+ * Plain endpoints of an API's documents, rendered once: `{base}/docs`, `{base}/docs.js` and `{base}/openapi.json`.
+ * `script` is the text of the page's module, which adds forms to send calls.
  */
 export function documentEndpoints<S>(api: Api<S>, about: About, script: string): PlainEndpoint[] {
   const page = docsPage(api, about)
@@ -52,8 +52,8 @@ export function documentEndpoints<S>(api: Api<S>, about: About, script: string):
 }
 
 /**
- * The reference page of an API as one HTML document, made from the rows that serve it. It loads nothing but the module
- * beside it, which adds forms to send calls with, and says all else without it; to be served under `docsPolicy`.
+ * The reference page of an API as one HTML document, generated from its routes. It loads only `docs.js`, which adds forms to
+ * send calls; all text is readable without it. Serve the page under `docsPolicy`.
  */
 export function docsPage<S>(api: Api<S>, about: About): string {
   const ids = operationIdsOf(api.routes)
@@ -79,14 +79,14 @@ ${rows.map((row) => endpoint(api, row, idOf(row), about)).join('')}</section>`,
 <nav aria-label="Endpoints">${pageList(api, about)}<div id="tools"></div>${navigation.join('')}</nav>
 <main id="content"><header><h1>${escaped(api.title)}</h1>
 <p class="lead">Version ${escaped(about.version)}, served at <code>${escaped(about.baseUrl)}</code>.
-The same as <a href="openapi.json">OpenAPI 3.1</a>.</p></header>
+Also as <a href="openapi.json">OpenAPI 3.1</a>.</p></header>
 ${conventions}
 ${sections.join('\n')}
 </main></div></body></html>
 `
 }
 
-/** The other pages of the service; addresses are relative, whatever path the service is reached at. */
+/** Links to the other pages of the service. Addresses are relative, because a proxy can add a path before the service's. */
 function pageList<S>({ basePath }: Api<S>, { pages = [] }: About): string {
   if (pages.length === 0) return ''
   const items = pages.map(([path, name]) => {
@@ -97,12 +97,12 @@ function pageList<S>({ basePath }: Api<S>, { pages = [] }: About): string {
 }
 
 const conventions = `<section id="conventions"><h2>Conventions</h2>
-<p>Every request carries the organization’s key in the header <code>apikey</code>. Calls of a flow carry
-<code>X-Service-Session</code> too, as answered by <code>GET /users/{userRef}</code>. Bodies are JSON in UTF-8, at most
-16 KiB unless an endpoint says otherwise; null stands for absent in an optional field. Unknown fields are ignored; one that is a known field in another spelling is named in
-<code>warnings</code>, an array of strings in the answer.</p>
-<p>Every JSON answer is an envelope around its fields, and every answer carries <code>X-Request-Id</code>:</p>
+<p>Every request has the organization’s key in the header <code>apikey</code>. Calls of a flow also have
+<code>X-Service-Session</code>, from the answer of <code>GET /users/{userRef}</code>. Bodies are JSON in UTF-8, at most
+16 KiB unless an endpoint says otherwise. In an optional field, null means absent. Unknown fields are ignored; misspelt known
+fields are listed in <code>warnings</code>, an array of strings in the answer.</p>
+<p>Every JSON answer has its fields in an envelope, and every answer has <code>X-Request-Id</code>:</p>
 <pre><code>{"timestamp": "2026-01-31T12:00:00.000Z", "success": true, "message": "Done", …}</code></pre>
-<p>An error has <code>success</code> false and, on every status but 401, a <code>reason</code>. Its message says what was
-wanted and never repeats what was sent. User references are compared in lower case, with outer spaces removed and inner
-ones as <code>-</code>; <code>+</code> in a query is itself.</p></section>`
+<p>An error has <code>success</code> false and, except with status 401, a <code>reason</code>. Its message describes the
+expected value and never repeats the sent one. User references are compared in lower case, with outer spaces removed and
+inner spaces as <code>-</code>. In a query, <code>+</code> is a plus sign, not a space.</p></section>`

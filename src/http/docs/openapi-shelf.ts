@@ -2,22 +2,22 @@ import type { JsonSchema } from './route-docs.js'
 
 export type Ref = { readonly $ref: string }
 
-/** The components of one document: equal ones are kept once, under the name of the first. */
+/** The components of one document. Equal schemas are stored once, under the name of the first. */
 export interface Shelf {
   readonly schemas: Readonly<Record<string, unknown>>
   readonly responses: Readonly<Record<string, unknown>>
   readonly examples: Readonly<Record<string, unknown>>
-  /** A schema is kept under its title where it has one, and under `name` otherwise. */
+  /** Stores a schema under its title, or under `name` if it has none. */
   schema(name: string, schema: JsonSchema): Ref
-  /** A schema to stand in place; what it holds with a title, or as a definition of its own, goes to the components. */
+  /** Returns a schema for use in place. Its titled subschemas and its definitions become components. */
   inlined(schema: JsonSchema, prefix: string): unknown
-  /** Made at its first use. */
+  /** Calls `make` only at the first use of the name. */
   response(name: string, make: () => unknown): Ref
-  /** `name` is its own: a later example of the same name is not looked at. */
+  /** Stores an example; ignores a later example of the same name. */
   example(name: string, summary: string, value: unknown): Ref
 }
 
-/** Keywords whose values are data. */
+/** JSON Schema keywords whose values are data, not schemas. */
 const DATA = new Set(['examples', 'default', 'const', 'enum'])
 
 export function makeShelf(): Shelf {
@@ -29,7 +29,7 @@ export function makeShelf(): Shelf {
   function keep(name: string, schema: unknown): Ref {
     const text = JSON.stringify(schema)
     const known = nameByText.get(text) ?? name
-    if (!nameByText.has(text) && known in schemas) throw new Error(`two schemas are called ${known}`)
+    if (!nameByText.has(text) && known in schemas) throw new Error(`two different schemas have the name ${known}`)
     nameByText.set(text, known)
     schemas[known] = schema
     return { $ref: `#/components/schemas/${known}` }

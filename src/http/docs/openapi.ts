@@ -20,19 +20,19 @@ import {
 } from './route-docs.js'
 import { membersOf } from './schema-text.js'
 
-/** What a document says of the service around an API's rows. */
+/** Facts about the service that are not in an API's routes. */
 export interface About {
-  /** The running build. */
+  /** Version of the running build. */
   readonly version: string
-  /** Where the API answers, base path included: `https://login.example.org/core`. */
+  /** Address of the API with its base path: `https://login.example.org/core`. */
   readonly baseUrl: string
-  /** Examples of requests and answers; without them a document has none of answers. */
+  /** Recorded examples of requests and answers; the document has no example answers without them. */
   readonly recorded?: RecordedAnswers
-  /** Pages of the service to link to: path below the service's address, and name. */
+  /** Pages of the service to link to: path relative to the service's address, and name. */
   readonly pages?: readonly (readonly [path: string, name: string])[]
 }
 
-/** An OpenAPI 3.1 document: JSON through and through. */
+/** An OpenAPI 3.1 document; every value in it is JSON. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'
   readonly info: {
@@ -54,16 +54,16 @@ interface Operation {
 }
 
 /**
- * The OpenAPI 3.1 document of an API, made from the rows that serve it: nothing in it is written twice. Requests are
- * described as clients send them (zod's input side), replies as they go out (the output side) inside the envelope, and
- * refusals as one response a status with the reasons it can carry. Equal schemas and responses are shared components.
+ * The OpenAPI 3.1 document of an API, generated from its routes. Requests have zod's input schema. Replies have the output
+ * schema in the envelope. Refusals are one response per status with its possible reasons. Equal schemas and responses are
+ * shared components.
  */
 export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
   const shelf = makeShelf()
   const ids = operationIdsOf(api.routes)
   const paths: Record<string, Record<string, Operation>> = {}
   for (const row of api.routes) {
-    const place = {
+    const context = {
       api,
       row,
       operationId: ids.get(row) ?? row.path,
@@ -71,7 +71,7 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       shelf,
     }
     const methods = paths[documentedPath(row)] ?? {}
-    methods[row.method] = operationOf(place)
+    methods[row.method] = operationOf(context)
     paths[documentedPath(row)] = methods
   }
   return {
@@ -80,10 +80,10 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       title: api.title,
       version: about.version,
       description:
-        'Every JSON answer has timestamp, success and message; every error but 401 has a reason too. Every answer ' +
-        'carries X-Request-Id. NUL or a lone surrogate in any string that comes in, keys of objects included, is 422. In a body, ' +
-        'null stands for absent in an optional field, and unknown fields are ignored; one that is a known field in another ' +
-        'spelling is named in the warnings of the answer.',
+        'Every JSON answer has timestamp, success and message; every error except 401 also has a reason. Every answer has ' +
+        'X-Request-Id. NUL or a lone surrogate in any string of a request, including object keys, is 422. In a body, null in ' +
+        'an optional field means absent, and unknown fields are ignored; misspelt known fields are listed in the warnings ' +
+        'of the answer.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl(about.baseUrl) }],
@@ -100,14 +100,14 @@ export function openApiDocument<S>(api: Api<S>, about: About): OpenApiDocument {
       headers: {
         RequestId: requestIdHeader,
         RetryAfter: retryAfterHeader,
-        ...(api.routes.some(({ deprecated }) => deprecated !== undefined) && leavingHeaders),
+        ...(api.routes.some(({ deprecated }) => deprecated !== undefined) && deprecationHeaders),
       },
       securitySchemes: { apikey: { type: 'apiKey', in: 'header', name: 'apikey' } },
     },
   }
 }
 
-/** A loopback address holds on one machine alone; the path, relative to the document's own address, holds everywhere. */
+/** Only the path for a loopback address, which is valid on one machine only; clients resolve it against the document's address. */
 function serverUrl(baseUrl: string): string {
   const { hostname, pathname } = new URL(baseUrl)
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname) ? pathname : baseUrl
@@ -120,28 +120,31 @@ const sessionParameters = {
   Session: {
     ...session,
     required: true,
-    description: 'From the answer of GET /users/{userRef}; sent back on each later call of the flow',
+    description: 'From the answer of GET /users/{userRef}; send it with each later call of the flow',
   },
   OptionalSession: {
     ...session,
     required: false,
-    description: 'From an earlier answer of GET /users/{userRef}: goes on with that session',
+    description: 'From an earlier answer of GET /users/{userRef}: continues that session',
   },
 }
-const requestIdHeader = { description: 'Names this request in the log', schema: { type: 'string' } }
+const requestIdHeader = { description: 'The id of this request in the log', schema: { type: 'string' } }
 const retryAfterHeader = { description: 'Seconds to wait', schema: { type: 'integer' } }
 
-const leavingHeaders = {
-  Deprecation: { description: 'Since when: a structured-field date (RFC 9745)', schema: { type: 'string' } },
-  Sunset: { description: 'When it may stop answering: an HTTP date (RFC 8594)', schema: { type: 'string' } },
-  Link: { description: 'What takes its place, rel="successor-version" (RFC 8288)', schema: { type: 'string' } },
+const deprecationHeaders = {
+  Deprecation: {
+    description: 'Start of the deprecation: a structured-field date (RFC 9745)',
+    schema: { type: 'string' },
+  },
+  Sunset: { description: 'Earliest end of service: an HTTP date (RFC 8594)', schema: { type: 'string' } },
+  Link: { description: 'The successor, rel="successor-version" (RFC 8288)', schema: { type: 'string' } },
 }
 const ref = (name: string): Ref => ({ $ref: `#/components/headers/${name}` })
 
-/** The headers of every answer to a row. */
+/** The headers of every answer of a route. */
 const headersOf = <S>(row: Route<S>) => ({
   'X-Request-Id': ref('RequestId'),
-  ...(row.deprecated && Object.fromEntries(Object.keys(leavingHeaders).map((name) => [name, ref(name)]))),
+  ...(row.deprecated && Object.fromEntries(Object.keys(deprecationHeaders).map((name) => [name, ref(name)]))),
 })
 
 const replyHeadersOf = <S>(row: Route<S>) => ({
@@ -157,7 +160,7 @@ const replyHeadersOf = <S>(row: Route<S>) => ({
 const warnings: JsonSchema = {
   type: 'array',
   items: { type: 'string' },
-  description: 'Fields of the body that were ignored and resemble a known one; absent where there are none',
+  description: 'Ignored fields of the body that resemble a known one; absent if there are none',
 }
 
 const envelope = (success: boolean, reasons: readonly string[] = []): JsonSchema => ({
@@ -172,8 +175,8 @@ const envelope = (success: boolean, reasons: readonly string[] = []): JsonSchema
   required: ['timestamp', 'success', 'message', ...(reasons.length > 0 ? ['reason'] : [])],
 })
 
-/** A row on its way into a document. */
-interface Place<S> {
+/** A route, and the inputs of its operation. */
+interface OperationContext<S> {
   readonly api: Api<S>
   readonly row: Route<S>
   readonly operationId: string
@@ -181,9 +184,9 @@ interface Place<S> {
   readonly shelf: Shelf
 }
 
-function operationOf<S>(place: Place<S>): Operation {
-  const { row, operationId, shelf } = place
-  const requestBody = requestBodyOf(place)
+function operationOf<S>(context: OperationContext<S>): Operation {
+  const { row, operationId, shelf } = context
+  const requestBody = requestBodyOf(context)
   return {
     operationId,
     summary: row.summary,
@@ -202,7 +205,7 @@ function operationOf<S>(place: Place<S>): Operation {
         : []),
     ],
     ...(requestBody === null ? {} : { requestBody }),
-    responses: responsesOf(place),
+    responses: responsesOf(context),
   }
 }
 
@@ -213,7 +216,7 @@ function descriptionOf<S>({ description, outcomes }: Route<S>): { readonly descr
   return { description: [...(description === undefined ? [] : [description]), outcomes.lead, table].join('\n\n') }
 }
 
-function requestBodyOf<S>({ row, operationId, recorded, shelf }: Place<S>): Record<string, unknown> | null {
+function requestBodyOf<S>({ row, operationId, recorded, shelf }: OperationContext<S>): Record<string, unknown> | null {
   const rule: BodyRule = row.body
   const schema = bodySchemaOf(rule)
   if (schema === null) return null
@@ -234,12 +237,12 @@ function requestBodyOf<S>({ row, operationId, recorded, shelf }: Place<S>): Reco
   }
 }
 
-function responsesOf<S>(place: Place<S>): Record<string, unknown> {
-  const { api, row, operationId, recorded, shelf } = place
+function responsesOf<S>(context: OperationContext<S>): Record<string, unknown> {
+  const { api, row, operationId, recorded, shelf } = context
   const refused = new Map<number, RowRefusal[]>()
   for (const refusal of refusalsOf(row)) refused.set(refusal.status, [...(refused.get(refusal.status) ?? []), refusal])
   const responses: Record<string, unknown> = {}
-  for (const [status, refusals] of refused) responses[status] = refusalResponse(place, status, refusals)
+  for (const [status, refusals] of refused) responses[status] = refusalResponse(context, status, refusals)
   for (const [status, reply] of Object.entries(row.replies)) {
     const headers = replyHeadersOf(row)
     const fileType = fileTypeOf(reply)
@@ -251,7 +254,7 @@ function responsesOf<S>(place: Place<S>): Record<string, unknown> {
     const payload = shelf.schema(`${operationId}Reply${status}`, jsonSchemaOf(reply, 'output'))
     const whole = { allOf: [envelopeOf(shelf, Number(status)), payload] }
     const refusals = refused.get(Number(status))
-    // A status that is a reply and a refusal both has either body.
+    // A status of both a reply and a refusal allows either body.
     const schema = refusals === undefined ? whole : { anyOf: [whole, refusalSchema(shelf, Number(status), refusals)] }
     const description = STATUS_CODES[Number(status)] ?? 'Reply'
     const example = recordedReply({ recorded }, api, row, status)
@@ -261,7 +264,7 @@ function responsesOf<S>(place: Place<S>): Record<string, unknown> {
   return responses
 }
 
-/** Undefined where none was recorded. */
+/** The recorded payload of a reply; undefined if none was recorded. */
 export const recordedReply = <S>(
   { recorded }: Pick<About, 'recorded'>,
   { basePath }: Api<S>,
@@ -269,7 +272,7 @@ export const recordedReply = <S>(
   status: string,
 ): unknown => recorded?.replies[`${method} ${basePath}${path}`]?.[status]
 
-/** Around the payload of a reply; one of 400 or more has a reason, as a refusal has. */
+/** The envelope of a reply; with a status of 400 or more it has a reason, like a refusal. */
 function envelopeOf(shelf: Shelf, status: number): Ref {
   if (status < 400) return shelf.schema('Envelope', envelope(true))
   const reason = reasonForStatus(status)
@@ -282,9 +285,13 @@ const refusalSchema = (shelf: Shelf, status: number, refusals: readonly RowRefus
 const errorSchema = (shelf: Shelf, status: number, reasons: readonly string[]): Ref =>
   shelf.schema(`Error${status}${reasons.map((reason) => `.${reason}`).join('')}`, envelope(false, reasons))
 
-function refusalResponse<S>({ row, recorded, shelf }: Place<S>, status: number, refusals: readonly RowRefusal[]): Ref {
-  const leaving = row.deprecated === undefined ? '' : 'Deprecated.'
-  return shelf.response(`${leaving}Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`, () => {
+function refusalResponse<S>(
+  { row, recorded, shelf }: OperationContext<S>,
+  status: number,
+  refusals: readonly RowRefusal[],
+): Ref {
+  const prefix = row.deprecated === undefined ? '' : 'Deprecated.'
+  return shelf.response(`${prefix}Refused${status}.${refusals.map(({ kind }) => kind).join('.')}`, () => {
     const retry = status === 429 || status === 503 ? { 'Retry-After': ref('RetryAfter') } : {}
     const examples = refusals.flatMap(({ kind }) => {
       const value = recorded.refusals[kind]

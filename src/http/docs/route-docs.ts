@@ -3,56 +3,56 @@ import type { RefusalKind } from '../../domain/refusal.js'
 import { type WireRefusal, wireRefusals } from '../refusals.js'
 import type { BodyRule, Route } from '../route.js'
 
-/** A JSON Schema as documents carry it. */
+/** A JSON Schema in a document. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** What each refusal means to a caller, for the documents made from the rows. */
+/** The meaning of each refusal for a caller, shown in the documents. */
 export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
-  'request-malformed': 'bad percent escape, repeated parameter or header, unclear body framing',
+  'request-malformed': 'bad percent escape, repeated parameter or header, or ambiguous body framing',
   'session-missing': 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}',
   'member-required': 'a generic account needs member_ref',
   'member-mismatch': 'member_ref differs from the user of a nominative account',
   'key-missing': 'missing or unknown API key',
   'key-scope': 'the key is not for this API',
-  'cross-site': 'a page of another origin asked for this',
-  'core-word': 'a word that the product ships can be disabled, not edited or deleted',
+  'cross-site': 'the request came from a page of another origin',
+  'core-word': 'a word shipped with the product can be disabled, but not edited or deleted',
   'path-unknown': 'no such path',
   'user-not-found': 'user or account not found',
   'pattern-not-found': 'no such reference pattern',
   'nothing-found': 'no result matches the request',
-  'policy-default': 'the default policy cannot be archived: make another one the default first',
+  'policy-default': 'the default policy cannot be archived: make another policy the default first',
   'typing-word-not-found': 'no such typing word',
-  'link-unknown': 'no such link: never made, used, revoked, replaced or expired',
-  'method-not-allowed': 'the path takes other methods',
+  'link-unknown': 'no such link: it never existed, or was used, revoked, replaced or expired',
+  'method-not-allowed': 'the path does not support this method',
   'profile-complete': 'the biometric profile is complete',
-  'account-type': 'a change of the account type that was not asked for, or that would lose a member',
-  'member-exists': 'the account has a member of this reference',
+  'account-type': 'a change of the account type that was not requested, or that would lose a member',
+  'member-exists': 'the account already has a member of this reference',
   'accounts-quota': 'strict quotas: all licensed accounts are in use',
   'shared-accounts-quota': 'strict quotas: all licensed shared accounts are in use',
   'members-quota': 'strict quotas: all licensed members of a shared account are in use',
-  'typing-word-taken': 'the language has this word already, shipped or own',
-  'typing-words-bound': 'too many own words in a language, or too few enabled ones left; the message says which',
-  'body-too-large': 'the body is over its cap',
+  'typing-word-taken': 'the language already has this word, shipped or own',
+  'typing-words-bound': 'too many own words in the language, or too few enabled words left; the message says which',
+  'body-too-large': 'the body is larger than its limit',
   'media-type-unsupported': 'a content type other than application/json, or a content encoding',
   'validation-failed':
     'a parameter or a body field fails its check, or contains NUL or a lone surrogate; the message names it',
   'pattern-invalid': 'the typing pattern is too short, too long, ill-formed or of an unsupported recorder version',
-  'security-code-weak': 'the security code is easy to guess, or was used before; the message names the rule',
+  'security-code-weak': 'the security code is easy to guess or was used before; the message names the rule',
   'bot-detected': 'the typing pattern was made by a machine',
   'replay-detected': 'the typing pattern was sent before',
-  'rate-limited': 'too many requests; Retry-After says when to come back',
-  'over-rate': 'the key makes more requests a second than it may; Retry-After says when to come back',
-  internal: 'a fault of the service; the message carries the request id to give to support',
-  degraded: 'the service is degraded; Retry-After says when to come back',
-  overloaded: 'more is asked of the service than it can do; Retry-After says when to come back',
+  'rate-limited': 'too many requests; Retry-After gives the seconds to wait',
+  'over-rate': 'the key exceeds its requests per second; Retry-After gives the seconds to wait',
+  internal: 'a fault of the service; the message has the request id, for support',
+  degraded: 'the service is degraded; Retry-After gives the seconds to wait',
+  overloaded: 'the service is overloaded; Retry-After gives the seconds to wait',
 }
 
-/** A refusal a row can give, with its look on the wire. */
+/** A refusal of a route, with its status and reason. */
 export interface RowRefusal extends WireRefusal {
   readonly kind: RefusalKind
 }
 
-/** Every refusal of a row: its own, and those the server gives for it. In order of status. */
+/** All refusals of a route, its own and the server's, sorted by status, then kind. */
 export function refusalsOf<S>(row: Route<S>): RowRefusal[] {
   const kinds = new Set<RefusalKind>(row.refuses)
   kinds.add('request-malformed').add('validation-failed').add('internal')
@@ -65,7 +65,7 @@ export function refusalsOf<S>(row: Route<S>): RowRefusal[] {
     .sort((a, b) => a.status - b.status || a.kind.localeCompare(b.kind))
 }
 
-/** What documents say of a body: as clients send it. Null where there is none. */
+/** The schema of a body as clients send it; null if the route has no body. */
 export function bodySchemaOf(rule: BodyRule): JsonSchema | null {
   if (rule.kind === 'none') return null
   return jsonSchemaOf(rule.kind === 'json' ? rule.schema : rule.documents, 'input')
@@ -78,7 +78,7 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
-/** Path and query parameters of a row, as a client gives them. */
+/** Path and query parameters of a route, as clients send them. */
 export function parametersOf<S>(row: Route<S>): Parameter[] {
   const inPath = propertiesOf(jsonSchemaOf(row.params, 'input'))
   const named = [...row.path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) => ({
@@ -94,13 +94,13 @@ export function parametersOf<S>(row: Route<S>): Parameter[] {
   return [...named, ...queried]
 }
 
-/** Request headers of a row besides those of key and session. */
+/** Request headers of a route other than the key and the session. */
 export function headerParametersOf<S>({ headers }: Route<S>): Parameter[] {
   if (headers === undefined) return []
   return propertiesOf(jsonSchemaOf(headers, 'input')).map((property) => ({ ...property, in: 'header' }))
 }
 
-/** A row's path in documents: what ends with a slash is served without it too, and documented so. */
+/** A route's path in documents: without a trailing slash, because the path without it is served too. */
 export const documentedPath = <S>({ path }: Route<S>): string => path.replace(/(?<=.)\/$/, '')
 
 interface Property {
@@ -109,7 +109,7 @@ interface Property {
   readonly schema: JsonSchema
 }
 
-/** The fields of an object schema; none for another kind. */
+/** The fields of an object schema; empty for other schemas. */
 export function propertiesOf(schema: JsonSchema): Property[] {
   const required = new Set(schema.required ?? [])
   return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
@@ -120,9 +120,9 @@ export function propertiesOf(schema: JsonSchema): Property[] {
 }
 
 /**
- * zod's own JSON Schema (draft 2020-12) of a schema, made fit for reading: what JSON cannot say (transforms, checks by
- * function) is left open; a pattern that only repeats a named format and the bounds of safe integers are left out; and
- * objects stay open, because unknown fields are ignored on the way in and may be added on the way out.
+ * zod's JSON Schema (draft 2020-12) of a schema, simplified for readers. Transforms and checks by function are left out, and
+ * so are the bounds of safe integers and patterns that repeat a named format. Objects allow further fields: unknown fields
+ * of requests are ignored, and replies may get new ones.
  */
 export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
@@ -130,7 +130,7 @@ export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSch
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
-      // zod leaves them out where a schema transforms what comes: ours show what is sent.
+      // zod omits the examples of a schema that transforms its input; ours are inputs.
       const examples = io === 'input' ? z.globalRegistry.get(zodSchema)?.examples : undefined
       if (Array.isArray(examples)) jsonSchema.examples = examples
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern
@@ -149,7 +149,7 @@ export function fileTypeOf(reply: z.ZodType): string | null {
   return schema.contentMediaType ?? 'application/octet-stream'
 }
 
-/** `getUsersByUserRef` for `GET /users/{userRef}`. Unique within the rows given, by a number where it must be. */
+/** Operation ids such as `getUsersByUserRef` for `GET /users/{userRef}`; a number makes a duplicate unique. */
 export function operationIdsOf<S>(rows: readonly Route<S>[]): Map<Route<S>, string> {
   const ids = new Map<Route<S>, string>()
   const taken = new Set<string>()
@@ -167,7 +167,7 @@ export function operationIdsOf<S>(rows: readonly Route<S>[]): Map<Route<S>, stri
   return ids
 }
 
-/** The first literal segment of a row's path: what documents group it under. */
+/** The group of a route in documents: the first literal segment of its path. */
 export function groupOf<S>(row: Route<S>): string {
   return row.path.split('/').find((segment) => segment !== '' && !segment.startsWith('{')) ?? 'root'
 }

@@ -1,6 +1,6 @@
 import { type JsonSchema, propertiesOf } from './route-docs.js'
 
-/** One field of a schema, its name dotted from the top, in words for a reader. */
+/** A readable description of one field; `name` is its dotted path from the root. */
 interface FieldLine {
   readonly name: string
   readonly type: string
@@ -8,10 +8,10 @@ interface FieldLine {
   readonly note: string
 }
 
-/** Deeper fields are left to the OpenAPI document. */
+/** Deeper fields are only in the OpenAPI document. */
 const depthMax = 4
 
-/** Every field of a schema as a line, nested ones after their parents; of a union the fields of each member in turn. */
+/** A line for every field of a schema, nested fields after their parents; for a union, the fields of each member in turn. */
 export function fieldLines(schema: JsonSchema, prefix = '', depth = 1): FieldLine[] {
   const lines: FieldLine[] = []
   const take = (line: FieldLine) => {
@@ -37,7 +37,7 @@ function nestedLines(field: JsonSchema, name: string, depth: number): FieldLine[
   ]
 }
 
-/** `string`, `integer or null`, `array of string`, `"ask" or "list"`. */
+/** The type in words: `string`, `integer or null`, `array of string`, `"ask" or "list"`. */
 export function typeText(schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
@@ -66,14 +66,14 @@ function noteText(schema: JsonSchema): string {
   return notes.join('; ')
 }
 
-/** What a schema may be, or must be at once. */
+/** The alternatives of a schema (`anyOf`, `oneOf`) and its parts (`allOf`). */
 export function membersOf(schema: JsonSchema): JsonSchema[] {
   return [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].filter(
     (member): member is JsonSchema => typeof member === 'object',
   )
 }
 
-/** A value that looks like what a schema describes, for an example to copy. Patterns by regular expression are not kept. */
+/** An example value of a schema, to copy. It need not match a regular expression of the schema. */
 export function sampleOf(schema: JsonSchema, name = '', depth = 1): unknown {
   const example = schema.examples?.[0]
   if (example !== undefined) return example

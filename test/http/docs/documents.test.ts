@@ -9,7 +9,7 @@ import { type Running, start, stop, tableApi, tableRoutes } from '../table.js'
 const about = { version: '1.2.3', baseUrl: 'http://localhost:8080/core' }
 const document = openApiDocument(tableApi, about)
 
-/** Every `$ref` anywhere in a value. */
+/** Every `$ref` in a value, at any depth. */
 function refsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, item]) =>
@@ -23,7 +23,7 @@ function resolve(ref: string): unknown {
 }
 
 describe('the OpenAPI document', () => {
-  it('is JSON of version 3.1 with every row under its path and method, and no other', () => {
+  it('is JSON of version 3.1 with exactly the routes of the table, by path and method', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
     expect(document.openapi).toBe('3.1.0')
     const listed = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     )
     expect(listed.sort()).toEqual(tableRoutes.map(({ method, path }) => `${method} ${path}`).sort())
   })
-  it('resolves every reference within itself, by names OpenAPI allows', () => {
+  it('resolves every reference within itself, and uses only component names that OpenAPI allows', () => {
     const refs = refsIn(document)
     expect(refs.length).toBeGreaterThan(20)
     for (const ref of refs) expect([ref, resolve(ref) === undefined]).toEqual([ref, false])
@@ -39,19 +39,19 @@ describe('the OpenAPI document', () => {
       for (const name of Object.keys(shelf)) expect(name).toMatch(/^[A-Za-z0-9._-]+$/)
     }
   })
-  it('names every operation once', () => {
+  it('gives every operation a unique id', () => {
     const ids = Object.values(document.paths).flatMap((methods) => Object.values(methods).map((o) => o.operationId))
     expect(new Set(ids).size).toBe(tableRoutes.length)
     expect(ids).toContain('getUsersByUserRef')
   })
-  it('gives each row the status of each of its replies and refusals', () => {
+  it('lists the status of every reply and refusal of a route', () => {
     for (const row of tableRoutes) {
       const responses = document.paths[row.path]?.[row.method]?.responses ?? {}
       const wanted = new Set([...Object.keys(row.replies), ...refusalsOf(row).map(({ status }) => String(status))])
       expect(Object.keys(responses).sort()).toEqual([...wanted].sort())
     }
   })
-  it('says path and query parameters, the key, the session and the body', () => {
+  it('describes path and query parameters, the key, the session and the body', () => {
     const get = document.paths['/users/{userRef}']?.get
     expect(get?.parameters).toMatchObject([
       { name: 'userRef', in: 'path', required: true },
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     expect(post?.parameters).toContainEqual({ $ref: '#/components/parameters/Session' })
     expect(resolve('#/components/schemas/putWordsBody')).toMatchObject({ required: ['word'] })
   })
-  it('shares what is equal: one 401 for all rows, without a reason', () => {
+  it('shares equal responses: one 401 for all routes, without a reason', () => {
     const unauthorized = Object.keys(document.components.responses ?? {}).filter((name) =>
       name.startsWith('Refused401'),
     )
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
 describe('the reference page', () => {
   const page = docsPage(tableApi, about)
 
-  it('lists each row with its summary, path and a command', () => {
+  it('lists each route with its summary, path and a command', () => {
     for (const row of tableRoutes) {
       expect(page).toContain(`<h3>${row.summary}</h3>`)
       expect(page).toContain(`<span class="path">${row.path}</span>`)
@@ -84,7 +84,7 @@ describe('the reference page', () => {
     expect(page.match(/<article>/g)).toHaveLength(tableRoutes.length)
     expect(page.match(/curl/g)).toHaveLength(tableRoutes.length)
   })
-  it('links within itself and to its own OpenAPI document, and loads nothing but its module', () => {
+  it('links only within itself, to its OpenAPI document and to the given pages, and loads only its module', () => {
     const pages = [
       ['', 'Start'],
       ['core/docs', 'Core <API>'],
@@ -101,13 +101,13 @@ describe('the reference page', () => {
     expect([module, more]).toEqual(['<script type="module" src="docs.js"></script>', []])
     expect(page.replace(module, '')).not.toMatch(/<script|<link|<img|src=|url\(|@import|style="| on[a-z]+="/)
   })
-  it('carries the very style its policy admits', () => {
+  it('has exactly the style that its policy allows', () => {
     const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
     expect(docsPolicy).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
     for (const rule of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
       expect(docsPolicy.split('; ')).toContain(rule)
   })
-  it('escapes what rows say', () => {
+  it('escapes the texts of routes', () => {
     const [row] = tableRoutes
     if (row === undefined) throw new Error('the table is empty')
     const loud = { ...tableApi, routes: [{ ...row, summary: '<b onclick="x">&' }] }
@@ -122,7 +122,7 @@ describe('document endpoints', () => {
   })
   afterAll(() => stop(running))
 
-  it('serve page and document without a key', async () => {
+  it('serve the page, its module and the document without a key', async () => {
     const page = await ask(running.server.port, request('GET /core/docs'))
     expect(page?.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(page?.headers.get('content-security-policy')).toBe(docsPolicy)
