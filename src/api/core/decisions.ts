@@ -12,12 +12,12 @@ export const verifyOutcomes: Outcomes = {
     ['`recommendedAction` is `auth`, `authMethod` is `biometric`', 'signs the user in'],
     [
       '`recommendedAction` is `auth`, `authMethod` is `security_code`',
-      'treats the login as challenged: the code matched, the typing proved nothing',
+      'treats the login as challenged: the code matched, but no typing was checked',
     ],
     ['`recommendedAction` is `challenge`', 'issues no login; asks for what `nextAttempt.mode` names'],
     [
       '`recommendedAction` is `block`',
-      'issues no login; `reason` says `detection-bot` or `fraud-detected` where one was found; asks for what `nextAttempt.mode` names',
+      'issues no login; `reason` is `detection-bot` or `fraud-detected` if one was found; asks for what `nextAttempt.mode` names',
     ],
   ],
 }
