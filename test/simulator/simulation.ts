@@ -1,7 +1,8 @@
 import { seededRandom } from '../../src/calibration/random.js'
 import type { Invariant, Violation } from './invariants.js'
 import { createJournal, type Journal } from './journal.js'
-import { createClients, type Request } from './requests.js'
+import type { Request } from './request.js'
+import { createClients } from './requests.js'
 import { createScheduler, type Random, randomOn, type Scheduler } from './scheduler.js'
 import { openWorld, type Planted, type World } from './world.js'
 

@@ -1,4 +1,4 @@
-import type { Request } from '../requests.js'
+import type { Request } from '../request.js'
 import { type AccountRow, keyOf, type LinkEnd, type LinkRow } from '../stores/tables.js'
 import type { Hold, OracleNeeds } from './checks.js'
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Account, Member } from '../../../src/domain/account.js'
 import type { BiometricStatus } from '../../../src/domain/biometric-status.js'
-import type { Request } from '../requests.js'
+import type { Request } from '../request.js'
 import { TARGETS } from '../service.js'
 import type { MemberRow } from '../stores/tables.js'
 import { DAY_MS, type Hold, type OracleNeeds } from './checks.js'

@@ -1,7 +1,7 @@
 import { FAILURES_PER_DAY } from '../../../src/domain/attempts.js'
 import { Refusal } from '../../../src/domain/refusal.js'
 import type { Authentication } from '../../../src/storage/authentication.js'
-import type { Request } from '../requests.js'
+import type { Request } from '../request.js'
 import { policyOf } from '../service.js'
 import { type Committed, keyOf } from '../stores/tables.js'
 import type { Hold, OracleNeeds } from './checks.js'

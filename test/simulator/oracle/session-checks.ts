@@ -1,7 +1,7 @@
 import type { AttemptKind } from '../../../src/domain/attempts.js'
 import { sha256Hex, shownSessionId } from '../../../src/flows/process/tokens.js'
 import { SESSION_LIFETIME_MS } from '../../../src/flows/session/bootstrap.js'
-import type { Request } from '../requests.js'
+import type { Request } from '../request.js'
 import { keyOf } from '../stores/tables.js'
 import type { Hold, OracleNeeds } from './checks.js'
 

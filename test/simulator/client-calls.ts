@@ -1,0 +1,210 @@
+import { LINK_KINDS } from '../../src/domain/profile-link.js'
+import { USER_ACTIONS } from '../../src/domain/user-action.js'
+import { sha256 } from '../../src/flows/process/tokens.js'
+import type { Designation } from '../../src/flows/session/person.js'
+import { type Draws, keep, MEMBERS } from './client-draws.js'
+import type { Kind } from './moods.js'
+import type { Request } from './request.js'
+import { type Flows, TARGETS } from './service.js'
+
+const HINTS = { language: null, acceptLanguage: null }
+
+/** A call without the fields that all calls get; `kind` and `who` if they differ from the drawn ones. */
+type Made = Omit<Request, 'kind' | 'process' | 'who' | 'beganAt' | 'at'> & Partial<Pick<Request, 'who' | 'kind'>>
+/** Makes a call; null if it is not possible in this state. */
+type Make = (who: Designation) => Made | null
+
+const bootstrap = ({ heldOf, now }: Draws, who: Designation, presented: string | null): Made => ({
+  ...(presented === null ? {} : { token: presented }),
+  async run(flows) {
+    const begun = await flows.bootstrap(who, presented, HINTS)
+    const { tokens } = heldOf(who)
+    if (!tokens.some(({ token }) => token === begun.sessionToken))
+      keep(tokens, { token: begun.sessionToken, at: now() })
+    return begun
+  },
+})
+const withToken = (draws: Draws, who: Designation, run: (flows: Flows, token: string) => Promise<object>): Made => {
+  const presented = draws.token(who)
+  if (presented === null) return { ...bootstrap(draws, who, null), kind: 'bootstrap' }
+  return { token: presented, run: (flows) => run(flows, presented) }
+}
+
+/** Calls that begin a session or send a pattern or a code. */
+function attemptCalls(draws: Draws) {
+  const { random, heldOf, body, code, token, right } = draws
+  return {
+    bootstrap: (who) => bootstrap(draws, who, random.chance(0.4) ? token(who) : null),
+    enroll: (who) => withToken(draws, who, (flows, token) => flows.enroll(who, token, body(who, 0.97), HINTS)),
+    verify: (who) =>
+      withToken(draws, who, async (flows, token) => {
+        const answer = await flows.verify(who, token, { kind: 'pattern', body: body(who, right()) }, HINTS)
+        const { patternId } = answer.authentication ?? {}
+        if (patternId) keep(heldOf(who).patterns, patternId)
+        return answer
+      }),
+    'verify code'(who) {
+      const tried = code(who)
+      return {
+        code: tried,
+        ...withToken(draws, who, (flows, token) => flows.verify(who, token, { kind: 'code', code: tried }, HINTS)),
+      }
+    },
+    'legacy verify'(who) {
+      const presented = random.chance(0.3) ? token(who) : null
+      const tried = random.chance(0.4) ? code(who) : null
+      const attempt =
+        tried === null
+          ? ({ kind: 'pattern', body: body(who, right()) } as const)
+          : ({ kind: 'code', code: tried } as const)
+      return {
+        ...(presented === null ? {} : { token: presented }),
+        ...(tried === null ? {} : { code: tried }),
+        run: (flows) =>
+          flows.legacyVerify({ who, token: presented, enrolls: random.chance(0.5), attempt, hints: HINTS }),
+      }
+    },
+    'legacy link'(who) {
+      const presented = random.chance(0.6) ? token(who) : null
+      const tested = random.chance(0.7) ? random.pick(heldOf(who).patterns) : undefined
+      return {
+        ...(presented === null ? {} : { token: presented }),
+        run: (flows) =>
+          tested === undefined
+            ? flows.legacyLink.link(who, presented, body(who, 0.97))
+            : flows.legacyLink.linkTested(who, presented, tested),
+      }
+    },
+  } satisfies Partial<Record<Kind, Make>>
+}
+
+/** Calls that set or clear a security code. */
+function codeCalls(draws: Draws) {
+  const { digits, endsOf } = draws
+  return {
+    choose(who) {
+      const chosen = digits()
+      const made = withToken(draws, who, async (flows, token) => {
+        await flows.securityCodes.choose(who, token, chosen)
+        return {}
+      })
+      return made.kind === undefined ? { ...made, ...endsOf(who), code: chosen } : made
+    },
+    issue(who) {
+      const made = withToken(draws, who, async (flows, token) => ({
+        code: await flows.securityCodes.issue(who, token),
+      }))
+      return made.kind === undefined ? { ...made, ...endsOf(who) } : made
+    },
+    clear(who) {
+      const made = withToken(draws, who, async (flows, token) => {
+        await flows.securityCodes.clear(who, token)
+        return {}
+      })
+      return made.kind === undefined ? { ...made, ...endsOf(who) } : made
+    },
+  } satisfies Partial<Record<Kind, Make>>
+}
+
+/** Calls on profiles, queued actions and links. */
+function profileCalls(draws: Draws) {
+  const { random, tables, heldOf, memberOf, body, endsOf } = draws
+  const makeLink: Make = (who) => {
+    const complete = (memberOf(who)?.member.nPatternsRef ?? 0) >= TARGETS.targetRefPatterns
+    const kind = complete && random.chance(0.7) ? 'reset-profile' : random.pick(LINK_KINDS)
+    const validityS = random.pick([60, 3600, 86_400])
+    return {
+      async run(flows) {
+        const { key } = await flows.profileLinks.make(who, kind, { redirectUri: null, validityS })
+        const hash = sha256(key)
+        for (const { id, sha256, of, organizationId } of tables.links.values())
+          if (organizationId === who.organizationId && Buffer.from(hash).equals(sha256))
+            keep(heldOf(who).links, { id, key, sha256, kind, memberId: of.member.id, memberRef: of.member.memberRef })
+        return {}
+      },
+    }
+  }
+  return {
+    reset: (who) => ({ ...endsOf(who), run: (flows) => flows.profiles.reset(who) }),
+    'remove one'(who) {
+      const reference = random.pick(memberOf(who)?.references ?? [])
+      return reference === undefined ? null : { run: (flows) => flows.profiles.removeOne(who, reference.id) }
+    },
+    queue: (who) => ({
+      run: (flows) =>
+        random.chance(0.2)
+          ? flows.pendingActions.clear(who)
+          : flows.pendingActions.queue(
+              who,
+              random.chance(0.4) ? 'RESET_BIOMETRIC_PROFILE' : 'UPDATE_BIOMETRIC_PROFILE',
+            ),
+    }),
+    'make link': makeLink,
+    'open link'(who) {
+      const link = random.pick(heldOf(who).links)
+      return link === undefined ? null : { link, run: (flows) => flows.linkPage.open(link.key, HINTS) }
+    },
+    'link step'(who) {
+      const link = heldOf(who).links.at(random.chance(0.8) ? -1 : 0)
+      if (link === undefined) return makeLink(who)
+      const typist = { ...who, memberRef: link.memberRef }
+      return { link, run: (flows) => flows.linkPage.step(link.key, body(typist, 1), HINTS) }
+    },
+    'revoke links': (who) => ({
+      async run(flows) {
+        await flows.profileLinks.revoke(who)
+        return {}
+      },
+    }),
+  } satisfies Partial<Record<Kind, Make>>
+}
+
+/** Calls on accounts and members. */
+function accountCalls(draws: Draws) {
+  const { random, accountOf, endsOf } = draws
+  return {
+    create: (who) => ({
+      run: (flows) =>
+        flows.accounts.create(who, {
+          type: who.userRef === 'desk' ? 'generic' : null,
+          displayName: random.chance(0.5) ? 'Somebody' : null,
+          withCode: random.chance(0.4),
+        }),
+    }),
+    delete(given) {
+      const who = random.chance(0.5) ? { ...given, memberRef: null } : given
+      const row = accountOf(who)
+      const ofShared = row?.account.type === 'generic' && who.memberRef !== null
+      return {
+        who,
+        ends: { memberRef: ofShared ? who.memberRef : null },
+        ...(ofShared || row === undefined ? {} : { accountId: row.account.id }),
+        run: (flows) => flows.accounts.remove(who),
+      }
+    },
+    change(who) {
+      const generic = accountOf(who)?.account.type === 'generic'
+      const change = random.pick([
+        { groups: ['staff'] },
+        { type: 'nominative' as const },
+        generic ? { memberRef: random.pick(MEMBERS) } : { type: 'generic' as const, memberRef: random.pick(MEMBERS) },
+      ])
+      return { run: (flows) => flows.accounts.change(who, change) }
+    },
+    members: (who) => ({ run: (flows) => flows.accounts.members(who) }),
+    unlock: (who) => ({ run: (flows) => flows.unlock.unlock(who) }),
+    act(who) {
+      const action = random.pick(USER_ACTIONS)
+      const ends = ['lock', 'reset-profile', 'clear-security-code'].includes(action) ? endsOf(who) : {}
+      return { ...ends, run: (flows) => flows.userActions.perform(who, action, { apiKeyId: 'key', requestId: 'call' }) }
+    },
+  } satisfies Partial<Record<Kind, Make>>
+}
+
+/** The maker of each kind of call. */
+export const makersOf = (draws: Draws): Record<Kind, Make> => ({
+  ...attemptCalls(draws),
+  ...codeCalls(draws),
+  ...profileCalls(draws),
+  ...accountCalls(draws),
+})
