@@ -4,7 +4,7 @@ import { readableSample } from './sample.js'
 const PRESSES_MAX = 127
 /** One step of a time in a sketch, as a logarithm. */
 const STEP = 0.0275
-/** Below this a step is a constant time, ms: a twelfth of a key event's usual jitter. */
+/** The scale is near linear below this, ms, where a few ms are a large share of a time. No measurement. */
 const LINEAR_MS = 10
 const SAMPLE_HEADER = 4
 const CONFIRMED = 0x80

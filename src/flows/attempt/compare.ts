@@ -5,12 +5,19 @@ import { normalizeUserRef } from '../../domain/user-ref.js'
 import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../../scoring/scoring.js'
 import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { CodeHash } from '../../storage/code-hash.js'
-import type { ProfileStore, StoredReference } from '../../storage/profile.js'
+import type { ProfileStore } from '../../storage/profile.js'
 import type { SecurityCodeStore } from '../../storage/security-code.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { type AttemptContext, type AttemptInput, release } from './attempt-context.js'
-import { type KnownPatterns, knownPatterns, type PatternMemory } from './pattern-memory.js'
+import {
+  isEnrolled,
+  type KnownPatterns,
+  knownPatterns,
+  type OpenedReference,
+  openReferences,
+  type PatternMemory,
+} from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
 
 export interface CompareNeeds {
@@ -78,20 +85,23 @@ async function compareTyping(
   const { who, account, member, settings } = context
   const { organizationId } = who
   const cached = needs.people.profileOf(who, member)
-  const stored = cached === null ? await needs.profiles.references(organizationId, member.id) : null
-  const [replayKey, known] = await Promise.all([needs.vault.replayKey(organizationId), knownPatterns(needs, context)])
+  const stored = cached === null ? await needs.profiles.references(organizationId, member.id) : []
+  const enrolled = cached === null ? await openReferences(needs, context, stored.filter(isEnrolled)) : null
+  const [replayKey, known] = await Promise.all([
+    needs.vault.replayKey(organizationId),
+    knownPatterns(needs, context, enrolled),
+  ])
   const against =
     cached === null
-      ? { references: await opened(needs, context, (stored ?? []).filter(isEnrolled)), keep: true }
+      ? { references: samplesOf(enrolled ?? []), keep: true }
       : { references: [], template: cached.template }
   const first = await needs.scoring.score({ body, replayKey, known: known.sketches, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
-  const hasAdaptive = cached?.hasAdaptive ?? stored?.some((one) => !isEnrolled(one)) ?? false
+  const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
-  const enrolled = cached?.references ?? idsOf((stored ?? []).filter(isEnrolled))
   const { result, references, adaptive } = mayLift
     ? await lift(needs, context, body, replayKey, known)
-    : { result: first, references: enrolled, adaptive: [] }
+    : { result: first, references: cached?.references ?? idsOf(enrolled ?? []), adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { reading } = result
   const foreign = otherMember(reading, member)
@@ -121,8 +131,15 @@ async function lift(
   known: KnownPatterns,
 ): Promise<Pick<TypingComparison, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
   const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
-  const [enrolled, learned] = [stored.filter(isEnrolled), stored.filter((one) => !isEnrolled(one))]
-  const [references, adaptive] = await Promise.all([opened(needs, context, enrolled), opened(needs, context, learned)])
+  const [enrolled, learned] = await Promise.all([
+    openReferences(needs, context, stored.filter(isEnrolled)),
+    openReferences(
+      needs,
+      context,
+      stored.filter((one) => !isEnrolled(one)),
+    ),
+  ])
+  const [references, adaptive] = [samplesOf(enrolled), samplesOf(learned)]
   const result = await needs.scoring.score({ body, replayKey, known: known.sketches, references, adaptive })
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
@@ -133,21 +150,9 @@ export function otherMember(reading: PatternReading, member: Member): Refusal | 
   return new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
 }
 
-const idsOf = (references: readonly StoredReference[]): string[] => references.map(({ id }) => id)
+const idsOf = (references: readonly OpenedReference[]): string[] => references.map(({ id }) => id)
 
-const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
-
-const opened = (
-  needs: CompareNeeds,
-  { who, account, member }: AttemptContext,
-  references: readonly StoredReference[],
-) =>
-  Promise.all(
-    references.map(({ id, generation, sealed }) => {
-      const binding = { accountId: account.id, memberId: member.id, patternId: id, generation }
-      return needs.vault.open(who.organizationId, binding, sealed)
-    }),
-  )
+const samplesOf = (references: readonly OpenedReference[]): Uint8Array[] => references.map(({ sample }) => sample)
 
 async function compareCode(needs: CompareNeeds, context: AttemptContext, code: string): Promise<CodeComparison> {
   const { who, member } = context

@@ -1,7 +1,7 @@
 import type { Member } from '../../domain/account.js'
 import { confirmed, sketchBytesAt, sketchOf } from '../../scoring/sketch.js'
 import type { AuthenticationStore, TestedPattern } from '../../storage/authentication.js'
-import type { ProfileStore } from '../../storage/profile.js'
+import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext } from './attempt-context.js'
 
@@ -22,8 +22,6 @@ export interface KnownPatterns {
 export interface PatternMemory {
   find(member: Member): KnownPatterns | null
   keep(memberId: string, known: KnownPatterns): void
-  /** Approximate size, bytes. */
-  bytes(): number
 }
 
 /** Tested patterns that are kept of a member. With 16 references they fit the kernel's 64 sketches. */
@@ -34,7 +32,7 @@ const OVERLAP_MS = 120_000
 const ENTRY_BYTES = 200
 const ID_BYTES = 60
 
-/** Known patterns by member, least recently used first out. Biometric data: memory only. */
+/** Known patterns by member, in at most `bytesMax`; the least recently updated leave first. Biometric data: memory only. */
 export function createPatternMemory(bytesMax: number): PatternMemory {
   const members = new Map<string, KnownPatterns>()
   let held = 0
@@ -59,7 +57,6 @@ export function createPatternMemory(bytesMax: number): PatternMemory {
         drop(oldest)
       }
     },
-    bytes: () => held,
   }
 }
 
@@ -72,12 +69,25 @@ interface Needs {
   readonly vault: Vault
 }
 
-/** All known patterns of the member as of `member.attemptsVersion`: from memory, completed from the store. */
-export async function knownPatterns(needs: Needs, context: AttemptContext): Promise<KnownPatterns> {
+/** A reference's sample, opened. */
+export interface OpenedReference {
+  readonly id: string
+  readonly sample: Uint8Array
+}
+
+/**
+ * All known patterns of the member as of `member.attemptsVersion`: from memory, completed from the store. `enrolled` are the
+ * enrolled references if the caller has opened them, else null.
+ */
+export async function knownPatterns(
+  needs: Needs,
+  context: AttemptContext,
+  enrolled: readonly OpenedReference[] | null,
+): Promise<KnownPatterns> {
   const { member } = context
   const kept = needs.memory.find(member)
   if (kept !== null && kept.attemptsVersion >= member.attemptsVersion) return kept
-  const known = kept ?? (await references(needs, context))
+  const known = kept ?? fromReferences(member, enrolled ?? (await enrolledReferences(needs, context)))
   const complete = (await testedSince(needs, context, known.latestAt)).reduce(withTested, known)
   const { attemptsVersion } = member
   const current = { ...complete, attemptsVersion }
@@ -99,23 +109,38 @@ interface Sketched {
   readonly sketch: Uint8Array
 }
 
-async function references(needs: Needs, context: AttemptContext): Promise<KnownPatterns> {
-  const { who, member } = context
-  const stored = await needs.profiles.references(who.organizationId, member.id)
-  const enrolled = stored.filter(({ kind }) => kind === 'enrolled')
-  const sketches = await Promise.all(
-    enrolled.map((one) => sketched(needs, context, one.id, one.generation, one.sealed)),
+export const isEnrolled = ({ kind }: StoredReference): boolean => kind === 'enrolled'
+
+/** Opens the sealed samples of references. */
+export const openReferences = (
+  needs: Pick<Needs, 'vault'>,
+  context: AttemptContext,
+  references: readonly StoredReference[],
+): Promise<OpenedReference[]> =>
+  Promise.all(
+    references.map(async ({ id, generation, sealed }) => ({
+      id,
+      sample: await opened(needs, context, id, generation, sealed),
+    })),
   )
-  return {
-    ids: enrolled.map(({ id }) => id),
-    sketches: Buffer.concat(sketches.map(confirmed)),
-    nReferences: enrolled.length,
-    attemptsVersion: 0,
-    generation: member.generation,
-    profileVersion: member.profileVersion,
-    latestAt: 0,
-  }
+
+async function enrolledReferences(needs: Needs, context: AttemptContext): Promise<OpenedReference[]> {
+  const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
+  return openReferences(needs, context, stored.filter(isEnrolled))
 }
+
+const fromReferences = (
+  { generation, profileVersion }: Member,
+  enrolled: readonly OpenedReference[],
+): KnownPatterns => ({
+  ids: enrolled.map(({ id }) => id),
+  sketches: Buffer.concat(enrolled.map(({ sample }) => confirmed(sketchOf(sample)))),
+  nReferences: enrolled.length,
+  attemptsVersion: 0,
+  generation,
+  profileVersion,
+  latestAt: 0,
+})
 
 /** Tested patterns since a known one, oldest first; those of an earlier generation are sealed for it and are left out. */
 async function testedSince(needs: Needs, context: AttemptContext, latestAt: number): Promise<Sketched[]> {
@@ -123,24 +148,24 @@ async function testedSince(needs: Needs, context: AttemptContext, latestAt: numb
   const since = Math.max(0, latestAt - OVERLAP_MS)
   const asked = { userRef: who.userRef, memberId: member.id, since, limit: TESTED_MAX }
   const tested = await needs.authentications.tested(who.organizationId, asked)
-  const opened = await Promise.all(
+  const sketched = await Promise.all(
     tested.map(async ({ patternId, createdAt, authenticated, sealed }: TestedPattern) => {
-      const sketch = await sketched(needs, context, patternId, member.generation, sealed).catch(() => null)
-      return sketch === null ? [] : [{ id: patternId, at: createdAt, authenticated, sketch }]
+      const sample = await opened(needs, context, patternId, member.generation, sealed).catch(() => null)
+      return sample === null ? [] : [{ id: patternId, at: createdAt, authenticated, sketch: sketchOf(sample) }]
     }),
   )
-  return opened.flat().reverse()
+  return sketched.flat().reverse()
 }
 
-async function sketched(
-  { vault }: Needs,
+function opened(
+  { vault }: Pick<Needs, 'vault'>,
   { who, account, member }: AttemptContext,
   patternId: string,
   generation: number,
   sealed: Uint8Array,
 ): Promise<Uint8Array> {
   const binding = { accountId: account.id, memberId: member.id, patternId, generation }
-  return sketchOf(await vault.open(who.organizationId, binding, sealed))
+  return vault.open(who.organizationId, binding, sealed)
 }
 
 /** With the tested pattern as the latest one; the oldest tested one leaves if there are too many. */
