@@ -157,7 +157,9 @@ const Environment = z.object({
     .describe('burst of one API key, in requests; unset: two seconds of KEY_RATE'),
   PROFILE_CACHE_MB: count(1, 65_536)
     .default(24)
-    .describe('cache of each process for profiles that sign in again, in MB; 100 MB hold about 4,000 people with 48 known patterns each'),
+    .describe(
+      'cache of each process for profiles that sign in again, in MB; 100 MB hold about 4,000 people with 48 known patterns each',
+    ),
   STOP_LEAD_S: count(0, 60)
     .default(0)
     .describe(
