@@ -9,10 +9,13 @@ const BENCHES = {
     file: 'load/load.js',
     question: 'How many sign-ins a second does a deployment hold, and how long do people wait?',
   },
-  ratio: { file: 'ratio/ratio.js', question: 'What is a verify worth against its bounds and a conventional service?' },
+  ratio: {
+    file: 'ratio/ratio.js',
+    question: 'How fast is a verify, compared with its bounds and a conventional service?',
+  },
   path: {
     file: 'path/path.js',
-    question: 'What does each step of a verify cost, and each request the planner knows of?',
+    question: 'What does each step of a verify cost, and each request that the planner counts?',
   },
   micro: {
     file: 'path/micro.js',
@@ -21,20 +24,23 @@ const BENCHES = {
   store: { file: 'path/store.js', question: 'What do the operations of PostgreSQL and Redis cost?' },
   growth: {
     file: 'growth/growth.js',
-    question: 'Does a verify stay as fast with people, authentications, references and keys?',
+    question: 'Does a verify stay as fast with more people, authentications, references and keys?',
   },
-  plan: { file: 'plan/plan.js', question: 'Is the rate that the planner predicts the rate that is measured?' },
+  plan: { file: 'plan/plan.js', question: 'Does the rate that the planner predicts match the measured rate?' },
   dashboard: {
     file: 'growth/dashboard.js',
     question: 'How long do the reads of the dashboard take over a million attempts?',
   },
   exports: { file: 'growth/exports.js', question: 'What memory and time does an export of a million attempts take?' },
-  accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model tell people apart, on open data?' },
+  accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model distinguish people, on open data?' },
   adaptation: {
     file: 'accuracy/adaptation.js',
-    question: 'What does learning do to owners and to impostors, on open data?',
+    question: 'How does learning change the acceptance of owners and impostors, on open data?',
   },
-  words: { file: 'accuracy/words.js', question: 'What is the choice of the suggested words worth, on open data?' },
+  words: {
+    file: 'accuracy/words.js',
+    question: 'What accuracy does the choice of the suggested words gain, on open data?',
+  },
 }
 
 const [name = '--help', ...options] = process.argv.slice(2)
@@ -50,7 +56,7 @@ if (!Object.hasOwn(BENCHES, name)) {
 }
 prepare()
 const file = fileURLToPath(new URL(`../build/bench/${BENCHES[name].file}`, import.meta.url))
-// Ctrl-C also reaches the bench, which may still write a report: this process waits for it.
+// Ctrl-C also reaches the bench, which may still write a report: this process waits until the bench ends.
 const bench = spawn(process.execPath, [file, ...options], { stdio: 'inherit' })
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => bench.kill('SIGTERM'))

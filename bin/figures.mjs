@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run figures -- REPORT...`: takes the figures that README and docs print from reports of `npm run bench -- ratio --json FILE` and
-// `npm run bench -- accuracy --json FILE` into docs/figures.json. test/figures.test.ts then names each sentence that must change.
+// `npm run figures -- REPORT...`: writes docs/figures.json, the figures that README and docs print, from reports of
+// `npm run bench -- ratio --json FILE` and `npm run bench -- accuracy --json FILE`. test/figures.test.ts then names each sentence to change.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -14,7 +14,7 @@ const percent = (share, [low, high], digits) =>
 const short = (ratio) => ratio.toFixed(ratio < 0.1 ? 3 : ratio < 2 ? 2 : 1)
 const spread = ({ median, min, max }) => `${short(median)} (${short(min)} to ${short(max)})`
 
-/** P1 and P2: the model was fitted on the people of P3 and P4, so their figures come out of fold from `keystride calibrate`. */
+/** P1 and P2 alone: the model was fitted on the people of P3 and P4, whose figures come out of fold from `keystride calibrate`. */
 const accuracy = ({ P1, P2 }) => {
   const row = ({ intervals, people, ...shares }) => ({
     global_eer: percent(shares.global_eer, intervals.global_eer, 2),

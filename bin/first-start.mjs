@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// docker-compose.yml runs it once before the service: `secrets` creates the passwords and keys that are not given,
-// `organization` the first organization with its API key. Both are idempotent.
+// docker-compose.yml runs both steps before each start of the service: `secrets` creates the passwords and keys that are not
+// given, `organization` the first organization with its API key. Both are idempotent.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ if (step === 'secrets') {
     const name = given('ORGANIZATION', 'My organization')
     const made = await firstOrganization(flows, { name, label: 'first', file, content: (apikey) => `${apikey}\n` })
     if (made !== null)
-      process.stdout.write(`Organization ${made.id} made. Its API key, kept in ${file}:\n\n  ${made.apikey}\n`)
+      process.stdout.write(`Organization ${made.id} created. Its API key, stored in ${file}:\n\n  ${made.apikey}\n`)
   })
 } else {
   process.stderr.write('usage: first-start.mjs secrets|organization [folder]\n')

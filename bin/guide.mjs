@@ -9,7 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const isServed = (href) => /^(https?:|#)/.test(href)
 const marked = new Marked({
   renderer: {
-    // The service does not serve the other documents: only the text of the link stays.
+    // The service does not serve the other documents: their links become plain text.
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens)
       return isServed(href) ? `<a href="${href}">${text}</a>` : text

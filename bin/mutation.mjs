@@ -11,7 +11,7 @@ import { prepare } from './prepare.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 process.chdir(root)
 prepare()
-const { holds, MUTATED, page, scores, told } = await fromTests('mutation/scores')
+const { holds, MUTATED, page, scores, tableText } = await fromTests('mutation/scores')
 
 const given = process.argv.slice(2)
 const write = given.includes('--write')
@@ -31,7 +31,7 @@ const mutants = await new Stryker({
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'test/mutation/vitest.config.ts' },
   concurrency: availableParallelism(),
-  // Long, so that a busy machine is not taken for an endless loop.
+  // Long, so that Stryker does not take a busy machine for an endless loop.
   timeoutMS: 20_000,
   ignorePatterns: ['*', '!src/**', '!test/**', '!package.json', '!tsconfig.json'],
   tempDirName: 'coverage/mutation/sandbox',
@@ -44,7 +44,7 @@ const mutants = await new Stryker({
 const seconds = (performance.now() - begun) / 1000
 
 const table = scores(files, mutants)
-process.stdout.write(`\n${told(table)}\n`)
+process.stdout.write(`\n${tableText(table)}\n`)
 if (write) {
   const machine = `${cpus().length} cores of ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
   const date = new Date().toISOString().slice(0, 10)

@@ -1,5 +1,5 @@
-// Makes a checkout ready to run: installs the packages of the lockfile, builds the WASM core and TypeScript. Does nothing if
-// nothing has changed, and in an installed package, which ships its build.
+// Makes a checkout ready to run: installs the packages of the lockfile and builds every product of STEPS. Does nothing if nothing
+// has changed, and in an installed package, which ships its build.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

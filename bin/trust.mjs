@@ -13,7 +13,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 prepare()
 const { ROWS } = await fromTests('trust/rows')
 const { HELP, optionsOf } = await fromTests('trust/options')
-const { page, results, rowsShownBy, told } = await fromTests('trust/table')
+const { page, results, rowsShownBy, tableText } = await fromTests('trust/table')
 
 const options = asked()
 const rows = options.rows.length === 0 ? ROWS : ROWS.filter(({ id }) => options.rows.includes(id))
@@ -28,7 +28,7 @@ const form = options.long ? 'long' : 'short'
 const table = results(rows, filesOf, shown, form)
 rmSync(folder, { recursive: true, force: true })
 
-process.stdout.write(`\n${told(table)}\n`)
+process.stdout.write(`\n${tableText(table)}\n`)
 if (options.json !== null) {
   const lines = table.map(({ row, figure, bar, pass }) => ({ row, figure, bar, pass }))
   writeFileSync(options.json, `${JSON.stringify(lines, null, 2)}\n`)
@@ -77,14 +77,14 @@ async function run() {
   )
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => vitest.kill(signal))
   await new Promise((resolve) => vitest.on('exit', resolve))
-  const told = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')).testResults : []
+  const testResults = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')).testResults : []
   return files.map((file) => {
     const figures = join(folder, createHash('sha256').update(file).digest('hex'))
     const lines = existsSync(figures) ? readFileSync(figures, 'utf8').trim().split('\n') : []
     return {
       file,
       figures: lines.map((line) => JSON.parse(line)),
-      passed: told.some(({ name, status }) => name === join(root, file) && status === 'passed'),
+      passed: testResults.some(({ name, status }) => name === join(root, file) && status === 'passed'),
     }
   })
 }

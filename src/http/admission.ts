@@ -38,7 +38,7 @@ interface AdmissionLimits {
 /**
  * Under sustained overload a queue only makes every request late. After a shed request, caps waiting at 1/40 of the lane's
  * patience until `STRAINED_MS` pass without one. The cap applies only while more than half of the latest looks found no free
- * slot: a burst alone may use the whole patience, or one hiccup would cause the next refusal.
+ * slot. A burst alone may use the whole patience; otherwise its refusals would cause further ones.
  */
 const STRAINED_MS = 2000
 const STRAINED_SHARE = 1 / 40
@@ -57,7 +57,7 @@ interface State {
   readonly onWork: () => void
   atOnce: number
   waiting: number
-  /** How late the event loop is, averaged, ms. */
+  /** Moving average of the event loop's delay, ms. */
   lateMs: number
   /** Null before the first look after an idle period. */
   lookedAt: number | null

@@ -19,7 +19,7 @@ export function createAnswerLog<S>({ log, onAnswer }: Pick<ServerNeeds<S>, 'log'
   }
 
   return (context: RequestContext<S>, status: number, now: number): void => {
-    // Named one by one: a field after a spread is added by a look-up of its own.
+    // Fields are listed one by one: each field after a spread would cost a property look-up.
     const { api, route, countedAs } = labelsOf(context)
     const answered: Answered = {
       api,

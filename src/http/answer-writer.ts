@@ -32,7 +32,7 @@ export function writeAnswer<S>(
   return headBytes > 0
 }
 
-/** Throws for a control character in a header value, which would split the answer. It is our own bug and ends as a 500. */
+/** Throws for a control character in a header value, which would split the answer. The bug is in the service, and ends as a 500. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name] ?? ''

@@ -78,9 +78,9 @@ export function createAnswering<S>(
   }
 
   /**
-   * Answers once the parser has returned. While the parser runs, an answer would make it hand over the next request of the
-   * connection, a smuggled one included: it drops everything behind a header without a name, such as a length, and we cannot
-   * see that. A request that is unanswered until then makes the parser close the connection at a pipelined request instead.
+   * Answers after the parser has returned. An answer while the parser runs makes the parser deliver the connection's next
+   * request, even a smuggled one: the parser silently drops all header lines behind a line without a name, a length included.
+   * While a request is unanswered, the parser closes the connection at a pipelined request instead.
    */
   function send(
     context: RequestContext<S>,
@@ -136,12 +136,12 @@ export function createAnswering<S>(
   return { begun, round: rounds.current, answer, send, sendRefusal, refuse, finish, inFlight, closeAll, idle }
 }
 
-/** Numbers the event-loop iterations in which a request is parsed: in a later one the parser has returned. */
+/** Numbers the event-loop iterations that parse a request: in a later iteration the parser has returned. */
 function createRounds() {
   let round = 0
   let roundEnds = false
   return {
-    /** Number of this iteration, which counts from now on. */
+    /** Number of this iteration; counts it if no earlier call has. */
     current(): number {
       if (!roundEnds) {
         roundEnds = true
@@ -152,7 +152,7 @@ function createRounds() {
       }
       return round
     },
-    /** Number of the latest iteration; does not count this one. */
+    /** Number of the latest iteration, without counting this one. */
     latest: () => round,
   }
 }

@@ -11,7 +11,7 @@ import { callPlain, callRoute } from './route-call.js'
 import type { ServerState } from './server-state.js'
 
 /**
- * Handles one request. The only try and catch of a request is here. Synchronous up to the body's onData, which must be
+ * Handles one request, and answers with every error that is thrown. Synchronous up to the body's onData, which must be
  * attached before uWebSockets.js gets control back.
  */
 export async function handleRequest<S>(
@@ -63,7 +63,7 @@ function findPlace<S>({ router }: ServerState<S>, context: RequestContext<S>, ur
   context.deprecatedCall = deprecatedCallOf(found, target, context.params)
   if (target === undefined) {
     context.allow = allowOf(found.byMethod)
-    return new Refusal('method-not-allowed', `this path takes ${context.allow}`)
+    return new Refusal('method-not-allowed', `this path accepts ${context.allow}`)
   }
   context.place = target.row
   return target.row

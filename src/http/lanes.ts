@@ -3,7 +3,7 @@ import { LANES, type Lane } from './route.js'
 
 /** The limits of one lane. */
 interface Rule {
-  /** Largest share of the concurrent requests: a lane that is slow by nature leaves capacity to the others. */
+  /** Largest share of the concurrent requests: a lane of slow calls leaves capacity to the others. */
   readonly share: number
   /** Longest wait behind other lanes, as a share of `waitMs`. */
   readonly patience: number
@@ -15,7 +15,7 @@ interface Rule {
 
 /**
  * Codes, and all calls that hash one, wait for the hashing threads. Dashboard and batch wait for the database; they leave
- * most of its connections to sign-ins. No measurement behind any of these.
+ * most of its connections to sign-ins. No measurement behind these limits.
  */
 const RULES: Readonly<Record<Lane, Rule>> = {
   verify: { share: 1, patience: 1, ownPatience: 2 },

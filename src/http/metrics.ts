@@ -42,8 +42,8 @@ export interface Metrics {
 }
 
 /**
- * Replaces the library's event-loop delay, which includes the pause between two looks: an idle process that looked every
- * 100 ms had a delay of 100 ms, and the looks kept it awake. The delays that the server itself measures are reported instead.
+ * Turns off the library's event-loop delay, which includes the pause between two samples: an idle process sampled every
+ * 100 ms shows a delay of 100 ms, and the samples wake it. The delays that the server measures are reported instead.
  */
 const LOOP_LOOK_MS = 24 * 3600 * 1000
 const LOOP_DELAYS = /^nodejs_eventloop_lag_.+_seconds$/
@@ -96,7 +96,7 @@ function requestMetrics(registry: Registry) {
   const labelNames = ['api', 'route', 'method', 'status_class'] as const
   const requests = new Counter({
     name: 'keystride_http_requests_total',
-    help: 'Requests answered or given up',
+    help: 'Requests answered or aborted',
     labelNames,
     registers: [registry],
   })

@@ -49,9 +49,9 @@ export interface UwsModule {
 export interface Provider {
   readonly name: string
   readonly version: string
-  /** False only for the Node fall-back of `allowFallback`, which has a third of the speed and must not be benchmarked. */
+  /** False only for the plain Node fallback of `allowFallback`, which has a third of the speed and must not be benchmarked. */
   readonly native: boolean
-  /** SHA-256 of the binary, lower-case hex; null for the fall-back. */
+  /** SHA-256 of the binary, lower-case hex; null for the fallback. */
   readonly sha256: string | null
   /** True if an operator named the package: the pinned list does not apply. */
   readonly namedByOperator: boolean
@@ -61,7 +61,7 @@ export interface Provider {
 interface ProviderOptions {
   /** A package to load instead of the two known ones (`UWS_PROVIDER`), such as the official release. Not pinned. */
   readonly named?: string | undefined
-  /** Allow the fall-back in plain Node if no native binary loads. For development only. */
+  /** Allows the fallback in plain Node if no native binary loads. For development only. */
   readonly allowFallback?: boolean
 }
 
@@ -79,7 +79,7 @@ const require = createRequire(import.meta.url)
  * Loads the first uWebSockets.js that has a native binary for this machine: the first republication (glibc 2.38 or newer,
  * macOS, Windows), then the second (Node 20 on older glibc too); or the package that an operator names. A known binary is
  * hashed and compared with the pinned list before it is loaded, because loading runs it. It is required by its own path, so
- * that the second package cannot substitute its Node fall-back. Throws with every reason if none loads.
+ * that the second package cannot substitute its Node fallback. Throws with every reason if none loads.
  */
 export function loadProvider(options: ProviderOptions = {}): Provider {
   if (options.named !== undefined && options.named !== '')
@@ -120,7 +120,7 @@ function loadNamed(name: string, allowFallback: boolean): Provider {
   const version = versionOf(entry, name)
   const file = binaryBehind(loaded)
   if (file === null && !allowFallback) {
-    throw new Error(`UWS_PROVIDER names ${name}, which loads no native binary here but a fall-back: refused`)
+    throw new Error(`UWS_PROVIDER names ${name}, which loads no native binary here but a fallback: refused`)
   }
   const sha256 = file === null ? null : sha256Of(file)
   return { name, version, native: file !== null, sha256, namedByOperator: true, uws: loaded }
@@ -129,12 +129,12 @@ function loadNamed(name: string, allowFallback: boolean): Provider {
 function loadFallback(): Provider {
   const entry = require.resolve(fallbackPackage)
   const loaded: unknown = require(join(dirname(entry), '../dist/index.js'))
-  if (!isUws(loaded)) throw new Error(`${fallbackPackage} ships no fall-back`)
+  if (!isUws(loaded)) throw new Error(`${fallbackPackage} ships no fallback`)
   const version = versionOf(entry, fallbackPackage)
   return { name: fallbackPackage, version, native: false, sha256: null, namedByOperator: false, uws: loaded }
 }
 
-/** The `.node` file that the module was loaded from; null for JavaScript, which is a fall-back. */
+/** The `.node` file that the module was loaded from; null for JavaScript, which is a fallback. */
 function binaryBehind(loaded: unknown): string | null {
   for (const [file, module] of Object.entries(require.cache)) {
     if (file.endsWith('.node') && module?.exports === loaded) return file

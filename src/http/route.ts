@@ -43,7 +43,7 @@ export interface Reply {
   readonly file?: { readonly contentType: string; readonly bytes: Uint8Array }
 }
 
-/** The form of a body: absent, JSON checked by a schema, or bytes that another floor checks (typing patterns). */
+/** The form of a body: absent, JSON checked by a schema, or bytes that another layer checks (typing patterns). */
 export type BodyRule =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly schema: z.ZodType; readonly optional?: boolean }
@@ -105,7 +105,7 @@ type BodyOf<B extends BodyRule> = B extends { schema: infer Z extends z.ZodType 
     ? Uint8Array
     : undefined
 
-/** The usage class is also the lane, except for `other`: then the lane is given. */
+/** The usage class is also the lane; a route of class `other` names its lane. */
 type Counted =
   | { readonly countedAs: Exclude<CountedAs, 'other'>; readonly lane?: Lane }
   | { readonly countedAs: 'other'; readonly lane: Lane | null }
@@ -123,7 +123,7 @@ type Row<P extends z.ZodType, Q extends z.ZodType, B extends BodyRule, S, H exte
     readonly handle: (exchange: Exchange<z.output<P>, z.output<Q>, BodyOf<B>, S, z.output<H>>) => Promise<Reply>
   }
 
-/** The route maker of an API: types a route's handler by the route's own schemas. */
+/** Returns the constructor of an API's routes, which types a handler by the route's own schemas. */
 export function routesFor<S>() {
   return <P extends z.ZodType, Q extends z.ZodType, const B extends BodyRule, H extends z.ZodObject = z.ZodObject>(
     row: Row<P, Q, B, S, H>,

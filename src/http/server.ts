@@ -13,13 +13,13 @@ const bodyDeadlineMs = 10_000
 /** Memory of bodies that arrive in pieces, for all connections together: 256 of the largest. */
 const slowBytesMax = 128 * 1024 * 1024
 /**
- * A net under the handlers. Each of their steps is bounded, eight steps of 1.2 s at the worst, so a handler that takes this
+ * Last bound of a handler. Each of its steps is bounded, eight steps of 1.2 s at the worst, so a handler that takes this
  * long has a bug. A smaller value would refuse work that is nearly done on an overloaded machine.
  */
 const answerDeadlineMs = 15_000
 
 /**
- * Serves the APIs and plain endpoints on one listener. Rejects if the address cannot be listened on. Only this folder calls
+ * Serves the APIs and plain endpoints on one listener. Rejects if it cannot listen on the address. Only this folder calls
  * uWebSockets.js. Three facts of the library shape the code: a request object is invalid after the first await; a response
  * without onAborted ends the process; and after an answer, even one that closes the connection, it parses the next request of
  * the connection, unless the answer is written after the parser has returned (see `send` in answering.ts).
@@ -39,7 +39,7 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
       accept(server, res, req)
     } catch (error) {
       // An exception that reaches C++ ends the process.
-      log.error({ stack: stackOf(error) }, 'a request could not be taken')
+      log.error({ stack: stackOf(error) }, 'a request could not be accepted')
       res.close()
     }
   })

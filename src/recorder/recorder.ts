@@ -1,12 +1,12 @@
 /**
- * Records typing into inputs of a page as the typing pattern that the core API takes. It sends nothing and stores nothing. It
- * reads only the length of an input's value. It is one file, so that a page loads one module without a bundler.
+ * Records typing into inputs of a page as the typing pattern that the core API accepts. Sends nothing, stores nothing, and reads
+ * only the length of an input's value. One file, so that a page loads one module without a bundler.
  */
 import type { Device, KeyEvent, KeyName, KeyRecord, PointerRecord, Tag, TypingPattern } from './pattern.js'
 
 export type { Device, KeyEvent, KeyName, KeyRecord, PointerRecord, Tag, TypingPattern }
 
-/** Version on the wire; the service takes 1.x. */
+/** Version on the wire; the service accepts 1.x. */
 export const RECORDER_VERSION = '1.0.0'
 
 /** Why the input cannot be judged as typing. */
@@ -21,7 +21,7 @@ export type Unusable =
   | 'dropped'
   /** A password manager, the browser, an autocorrection or a script filled in text. */
   | 'autofilled'
-  /** No key press accounts for the text: dictation, a tapped suggestion, an emoji. */
+  /** Text without a key press: dictation, a tapped suggestion, an emoji. */
   | 'inserted'
   /** Too many presses whose release was lost. */
   | 'incomplete'

@@ -33,9 +33,9 @@ ${text}</div>`,
 const SAYING = {
   401: {
     title: 'This address belongs to an API',
-    text: 'Programs call it with an API key. These pages are for people:',
+    text: 'Programs call it with an API key. Pages for people:',
   },
-  404: { title: 'No such page', text: 'Nothing is served at this address. These pages are:' },
+  404: { title: 'No such page', text: 'Nothing is served at this address. Pages of this service:' },
 } as const
 
 /** The page for a browser at an API's address or an unknown one. `root` is the path of the service's `/`. */

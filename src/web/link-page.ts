@@ -54,7 +54,7 @@ ${recorded(texts)}</section>
   })
 }
 
-/** The page for a key that is not that of a live link: identical byte for byte, so that it reveals nothing about the key. */
+/** The page for a key without a live link: identical byte for byte for all such keys, so that it reveals nothing about the key. */
 export const gonePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].gone)
 
 export const unavailablePage = (language: Language): string => sayingPage(language, BASE, TEXTS[language].unavailable)

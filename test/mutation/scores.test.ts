@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { BAR, holds, MUTATED, page, rowsOfPage, scores, told } from './scores.js'
+import { BAR, holds, MUTATED, page, rowsOfPage, scores, tableText } from './scores.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const mutants = (fileName: string, noticed: number, others: readonly string[]) => [
@@ -32,7 +32,7 @@ describe('a mutation score', () => {
 
   it('is printed by file with its verdict', () => {
     const table = scores(['a.ts', 'b.ts'], [...mutants('a.ts', 4, ['Survived']), ...mutants('b.ts', 1, ['Survived'])])
-    expect(told(table).split('\n')).toEqual([
+    expect(tableText(table).split('\n')).toEqual([
       'holds   80.0 %     4 of    5  a.ts',
       'FAILS   50.0 %     1 of    2  b.ts',
     ])

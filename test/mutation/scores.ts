@@ -41,7 +41,7 @@ export const holds = (table: readonly Score[]): boolean =>
   table.length > 0 && table.every(({ percent }) => percent >= BAR)
 
 /** The table as text for a terminal. */
-export const told = (table: readonly Score[]): string =>
+export const tableText = (table: readonly Score[]): string =>
   table
     .map(({ file, mutants, noticed, percent }) => {
       const verdict = percent >= BAR ? 'holds' : 'FAILS'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Figure } from './figure.js'
 import { optionsOf } from './options.js'
 import { GROUPS, ROWS, type Row } from './rows.js'
-import { page, results, rowsOfPage, rowsShownBy, told } from './table.js'
+import { page, results, rowsOfPage, rowsShownBy, tableText } from './table.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const numbered = (letter: string, count: number) =>
@@ -72,7 +72,7 @@ describe('a result', () => {
 
   it('does not pass without a test, and says why', () => {
     expect(of()[1]).toMatchObject({ figure: 'not shown: nobody can.', pass: false, files: [] })
-    expect(told(of())).toContain('T02  not shown')
+    expect(tableText(of())).toContain('T02  not shown')
   })
 
   it('of the long form alone is not required of the short form', () => {

@@ -61,7 +61,7 @@ const verdictOnPage = ({ notShown }: Row, found: Result) =>
   verdict(found) === 'holds' && notShown !== undefined ? 'holds in part' : verdict(found)
 
 /** The table as text for a terminal. */
-export const told = (table: readonly Result[]): string =>
+export const tableText = (table: readonly Result[]): string =>
   table.map((one) => `${one.row}  ${verdict(one).padEnd(9)}  ${one.figure}  (bar: ${one.bar})`).join('\n')
 
 /** Date, machine and form of a run. */

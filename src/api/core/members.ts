@@ -74,7 +74,7 @@ export const listMembers = coreRoute({
 const Label = z.string().trim().min(1).max(100)
 
 /**
- * Changes an account's type, groups, tags or member selection, or adds a member. An absent field stays as it is. A change
+ * Changes an account's type, groups, tags or member selection, or adds a member. An absent field is not changed. A change
  * of type ends the account's sessions.
  */
 export const changeUser = coreRoute({
@@ -92,7 +92,7 @@ export const changeUser = coreRoute({
     schema: z
       .object({
         type: AccountTypeField.describe(
-          'generic: requires `member_ref`, the new name of the person that the account has; nominative: requires at most one member',
+          'generic: requires `member_ref`, the name of the existing person as a member; nominative: requires at most one member',
         ),
         member_ref: UserRef.describe('on a generic account: the member to add'),
         member_selection: z.enum(['ask', 'list']),
@@ -133,7 +133,7 @@ export const changeUser = coreRoute({
   },
 })
 
-/** Clears the labels; the accounts stay as they are. */
+/** Clears only the display names; the accounts stay as they are. */
 export const clearDisplayNames = coreRoute({
   method: 'delete',
   path: '/user-display-names',

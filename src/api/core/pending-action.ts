@@ -6,7 +6,7 @@ import { PendingActionField } from './shapes.js'
 const REFUSES = ['user-not-found', 'member-required', 'member-mismatch'] as const
 const Who = { userRef: z.string(), memberRef: z.string() }
 
-/** The enroll calls of a session that reported the action honor it, within seven days. A later action replaces it. */
+/** Queues an action for seven days; a later action replaces it. Enroll calls of a session that reported it apply it. */
 export const queuePendingAction = coreRoute({
   method: 'post',
   path: '/users/{userRef}/pending-action',

@@ -25,8 +25,8 @@ const mayHoldCode = (body: Uint8Array): boolean =>
 export const laneOfVerify = (body: Uint8Array): Lane => (mayHoldCode(body) ? 'code' : 'verify')
 
 /**
- * The security code of a verify body; null if the body is no code and the scoring layer has to validate it. Refuses a body
- * with an invalid `securityCode` with `validation-failed`.
+ * The security code of a verify body; null if the body has none, and the scoring layer then validates it. Refuses an invalid
+ * `securityCode` with `validation-failed`.
  */
 export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> | null {
   if (!mayHoldCode(body)) return null
@@ -35,7 +35,7 @@ export function securityCodeIn(body: Uint8Array): CheckedBody<SecurityCodeBody> 
   return checkedBody(SecurityCodeBody, value)
 }
 
-/** Passes on the answer to a body without a code. If the body is neither a code nor a pattern, the refusal names both forms. */
+/** Returns the answer to a body without a code. If the body is neither a code nor a pattern, the refusal names both forms. */
 export function namingBothForms<T>(body: Uint8Array, answer: Promise<T>): Promise<T> {
   if (body.length > CODE_BYTES_MAX) return answer
   return answer.catch((error) => {

@@ -9,7 +9,7 @@ const CodeState = {
   securityCodeTemporary: z.boolean().describe('issued by the service: the user must replace it'),
 }
 
-/** Sets the code that a member chose; it replaces an earlier code and ends the member's other sessions. */
+/** Sets the code that a member chose. The new code replaces an earlier one and ends the member's other sessions. */
 export const chooseSecurityCode = coreRoute({
   method: 'put',
   path: '/users/{userRef}/security-code',
@@ -68,7 +68,7 @@ export const issueSecurityCode = coreRoute({
   },
 })
 
-/** Without a code a member signs in by typing only. */
+/** Clears the code: the member then signs in by typing only. */
 export const clearSecurityCode = coreRoute({
   method: 'delete',
   path: '/users/{userRef}/security-code',

@@ -16,7 +16,7 @@ const TypingWordFields = {
 }
 const TypingWordReply = z.object(TypingWordFields)
 const WordId = z.uuid().toLowerCase()
-/** `service`, a core word. */
+/** Id of the core word `service`, for the example. */
 const CORE_WORD_ID = '71ab40f5-ab47-5a61-bf52-0eb77a974a75'
 const Flag = z.enum(['true', 'false'])
 const flag = (text: 'true' | 'false' | undefined) => (text === undefined ? null : text === 'true')

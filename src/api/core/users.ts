@@ -49,7 +49,7 @@ const BootstrapState = z
   .meta({ title: 'Bootstrap' })
 
 /** The state of an unknown account, for onboarding: the defaults of a new account. */
-const shell = (userRef: string, targetRefPatterns: number) => ({
+const unknownAccount = (userRef: string, targetRefPatterns: number) => ({
   userRef,
   accountRef: null,
   accountType: 'nominative' as const,
@@ -61,7 +61,7 @@ const shell = (userRef: string, targetRefPatterns: number) => ({
 })
 
 function bootstrapState({ userRef, memberRef }: Designation, begun: Bootstrap) {
-  const known = begun.state === null ? shell(userRef, begun.targetRefPatterns) : accountFields(begun.state)
+  const known = begun.state === null ? unknownAccount(userRef, begun.targetRefPatterns) : accountFields(begun.state)
   return {
     ...known,
     memberRef: known.memberRef ?? memberRef,
@@ -115,7 +115,7 @@ export const bootstrapUser = coreRoute({
   },
 })
 
-/** Creates an account, or a member of a shared one, without biometric data. An existing one is unchanged, with status 200. */
+/** Creates an account, or a member of a shared one, without biometric data. An existing one stays unchanged: status 200. */
 export const createUser = coreRoute({
   method: 'post',
   path: '/users/{userRef}',

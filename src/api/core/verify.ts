@@ -161,7 +161,7 @@ function scored(
   }
 }
 
-/** An attempt that was neither scored nor recorded. Its id is the request's id, so that support finds the log line. */
+/** An attempt that was neither scored nor recorded. Its id is the request's id, which the log has at level debug. */
 function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {
   return {
     id: requestId,

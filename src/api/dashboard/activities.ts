@@ -70,7 +70,7 @@ export const activities = dashboardRoute({
 
 const Counters = {
   n_users: z.int().describe('users created in the window that still exist'),
-  n_patterns: z.int().describe('reference patterns of the window that still exist'),
+  n_patterns: z.int().describe('reference patterns created in the window that still exist'),
   n_authentications: z.int(),
 }
 

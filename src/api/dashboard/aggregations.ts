@@ -44,7 +44,7 @@ export const dailyUsages = dashboardRoute({
   },
 })
 
-/** Counters and mean scores, in buckets of any length. */
+/** Counters and mean scores by bucket. */
 export const aggregatedHistory = dashboardRoute({
   ...Row,
   method: 'get',
@@ -81,7 +81,7 @@ export const groupCounts = dashboardRoute({
   },
 })
 
-/** Most points of a map. */
+/** Largest number of points in an answer. */
 const POINTS_MAX = 2000
 
 /** Locations of attempts, to a tenth of a degree. */

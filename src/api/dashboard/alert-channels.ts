@@ -116,7 +116,7 @@ const Outcome = z.object({
   outcome: z.enum(Object.keys(OUTCOMES) as [keyof typeof OUTCOMES]).describe('the message explains it'),
 })
 
-/** Read, set, remove and try one channel. */
+/** The routes that read, set, remove and test one channel. */
 function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[] {
   const { channel, name, description } = wire
   const common = { ...Row, path: `/alert/${channel}`, params: NoParams, query: NoQuery, description }
@@ -166,7 +166,7 @@ function routesOf<B extends z.ZodType>(wire: Wire<B>): Route<DashboardServices>[
       method: 'post',
       path: `/alert/${channel}/test`,
       summary: `Send a test by ${name} at once and return the outcome`,
-      description: 'At most once in two seconds. Of the remote answer, only the kind of failure is returned.',
+      description: 'At most once in two seconds. Returns only the kind of failure, not the remote answer.',
       body: NoBody,
       replies: { 200: Data(Outcome) },
       refuses: ['nothing-found', 'rate-limited'],

@@ -57,12 +57,12 @@ const Blocked = {
   n_blocked: z.int().describe('blocked attempts'),
 }
 
-/** Blocked attempts and their number of users over time. */
+/** Blocked attempts, and users with one, over time. */
 export const blockedUsersHistory = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/aggregations/blocked-users-history',
-  summary: 'Blocked attempts and their number of users, by bucket',
+  summary: 'Blocked attempts, and users with one, by bucket',
   params: NoParams,
   query: withWindow({ bucket: BucketField }),
   body: NoBody,
@@ -82,7 +82,7 @@ export const blockedUsersBatch = dashboardRoute({
   method: 'post',
   path: '/aggregations/blocked-users/batch',
   onlyReads: true,
-  summary: 'Blocked attempts and their number of users in several windows',
+  summary: 'Blocked attempts, and users with one, in several windows',
   params: NoParams,
   query: NoQuery,
   body: { kind: 'json', schema: WindowsBody },

@@ -42,7 +42,7 @@ export interface DashboardServices {
 /** Creates a row of the dashboard API's route table. */
 export const dashboardRoute = routesFor<DashboardServices>()
 
-/** Properties shared by nearly all rows of the dashboard. */
+/** Properties shared by nearly all routes of the dashboard. */
 export const Row = {
   countedAs: 'other',
   lane: 'dashboard',
@@ -106,7 +106,7 @@ export function windowOf(given: { date_from?: string | undefined; date_to?: stri
   const to = given.date_to === undefined ? Math.max(now, (from ?? 0) + 1) : momentOf(given.date_to)
   // The default starts on a full hour: only full hours are counted in advance.
   const usual = bucketStart(to - WINDOW_DEFAULT_MS, 'hour')
-  // A given start without an end may be older than the retention of attempts.
+  // Validation bounds a window only if both ends are given.
   return { from: Math.max(from ?? usual, to - WINDOW_MAX_MS), to }
 }
 

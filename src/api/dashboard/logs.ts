@@ -27,6 +27,7 @@ const Entry = z.object({
 })
 
 function entryOf({ id, api, method, route, status, durationMs }: LoggedRequest): z.infer<typeof Entry> {
+  // The id is a UUIDv7: its first 48 bits are the time in ms.
   const at = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
   return { id, created_at: iso(at), api, method: method.toUpperCase(), route, status, duration_ms: durationMs }
 }
@@ -47,8 +48,8 @@ async function entry(services: DashboardServices, organizationId: string, id: st
 }
 
 const KEPT =
-  'Kept for 30 days, without any data that the client sent. Without successful bootstraps, enrollments and verifies: the ' +
-  'authentications record these.'
+  'Kept for 30 days, without any data that the client sent. Leaves out successful bootstraps, enrollments and verifies, which ' +
+  '/usage/api counts.'
 const Id = z.object({ id: z.uuid().toLowerCase() })
 
 export const listLogs = dashboardRoute({

@@ -78,12 +78,12 @@ async function mark({ notifications }: DashboardServices, organizationId: string
   return { status: 200, payload: { data: { unread: await notifications.unread(organizationId) } } }
 }
 
-/** Marks all notifications or one. */
+/** Marks one or all notifications as read. */
 export const markRead = dashboardRoute({
   ...Row,
   method: 'post',
   path: '/notifications/read',
-  summary: 'Mark all notifications read, or one',
+  summary: 'Mark one or all notifications as read',
   params: NoParams,
   query: NoQuery,
   body: {
@@ -100,7 +100,7 @@ export const markReadByQuery = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/notifications/read',
-  summary: 'Mark all notifications read, or one',
+  summary: 'Mark one or all notifications as read',
   params: NoParams,
   query: z
     .object({ all: z.literal('true').optional(), id: Id.optional() })

@@ -83,7 +83,7 @@ export const patternsById = dashboardRoute({
   },
 })
 
-/** Number of patterns whose tags are counted: enough for an overview, few enough for a fast answer. */
+/** Largest number of patterns whose tags one answer counts: it takes 25 ms (docs/benchmarks.md). */
 const TAGS_AMONG = 10_000
 const TAGS = `Counts the newest ${TAGS_AMONG} tested patterns of the window.`
 

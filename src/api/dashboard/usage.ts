@@ -24,7 +24,7 @@ const Event = z.object({
   over_quota: z.boolean(),
   baseline: z.boolean().describe('true: not an event, but the state at the start of the window'),
 })
-const NOBODY = { nAccounts: 0, nAccountsGeneric: 0, nUsersNominative: 0, nUsersGeneric: 0, overQuota: false }
+const NO_ACCOUNTS = { nAccounts: 0, nAccountsGeneric: 0, nUsersNominative: 0, nUsersGeneric: 0, overQuota: false }
 
 const eventOf = (event: UsageEvent, baseline: boolean): z.infer<typeof Event> => ({
   kind: event.kind,
@@ -57,7 +57,7 @@ export const usageHistory = dashboardRoute({
     const data = events.map((event) => eventOf(event, false))
     if (query.date_from === undefined || query.skip > 0) return { status: 200, payload: { count, data } }
     const before = await services.usage.before(organizationId, window.from)
-    const baseline = eventOf({ ...(before ?? NOBODY), kind: 'checkpoint', at: window.from }, true)
+    const baseline = eventOf({ ...(before ?? NO_ACCOUNTS), kind: 'checkpoint', at: window.from }, true)
     return { status: 200, payload: { count, data: [baseline, ...data] } }
   },
 })

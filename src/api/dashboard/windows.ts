@@ -30,7 +30,7 @@ export const WindowsBody = z
   })
 export type WindowsBody = z.output<typeof WindowsBody>
 
-/** One after another: fifty at once would use every database connection. */
+/** Computes one window after another: fifty at once would use every database connection. */
 export async function eachWindow<T>(
   { windows }: WindowsBody,
   of: (window: { from: number; to: number }) => Promise<T>,

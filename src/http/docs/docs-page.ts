@@ -6,7 +6,7 @@ import { docsStyle } from './docs-style.js'
 import { type About, openApiDocument } from './openapi.js'
 import { documentedPath, groupOf, operationIdsOf } from './route-docs.js'
 
-/** Allows only the page's own style and script, and requests only to the service. */
+/** Content security policy: allows the page's own style and script, and requests to the service alone. */
 export const docsPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -11,9 +11,10 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'request-malformed': 'bad percent escape, repeated parameter or header, or ambiguous body framing',
   'session-missing': 'X-Service-Session is missing or expired: bootstrap with GET /users/{userRef}',
   'member-required': 'a generic account needs member_ref',
-  'member-mismatch': 'member_ref differs from the user of a nominative account',
+  'member-mismatch':
+    'member_ref differs from the user of a nominative account, or body and query name different members',
   'key-missing': 'missing or unknown API key',
-  'key-scope': 'the key is not for this API',
+  'key-scope': 'the scopes of the key do not allow this call',
   'cross-site': 'the request came from a page of another origin',
   'core-word': 'a word shipped with the product can be disabled, but not edited or deleted',
   'path-unknown': 'no such path',

@@ -27,7 +27,7 @@ const firstBufferBytes = 16 * 1024
 
 /**
  * Starts an intake. It ends as `too-large` at the first byte past `maxBytes`, as `late` after `deadlineMs`, and as `no-room` if
- * it has to grow and the incomplete bodies together would exceed the room.
+ * it has to grow and the incomplete bodies together would exceed the budget.
  */
 export function takeBody(maxBytes: number, deadlineMs: number, room: BodyRoom): BodyIntake {
   let buffer: Uint8Array = none

@@ -3,7 +3,7 @@ import { parseJson } from './json-body.js'
 
 /**
  * Parses a JSON object except for one field of the outermost level: that field's value is a copy of its raw bytes, which
- * another floor checks. A body of 512 KiB blocks this thread for 1.4 ms; to parse, walk and serialize it takes 14 ms, and
+ * another layer checks. A body of 512 KiB blocks this thread for 1.4 ms; parsing, walking and serializing it takes 14 ms, and
  * 94 ms if it consists of keys. The rest must satisfy `parseJson` and `aroundBytesMax`. The whole is valid JSON if and only
  * if the rest and the field both are. Refuses with `validation-failed` and `body-too-large`.
  */
@@ -11,7 +11,7 @@ export function parseJsonAroundBytes(bytes: Uint8Array, field: string, aroundByt
   const place = placeOf(bytes, field)
   const around = place === null ? bytes : withNull(bytes, place)
   if (around.length > aroundBytesMax) {
-    throw new Refusal('body-too-large', `all but ${field} may be ${aroundBytesMax} bytes`)
+    throw new Refusal('body-too-large', `the body without ${field} must be at most ${aroundBytesMax} bytes`)
   }
   const value = parseJson(around)
   if (place === null || typeof value !== 'object') return value

@@ -5,7 +5,7 @@ const single = new Set(['apikey', 'x-service-session', 'content-length', 'conten
 
 /** How the head announces the body. */
 export interface BodyFraming {
-  /** Bytes of `Content-Length`; 0 where it is absent. */
+  /** Bytes of `Content-Length`; 0 if absent. */
   readonly declared: number
   readonly chunked: boolean
 }
@@ -14,11 +14,11 @@ interface HeaderCopy {
   readonly headers: Map<string, string>
   /** Copies one header; for a request's `forEach`. */
   readonly take: (name: string, value: string) => void
-  /** The refusal of a header that must not be repeated, or holds a control character; null if all are valid. */
+  /** The refusal for a repeated header that must be single, or for a control character; null if all are valid. */
   readonly fault: () => Refusal | null
 }
 
-/** Copies headers out of the server's memory. Keeps the first one of other repeated headers. */
+/** Copies headers out of the server's memory. Any other repeated header keeps its first value. */
 export function copyHeaders(): HeaderCopy {
   const headers = new Map<string, string>()
   let fault: Refusal | null = null
@@ -51,7 +51,7 @@ export function framingOf(headers: ReadonlyMap<string, string>): BodyFraming {
   const transferEncoding = headers.get('transfer-encoding')
   const contentLength = headers.get('content-length')
   if (transferEncoding !== undefined) {
-    if (transferEncoding !== 'chunked') throw malformed('Transfer-Encoding other than chunked is not taken')
+    if (transferEncoding !== 'chunked') throw malformed('Transfer-Encoding other than chunked is not accepted')
     if (contentLength !== undefined) throw malformed('Content-Length and Transfer-Encoding exclude each other')
     return { declared: 0, chunked: true }
   }
@@ -67,7 +67,7 @@ export function framingOf(headers: ReadonlyMap<string, string>): BodyFraming {
 /** Refuses with `media-type-unsupported` a compressed body, and a type other than JSON. A missing type counts as JSON. */
 export function checkMediaType(headers: ReadonlyMap<string, string>): void {
   if (headers.has('content-encoding')) {
-    throw new Refusal('media-type-unsupported', 'a body with Content-Encoding is not taken: send it uncompressed')
+    throw new Refusal('media-type-unsupported', 'a body with Content-Encoding is not accepted: send it uncompressed')
   }
   const type = headers.get('content-type')
   if (type === undefined || type === 'application/json') return

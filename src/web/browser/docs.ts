@@ -152,7 +152,7 @@ function formOf(method: string, path: string, operation: Operation): HTMLElement
         answer.replaceChildren(...parts)
       },
       (error: unknown) => {
-        status.textContent = `No answer: ${error instanceof Error ? error.message : 'the call did not go out'}`
+        status.textContent = `No answer: ${error instanceof Error ? error.message : 'the call was not sent'}`
       },
     )
     send.disabled = false
@@ -193,8 +193,8 @@ document
     make(
       'form',
       { className: 'access', autocomplete: 'off', onsubmit: () => false },
-      labelled('API key', key, 'kept by this page alone, until it is closed'),
-      labelled('X-Service-Session', session, 'taken from the last answer that carried one'),
+      labelled('API key', key, 'kept only by this page, until it is closed'),
+      labelled('X-Service-Session', session, 'taken from the last answer that had one'),
     ),
   )
 

@@ -15,7 +15,7 @@ interface Answer extends PatternsSoFar {
 }
 
 const main = at('main')
-const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // the service wrote it into this very page
+const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // written by the service
 const texts = page.typing
 const key = location.pathname.split('/').pop() ?? ''
 const steps = at('steps')

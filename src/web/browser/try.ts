@@ -28,7 +28,7 @@ interface Verdict extends Refused, PatternsSoFar {
   readonly explanation: { readonly pairs: readonly Pair[] } | null
 }
 
-/** Bars for and against, each: a longer list is not read. */
+/** Most bars for the person, and most bars against: people do not read a longer list. */
 const PAIRS_SHOWN = 6
 
 const { typing: texts, trying } = JSON.parse(at('main').dataset.page ?? '') as TryPageData // written by the service

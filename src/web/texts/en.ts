@@ -8,7 +8,7 @@ export const en: Texts = {
     },
     'reset-profile': {
       title: 'Renew your typing profile',
-      text: 'Type a few words, the way you always do. Your profile of now stays as it is until the new one is complete.',
+      text: 'Type a few words, the way you always do. Your current profile stays in use until the new one is complete.',
     },
     'complete-profile': {
       title: 'Complete your typing profile',
@@ -29,7 +29,7 @@ export const en: Texts = {
     filled: 'Your browser or a helper filled in text. Please type the words yourself.',
     inserted: 'Some text came without key presses. Please type the words, key by key.',
     noKeys:
-      'This keyboard does not tell which keys you press, as on most phones. Please open this link on a computer, with its keyboard set to Latin letters.',
+      'This keyboard does not report which keys you press, as on most phones. Please open this link on a computer, with its keyboard set to Latin letters.',
     phone:
       'This device seems to have a touch screen only. Most phone keyboards do not report which keys you press. Use a computer, or connect a keyboard.',
     coarseClock:
@@ -105,7 +105,7 @@ export const en: Texts = {
   },
   gone: {
     title: 'This link does not work (any more)',
-    text: 'It may have done its work, been replaced by a newer one, been withdrawn, or have expired. If you have just finished, all is well. Otherwise ask whoever sent it for a new one.',
+    text: 'It may have been used, replaced by a newer one or withdrawn, or have expired. If you have just finished, all is well. Otherwise ask the sender for a new one.',
   },
   unavailable: {
     title: 'One moment, please',

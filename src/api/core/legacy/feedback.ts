@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { coreRoute, NoQuery } from '../core-route.js'
-import { LEGACY } from './leaving.js'
+import { LEGACY } from './deprecation-dates.js'
 
-/** Does nothing: the answer of a sign-in already has its result. */
+/** Has no effect: the answer of a sign-in already has its result. */
 export const feedback = coreRoute({
   method: 'post',
   path: '/feedback/{authenticationId}',
   summary: 'Accept feedback on an authentication; it has no effect',
-  description: 'Kept for compatibility of the answer. It has no successor: its Link header points to this page.',
+  description: 'Kept for compatibility. It has no successor: its Link header points to this page.',
   countedAs: 'other',
   lane: 'core',
   needsKey: true,

@@ -6,7 +6,7 @@ import { type CoreServices, coreRoute, designation, MemberQuery, PATTERN_BYTES_M
 import { memberRefIn } from '../member-ref-body.js'
 import { AccountTypeField, Counts } from '../shapes.js'
 import { deletePattern, enrollPattern, profileState, resetProfile } from '../typing-patterns.js'
-import { LEGACY } from './leaving.js'
+import { LEGACY } from './deprecation-dates.js'
 
 const member_ref = UserRef.optional().describe('on generic accounts: the member')
 const patternId = z.uuid()

@@ -1,7 +1,7 @@
 import type { Route } from '../../../http/route.js'
 import type { CoreServices } from '../core-route.js'
 import { deleteUser } from '../users.js'
-import { LEGACY } from './leaving.js'
+import { LEGACY } from './deprecation-dates.js'
 
 /** DELETE /users/{userRef} under its former path. */
 export const userDelete: Route<CoreServices> = {

@@ -17,7 +17,7 @@ import { laneOfVerify, namingBothForms, SecurityCodeBody, securityCodeIn } from 
 import { enrollPattern } from '../typing-patterns.js'
 import { createUser } from '../users.js'
 import { retries, VerifyReply, verifyReply, verifyUser } from '../verify.js'
-import { LEGACY } from './leaving.js'
+import { LEGACY } from './deprecation-dates.js'
 
 /** Verify without a bootstrap; with `x-enrollment: USER` it also creates and enrolls. */
 export const userVerify = coreRoute({
@@ -68,7 +68,7 @@ export const userVerify = coreRoute({
   },
 })
 
-/** The answer of a verify, also for an enrollment: a stored reference authenticates nobody, a refused one is `block`. */
+/** The answer of a verify, also for an enrollment: a stored reference does not authenticate, a refused pattern is `block`. */
 function legacyReply(answer: LegacyAnswer, requestId: string): VerifyReply {
   const reply = verifyReply(answer, requestId)
   if (answer.enrollment === null) return reply
