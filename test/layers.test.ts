@@ -7,52 +7,55 @@ import { describe, expect, it } from 'vitest'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** What a floor may import: other floors by folder, packages by name. The longest matching folder holds. */
-interface Floor {
-  readonly floors: readonly string[]
+/** What a layer may import: other layers by folder, packages by name. The longest matching folder holds. */
+interface Layer {
+  readonly layers: readonly string[]
   readonly packages: readonly string[]
 }
 const POSTGRES = ['postgres', 'pg', 'pg-boss']
-const FLOORS: Record<string, Floor> = {
-  'src/domain': { floors: ['src/domain'], packages: ['zod'] },
-  'src/storage': { floors: ['src/storage', 'src/domain'], packages: [] },
-  'src/storage/crypto/code-hash-argon2.ts': { floors: ['src/storage', 'src/domain'], packages: ['piscina'] },
-  'src/storage/crypto/code-hash-thread.ts': { floors: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
-  'src/storage/geography-files.ts': { floors: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
-  'src/storage/postgres': { floors: ['src/storage', 'src/domain'], packages: POSTGRES },
-  'src/storage/redis': { floors: ['src/storage', 'src/domain'], packages: ['@redis/client'] },
-  'src/scoring': { floors: ['src/scoring', 'src/domain'], packages: ['piscina'] },
-  'src/scoring/user-agent.ts': { floors: ['src/scoring', 'src/domain'], packages: ['bowser'] },
-  'src/calibration': { floors: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
-  'src/flows': { floors: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
-  'src/http': { floors: ['src/http', 'src/domain'], packages: ['zod', 'prom-client'] },
+const LAYERS: Record<string, Layer> = {
+  'src/domain': { layers: ['src/domain'], packages: ['zod'] },
+  'src/storage': { layers: ['src/storage', 'src/domain'], packages: [] },
+  'src/storage/crypto/code-hash-argon2.ts': { layers: ['src/storage', 'src/domain'], packages: ['piscina'] },
+  'src/storage/crypto/code-hash-thread.ts': { layers: ['src/storage', 'src/domain'], packages: ['@node-rs/argon2'] },
+  'src/storage/geography-files.ts': { layers: ['src/storage', 'src/domain'], packages: ['mmdb-lib'] },
+  'src/storage/postgres': { layers: ['src/storage', 'src/domain'], packages: POSTGRES },
+  'src/storage/redis': { layers: ['src/storage', 'src/domain'], packages: ['@redis/client'] },
+  'src/scoring': { layers: ['src/scoring', 'src/domain'], packages: ['piscina'] },
+  'src/scoring/user-agent.ts': { layers: ['src/scoring', 'src/domain'], packages: ['bowser'] },
+  'src/calibration': { layers: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
+  'src/flows': { layers: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
+  'src/http': { layers: ['src/http', 'src/domain'], packages: ['zod', 'prom-client'] },
   'src/api': {
-    floors: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage', 'src/web'],
+    layers: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage', 'src/web'],
     packages: ['zod'],
   },
-  'src/web': { floors: ['src/web', 'src/domain'], packages: [] },
-  'src/web/browser': { floors: ['src/web/browser'], packages: ['keystride'] },
-  'src/jobs': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
-  'src/jobs/channels': { floors: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
-  'src/recorder': { floors: ['src/recorder'], packages: [] },
+  'src/web': { layers: ['src/web', 'src/domain'], packages: [] },
+  'src/web/browser': { layers: ['src/web/browser'], packages: ['keystride'] },
+  'src/jobs': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
+  'src/jobs/channels': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
+  'src/recorder': { layers: ['src/recorder'], packages: [] },
   'src/process': {
-    floors: ['src/process', 'src/domain', 'src/http', 'src/scoring', 'src/storage'],
+    layers: ['src/process', 'src/domain', 'src/http', 'src/scoring', 'src/storage'],
     packages: ['uuid', 'zod'],
   },
-  'src/capacity': { floors: ['src/capacity', 'src/domain'], packages: ['zod'] },
-  'src/typist': { floors: ['src/typist'], packages: [] },
-  'src/wiring': { floors: ['src'], packages: ['uuid'] },
-  'src/cli': { floors: ['src'], packages: ['commander', 'uuid', 'zod'] },
-  src: { floors: ['src'], packages: [] },
+  'src/capacity': { layers: ['src/capacity', 'src/domain'], packages: ['zod'] },
+  'src/typist': { layers: ['src/typist'], packages: [] },
+  'src/wiring': { layers: ['src'], packages: ['uuid'] },
+  'src/cli': { layers: ['src'], packages: ['commander', 'uuid', 'zod'] },
+  src: { layers: ['src'], packages: [] },
 }
 /**
- * Rooms inside a floor: the rooms of the same floor that each room may import. A room is a folder.
- * Flows are a stack: a room sees rooms to the left of it only.
+ * Modules inside a layer: the modules of the same layer that each module may import. A module is a folder.
+ * Flows are a stack: a module imports only modules to the left of it.
  */
-const FLOW_ROOMS = ['process', 'organization', 'session', 'attempt', 'account', 'profile', 'legacy'] as const
-const ROOMS: Record<string, readonly string[]> = {
+const FLOW_MODULES = ['process', 'organization', 'session', 'attempt', 'account', 'profile', 'legacy'] as const
+const MODULES: Record<string, readonly string[]> = {
   ...Object.fromEntries(
-    FLOW_ROOMS.map((room, at) => [`src/flows/${room}`, FLOW_ROOMS.slice(0, at).map((below) => `src/flows/${below}`)]),
+    FLOW_MODULES.map((module, at) => [
+      `src/flows/${module}`,
+      FLOW_MODULES.slice(0, at).map((below) => `src/flows/${below}`),
+    ]),
   ),
   'src/domain': ['src/domain/context', 'src/domain/validation', 'src/domain/words'],
   'src/domain/context': ['src/domain/validation'],
@@ -94,7 +97,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   'src/storage/postgres/attempt': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/person'],
 }
-/** Floors that are divided into rooms entirely: no file may lie outside a room. */
+/** Layers that consist of modules: no file may be outside a module. */
 const DIVIDED = ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/jobs', 'src/storage', 'src/web']
 /** Exports for others than this repository: the recorder's module, and the text of a file that a bench prints. */
 const FOR_OTHERS = ['src/recorder/recorder.ts', 'bench/accuracy/words.ts']
@@ -111,11 +114,11 @@ const importsOf = (file: string): string[] =>
   ts.preProcessFile(readFileSync(join(root, file), 'utf8'), true, true).importedFiles.map(({ fileName }) => fileName)
 
 const inside = (file: string, folder: string) => file === folder || file.startsWith(`${folder}/`)
-const floorOf = (file: string): Floor | undefined => {
-  const folder = Object.keys(FLOORS)
+const layerOf = (file: string): Layer | undefined => {
+  const folder = Object.keys(LAYERS)
     .filter((candidate) => inside(file, candidate))
     .sort((a, b) => b.length - a.length)[0]
-  return folder === undefined ? undefined : FLOORS[folder]
+  return folder === undefined ? undefined : LAYERS[folder]
 }
 const packageOf = (specifier: string) =>
   specifier
@@ -123,14 +126,14 @@ const packageOf = (specifier: string) =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
-/** Whether a file in this folder may import from that folder, where both belong to rooms of one floor. */
+/** Whether a file in this folder may import from that folder, where both belong to modules of one layer. */
 function mayEnter(from: string, to: string): boolean {
-  const oneFloor = DIVIDED.some((floor) => inside(from, floor) && inside(to, floor))
-  return !oneFloor || from === to || (ROOMS[from]?.includes(to) ?? false)
+  const oneLayer = DIVIDED.some((layer) => inside(from, layer) && inside(to, layer))
+  return !oneLayer || from === to || (MODULES[from]?.includes(to) ?? false)
 }
 
-/** The files on a circle of imports, each circle once; [] where no import leads back. */
-function circles(files: readonly string[]): string[][] {
+/** The files of each cycle of imports, each cycle once; [] if there is none. */
+function cycles(files: readonly string[]): string[][] {
   const imports = new Map(files.map((file) => [file, targetsOf(file)]))
   const done = new Set<string>()
   const found: string[][] = []
@@ -179,12 +182,12 @@ const exportsOf = (text: string): string[] =>
 
 /** Why this import may not stand in this file; null where it may. */
 function forbidden(file: string, specifier: string): string | null {
-  const floor = floorOf(file)
-  if (floor === undefined) return 'the file stands on no known floor'
+  const layer = layerOf(file)
+  if (layer === undefined) return 'the file is in no known layer'
   if (specifier.startsWith('.')) {
     const target = normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts')
-    if (!floor.floors.some((folder) => inside(target, folder))) return `may not import ${target}`
-    if (!mayEnter(dirname(file), dirname(target))) return `may not import ${target} from its room`
+    if (!layer.layers.some((folder) => inside(target, folder))) return `may not import ${target}`
+    if (!mayEnter(dirname(file), dirname(target))) return `may not import ${target} from its module`
     const backEnd = BACK_ENDS.some((folder) => inside(target, folder))
     return backEnd && !SEES_BACK_ENDS.some((folder) => inside(file, folder))
       ? `may not name a back end (${target})`
@@ -192,13 +195,13 @@ function forbidden(file: string, specifier: string): string | null {
   }
   if (specifier.startsWith('node:')) return inside(file, 'src/domain') ? 'the domain does no I/O' : null
   if (builtinModules.includes(specifier)) return `write node:${specifier}`
-  return floor.packages.includes(packageOf(specifier)) ? null : `may not name the package ${packageOf(specifier)}`
+  return layer.packages.includes(packageOf(specifier)) ? null : `may not name the package ${packageOf(specifier)}`
 }
 
-describe('floors', () => {
+describe('layers', () => {
   const files = sources('src')
 
-  it('every import of every file stays on the floors it may know', () => {
+  it('every file imports only what its layer may import', () => {
     const broken = files.flatMap((file) =>
       importsOf(file)
         .flatMap((specifier) => forbidden(file, specifier) ?? [])
@@ -208,15 +211,15 @@ describe('floors', () => {
     expect(broken).toEqual([])
   })
 
-  it('every file of a divided floor lies in a room', () => {
-    const rooms = new Set(Object.keys(ROOMS))
-    const divided = files.filter((file) => DIVIDED.some((floor) => inside(file, floor)))
+  it('every file of a divided layer is in a module', () => {
+    const modules = new Set(Object.keys(MODULES))
+    const divided = files.filter((file) => DIVIDED.some((layer) => inside(file, layer)))
     expect(divided.length).toBeGreaterThan(40)
-    expect(divided.filter((file) => !rooms.has(dirname(file)))).toEqual([])
+    expect(divided.filter((file) => !modules.has(dirname(file)))).toEqual([])
   })
 
-  it('no import leads back to its file', () => {
-    expect(circles(files)).toEqual([])
+  it('there are no import cycles', () => {
+    expect(cycles(files)).toEqual([])
   })
 
   it('exports nothing that no other file imports', () => {
