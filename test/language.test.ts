@@ -63,6 +63,7 @@ const HELD: readonly string[] = [
   'docs/supply-chain.md',
   'docs/trace.md',
   'docs/trust.md',
+  'model/keystride-2.md',
   'src/api/',
   'src/calibration/',
   'src/capacity/',
