@@ -80,7 +80,7 @@ describe('the database client', () => {
   })
 
   // No time-out of PostgreSQL 15 ends the connection: the statement counts as running.
-  it('ends a connection that holds a lock and was left with a statement half asked, and no other', async () => {
+  it('ends a connection that holds a lock and has a statement described and not executed, and no other', async () => {
     const rename = (name: string) =>
       database.scoped(org, (sql) => sql`update keystride.organization set name = ${name}`)
     const holding = await halfAsked('update keystride.organization set name = name')
@@ -91,7 +91,9 @@ describe('the database client', () => {
       // The lock may be free a moment before the client sees that its connection has ended.
       await until(async () => holding.ended())
       expect(reading.ended()).toBe(false)
-      expect(lines).toContain('postgres: ended 1 connections whose client had left a statement half asked')
+      expect(lines).toContain(
+        'postgres: ended 1 connections whose client had described a statement and not executed it',
+      )
     } finally {
       await Promise.all([holding.close(), reading.close()])
     }
