@@ -40,9 +40,9 @@ export function createStalledSearch(end: () => Promise<number>, log: (line: stri
 /**
  * Ends connections of this service, of any process, that have written in a transaction and whose client has described a
  * statement and not executed it for `silentMs`, because the client is frozen or its machine is gone. The server itself ends an
- * idle transaction (`idle_in_transaction_session_timeout`). But a statement that the client has only described, as the library does with each
- * statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for the
- * execution.
+ * idle transaction (`idle_in_transaction_session_timeout`). But a statement that the client has only described, as the library
+ * does with each statement that is new to a connection, counts as running, and no time-out of PostgreSQL 15 ends its wait for
+ * the execution.
  * @returns the number of ended connections
  */
 export async function endStalled(sql: postgres.Sql, silentMs: number): Promise<number> {
