@@ -81,7 +81,7 @@ export function answerOfClosed(needs: AnswerNeeds, context: AttemptContext, clos
   return { action: 'enroll', refusedBecause: null, ...unjudged, ...stateOf(needs, context, next) }
 }
 
-/** The part of an answer that tells the state after the attempt. */
+/** The part of an answer that describes the state after the attempt. */
 function stateOf(
   needs: AnswerNeeds,
   { method, account, member, settings, hints }: AttemptContext,

@@ -86,7 +86,7 @@ async function openStored(needs: ContextNeeds, call: AttemptCall): Promise<Attem
   return open ? reserved : { context: reserved, closed: 'session-used-up' }
 }
 
-/** Null if the cached person has no open attempt: the stores decide then. The commit shows whether the cached person was current. */
+/** Null if no attempt is open to the cached person: the stores decide then. The commit detects an outdated cached person. */
 async function openCached(
   needs: ContextNeeds,
   call: AttemptCall,
@@ -103,13 +103,13 @@ async function openCached(
     await release(needs, reserved)
     throw sessionOfAnother()
   }
-  // With several processes, another one usually began the session or judged the previous attempt: its person is newer.
+  // With several processes, usually another one began the session or judged the previous attempt: its copy is newer.
   const isOlder = (reserved.session.memberVersion ?? 0) > member.rowVersion
   const wasElsewhere = reserved.nth !== cached.nth + 1 && reserved.nth !== 1
   return isOlder || wasElsewhere ? readWhileReserved(needs, reserved) : reserved
 }
 
-/** Reads the person again. If the attempt is not open to them, releases its reservation. */
+/** Reads the person again. If the attempt is not open to the person, releases the reservation. */
 async function readWhileReserved(
   needs: ContextNeeds,
   reserved: AttemptContext,
@@ -157,7 +157,7 @@ const contextOf = (
   hints,
 })
 
-/** Stands in for a session until its reservation reads it. */
+/** Placeholder for a session until the reservation reads it. */
 const unreadSession = ({ userRef }: Designation, { memberRef }: Member, token: string): LiveSession => ({
   userRef,
   memberRef,
@@ -177,7 +177,7 @@ export async function readAgain(
     needs.settingsOf(who.organizationId),
     findPerson(needs.accounts, who),
   ])
-  // The checks of the account are not repeated: a replaced account is rare.
+  // A replaced account is rare, so its checks are not repeated here: the caller tries again.
   if (account.id !== context.account.id || account.type !== context.account.type)
     throw new Refusal('degraded', 'the account was changed meanwhile: try again', 1)
   return { ...context, account, member, settings: settingsFor(settings, account) }
@@ -217,6 +217,6 @@ const unreserved = (context: AttemptContext): AttemptContext => {
 const whyClosedNow = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
   whyClosed(modeInputs(needs, context), context.method)
 
-/** Why a reserved attempt is not open; null if it is. Its own reservation does not close it, a lock of the member does. */
+/** Why a reserved attempt is not open; null if it is. A lock of the member closes it, its own reservation does not. */
 export const closedWhileReserved = (needs: ModeNeeds, context: AttemptContext): Closed | null =>
   whyClosedNow(needs, unreserved(context))

@@ -27,7 +27,7 @@ export interface CompareNeeds {
   readonly memory: PatternMemory
   readonly authentications: Pick<AuthenticationStore, 'tested'>
   readonly scoring: Scoring
-  /** Profiles learn from clean sign-ins, and what they learned counts. */
+  /** Profiles learn from clean sign-ins, and adaptive references are scored. */
   readonly adaptation: boolean
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
@@ -40,7 +40,7 @@ export interface TypingComparison {
   readonly method: 'biometric'
   readonly reading: PatternReading
   readonly profileVersion: number
-  /** The patterns that it was compared with for copies. */
+  /** The patterns that were searched for a copy. */
   readonly known: KnownPatterns
   /** Template of the enrolled references; null if none is to be cached. */
   readonly template: ProfileTemplate | null
@@ -63,7 +63,7 @@ export interface CodeComparison {
 
 export type Comparison = TypingComparison | CodeComparison
 
-/** Compares the input with the member's profile or code. A Refusal, as a value, if the body is no pattern of this member. */
+/** Compares the input with the member's profile or code. Returns a Refusal if the body is not a pattern of this member. */
 export const compare = (
   needs: CompareNeeds,
   context: AttemptContext,
@@ -71,7 +71,7 @@ export const compare = (
 ): Promise<Comparison | Refusal> =>
   input.kind === 'pattern' ? compareTyping(needs, context, input.body) : compareCode(needs, context, input.code)
 
-/** Whether the comparison still holds for the member as read again: other references, new known patterns or another code are compared anew. */
+/** Whether the comparison is valid for the member as read again: with the same references, known patterns and code. */
 export const stillHolds = (comparison: Comparison, { member }: AttemptContext): boolean =>
   comparison.method === 'biometric'
     ? comparison.profileVersion === member.profileVersion && comparison.known.attemptsVersion >= member.attemptsVersion
@@ -144,7 +144,7 @@ async function lift(
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
 
-/** A `member_ref` in the pattern must name the member of the call. Null if it does, or is absent. */
+/** The refusal of a pattern whose `member_ref` names another member than the call; null if it names the same or none. */
 export function otherMember(reading: PatternReading, member: Member): Refusal | null {
   if (reading.memberRef === null || normalizeUserRef(reading.memberRef) === member.memberRef) return null
   return new Refusal('member-mismatch', 'member_ref of the body is not the member of this call')
@@ -162,13 +162,13 @@ async function compareCode(needs: CompareNeeds, context: AttemptContext, code: s
     const right = await needs.codeHash.matches(ownerOf(context), code, stored.hash)
     return { method: 'security_code', right, version: stored.version }
   } catch (error) {
-    // Shed by the hashing queue: nothing was compared, so the attempt does not count.
+    // The hashing queue shed the call: nothing was compared, so the attempt does not count.
     if (error instanceof Refusal) await release(needs, context)
     throw error
   }
 }
 
-/** Takes as long as a comparison for a member without a code, so that the time does not show whether there is one. */
+/** For a member without a code, takes as long as a comparison, so that the time does not reveal whether a code is set. */
 export async function hideCodeAbsence(
   { codeHash }: Pick<CompareNeeds, 'codeHash'>,
   context: AttemptContext,

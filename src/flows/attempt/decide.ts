@@ -113,7 +113,7 @@ function recordOf(context: AttemptContext, { id, now }: Stamp, decided: Decided)
   const { account, member, settings, session, method } = context
   const authenticated = decided.recommendedAction === 'auth'
   const { attempts } = member
-  // By name: V8 copies spread fields on a slow path.
+  // Each field by name, because V8 copies spread fields on a slow path.
   return {
     id,
     createdAt: now,
@@ -145,7 +145,7 @@ function recordOf(context: AttemptContext, { id, now }: Stamp, decided: Decided)
   }
 }
 
-/** Context of the attempt, by the end user's address as relayed; the transport's address is not used. */
+/** Context of the attempt. It uses the end user's address that the caller relays, not the transport's address. */
 function circumstancesOf({ geography }: DecideNeeds, { reading }: TypingComparison, at: number): Circumstances {
   const { ip, metadata } = reading
   const { network, place, anonymizer } =

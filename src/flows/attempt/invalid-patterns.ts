@@ -17,13 +17,13 @@ export function limitInvalidPatterns(
   return refusingInvalid(store, organizationId, member)
 }
 
-/** The refusal for a member whose patterns are blocked for a while; null if they are not. */
+/** The refusal for a member whose patterns are blocked; null if they are not. */
 export const patternsLimited = ({ patternsClosedForMs }: Member): Refusal | null =>
   patternsClosedForMs > 0 ? tooMany(patternsClosedForMs) : null
 
 /**
- * Handles the error of a pattern's call: counts a refusal that costs no attempt, and rethrows the error. Throws
- * `rate-limited` instead if concurrent calls have reached the limit.
+ * Handles the error of a call with a pattern: counts a refusal that uses no attempt, and rethrows the error. If concurrent
+ * calls have reached the limit, throws `rate-limited` instead.
  */
 export const refusingInvalid =
   (store: InvalidPatternStore, organizationId: string, member: Member) =>

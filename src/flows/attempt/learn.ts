@@ -33,7 +33,7 @@ export async function learn(
   else needs.people.keep(who, { account, member, nth, template, hasAdaptive, references })
 }
 
-/** Under a policy that wants typing first, a failure opens the code. */
+/** Under a policy that requires typing first, a failed typing attempt opens the security code. */
 async function noteFailure({ sessions }: LearnNeeds, context: AttemptContext, record: AttemptRecord): Promise<void> {
   const { who, session, settings } = context
   if (!record.authenticated && settings.policy.policy.security_code_fallback.require_biometric_first)
@@ -42,7 +42,7 @@ async function noteFailure({ sessions }: LearnNeeds, context: AttemptContext, re
 
 /**
  * Keeps the pattern of a clean sign-in as an adaptive reference, in a transaction of its own after the record: the record
- * does not depend on it. A crash or an unavailable store in between costs one of many chances to learn.
+ * does not depend on it. A crash or an unavailable store in between loses one of many patterns to learn from.
  * True if the profile may have changed.
  */
 async function adapt(

@@ -5,7 +5,7 @@ import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext } from './attempt-context.js'
 
-/** The patterns that a member's next one is compared with: the enrolled references, then the latest tested ones, oldest first. */
+/** The patterns that a member's next pattern is compared with: the enrolled references, then the latest tested ones, oldest first. */
 export interface KnownPatterns {
   readonly ids: readonly string[]
   /** Their sketches (`sketchOf`), one after another. */
@@ -24,15 +24,15 @@ export interface PatternMemory {
   keep(memberId: string, known: KnownPatterns): void
 }
 
-/** Tested patterns that are kept of a member. With 16 references they fit the kernel's 64 sketches. */
+/** Tested patterns kept per member. With 16 references they fit into the kernel's 64 sketches. */
 const TESTED_MAX = 48
-/** Clocks of several processes may differ by so much; a pattern that is read twice is kept once. */
+/** Clocks of two processes may differ by this much. A pattern that is read twice is kept once. */
 const OVERLAP_MS = 120_000
 /** Approximate size of an entry without its sketches and ids, and of an id. */
 const ENTRY_BYTES = 200
 const ID_BYTES = 60
 
-/** Known patterns by member, in at most `bytesMax`; the least recently updated leave first. Biometric data: memory only. */
+/** Known patterns by member, in at most `bytesMax`; drops the least recently updated first. Biometric data: memory only. */
 export function createPatternMemory(bytesMax: number): PatternMemory {
   const members = new Map<string, KnownPatterns>()
   let held = 0
@@ -76,8 +76,8 @@ export interface OpenedReference {
 }
 
 /**
- * All known patterns of the member as of `member.attemptsVersion`: from memory, completed from the store. `enrolled` are the
- * enrolled references if the caller has opened them, else null.
+ * All known patterns of the member as of `member.attemptsVersion`, from memory and completed from the store. `enrolled` is
+ * null unless the caller has opened the enrolled references.
  */
 export async function knownPatterns(
   needs: Needs,
@@ -142,7 +142,7 @@ const fromReferences = (
   latestAt: 0,
 })
 
-/** Tested patterns since a known one, oldest first; those of an earlier generation are sealed for it and are left out. */
+/** Tested patterns since `latestAt`, oldest first, without those that do not open: they are sealed for an earlier generation. */
 async function testedSince(needs: Needs, context: AttemptContext, latestAt: number): Promise<Sketched[]> {
   const { who, member } = context
   const since = Math.max(0, latestAt - OVERLAP_MS)
@@ -168,7 +168,7 @@ function opened(
   return vault.open(who.organizationId, binding, sealed)
 }
 
-/** With the tested pattern as the latest one; the oldest tested one leaves if there are too many. */
+/** Adds a tested pattern as the latest. Drops the oldest tested one if there are too many. */
 function withTested(known: KnownPatterns, { id, at, authenticated, sketch }: Sketched): KnownPatterns {
   if (known.ids.includes(id)) return known
   const { ids, sketches, nReferences } = known

@@ -51,9 +51,9 @@ interface Kept extends CachedProfile {
 }
 
 /**
- * Caches the people of nominative accounts that this process has verified, the latest within `bytesMax` bytes. A cached
- * person may be out of date: a verdict on them counts only if the commit finds the member's `rowVersion` unchanged. A
- * member whose patterns are blocked is not cached, because the remaining time changes.
+ * Caches the people of nominative accounts that this process has verified, within `bytesMax` bytes. Drops the least recently
+ * used first. A cached person may be out of date: a verdict counts only if the commit finds the member's `rowVersion`
+ * unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
  */
 export function createPersonCache(bytesMax: number): PersonCache {
   const people = new Map<string, Kept>()
@@ -71,11 +71,11 @@ export function createPersonCache(bytesMax: number): PersonCache {
     recall(who) {
       const kept = find(who)
       if (kept === null) return null
-      // Least recently used first.
+      // A Map iterates in the order of insertion, so the least recently used comes first.
       const key = keyOf(who)
       people.delete(key)
       people.set(key, kept)
-      return opened(kept)
+      return parsed(kept)
     },
     profileOf(who, { id, generation, profileVersion }) {
       const kept = find(who)
@@ -90,7 +90,7 @@ export function createPersonCache(bytesMax: number): PersonCache {
       if (before?.memberId === member.id && before.rowVersion > member.rowVersion) return
       drop(key)
       if (account.type !== 'nominative' || member.patternsClosedForMs > 0) return
-      const kept = atRest(person)
+      const kept = serialized(person)
       if (sizeOf(kept) > bytesMax) return
       people.set(key, kept)
       held += sizeOf(kept)
@@ -104,14 +104,14 @@ export function createPersonCache(bytesMax: number): PersonCache {
   }
 }
 
-function atRest({ account, member, nth, template, references, hasAdaptive }: CachedPerson): Kept {
+function serialized({ account, member, nth, template, references, hasAdaptive }: CachedPerson): Kept {
   const { id: memberId, generation, profileVersion, rowVersion, habits } = member
   const text = JSON.stringify([account, { ...member, habits: '' }])
   return { text, habits, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
 }
 
-function opened({ text, habits, nth, template, references, hasAdaptive }: Kept): CachedPerson {
-  // Sound: `atRest` wrote the text from these types, and JSON keeps both: the database stores them as JSON too.
+function parsed({ text, habits, nth, template, references, hasAdaptive }: Kept): CachedPerson {
+  // Sound: `serialized` wrote the text from these types, and JSON preserves them: the database stores them as JSON too.
   const [account, member] = JSON.parse(text) as [Account, Member]
   return { account, member: { ...member, habits }, nth, template, references, hasAdaptive }
 }

@@ -11,17 +11,17 @@ export interface ReplayCheckNeeds {
   readonly now: () => number
 }
 
-/** An attempt's pattern compared with the replay index. */
+/** Result of comparing an attempt's pattern with the replay index. */
 export interface ReplayCheck {
   /** The index holds the pattern itself. */
   readonly seenBefore: boolean
-  /** `exact` of the marks that resemble this pattern's and were found to be of other typings. */
+  /** `exact` of the marks that resemble this pattern's mark but belong to other typings. */
   readonly cleared: readonly Uint8Array[]
 }
 
 export const NOT_SEEN: ReplayCheck = { seenBefore: false, cleared: [] }
 
-/** Checks an attempt that `record` refused as a replay against the patterns themselves. */
+/** `record` refused the attempt as a replay: compares its pattern with the patterns that have similar marks. */
 export async function checkReplay(
   needs: ReplayCheckNeeds,
   { who }: AttemptContext,
@@ -33,12 +33,12 @@ export async function checkReplay(
   return { seenBefore: mark === null, cleared: mark?.cleared ?? [] }
 }
 
-/** Among a million typings of the same words some 14 have marks that are alike. Comparing with one costs 0.1 ms. */
+/** Among a million typings of the same words about 14 have similar marks. One comparison costs 0.1 ms. */
 const COMPARED_MAX = 64
 
 /**
- * Compares a pattern with those that its mark resembles. Returns the mark with these cleared if it differs from each; null
- * if it repeats one of them, if one cannot be compared, or if there are more than `COMPARED_MAX`.
+ * Compares a pattern with the patterns that its mark resembles. Returns the mark with these cleared if the pattern differs
+ * from each; null if it repeats one of them, if one cannot be compared, or if there are none or more than `COMPARED_MAX`.
  */
 export async function clearedMark(
   needs: ReplayCheckNeeds,

@@ -34,16 +34,16 @@ export type VerifyFlow = (
   hints: LanguageHints,
 ) => Promise<VerifyAnswer>
 
-/** Rounds of concurrent commits of one member; past this many the store is taken for unhealthy. */
+/** Most rounds after concurrent commits of one member. More rounds mean that the store is unhealthy. */
 const ROUNDS_MAX = 50
 
 /**
  * Judges one attempt, a typing pattern or a security code: session and budgets, the reservation, the comparison, one
  * transaction with the record and the counters, what the profile learns, the answer. An attempt that is not open is
- * neither compared nor counted. Our choice: a code marks no session as authenticated, so it opens no finished profile to
- * further references.
+ * neither compared nor counted. Our choice: a security code does not authenticate the session for enrollment, so a complete
+ * profile takes no further references after it.
  *
- * Shapes from the body to the row: `AttemptInput` (bytes or code), `AttemptCall`, `AttemptContext`, `PatternReading`,
+ * Types from the request body to the row: `AttemptInput` (bytes or code), `AttemptCall`, `AttemptContext`, `PatternReading`,
  * `Comparison`, `Circumstances`, `ContextJudgement`, `Verdict`, `AttemptRecord`, the parameters of one SQL statement.
  */
 export function createVerify(needs: Needs): VerifyFlow {
@@ -64,8 +64,8 @@ export function createVerify(needs: Needs): VerifyFlow {
 
 /**
  * Decides on the member as read and commits; if the member changed meanwhile, reads and decides again. An attempt that is
- * no longer open releases its reservation and leaves no record. Throws a Refusal if the input cannot be compared, the
- * member is gone or its profile was replaced.
+ * no longer open releases its reservation and leaves no record. Throws a Refusal if the input cannot be compared, if the
+ * member is gone or limited, or if its profile was replaced.
  */
 async function judge(needs: Needs, opened: AttemptContext, input: AttemptInput): Promise<VerifyAnswer> {
   let context = opened
@@ -85,7 +85,10 @@ async function judge(needs: Needs, opened: AttemptContext, input: AttemptInput):
   throw new Refusal('degraded', 'too many attempts of this member at once: try again', 1)
 }
 
-/** Throws a Refusal, counted against the member's limit of invalid patterns, if the input is no pattern of this member. */
+/**
+ * Compares the input. If it is not a pattern of this member, releases the reservation, counts it against the member's limit
+ * of invalid patterns and throws a Refusal.
+ */
 async function comparedOrReleased(needs: Needs, context: AttemptContext, input: AttemptInput): Promise<Comparison> {
   const compared = await compare(needs, context, input)
   if (!(compared instanceof Refusal)) return compared
@@ -93,7 +96,7 @@ async function comparedOrReleased(needs: Needs, context: AttemptContext, input: 
   return refusingInvalid(needs.invalidPatterns, context.who.organizationId, context.member)(compared)
 }
 
-/** A new generation of the profile has ended the session; a limited member's patterns are not judged. Both throw. */
+/** Releases the reservation and throws if a new generation of the profile ended the session, or if the member is limited. */
 async function releaseIfWithdrawn(needs: Needs, opened: AttemptContext, context: AttemptContext): Promise<void> {
   const isReplaced = context.member.generation !== opened.member.generation
   const refusal = isReplaced ? sessionMissing() : patternsLimited(context.member)
