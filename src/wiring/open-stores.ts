@@ -174,7 +174,7 @@ export async function openStores(
       onSkew: (whose, skewMs, off) =>
         log.warn({ whose, skewMs }, off ? "a clock is off the database's" : "a clock agrees with the database's again"),
     })
-    const pingDatabase = clock.led(() => database.ping())
+    const pingDatabase = clock.setBy(() => database.ping())
     await untilHeard(pingDatabase)
     const redis =
       config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, (line) => log.info(line))

@@ -38,7 +38,7 @@ export interface People {
 export interface AccountFlows {
   /**
    * Creates an account, or a member of an existing shared one (`who.memberRef`). Idempotent: an existing account or member
-   * is unchanged. Refuses with `account-type` if the account has the other type, and with the quota refusals.
+   * is unchanged. Refuses an account of the other type with `account-type`, and a creation above a quota.
    */
   create(who: Designation, person: NewPerson): Promise<Created>
   members(who: Designation): Promise<People>
@@ -79,7 +79,7 @@ export function createAccountFlows(needs: Needs): AccountFlows {
         return { settings: change, move, newMember: newMember(needs, null) }
       })
       if (roster === null) throw userNotFound()
-      // A session is bound to a member's reference, and the reference has changed.
+      // A session is bound to a `member_ref`, which has changed.
       if (moved) await needs.sessions.endAll(organizationId, userRef, null)
       return peopleOf(needs, roster)
     },

@@ -15,7 +15,7 @@ export type PreferLanguage = (
   language: Language | null,
 ) => Promise<{ account: Account; member: Member }>
 
-/** Sets the language of a member's words to type, or clears it with null. It precedes every other language setting. */
+/** Sets the language of a member's words to type, or clears it with null. It has priority over every other language setting. */
 export function createPreferLanguage(needs: Needs): PreferLanguage {
   return async (who, language) => {
     const { account, member } = await findPerson(needs.accounts, who)

@@ -53,7 +53,7 @@ export interface SecurityCodeFlows {
   clear(who: Designation, token: string): Promise<void>
 }
 
-/** Rounds of concurrent changes of one code; past this many the store is taken for unhealthy. */
+/** Most rounds after concurrent changes of one code. More rounds mean that the store is unhealthy. */
 const ROUNDS_MAX = 10
 
 export function createSecurityCodeFlows(needs: Needs): SecurityCodeFlows {
@@ -137,7 +137,7 @@ async function change(
   throw new Refusal('degraded', 'too many changes of this code at once: try again', 1)
 }
 
-/** A code that is neither weak nor one of the two latest. With four digits, one pick in ten thousand would be. */
+/** A code that is neither weak nor one of the two latest. About two in ten thousand picks of four digits are one of those. */
 async function temporary(needs: Needs, holder: CodeHolder, stored: StoredCode) {
   const at = needs.now()
   const issue = afterIssue(stored.issued, at)

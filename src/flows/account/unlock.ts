@@ -12,7 +12,7 @@ interface Needs {
 
 interface UnlockFlows {
   show(who: Designation): Promise<{ account: Account; member: Member }>
-  /** Removes the locks of typing and code and clears all failures, a disabled code's included. Returns the cleared counters. */
+  /** Removes the locks of typing and code and clears all failures, also of a disabled code. Returns the cleared counters. */
   unlock(who: Designation): Promise<AttemptCounters>
 }
 

@@ -35,8 +35,8 @@ export interface AlertFlows {
   /** Null if not set. */
   channel(organizationId: string, channel: Channel): Promise<ShownChannel | null>
   /**
-   * Without `secret`, the stored one is kept. Refuses with `validation-failed` a forbidden host, and settings that do not
-   * fit their secret.
+   * Without `secret`, the stored secret is kept. Refuses a forbidden host, and settings that do not fit their secret, with
+   * `validation-failed`.
    */
   setChannel(organizationId: string, settings: ChannelSettings, secret: string | undefined): Promise<ShownChannel>
   /** Refuses with `nothing-found` if not set. */
@@ -113,7 +113,7 @@ function keptSecret(settings: ChannelSettings, before: StoredChannel | null): Ui
     return before?.secret ?? null
   if (settings.user === null || before.secret === null) return null
   if (settings.host === before.settings.host && settings.user === before.settings.user) return before.secret
-  throw new Refusal('validation-failed', 'password: give it again, host or user changed')
+  throw new Refusal('validation-failed', 'password: is needed again after a change of host or user')
 }
 
 function secretProblem(settings: ChannelSettings, secretSet: boolean): string | null {

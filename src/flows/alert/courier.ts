@@ -13,8 +13,8 @@ export interface Message {
 
 /** Outcomes of a try. None quotes the receiver's reply. */
 export const OUTCOMES = {
-  delivered: 'it was taken',
-  sent: 'it was sent; UDP confirms no arrival',
+  delivered: 'the receiver accepted it',
+  sent: 'UDP does not confirm its arrival',
   'not-allowed': 'this deployment does not allow alerts to the host',
   'name-unknown': 'the host name has no address',
   unreachable: 'no connection could be made',
@@ -22,8 +22,8 @@ export const OUTCOMES = {
   'tls-failed': 'no trusted TLS connection could be made',
   'login-refused': 'user or password were refused',
   refused: 'the message was refused',
-  busy: 'the other side cannot take it now',
-  'not-understood': 'the other side does not speak the protocol',
+  busy: 'the receiver cannot accept it now',
+  'not-understood': 'the receiver does not speak the protocol',
 } as const
 export type DeliveryOutcome = keyof typeof OUTCOMES
 

@@ -20,7 +20,7 @@ const LOOK_AGAIN_MS = SECOND
 const CHANNEL_WAIT_MAX_MS = 30 * SECOND
 const REFUSED_WAIT_MS = 30 * SECOND
 const REFUSALS_MAX = 6
-/** An older alert is useless. */
+/** Age after which an alert is not tried again. */
 const GIVEN_UP_MS = 24 * 3600 * SECOND
 
 interface Deliveries {
@@ -69,7 +69,7 @@ async function deliver(needs: Needs, claimed: ClaimedDelivery): Promise<boolean>
   return isDelivered(outcome)
 }
 
-/** State of a delivery after a try. A refusal delays this message alone, any other failure its whole channel. */
+/** State of a delivery after a try. A refusal delays only this message; any other failure delays its whole channel. */
 function nextAfter(
   { queuedAt, refusals, failures }: Pick<Delivery, 'queuedAt' | 'refusals' | 'failures'>,
   outcome: DeliveryOutcome,

@@ -15,7 +15,7 @@ export interface Outages {
 /** Outages kept while a store flaps; further ones are dropped. */
 const WAITING_MAX = 100
 
-/** Keeps this process's outages in memory until the stores are back. A process that dies before that loses them. */
+/** Keeps this process's outages in memory until the stores are back. They are lost if the process ends before that. */
 export function createOutages({ notifications, now }: Needs): Outages {
   let beganAt: number | null = null
   const over: { readonly beganAt: number; readonly endedAt: number }[] = []

@@ -14,11 +14,11 @@ interface Needs {
 }
 
 export interface ExportFlows {
-  /** Queues an export and returns its archive's id. Refuses with `rate-limited` if ten are waiting. */
+  /** Queues an export and returns its archive's id. Refuses with `rate-limited` while ten are waiting. */
   ask(organizationId: string, kind: ExportKind, window: TimeWindow): Promise<string>
   /** Newest first. */
   list(organizationId: string): Promise<ExportArchive[]>
-  /** The zip. Refuses with `nothing-found` if it is absent or not ready, with `rate-limited` during other downloads. */
+  /** The zip file. Refuses with `nothing-found` if it is absent or not ready, with `rate-limited` during two other downloads. */
   download(organizationId: string, id: string): Promise<{ bytes: Uint8Array; kind: ExportKind }>
 }
 
@@ -34,7 +34,7 @@ export function createExportFlows(needs: Needs): ExportFlows {
       const archive = { id: needs.newId(), kind, window, createdAt: at, expiresAt: at + EXPORT_KEPT_MS }
       if (!(await needs.exports.add(organizationId, archive, WAITING_MAX)))
         throw new Refusal('rate-limited', `${WAITING_MAX} exports of this organization are waiting already`, 60)
-      // If this fails, the job that looks for abandoned exports finds it.
+      // If this fails, the job that looks for abandoned exports finds the archive.
       await needs.jobs.send('export-log', { organization: organizationId, archive: archive.id }).catch(() => {})
       return archive.id
     },
@@ -65,7 +65,7 @@ async function whole({ exports, vault, now }: Needs, organizationId: string, id:
     filled += piece.length
     n += 1
   }
-  // Deleted while it was being read.
+  // The archive was deleted during the read.
   if (filled !== found.size) throw notReady()
   return { bytes, kind: found.kind }
 }

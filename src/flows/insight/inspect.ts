@@ -23,9 +23,9 @@ interface Needs {
 /** A trace, or why there is none. */
 interface AttemptTrace {
   readonly attempt: LoggedAttempt
-  /** Null for a security code, and if patterns it was scored with are deleted: the score cannot be reproduced then. */
+  /** Null for a security code, and if a pattern of the comparison was deleted: the score cannot be reproduced then. */
   readonly trace: Trace | null
-  /** Patterns deleted since the attempt. */
+  /** Number of references deleted since the attempt. */
   readonly nMissing: number
   /** The current scorer reproduces the recorded score bit for bit; null without a trace. */
   readonly reproduced: boolean | null
@@ -100,7 +100,7 @@ export function indicatorsOf({
   ]
 }
 
-/** Share of the times that repeat a known pattern with edits, and the id of that pattern. */
+/** Share of the pattern's times that repeat a known pattern with edits, and the id of the known pattern. */
 const copySignal = (copyOf: AttemptFacts['copyOf']): Signal => ({
   signal: 'copy_of',
   value: copyOf === null ? null : copyOf.repeated / copyOf.compared,

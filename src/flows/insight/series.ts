@@ -7,7 +7,7 @@ interface Needs {
   readonly statistics: StatisticsStore
 }
 
-/** Attempts of a bucket or of a facet's value. A mean of nothing is null. */
+/** Attempts of a bucket or of a facet's value. A mean over no attempts is null. */
 export interface Counted {
   readonly n: number
   readonly nAuthenticated: number
@@ -38,7 +38,7 @@ export interface Series {
   ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
   /** By hour of the day and by day of the week (0 is Monday), UTC. */
   habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[] }>
-  /** Score bands of an indicator, and the values that it saw. */
+  /** Attempts by score band of an indicator, and by the values that the indicator read. */
   indicator(
     organizationId: string,
     indicator: Indicator,
@@ -47,7 +47,7 @@ export interface Series {
 }
 
 /** Facets that are counted for an indicator in addition to its score. */
-const SEEN_BY: Readonly<Record<Indicator, readonly string[]>> = {
+const READ_BY: Readonly<Record<Indicator, readonly string[]>> = {
   biometric: ['method'],
   bot: ['reason'],
   network: ['asn', 'anonymizer'],
@@ -97,13 +97,12 @@ export function createSeries({ statistics }: Needs): Series {
 
     async habits(organizationId, window) {
       const tallies = await statistics.tallies(organizationId, 'all', window, 'hour')
-      const where = (at: number) => new Date(at)
       return {
         hours: Array.from({ length: 24 }, (_, hour) =>
-          countedOf(tallies.filter(({ at }) => where(at).getUTCHours() === hour)),
+          countedOf(tallies.filter(({ at }) => new Date(at).getUTCHours() === hour)),
         ),
         days: Array.from({ length: 7 }, (_, day) =>
-          countedOf(tallies.filter(({ at }) => (where(at).getUTCDay() + 6) % 7 === day)),
+          countedOf(tallies.filter(({ at }) => (new Date(at).getUTCDay() + 6) % 7 === day)),
         ),
       }
     },
@@ -111,7 +110,7 @@ export function createSeries({ statistics }: Needs): Series {
     async indicator(organizationId, indicator, window) {
       const [bands, ...values] = await Promise.all([
         by(organizationId, bandFacet(indicator), window),
-        ...SEEN_BY[indicator].map(async (signal) =>
+        ...READ_BY[indicator].map(async (signal) =>
           (await by(organizationId, signal, window)).slice(0, VALUES_MAX).map((one) => ({ signal, ...one })),
         ),
       ])

@@ -5,7 +5,7 @@ interface Needs {
   readonly now: () => number
 }
 
-/** The part of an answered request that usage needs. */
+/** The part of an answered request that is metered. */
 interface MeteredRequest {
   readonly requestId: string
   readonly api: string
@@ -31,7 +31,7 @@ const LOGGED_MAX = 5000
 
 /**
  * Counts requests by organization, UTC day and class, and logs those that leave no other record. Our choice: a successful
- * bootstrap, enrollment or verify is not logged. A process that dies loses the requests since the last flush.
+ * bootstrap, enrollment or verify is not logged. A crash loses the requests since the last flush.
  */
 export function createUsageMeter({ usage, now }: Needs): UsageMeter {
   let counts = new Map<string, RequestCount>()

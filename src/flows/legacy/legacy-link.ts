@@ -33,13 +33,13 @@ interface Needs {
 /** The profile after a call, and its new reference; `patternId` is null if the profile took none. */
 type Linked = Omit<Enrolled, 'words' | 'update'>
 
-/** `token` null: the call has no session, and a complete profile takes no pattern from it. */
+/** If `token` is null, the call has no session, and a complete profile takes no pattern from it. */
 export interface LegacyLinkFlows {
   /** Enrolls the pattern in this body. */
   link(who: Designation, token: string | null, body: Uint8Array): Promise<Linked>
   /**
-   * Makes a pattern that an earlier attempt of the same member tested a reference, with the same id. Refuses a pattern
-   * that was judged a bot's or a replay. Idempotent.
+   * Makes a reference, with the same id, from a pattern that an earlier attempt of the same member tested. Refuses a
+   * pattern that was judged a bot's or a replay. Idempotent.
    */
   linkTested(who: Designation, token: string | null, patternId: string): Promise<Linked>
 }
@@ -72,7 +72,7 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       const admitted = await admission(given, token)
       const { who, member } = admitted
       if (await isReference(admitted, patternId)) {
-        // Read again: a concurrent call may have stored it since.
+        // Read again, because a concurrent call may have stored the reference since.
         const now = await findPerson(needs.accounts, who)
         return { ...profileView(now.member, needs.targets, needs.now()), ...now, patternId, warnings: null }
       }
@@ -84,7 +84,7 @@ export function createLegacyLink(needs: Needs): LegacyLinkFlows {
       if (mode === undefined) throw notTested()
       const candidate = { id: patternId, sample, mode, warnings: null, replayMark: null, body: NO_BODY }
       const linked = await admit(needs, admitted, candidate)
-      // A concurrent call may have stored it.
+      // A concurrent call may have stored the reference.
       return linked.patternId === null && (await isReference(admitted, patternId)) ? { ...linked, patternId } : linked
     },
   }
@@ -100,7 +100,7 @@ const UNFIT = {
 
 const notTested = () => new Refusal('pattern-not-found', 'no attempt of this member tested a pattern of this id')
 
-/** Generations that are tried, newest first: 5 ms at 0.1 ms each. */
+/** Most generations tried, newest first: 5 ms at 0.1 ms each. */
 const GENERATIONS_TRIED_MAX = 50
 
 /**

@@ -46,7 +46,7 @@ export type LegacyAnswer = VerifyAnswer & {
 
 export type LegacyVerifyFlow = (call: LegacyCall) => Promise<LegacyAnswer>
 
-/** A session that ends during an attempt is replaced; past this many the store is taken for unhealthy. */
+/** A session that ends during an attempt is replaced. More replacements mean that the store is unhealthy. */
 const SESSIONS_TRIED_MAX = 5
 
 /**
@@ -77,7 +77,7 @@ interface Person {
 }
 
 async function personOf(needs: Needs, who: Designation, creates: boolean): Promise<Person> {
-  // Our choice: creates users, but no further members of a shared account.
+  // Our choice: a call creates users, but no further members of a shared account.
   if (creates && (await needs.accounts.find(who.organizationId, who.userRef, who.memberRef)) === null) {
     await needs.create(who, { type: 'nominative', displayName: null, withCode: false })
   }

@@ -5,7 +5,7 @@ import { coreWords, LANGUAGES, type Language } from '../../domain/typing-words.j
 /** Must never change: every id of a core word derives from it. */
 const NAMESPACE = Buffer.from('5f0c6e0f3b8a4f6c9d41a7c2e85b1d30', 'hex')
 
-/** The id of a core word, the same on every installation: a UUID of version 5 (RFC 9562, 5.5) of language and word. */
+/** The id of a core word: a UUID of version 5 (RFC 9562, 5.5) of language and word, the same on every installation. */
 export function coreWordId(language: Language, word: string): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(`${language}:${word}`).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
@@ -26,6 +26,6 @@ const CORE: ReadonlyMap<string, TypingWord> = new Map(
 /** Null if no core word has this id. */
 export const coreWordOf = (id: string): TypingWord | null => CORE.get(id) ?? null
 
-/** All core words, enabled, of one language; null: of every language. */
+/** All core words of a language, or of every language with null; all are enabled. */
 export const coreTypingWords = (language: Language | null): TypingWord[] =>
   [...CORE.values()].filter((word) => language === null || word.language === language)

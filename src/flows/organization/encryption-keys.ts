@@ -17,14 +17,14 @@ export interface KeyUse {
 }
 
 export interface Rotation {
-  /** Id of the present key, which wraps. */
+  /** Id of the present key, which wraps the data keys. */
   readonly keyId: string
   readonly rewrapped: number
   /** Organizations already under the present key, before this rotation or by a concurrent one. */
   readonly alreadyCurrent: number
   /** Organizations still under another key: wrapped there during the rotation, or unreadable. */
   readonly left: number
-  /** Organizations whose data key was altered: it does not open although its encryption key is held. */
+  /** Ids of organizations whose data key was altered: it does not open although its encryption key is held. */
   readonly unreadable: readonly string[]
   /** Ids of the keys removed from the ring. */
   readonly dropped: readonly string[]
@@ -34,8 +34,8 @@ interface EncryptionKeyFlows {
   /** The present key first, then the other held keys, then the missing keys. */
   status(): Promise<KeyUse[]>
   /**
-   * Wraps every data key under the present key; a ring that stores its keys itself makes a new present key first. A kill
-   * at any point leaves everything readable, and the next run continues. Throws if a key is missing, before any change.
+   * Wraps every data key under the present key. A ring that stores its keys itself first makes a new present key. A kill at
+   * any point leaves everything readable, and the next run continues. Throws before any change if a key is missing.
    */
   rotate(onProgress: (rewrapped: number) => void): Promise<Rotation>
 }
@@ -86,7 +86,7 @@ async function rewrapAll(needs: Needs, onProgress: (rewrapped: number) => void) 
   }
 }
 
-/** Compare and swap: the wrapping of a faster concurrent rotation stays. */
+/** Compares and swaps, so the wrapping of a faster concurrent rotation stays. */
 async function rewrapOne(needs: Needs, { organizationId, wrapped }: WrappedKey) {
   const { keyWrap, wrappedKeys } = needs
   let dataKey: Uint8Array

@@ -11,13 +11,13 @@ interface Needs {
   readonly monotonicMs: () => number
 }
 
-/** Counts one request of the key. Refuses it with `over-rate`, uncounted, if the key exceeds its rate. */
+/** Counts one request of the key. If the key exceeds its rate, refuses the request with `over-rate` and does not count it. */
 export type SpendRate = (holder: Pick<KeyHolder, 'organizationId' | 'keyId' | 'rate'>) => void
 
 /** A process reports its admitted requests this often, or once they are an eighth of the burst. */
 const REPORT_MS = 100
 const REPORT_SHARE = 1 / 8
-/** Keys in memory; the oldest is dropped, and begins again from the shared account. */
+/** Most keys in memory. The oldest is dropped; its next request starts from the shared account. */
 const KEYS_MAX = 10_000
 
 /** A key's account in this process. */
@@ -31,9 +31,9 @@ interface Account {
 
 /**
  * The generic cell rate algorithm in each process, without a round trip per request: admitted requests are reported to the
- * shared account afterwards. So each process may admit `max(burst / 8, rate / 10)` requests, and those during a round trip,
- * that the others do not know of; the overshoot is deducted from later allowance. While the shared account is unreachable,
- * each process counts alone.
+ * shared account afterwards. So each process may admit `max(burst / 8, rate / 10)` requests that the others have not
+ * counted yet, and those during a round trip; the overshoot is deducted from later allowance. While the shared account is
+ * unreachable, each process counts only its own requests.
  */
 export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): SpendRate {
   const known = new Map<string, Account>()
@@ -59,7 +59,7 @@ export function createKeyRates({ rate: usual, accounts, monotonicMs }: Needs): S
       const aheadMs = await to.spend(organizationId, keyId, spentMs)
       account.spentUntil = monotonicMs() + aheadMs + account.unreportedMs
     } catch {
-      // Reported with the next. An unreachable store degrades the whole service anyway.
+      // Reported with the next requests. An unreachable store degrades the whole service anyway.
       account.unreportedMs += spentMs
     } finally {
       account.reporting = false

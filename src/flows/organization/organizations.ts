@@ -27,16 +27,16 @@ interface IssuedKey {
 }
 
 export interface OrganizationFlows {
-  /** Throws if this process lacks an existing organization's encryption key: its own key is then the wrong one. */
+  /** Throws if this process lacks an existing organization's encryption key: then it is configured with the wrong key. */
   create(name: string): Promise<{ id: string }>
   list(): Promise<Organization[]>
   /** Quotas and their use; null for an unknown organization. */
   license(organizationId: string): Promise<License | null>
-  /** Changes the given quotas only; creations obey them at once. Null for an unknown organization. */
+  /** Changes the given quotas only; they apply to creations at once. Null for an unknown organization. */
   setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<License | null>
   /** Replaces the list of origins; false for an unknown organization. Effective everywhere within a second. */
   setRedirectOrigins(organizationId: string, origins: readonly string[]): Promise<boolean>
-  /** Sets the rate of each key; null: the deployment's default. False for an unknown organization. Effective within a second. */
+  /** Sets the rate of each key; null sets the deployment's default. False for an unknown organization. Effective within a second. */
   setKeyRate(organizationId: string, rate: KeyRate | null): Promise<boolean>
   /** Stores the hash of `apikey`, by default a new one. `expiresAt` is epoch ms; without it the key does not expire. */
   issueKey(
@@ -46,7 +46,7 @@ export interface OrganizationFlows {
     apikey?: string,
     expiresAt?: number | null,
   ): Promise<IssuedKey>
-  /** Deletes everything of it, its data key included. Interrupted, it can be called again. False for an unknown organization. */
+  /** Deletes the organization with all its data and its data key. Can be repeated after an interruption. False if unknown. */
   delete(organizationId: string): Promise<boolean>
   /** False for an unknown organization. */
   rename(organizationId: string, name: string): Promise<boolean>

@@ -39,7 +39,7 @@ interface Simulation {
 /** A change is effective at once in this process, and within a second in the others. */
 export interface PolicyFlows {
   list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
-  /** Like every method with an id, refuses an unknown one with `nothing-found`; changes refuse an archived policy too. */
+  /** Every method with an id refuses an unknown policy with `nothing-found`; changes also refuse an archived policy. */
   find(organizationId: string, id: string): Promise<PolicyRecord>
   default(organizationId: string): Promise<PolicyRecord>
   create(organizationId: string, content: PolicyContent): Promise<PolicyRecord>
@@ -48,15 +48,15 @@ export interface PolicyFlows {
   archive(organizationId: string, id: string): Promise<PolicyRecord>
   makeDefault(organizationId: string, id: string): Promise<PolicyRecord>
   setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord>
-  /** Judges recorded attempts of the window again, also by an archived policy. */
+  /** Judges recorded attempts of the window again. The policy may be archived. */
   simulate(organizationId: string, id: string, window: TimeWindow): Promise<Simulation>
-  /** Verdicts of the policy as a shadow (`to`), and the decisions of the active policies (`from`). */
+  /** Compares the decisions of the active policies (`from`) with this policy's verdicts as a shadow (`to`). */
   shadowed(organizationId: string, id: string, window: TimeWindow): Promise<readonly Transition[]>
 }
 
-/** Attempts judged again in one call: some 2 s of reading, 20 ms of judging. */
+/** Most attempts judged again in one call: about 2 s of reading and 20 ms of judging. */
 const ATTEMPTS_MAX = 20_000
-/** 2 MB of facts in one statement. */
+/** Attempts per statement, 2 MB of facts. */
 const PAGE = 1000
 const USERS_MAX = 200
 const STRICTNESS: Record<RecommendedAction, number> = { auth: 0, challenge: 1, block: 2 }

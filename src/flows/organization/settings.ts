@@ -11,7 +11,7 @@ import { createTtlCache } from '../process/ttl-cache.js'
 /** Settings of an organization that every call needs. */
 export interface Settings {
   readonly organization: Organization
-  /** The policy that decides: the default, or, after `settingsFor`, the one of the account's groups. */
+  /** The active policy: the default, or after `settingsFor` the policy of the account's groups. */
   readonly policy: StoredPolicy
   /** Policies with groups, oldest first. */
   readonly assigned: readonly PolicyRecord[]
@@ -38,7 +38,7 @@ export interface SettingsMemory {
 
 /** A changed setting is effective everywhere within this time. */
 const KEPT_MS = 1000
-/** Organizations with own words whose pools are cached: half a megabyte for 7 x 1,000 own words. */
+/** Most organizations with own words whose pools are cached: half a megabyte each for 7 x 1,000 own words. */
 const WORDS_ENTRIES_MAX = 200
 
 /** Reads organizations' settings and caches them for a second; caches their words until they change. */
@@ -79,7 +79,7 @@ function createWordsCache(typingWords: Needs['typingWords']): (organization: Org
     if (wordsVersion === 0) return CORE_POOLS
     const known = kept.get(id)
     if (known?.version === wordsVersion) return known.pools
-    // Read after the version, so at least as new. A change in between only costs one more read.
+    // The words are read after the version, so they are at least as new. A change in between only costs one more read.
     const pools = wordPools(await typingWords.list(id, null))
     kept.delete(id)
     kept.set(id, { version: wordsVersion, pools })

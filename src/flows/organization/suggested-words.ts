@@ -15,9 +15,9 @@ export interface SuggestedWords {
 }
 
 /**
- * Words for the typing widget, out of those the organization has enabled; `seed` varies them from call to call. They
- * depend on the person's reference, which is known before the account exists, so the words of the first pattern suit the
- * later ones.
+ * Words for the typing widget, from those that the organization has enabled; `seed` varies them from call to call. They
+ * depend on the person's `member_ref`, which is known before the account exists, so the words of the first pattern suit
+ * the later ones.
  */
 export function suggestedWords(
   { organization, words }: Pick<Settings, 'organization' | 'words'>,

@@ -3,14 +3,14 @@ export interface Clock {
   /** Epoch ms by the database's clock, so that a jump of this machine's clock changes no lock. */
   now(): number
   /** Wraps a ping of the database, whose reply (epoch ms) sets this clock. */
-  led(ping: () => Promise<number>): () => Promise<void>
+  setBy(ping: () => Promise<number>): () => Promise<void>
   /** Wraps a ping of another store, whose clocks (epoch ms) are only compared. */
   compared(name: string, ping: () => Promise<readonly number[]>): () => Promise<void>
   /** Largest clock skew, ms. */
   skewMs(): number
   /** A message if a clock's skew exceeds a minute; else null. */
   skewed(): string | null
-  /** The same, of this machine's clock alone. */
+  /** The same for this machine's clock only. */
   skewedHere(): string | null
 }
 
@@ -24,21 +24,21 @@ interface Needs {
 
 const ALERT_MS = 5_000
 const NOK_MS = 60_000
-/** A ping's reply only bounds the time: if the bounds move back by less than this, the clock stands still. */
+/** A ping's reply only bounds the time. If the bounds move back by less than this, the clock stands still. */
 const STANDS_STILL_MS = 2_000
 const HERE = 'this machine'
 
 /**
  * The database's clock, advanced by the monotonic clock between pings. The database reads its clock at some moment between
  * request and reply, which bounds the offset of the two clocks; an offset within the bounds is kept. So all processes on
- * one database share one time, whatever their machines' clocks show. Until the first ping it is this machine's time.
+ * one database share one time, independent of their machines' clocks. Before the first ping it is this machine's time.
  */
 export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
-  let apartMs: number | null = null
+  let offsetMs: number | null = null
   let last = 0
   const skews = new Map<string, number>()
 
-  const untouched = () => (apartMs === null ? wallMs() : monotonicMs() + apartMs)
+  const unclamped = () => (offsetMs === null ? wallMs() : monotonicMs() + offsetMs)
   function note(whose: string, skewMs: number): void {
     const before = skews.get(whose) ?? 0
     skews.set(whose, skewMs)
@@ -50,22 +50,22 @@ export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
 
   return {
     now() {
-      const now = Math.floor(untouched())
+      const now = Math.floor(unclamped())
       if (now < last && last - now < STANDS_STILL_MS) return last
       last = now
       return now
     },
-    led: (ping) => async () => {
+    setBy: (ping) => async () => {
       const [askedAt, wallAskedAt] = [monotonicMs(), wallMs()]
       const said = await ping()
       const [least, most] = [said - monotonicMs(), said - askedAt]
-      apartMs = apartMs === null ? (least + most) / 2 : Math.min(Math.max(apartMs, least), most)
+      offsetMs = offsetMs === null ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most)
       note(HERE, outside(said, wallAskedAt, wallMs()))
     },
     compared: (name, ping) => async () => {
-      const askedAt = untouched()
+      const askedAt = unclamped()
       const said = await ping()
-      const heardAt = untouched()
+      const heardAt = unclamped()
       note(`the machine of ${name}`, Math.max(0, ...said.map((one) => outside(one, askedAt, heardAt))))
     },
     skewMs: () => furthest()[1],

@@ -1,11 +1,11 @@
-/** Something whose loss degrades the service. */
+/** A dependency whose loss degrades the service. */
 export interface Check {
   readonly name: string
   readonly ping: () => Promise<void>
 }
 
 export interface Health {
-  /** Null when healthy, else what is out of reach. Reads a flag. While it is not called, pings are rarer. */
+  /** Null when healthy, else the reason. Does not wait for a ping. While it is not called, pings are rarer. */
   degraded(): string | null
   /** Calls `onChange` with every later change. */
   listen(onChange: (degraded: string | null) => void): void
@@ -26,8 +26,8 @@ const LOST_AFTER = 2
 const PING_MAX_MS = 400
 
 /**
- * Pings every store periodically and keeps the outcome: often while callers ask for it or a store does not answer.
- * `onChange` is called with every change. `wrong` says after each ping what else is wrong; null: nothing.
+ * Pings every store periodically and keeps the outcome. Pings are frequent while callers ask for the outcome or a store
+ * does not answer. `onChange` is called with every change. After each ping `wrong` returns another reason, or null.
  */
 export function watchHealth(
   checks: readonly Check[],

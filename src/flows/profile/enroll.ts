@@ -45,7 +45,7 @@ interface Needs {
   readonly newId: () => string
   readonly now: () => number
   readonly randomSeed: () => number
-  /** `reject` refuses a replayed pattern; `flag` lets it through. */
+  /** `reject` refuses a replayed pattern; `flag` stores it. */
   readonly replay: 'reject' | 'flag'
 }
 
@@ -81,7 +81,7 @@ export function createEnroll(needs: Needs): EnrollFlow {
   }
 }
 
-/** Reads a pattern of this member. Refuses an invalid pattern, one that names another member, and a bot's. */
+/** Reads a pattern of this member. Refuses an invalid pattern, one that names another member, and one typed by a bot. */
 export async function readPattern(
   needs: Pick<Needs, 'vault' | 'scoring'>,
   who: Designation,
@@ -184,7 +184,7 @@ async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candid
   }
 }
 
-/** Runs the RESET that this session's bootstrap has reported. One of several concurrent calls runs it. */
+/** Runs the RESET that this session's bootstrap has reported. Only one of several concurrent calls runs it. */
 async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
   // Sessions end first: if that fails, nothing is reset and the call can be repeated.
   await needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef, session.sha256)
@@ -193,7 +193,7 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
   return reset.member
 }
 
-/** Why nothing was written, as a refusal. */
+/** The refusal of a pattern that was not written. */
 export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' | 'closed' }>): Refusal {
   if (outcome === 'replay') return new Refusal('replay-detected', 'this typing has been seen before')
   if (outcome === 'link-ended') return linkUnknown()
@@ -203,7 +203,7 @@ export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' |
 type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & ReplayCheckNeeds
 type Place = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
 
-/** Rounds of comparison with similar patterns of concurrent calls; past this many the pattern counts as a replay. */
+/** Most rounds of comparison with similar patterns of concurrent calls; after that the pattern counts as a replay. */
 const LOOKS_MAX = 5
 
 /**

@@ -47,9 +47,9 @@ interface LinkPage extends LinkProgress {
 }
 
 interface LinkStep extends LinkProgress {
-  /** This pattern completed the link, which no longer exists. */
+  /** This pattern completed the profile and ended the link. */
   readonly completed: boolean
-  /** The browser's next address; null: none. */
+  /** The browser's next address; null if none. */
   readonly redirectTo: string | null
   readonly words: SuggestedWords
   /** Warnings about the pattern; null if none. */
@@ -57,11 +57,11 @@ interface LinkStep extends LinkProgress {
 }
 
 export interface LinkPageFlows {
-  /** Changes nothing. Refuses with `link-unknown` every key that is not a live link's. */
+  /** Changes nothing. Refuses a key of no live link with `link-unknown`. */
   open(key: string, hints: LanguageHints): Promise<LinkPage>
   /**
-   * Stores one typing pattern that was sent by the link. The pattern that completes the profile ends the link in the same
-   * transaction, so that one of several concurrent ones does. Then a reset takes effect and ends the user's sessions.
+   * Stores one typing pattern that was sent through the link. The pattern that completes the profile ends the link in the
+   * same transaction, so only one of several concurrent patterns does. Then a reset takes effect and ends the user's sessions.
    */
   step(key: string, body: Uint8Array, hints: LanguageHints): Promise<LinkStep>
 }
@@ -88,7 +88,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const { completed, after, warnings } = await stored(needs, before, body).catch(refuseInvalid)
       const progress = progressOf(needs, link, after)
       return {
-        // The references that a reset has collected are the profile now.
+        // The references that the reset has collected are now the profile.
         ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
         completed,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,

@@ -22,7 +22,7 @@ interface Needs {
 }
 
 interface LinkWishes {
-  /** From `redirectUri` of the domain; null: the page says that it is done. */
+  /** Valid by `redirectUri`; null if the page only shows that it is done. */
   readonly redirectUri: string | null
   readonly validityS: number
 }
@@ -30,7 +30,7 @@ interface LinkWishes {
 export interface ProfileLinkFlows {
   /**
    * Makes a link and returns its key, which is not stored. Ends the user's older link of the same kind. `create-profile`
-   * creates an absent person. Refuses with `profile-complete` if nothing is left for the link to do.
+   * creates an absent person. Refuses with `profile-complete` if the link would have nothing to do.
    */
   make(who: Designation, kind: LinkKind, wishes: LinkWishes): Promise<{ readonly key: string }>
   /** Ends the links of a person; of all members of a shared account if none is named. */
@@ -57,7 +57,7 @@ export function createProfileLinkFlows(needs: Needs): ProfileLinkFlows {
     async revoke(who) {
       const { member } = await findAccount(needs.accounts, who)
       if (member === null && who.memberRef !== null) throw memberNotFound()
-      const members = member === null ? await everybody(needs, who) : [member]
+      const members = member === null ? await allMembers(needs, who) : [member]
       await needs.profileLinks.revoke(
         who.organizationId,
         members.map(({ id }) => id),
@@ -78,5 +78,5 @@ async function createdPerson(needs: Needs, who: Designation): Promise<{ account:
   return { account, member }
 }
 
-const everybody = async ({ accounts }: Needs, { organizationId, userRef }: Designation): Promise<readonly Member[]> =>
+const allMembers = async ({ accounts }: Needs, { organizationId, userRef }: Designation): Promise<readonly Member[]> =>
   (await accounts.roster(organizationId, userRef))?.members ?? []

@@ -52,13 +52,13 @@ export interface TryFlows {
   forget(key: string): Promise<void>
 }
 
-/** Visitors' accounts per process; the oldest is deleted first. No measurement behind it. */
+/** Most visitors' accounts per process; the oldest is deleted first. Not based on a measurement. */
 const PEOPLE_MAX = 100
 
 export function createTryIt(needs: Needs): TryFlows {
   const kept: Designation[] = []
 
-  async function whose(key: string): Promise<Designation> {
+  async function visitorOf(key: string): Promise<Designation> {
     const organizationId = await needs.demoOrganizationId()
     if (organizationId === null) throw new Refusal('user-not-found', 'there is no demo organization')
     return { organizationId, userRef: `try-${sha256Hex(key).slice(0, 24)}`, memberRef: null }
@@ -67,7 +67,7 @@ export function createTryIt(needs: Needs): TryFlows {
   return {
     async begin(hints) {
       const key = needs.newToken()
-      const who = await whose(key)
+      const who = await visitorOf(key)
       await needs.accounts.create(who, { type: 'nominative', displayName: 'Somebody who tries', withCode: false })
       kept.push(who)
       const oldest = kept.length > PEOPLE_MAX ? kept.shift() : undefined
@@ -77,7 +77,7 @@ export function createTryIt(needs: Needs): TryFlows {
     },
 
     async enroll(key, body, hints) {
-      const who = await whose(key)
+      const who = await visitorOf(key)
       const { sessionToken } = await needs.bootstrap(who, null, hints)
       const { nPatternsRef, targetRefPatterns, words } = await needs.enroll(who, sessionToken, body, hints)
       const enrolled = nPatternsRef >= targetRefPatterns
@@ -85,7 +85,7 @@ export function createTryIt(needs: Needs): TryFlows {
     },
 
     async verify(key, body, hints) {
-      const who = await whose(key)
+      const who = await visitorOf(key)
       const begun = await needs.bootstrap(who, null, hints)
       const answer = await needs.verify(who, begun.sessionToken, { kind: 'pattern', body }, hints)
       const { authentication, next } = answer
@@ -100,7 +100,7 @@ export function createTryIt(needs: Needs): TryFlows {
     },
 
     async forget(key) {
-      await removed(needs, await whose(key))
+      await removed(needs, await visitorOf(key))
     },
   }
 }

@@ -24,7 +24,7 @@ interface Needs {
 }
 
 export interface UserActionFlows {
-  /** Carries out the action and returns its record. Recorded before and after, so that no action lacks a trace. */
+  /** Carries out the action and returns its record. It is recorded before and after, so every action leaves a trace. */
   perform(who: Designation, action: UserAction, by: ActedBy): Promise<UserActionEntry>
   /** Newest first; refuses an unknown user. */
   actions(who: Designation, paging: Paging): Promise<{ entries: UserActionEntry[]; count: number }>

@@ -14,9 +14,9 @@ const API_KEY = /^ks_[A-Za-z0-9_-]{43}$/
 const KEPT_MS = 800
 
 /**
- * The holder of an `apikey` header; null for a missing, unknown or revoked key. Refuses with `over-rate` a key that
- * exceeds its rate. Known and unknown hashes are cached for `KEPT_MS`. Look-up is by SHA-256, so no secret is compared
- * byte by byte.
+ * The holder of an `apikey` header; null for a missing, unknown or revoked key. Refuses a key that exceeds its rate with
+ * `over-rate`. Known and unknown hashes are cached for `KEPT_MS`. Look-up is by SHA-256, so no secret is compared byte by
+ * byte.
  */
 export function createAuthenticate({
   apiKeys,

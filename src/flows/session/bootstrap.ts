@@ -31,7 +31,7 @@ export interface AccountState extends ProfileView {
 }
 
 export interface Bootstrap {
-  /** Null: no such account yet. `member` null although the call names one: no such member yet. */
+  /** Null if the account does not exist yet. Its `member` is null if the named member does not exist yet. */
   readonly state: AccountState | null
   /** The person does not exist yet; the session can create and enroll them. */
   readonly unknown: boolean
@@ -83,7 +83,7 @@ export function createBootstrap(needs: Needs): BootstrapFlow {
   }
 }
 
-/** Reports a lock at bootstrap, before the user types in vain. */
+/** Reports a lock at bootstrap, before the user types. */
 function nextOf(needs: Needs, state: { member: Member; settings: Settings; used: SessionUse }): AttemptWindow | null {
   if (!canVerify(profileView(state.member, needs.targets, needs.now()).biometricStatus)) return null
   const window = attemptWindow(modeInputs(needs, state))

@@ -15,9 +15,9 @@ interface ImplicitLive extends LiveSession {
 }
 
 /**
- * The session of a member whose calls have none. There is one at a time over all processes, so that its budgets hold from
- * call to call; it has a session's usual lifetime. Its bearer value is discarded, so it can be neither sent nor guessed. It
- * counts as never authenticated, because a caller without a session has proven nothing in it.
+ * The session of a member whose calls have none. A member has one at a time across all processes, so its budgets apply from
+ * call to call. It has the usual lifetime. Its bearer value is discarded, so it can be neither sent nor guessed. It counts
+ * as never authenticated, because a caller without a session has proven nothing.
  */
 export async function implicitSession(needs: Needs, who: Designation, member: Member): Promise<ImplicitLive> {
   const session = await needs.sessions.mintImplicit(who.organizationId, {

@@ -4,7 +4,7 @@ import { biometricStatus, canVerify, type ProfileTargets } from '../../domain/bi
 import { codeUsable } from '../../domain/security-code.js'
 import type { Settings } from '../organization/settings.js'
 
-/** The clock, epoch ms, and how many references make a profile. */
+/** The clock, epoch ms, and the number of references that complete a profile. */
 export interface ModeNeeds {
   readonly targets: ProfileTargets
   readonly now: () => number

@@ -38,11 +38,11 @@ export async function findPerson(
 
 export interface LiveSession extends Session {
   readonly sha256: string
-  /** Found by its member: the caller has proven nothing in it. */
+  /** The session was found by its member, not by a bearer value: the caller has proven nothing. */
   readonly implicit?: true
 }
 
-/** The session of a call: the bearer value, or a session that was already found live. */
+/** The session of a call: its bearer value, or a live session that was already found. */
 export type Presented = string | LiveSession
 
 /** The session behind a bearer value; refuses a missing, expired or foreign one, and one bound to another member. */
@@ -55,7 +55,7 @@ export async function requireSession(sessions: SessionStore, who: Designation, t
   return { ...session, sha256: hash }
 }
 
-/** Binds a shared account's session to the first member that a call names; it then serves no other. */
+/** Binds a shared account's session to the first member that a call names. */
 export async function bindSession(
   sessions: SessionStore,
   who: Designation,

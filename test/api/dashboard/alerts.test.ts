@@ -121,7 +121,7 @@ describe('a channel', () => {
       expect(refused(await post('/alert/email', { ...without, ...changes }))).toEqual([
         422,
         'invalid-data',
-        'password: give it again, host or user changed',
+        'password: is needed again after a change of host or user',
       ])
     const plain = { ...without, user: null, tls: 'none' }
     expect((await post('/alert/email', plain)).json.data).toMatchObject({ user: null, password_set: false })
@@ -177,7 +177,7 @@ describe('a channel', () => {
     await post('/alert/email', email(sink.port))
     const sent = await post('/alert/email/test')
     expect(sent.json).toMatchObject({
-      message: 'The test was sent: it was taken',
+      message: 'The test was sent: the receiver accepted it',
       data: { delivered: true, outcome: 'delivered' },
     })
     expect(sink.received[0]?.raw).toContain('Subject: Keystride: a test')

@@ -36,7 +36,7 @@ function machines() {
     pass: (ms: number) => {
       time += ms
     },
-    pingDatabase: (there = 1, back = 1) => clock.led(ping(there, back, 'database'))(),
+    pingDatabase: (there = 1, back = 1) => clock.setBy(ping(there, back, 'database'))(),
     pingRedis: () => clock.compared('Redis', async () => [await ping(1, 1, 'redis')()])(),
   }
 }
