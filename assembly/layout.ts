@@ -56,8 +56,9 @@
  * | SCANNED  | 62 x i32                       | scan        | the other fields of the body (table in `scan.ts`)         |
  * | MARK     | 112                            | replay-mark, host | keys, and the replay mark (`replay-mark.ts` has its table) |
  * | MARK_CELLS | 500 x 2 x i32                | replay-mark | input of the hash                                         |
- * | MARK_DEALT, MARK_FLIGHTS | 500 x i32, x f64 | replay-mark | order of the intervals, and the intervals                 |
- * | MARK_BORDERS | 256 x f64                  | replay-mark | cell borders                                              |
+ * | MARK_LOGS | 500 x f64                     | replay-mark | logarithms of the intervals, then of the holds            |
+ * | MARK_BORDERS, MARK_MULTIPLIERS | 14 x f64, 16 x u64 | replay-mark | cell borders and multipliers of the windows' hash |
+ * | MARK_LEAST | 8 x u64                      | replay-mark | least hashes of windows, ascending                        |
  * | PROBE_SKETCH | 385                        | host        | the probe's sketch (`repeats.ts` has the format)          |
  * | KNOWN_SKETCHES | 64 x 385                 | host        | sketches of the member's known patterns, one after another |
  * | REPEATED | 24                             | repeats     | the known pattern that the probe repeats most             |
@@ -155,9 +156,10 @@ export const TIMES: usize = memory.data(8000, 16)
 export const SCANNED: usize = memory.data(248, 16)
 export const MARK: usize = memory.data(112, 16)
 export const MARK_CELLS: usize = memory.data(4000, 16)
-export const MARK_DEALT: usize = memory.data(2000, 16)
-export const MARK_FLIGHTS: usize = memory.data(4000, 16)
-export const MARK_BORDERS: usize = memory.data(2048, 16)
+export const MARK_LOGS: usize = memory.data(4000, 16)
+export const MARK_BORDERS: usize = memory.data(112, 16)
+export const MARK_MULTIPLIERS: usize = memory.data(128, 16)
+export const MARK_LEAST: usize = memory.data(64, 16)
 export const PROBE_SKETCH: usize = memory.data(385, 16)
 export const KNOWN_SKETCHES: usize = memory.data(24640, 16)
 export const REPEATED: usize = memory.data(24, 16)

@@ -6,6 +6,7 @@ import {
   countLater,
   countReuses,
   countSincereCopies,
+  countUnindexed,
   EDIT_BAR,
   EDITS,
   STRONGER_EDIT_BAR,
@@ -138,7 +139,10 @@ function editLines(
   onProgress: (message: string) => void,
 ): string[] {
   const targets = targetsOf(people)
-  const lines = ['', line('edited copies, authenticated', 'of a sign-in', 'of a reference', 'bar', 'samples')]
+  const lines = [
+    '',
+    line('edited copies, authenticated', 'of a sign-in', 'of a reference', 'bar', 'samples', 'not in the index'),
+  ]
   const bars = [
     [EDIT_BAR, Object.entries(EDITS)],
     [STRONGER_EDIT_BAR, Object.entries(STRONGER_EDITS)],
@@ -152,7 +156,9 @@ function editLines(
       if (seen === undefined || enrolled === undefined) continue
       const worst = Math.max(seen.authenticated, enrolled.authenticated)
       const cells = [seen, enrolled].map(({ authenticated, samples: n }) => cell(authenticated, n))
-      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, judged(worst, seen.samples, bar)))
+      const unindexed = cell(countUnindexed(kernel, targets, edit, samples), samples)
+      const verdict = judged(worst, seen.samples, bar)
+      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, unindexed, verdict))
     }
   const { mean, most } = countReuses(kernel, targets, 20)
   lines.push(line('one capture 20 times, other pauses', `${mean.toFixed(2)} of 20`, `most ${most}`, '1'))

@@ -4,6 +4,7 @@ import type { Kernel } from '../../src/scoring/kernel.js'
 import { BOT_LIKELIHOOD, isCopy, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
 import { sampleOf, within } from './forgeries.js'
+import { isReplay } from './replays.js'
 
 const SEED = 13
 const THRESHOLD = 0.5
@@ -198,6 +199,17 @@ export function countEdits(
   return count(kernel, targets, samples, (target, i) =>
     sessionOf(edits.reduce((pattern, edit) => edit(pattern, random), durationsOf(of(target[from], i)))),
   )
+}
+
+/** Edited copies of captures that another member sends, or the member after 48 later ones: how many the replay index alone does not stop. */
+export function countUnindexed(kernel: Kernel, targets: readonly Target[], edit: Edit, samples: number): number {
+  const random = seededRandom(SEED)
+  let missed = 0
+  for (let i = 0; i < samples; i++) {
+    const capture = of(targets[i % targets.length]?.captures ?? [], i)
+    if (!isReplay(kernel, capture, sessionOf(edit(durationsOf(capture), random)))) missed++
+  }
+  return missed
 }
 
 /** The owners' own later patterns. */

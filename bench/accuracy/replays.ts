@@ -1,9 +1,10 @@
 import type { Person, Session } from '../../src/calibration/dataset.js'
 import { seededRandom } from '../../src/calibration/random.js'
-import { REPLAY_BANDS_SHARED, REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
+import { REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
+import { sharesPart } from '../../src/scoring/alignment.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { pressTimes } from '../../src/scoring/read-pattern.js'
-import { REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
+import { BOT_LIKELIHOOD, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 import { sampleOf, within } from './forgeries.js'
 
 const SEED = 11
@@ -39,12 +40,26 @@ export const patternsOf = (people: readonly Person[], pressesMax: number): Sessi
   )
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i])
-/** Like the index: enough bands are equal. */
-const resemble = (a: ReplayMark, b: ReplayMark): boolean =>
-  a.bands.filter((band, i) => band === b.bands[i]).length >= REPLAY_BANDS_SHARED
-/** Like the decision of a verify: the same times exactly, or resembling marks and a small distance. */
-const known = (a: ReplayMark, b: ReplayMark, distanceMs: number): boolean =>
-  same(a.exact, b.exact) || (resemble(a, b) && (distanceMs < REPLAY_NEAR_MS || !Number.isFinite(distanceMs)))
+/** Like the index: a band is equal. */
+const resemble = (a: ReplayMark, b: ReplayMark): boolean => a.bands.some((band) => b.bands.includes(band))
+interface Marked {
+  readonly sample: Uint8Array
+  readonly mark: ReplayMark
+}
+/** Like the decision of a verify: the same times exactly, or resembling marks and a small distance or a part in common. */
+const known = (a: Marked, b: Marked, distanceMs: number): boolean =>
+  same(a.mark.exact, b.mark.exact) ||
+  (resemble(a.mark, b.mark) && (distanceMs < REPLAY_NEAR_MS || sharesPart(a.sample, b.sample)))
+const marked = (kernel: Kernel, session: Session): Marked => ({
+  sample: sampleOf(session),
+  mark: kernel.mark(pressTimes(session), KEY),
+})
+
+/** Whether the replay index alone stops `sent` if it holds `seen`. */
+export function isReplay(kernel: Kernel, seen: Session, sent: Session): boolean {
+  const [first, again] = [marked(kernel, seen), marked(kernel, sent)]
+  return known(first, again, kernel.score(again.sample, [first.sample]).replayDistanceMs)
+}
 
 /** `samples` replays of the patterns in rotation. */
 export function countReplays(kernel: Kernel, all: readonly Session[], how: Replaying, samples: number): ReplayCount {
@@ -60,10 +75,9 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
       pressMs: moved(pressMs),
       releaseMs: moved(releaseMs),
     }))
-    const { botLikelihood, replayDistanceMs } = kernel.score(sampleOf(replay), [sampleOf(session)])
-    const [mark, again] = [session, replay].map((one) => kernel.mark(pressTimes(one), KEY))
-    if (mark === undefined || again === undefined) continue
-    if (botLikelihood > 0.5 || known(mark, again, replayDistanceMs)) continue
+    const [first, again] = [marked(kernel, session), marked(kernel, replay)]
+    const { botLikelihood, replayDistanceMs } = kernel.score(again.sample, [first.sample])
+    if (botLikelihood > BOT_LIKELIHOOD || known(first, again, replayDistanceMs)) continue
     ofAnything++
     if (replayDistanceMs >= REPLAY_DISTANCE_MS) ofReference++
   }
@@ -74,16 +88,14 @@ export function countReplays(kernel: Kernel, all: readonly Session[], how: Repla
 export function countPairs(kernel: Kernel, people: readonly (readonly Session[])[], pairsMax: number) {
   let [pairs, resembling, called] = [0, 0, 0]
   for (const sessions of people) {
-    const marks = sessions.map((session) => kernel.mark(pressTimes(session), KEY))
-    sessions.forEach((session, i) => {
-      for (let j = i + 1; j < sessions.length && pairs < pairsMax; j++) {
-        const [a, b] = [marks[i], marks[j]]
-        if (a === undefined || b === undefined) continue
-        kernel.read(0, sampleOf(session))
-        kernel.read(1, sampleOf(sessions[j] ?? session))
+    const all = sessions.map((session) => marked(kernel, session))
+    all.forEach((a, i) => {
+      for (const b of all.slice(i + 1, i + 1 + Math.max(0, pairsMax - pairs))) {
+        kernel.read(0, a.sample)
+        kernel.read(1, b.sample)
         const { replayDistanceMs } = kernel.scoreRead(1)
         pairs++
-        if (resemble(a, b)) resembling++
+        if (resemble(a.mark, b.mark)) resembling++
         if (known(a, b, replayDistanceMs) || replayDistanceMs < REPLAY_DISTANCE_MS) called++
       }
     })

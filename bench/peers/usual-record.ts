@@ -1,9 +1,10 @@
 import type pg from 'pg'
 import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { facetsOf } from '../../src/domain/attempt-facts.js'
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
+import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../src/domain/replay.js'
 import type { AttemptRecord, AuthenticationStore, RecordOutcome } from '../../src/storage/authentication.js'
 import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
+import { BANDS_SHARED } from './scoring/replay-mark.js'
 
 /** Writes an attempt in its own transaction: begin, four prepared statements one after the other, commit. */
 export const usualRecord =
@@ -91,7 +92,7 @@ async function claim(
   const alike = await client.query({
     name: 'marks-alike',
     text: MARKS_ALIKE,
-    values: [organizationId, bandsText, oldest, REPLAY_BANDS_SHARED, cleared.map((mark) => Buffer.from(mark))],
+    values: [organizationId, bandsText, oldest, BANDS_SHARED, cleared.map((mark) => Buffer.from(mark))],
   })
   if (alike.rowCount !== 0) return false
   const claimed = await client.query({

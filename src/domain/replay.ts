@@ -1,7 +1,7 @@
 /**
  * A pattern's entry in the replay index: keyed hashes of its quantised timings, which reveal no timing. `exact` (16 bytes)
- * is equal for equal timings, shifted or not. Two patterns whose timings differ by a shift, a small scale or a jitter of a
- * few ms share at least `REPLAY_BANDS_SHARED` of their `bands` (8 signed 64-bit numbers); two sincere patterns rarely do.
+ * is equal for equal timings, shifted or not. Two patterns share at least one of their `bands` (8 signed 64-bit numbers) if
+ * one is an edited copy or a part of the other, with a jitter of a few ms; two sincere patterns rarely do.
  */
 export interface ReplayMark {
   readonly exact: Uint8Array
@@ -11,7 +11,6 @@ export interface ReplayMark {
 }
 
 export const REPLAY_BANDS = 8
-export const REPLAY_BANDS_SHARED = 2
 /**
  * If two marks match, the patterns themselves are compared, shift and scale removed: a distance below this, ms, is a
  * replay. A jitter of 5 ms on each event leaves 2.5 ms, one of 16 ms leaves 8 ms. Among 24,000 pairs of one person's

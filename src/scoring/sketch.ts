@@ -35,7 +35,9 @@ export function sketchOf(sample: Uint8Array): Uint8Array {
   return sketch
 }
 
-const stepOf = (ms: number): number => Math.min(255, Math.round(Math.log(1 + Math.max(0, ms) / LINEAR_MS) / STEP))
+/** A time on the scale of sketches. */
+export const stepOf = (ms: number): number =>
+  Math.min(255, Math.round(Math.log(1 + Math.max(0, ms) / LINEAR_MS) / STEP))
 
 /** The sketch of a reference or of a successful sign-in: copies are judged against the share that these repeat. */
 export function confirmed(sketch: Uint8Array): Uint8Array {

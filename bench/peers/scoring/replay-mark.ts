@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto'
 import type { KeyPress } from '../../../src/domain/key-press.js'
 import { REPLAY_BANDS, type ReplayMark } from '../../../src/domain/replay.js'
 
-/** Same values as the kernel (assembly/replay-mark.ts). */
+/** A replay shares this many bands with the original. */
+export const BANDS_SHARED = 2
 const FLIGHTS_PER_BAND = 14
 const FLIGHT_CELL = 0.31
 const BORDERS = 256
@@ -16,8 +17,9 @@ interface Dealt {
 }
 
 /**
- * Marks patterns like the kernel, with the hash that a team would use: truncated HMAC-SHA-256. The marks differ from the
- * kernel's and are as good. The assignment is cached by number of presses, for the last key.
+ * Marks patterns by a simpler scheme than the kernel's, with the hash that a team would use: truncated HMAC-SHA-256. Each of
+ * eight bands covers 14 intervals that the key and the number of presses choose, so an edit of one pause or key may change
+ * all of them. The assignment is cached by number of presses, for the last key.
  */
 export function createMarker(): (presses: readonly KeyPress[], key: Uint8Array) => ReplayMark {
   let of: Uint8Array = new Uint8Array()
@@ -59,7 +61,7 @@ function deal(n: number, key: Uint8Array): Dealt {
   return { intervals, borders }
 }
 
-/** Press-press intervals in units of their mean, on the kernel's scale. */
+/** Press-press intervals in units of their mean, on a scale logarithmic above it and linear far below it. */
 function flightsOf(presses: readonly KeyPress[]): Float64Array {
   const n = presses.length
   const at = (i: number) => presses[i]?.pressMs ?? 0

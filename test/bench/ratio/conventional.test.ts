@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { PatternBody } from '../../../bench/peers/pattern.js'
 import { nearestReplay, timesOf } from '../../../bench/peers/scoring/near-replay.js'
-import { createMarker } from '../../../bench/peers/scoring/replay-mark.js'
+import { BANDS_SHARED, createMarker } from '../../../bench/peers/scoring/replay-mark.js'
 import { createUsualScoring } from '../../../bench/peers/usual-scoring.js'
 import { bodyOf } from '../../../bench/ratio/people.js'
-import { REPLAY_BANDS, REPLAY_BANDS_SHARED } from '../../../src/domain/replay.js'
+import { REPLAY_BANDS } from '../../../src/domain/replay.js'
 import { readTypingPattern } from '../../../src/domain/typing-pattern.js'
 import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
 import { createInlineScoring } from '../../../src/scoring/inline.js'
@@ -101,12 +101,12 @@ describe("the conventional peer's replay marks", () => {
       const own = mark(presses, replayKey)
       expect(own.bands).toHaveLength(REPLAY_BANDS)
       expect(moved((ms) => ms + 100).exact).toEqual(own.exact)
-      expect(shared(moved((ms) => 1.001 * ms).bands, own.bands)).toBeGreaterThanOrEqual(REPLAY_BANDS_SHARED)
+      expect(shared(moved((ms) => 1.001 * ms).bands, own.bands)).toBeGreaterThanOrEqual(BANDS_SHARED)
       const shaken = moved((ms, i) => (i === 0 ? ms : ms + (i % 2 === 0 ? 1 : -1)))
-      if (shared(shaken.bands, own.bands) >= REPLAY_BANDS_SHARED) jittered += 1
+      if (shared(shaken.bands, own.bands) >= BANDS_SHARED) jittered += 1
       const other = mark(pressesOf(bodyOf(person, 1001)).presses, replayKey)
       expect(other.exact).not.toEqual(own.exact)
-      expect(shared(other.bands, own.bands)).toBeLessThan(REPLAY_BANDS_SHARED)
+      expect(shared(other.bands, own.bands)).toBeLessThan(BANDS_SHARED)
       expect(shared(mark(presses, new Uint8Array(32)).bands, own.bands)).toBe(0)
     }
     expect(jittered).toBeGreaterThanOrEqual(38)

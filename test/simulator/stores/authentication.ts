@@ -1,4 +1,4 @@
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
+import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type { Authentication, AuthenticationStore, KnownPattern } from '../../../src/storage/authentication.js'
 import { authenticationOf } from '../../storage/fixtures.js'
 import { enterMark, type Immediate, keyOf, type MarkRow, marksLike, resembles, type Tables, update } from './tables.js'
@@ -32,7 +32,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if (attempt.rowVersion !== undefined && attempt.rowVersion !== rowVersion) return 'conflict'
       if (replayMark !== null) {
         const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
-        if (resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return 'replay'
+        if (resembles(tables, organizationId, replayMark, oldest)) return 'replay'
         const owner = { memberId, seenAt: createdAt, patternId, generation }
         if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
@@ -57,7 +57,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     resembling(organizationId, mark, now, most) {
       const oldest = now - REPLAY_MEMORY_DAYS * DAY_MS
       const same = keyOf(organizationId, Buffer.from(mark.exact).toString('hex'))
-      const keys = new Set(marksLike(tables, organizationId, mark, oldest, REPLAY_BANDS_SHARED))
+      const keys = new Set(marksLike(tables, organizationId, mark, oldest))
       if ((tables.marks.get(same)?.seenAt ?? 0) > oldest) keys.add(same)
       return [...keys].slice(0, most).map((key) => ({
         exact: Buffer.from(key.slice(organizationId.length + 1), 'hex'),

@@ -1,7 +1,7 @@
 import type { Member } from '../../../src/domain/account.js'
 import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { livePending, pendingAfter } from '../../../src/domain/pending-action.js'
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
+import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import { SAMPLE_FORMAT } from '../../../src/domain/sample-format.js'
 import type { AdaptiveReference, AddOutcome, NewReference, ProfileStore } from '../../../src/storage/profile.js'
 import {
@@ -231,7 +231,7 @@ function claimMark(
 ): boolean {
   if (replayMark === null) return true
   const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
-  if (reject && resembles(tables, organizationId, replayMark, oldest, REPLAY_BANDS_SHARED)) return false
+  if (reject && resembles(tables, organizationId, replayMark, oldest)) return false
   const owner = { memberId: member.id, seenAt: createdAt, patternId, generation }
   return enterMark(tables, organizationId, replayMark, owner, oldest) || !reject
 }

@@ -279,31 +279,20 @@ export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
 }
 
 /** Whether the replay index has this mark, or one from after `oldest` that shares at least `shared` of its bands. */
-export function resembles(
-  { marks, bands }: Tables,
-  organizationId: string,
-  mark: ReplayMark,
-  oldest: number,
-  shared: number,
-): boolean {
+export function resembles({ marks, bands }: Tables, organizationId: string, mark: ReplayMark, oldest: number): boolean {
   const cleared = new Set(mark.cleared?.map((exact) => keyOf(organizationId, Buffer.from(exact).toString('hex'))))
-  return marksLike({ marks, bands }, organizationId, mark, oldest, shared).some((key) => !cleared.has(key))
+  return marksLike({ marks, bands }, organizationId, mark, oldest).some((key) => !cleared.has(key))
 }
 
-/** Keys of the marks from after `oldest` that share at least `shared` bands with this one. */
+/** Keys of the marks from after `oldest` that share a band with this one. */
 export function marksLike(
   { marks, bands }: Pick<Tables, 'marks' | 'bands'>,
   organizationId: string,
   mark: ReplayMark,
   oldest: number,
-  shared: number,
 ): string[] {
-  const met = new Map<string, number>()
-  for (const band of new Set(mark.bands))
-    for (const key of bands.get(keyOf(organizationId, String(band))) ?? []) {
-      met.set(key, (met.get(key) ?? 0) + 1)
-    }
-  return [...met].flatMap(([key, n]) => (n >= shared && (marks.get(key)?.seenAt ?? 0) > oldest ? [key] : []))
+  const met = mark.bands.flatMap((band) => [...(bands.get(keyOf(organizationId, String(band))) ?? [])])
+  return [...new Set(met)].filter((key) => (marks.get(key)?.seenAt ?? 0) > oldest)
 }
 
 /** Adds the mark; false if an equal one from after `oldest` exists. */

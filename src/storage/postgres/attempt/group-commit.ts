@@ -1,4 +1,4 @@
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
+import { REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
 import type { AuthenticationStore, RecordOutcome } from '../../authentication.js'
 import { ask, type Database } from '../connection/client.js'
 import { shareStatement, type Waiting } from '../connection/shared-statement.js'
@@ -65,21 +65,14 @@ function hold(holders: Holders, waiting: WaitingAttempt): void {
   }
 }
 
-function resemblesAny({ asked: { organizationId, attempt } }: WaitingAttempt, holders: Holders): boolean {
-  const shared = new Map<WaitingAttempt, number>()
-  for (const band of new Set(attempt.replayMark?.bands))
-    for (const other of holders.get(band) ?? []) {
-      if (other.asked.organizationId !== organizationId) continue
-      const n = (shared.get(other) ?? 0) + 1
-      if (n >= REPLAY_BANDS_SHARED) return true
-      shared.set(other, n)
-    }
-  return false
-}
+const resemblesAny = ({ asked: { organizationId, attempt } }: WaitingAttempt, holders: Holders): boolean =>
+  (attempt.replayMark?.bands ?? []).some((band) =>
+    (holders.get(band) ?? []).some(({ asked }) => asked.organizationId === organizationId),
+  )
 
 function write(database: Database, batch: readonly Owned[]): Promise<RecordOutcome[]> {
   return database.call(async (sql) => {
-    const parameters = [...parametersOf(batch), REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS]
+    const parameters = [...parametersOf(batch), REPLAY_MEMORY_DAYS]
     const [row] = await ask<{ outcomes: Record<number, RecordOutcome> }>(sql, RECORD_ATTEMPTS, parameters)
     if (row === undefined) throw new Error('record_attempts returned no outcome')
     return batch.map((_, i) => row.outcomes[i + 1] ?? 'absent')

@@ -1,4 +1,4 @@
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS, type ReplayMark } from '../../../domain/replay.js'
+import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../../domain/replay.js'
 import type { AuthenticationStore, KnownPattern } from '../../authentication.js'
 import { bigintArray, type Database, type Transaction } from '../connection/client.js'
 import { attemptOfPattern } from './pattern-attempt.js'
@@ -41,7 +41,7 @@ export const resembling =
 
 const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, most: number) => sql<MarkRow[]>`
   select exact, pattern_id, generation, member_id from keystride.own_marks_like(
-    ${exact}, ${bigintArray(bands)}, ${REPLAY_BANDS_SHARED}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
+    ${exact}, ${bigintArray(bands)}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
 
 /** A tested pattern may have become a reference of a later generation; the reference is sealed for that generation. */
 async function samplesOf(sql: Transaction, organizationId: string, ids: readonly string[]): Promise<SampleRow[]> {

@@ -130,9 +130,9 @@ const SEPARATOR = '\u001f'
 
 const NO_BANDS = Array<number>(REPLAY_BANDS).fill(0).join()
 
-const named = [...[...ARRAYS, ...TEXTS].map(([parameter]) => parameter), 'bands_shared', 'memory_days']
+const named = [...[...ARRAYS, ...TEXTS].map(([parameter]) => parameter), 'memory_days']
 
-/** Takes `parametersOf` of a batch, then the limits of a replay: bands shared, days remembered. */
+/** Takes `parametersOf` of a batch, then the days for which marks are kept. */
 export const RECORD_ATTEMPTS = `select keystride.record_attempts(${named
   .map((name, i) => `${name} => $${i + 1}`)
   .join(', ')}) as outcomes`

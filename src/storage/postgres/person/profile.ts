@@ -1,7 +1,7 @@
 import type { Member } from '../../../domain/account.js'
 import { NO_ATTEMPTS } from '../../../domain/attempts.js'
 import { livePending, pendingAfter } from '../../../domain/pending-action.js'
-import { REPLAY_BANDS_SHARED, REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
+import { REPLAY_MEMORY_DAYS } from '../../../domain/replay.js'
 import { SAMPLE_FORMAT } from '../../../domain/sample-format.js'
 import type {
   AdaptiveReference,
@@ -273,7 +273,7 @@ async function claimMark(
   if (replayMark === null) return true
   const [claim] = await sql<{ fresh: boolean }[]>`
     select keystride.claim_own_mark(${replayMark.exact}, ${bigintArray(replayMark.bands)}, ${memberId},
-      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_BANDS_SHARED}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation},
+      ${dateOf(createdAt)}, ${rejectReplay}, ${REPLAY_MEMORY_DAYS}, ${id}, ${generation},
       ${byteaArray(replayMark.cleared ?? [])}) as fresh`
   return claim?.fresh === true
 }

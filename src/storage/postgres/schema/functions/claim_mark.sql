@@ -7,7 +7,7 @@ set local role keystride_system;
 -- 9,000 marks.
 create or replace function keystride.claim_mark(
   organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz,
-  reject boolean, bands_shared int, memory_days int, pattern uuid, pattern_generation int, cleared bytea[]
+  reject boolean, memory_days int, pattern uuid, pattern_generation int, cleared bytea[]
 ) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
@@ -17,7 +17,6 @@ begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
       where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
-        and (select count(distinct band) from unnest(m.bands) band where band = any (mark_bands)) >= bands_shared
       limit 1;
     if found then return false; end if;
   end if;

@@ -2,12 +2,12 @@ set local role keystride_system;
 
 -- claim_mark for the caller's organization.
 create or replace function keystride.claim_own_mark(
-  mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, bands_shared int, memory_days int,
+  mark bytea, mark_bands bigint[], owner_id uuid, at timestamptz, reject boolean, memory_days int,
   pattern uuid, pattern_generation int, cleared bytea[]
 ) returns boolean
 language sql security definer set search_path = pg_catalog, pg_temp
 as $$
-  select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject, bands_shared,
+  select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject,
     memory_days, pattern, pattern_generation, cleared)
 $$;
 revoke execute on function keystride.claim_own_mark from public;

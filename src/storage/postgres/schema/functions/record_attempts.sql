@@ -13,7 +13,7 @@ create or replace function keystride.record_attempts(
   recommended_actions text[], reasons text[], confidences float8[], confidences_biometrics float8[],
   confidences_context float8[], policy_ids uuid[], n_patterns_ref int[], n_patterns_ref_used int[], pattern_ids uuid[],
   cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text,
-  bands_shared int, memory_days int
+  memory_days int
 ) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, pg_temp
   -- A generic plan, perhaps made on empty tables: planning each call costs more than the work, and only index lookups stay
@@ -45,9 +45,8 @@ begin
     select a.*, m.attempts_version, m.generation, m.row_version from attempt a
     join keystride.member m on m.organization_id = a.organization_id and m.account_id = a.account_id and m.id = a.member_id
     order by m.organization_id, m.id for no key update of m),
-  -- A mark that resembles a known one is a replay, as in claim_mark, unless the patterns were compared. Marks that share
-  -- `bands_shared` bands share at least one of the first `bands_each - bands_shared + 1`. `offset 0` is an optimization fence:
-  -- the index on the bands is the only plan.
+  -- A mark that resembles a known one is a replay, as in claim_mark, unless the patterns were compared. `offset 0` is
+  -- an optimization fence: the index on the bands is the only plan.
   judged as materialized (
     select h.*, case
         when h.attempts_version <> attempts_versions[h.i] or h.generation <> generations[h.i]
@@ -56,10 +55,9 @@ begin
           or array_position(member_ids, h.member_id) < h.i then 'conflict'
         when h.exact is not null and exists (
           select from (select * from keystride.replay_mark m
-            where m.bands && h.bands[1 : bands_each - bands_shared + 1] offset 0) k
+            where m.bands && h.bands offset 0) k
           where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(days => memory_days)
-            and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0)
-            and (select count(distinct band) from unnest(k.bands) band where band = any (h.bands)) >= bands_shared)
+            and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
           then 'replay'
         else 'recorded' end as so_far
     from held h),

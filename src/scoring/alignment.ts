@@ -1,0 +1,61 @@
+import { decodeSample } from './sample.js'
+import { stepOf } from './sketch.js'
+
+/** Share of times that repeat in a copy and, at most, in two sincere patterns, from which a step of the score is computed. */
+const REPEATED_IN_COPY = 0.85
+const REPEATED_BY_CHANCE = 0.4
+const REPEATS = Math.log(REPEATED_IN_COPY / REPEATED_BY_CHANCE)
+const DIFFERS = Math.log((1 - REPEATED_IN_COPY) / (1 - REPEATED_BY_CHANCE))
+/** For a press that only one of the patterns has. */
+const GAP = 4
+/** Steps of 2.75 % by which two times may differ. */
+const TOLERANCE = 2
+/** Steps tried on each side of the ratio of the median holds: up to 32 % slower or faster. */
+const REACH = 10
+/**
+ * Score above which a part of one pattern is a part of the other. A chance score above s has a probability near e^-s (Karlin,
+ * Altschul, 1990). Of 8,500 pairs of sincere patterns of one person, half of them of one passphrase typed three times, the
+ * highest reached 12; of copies with keys dropped, pauses moved, a warp of 4 % or a jitter of 4 ms, 99 of 100 reach 24.
+ */
+const COPIED_PART = 16
+
+/** Whether a part of one pattern, 15 presses or more, repeats the times of a part of the other, whatever their keys and speed. From samples. */
+export const sharesPart = (a: Uint8Array, b: Uint8Array): boolean => alignmentScore(a, b) > COPIED_PART
+
+/**
+ * Score of the best local alignment of two samples by holds and press-press intervals (Smith, Waterman, 1981); 0 if one
+ * cannot be read. About 0.2 ms for 50 presses each.
+ */
+export function alignmentScore(a: Uint8Array, b: Uint8Array): number {
+  const { holds: holdsA, intervals: intervalsA } = stepsOf(a)
+  const { holds: holdsB, intervals: intervalsB } = stepsOf(b)
+  const centre = median(holdsA) - median(holdsB)
+  let best = 0
+  let above = new Float64Array(holdsB.length + 1)
+  let row = new Float64Array(holdsB.length + 1)
+  for (let shift = centre - REACH; shift <= centre + REACH; shift += TOLERANCE) {
+    above.fill(0)
+    for (let i = 0; i < holdsA.length; i++) {
+      const [hold, interval] = [(holdsA[i] ?? 0) - shift, (intervalsA[i] ?? 0) - shift]
+      for (let j = 0; j < holdsB.length; j++) {
+        let diagonal = (above[j] ?? 0) + (Math.abs(hold - (holdsB[j] ?? 0)) <= TOLERANCE ? REPEATS : DIFFERS)
+        if (i > 0 && j > 0) diagonal += Math.abs(interval - (intervalsB[j] ?? 0)) <= TOLERANCE ? REPEATS : DIFFERS
+        const score = Math.max(0, diagonal, (above[j + 1] ?? 0) - GAP, (row[j] ?? 0) - GAP)
+        row[j + 1] = score
+        if (score > best) best = score
+      }
+      ;[above, row] = [row, above]
+    }
+  }
+  return best
+}
+
+function stepsOf(sample: Uint8Array): { holds: Uint8Array; intervals: Uint8Array } {
+  const presses = decodeSample(sample)?.presses ?? []
+  return {
+    holds: Uint8Array.from(presses, ({ pressMs, releaseMs }) => stepOf(releaseMs - pressMs)),
+    intervals: Uint8Array.from(presses, ({ pressMs }, i) => stepOf(pressMs - (presses[i - 1]?.pressMs ?? pressMs))),
+  }
+}
+
+const median = (all: Uint8Array): number => all.slice().sort()[all.length >> 1] ?? 0
