@@ -14,8 +14,8 @@ const TOLERANCE = 2
 const REACH = 10
 /**
  * Score above which a part of one pattern is a part of the other. A chance score above s has a probability near e^-s (Karlin,
- * Altschul, 1990). Of 8,500 pairs of sincere patterns of one person, half of them of one passphrase typed three times, the
- * highest reached 12; of copies with keys dropped, pauses moved, a warp of 4 % or a jitter of 4 ms, 99 of 100 reach 24.
+ * Altschul, 1990). The highest of 8,500 pairs of sincere patterns of one person, half of them of one passphrase typed three
+ * times, was 12; of copies with keys dropped, pauses moved, a warp of 4 % or a jitter of 4 ms, 99 of 100 reach 24.
  */
 const COPIED_PART = 16
 

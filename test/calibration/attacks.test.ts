@@ -5,6 +5,7 @@ import {
   countEdits,
   countReuses,
   countSincereCopies,
+  countUnindexed,
   EDIT_BAR,
   EDITS,
   STRONGER_EDIT_BAR,
@@ -120,6 +121,14 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     },
     600_000,
   )
+
+  it.skipIf(skipped)(`finds most edited copies by the replay index alone${why}`, () => {
+    const shares = single.map(
+      ([, edit]) => (100 * countUnindexed(kernel, targets, edit, targets.length)) / targets.length,
+    )
+    const worst = Math.max(...shares)
+    figure('T05', `${worst.toFixed(0)} % of edited copies unknown to the index alone, at worst`, '40 %', worst <= 40)
+  })
 
   it.skipIf(skipped)(`authenticates at most one of 20 uses of a capture${why}`, () => {
     const { mean, most } = countReuses(kernel, LONG ? targets : targets.slice(0, 40), 20)

@@ -244,6 +244,30 @@ describe('a typing whose mark resembles a known one', () => {
     ]).toEqual([1, 1, 'replay-detected', 'replay-detected'])
   })
 
+  it.each([
+    ['with a longer pause', (times: readonly number[]) => times.map((ms, i) => (i < 16 ? ms : ms + 300))],
+    ['without a key', (times: readonly number[]) => times.filter((_, i) => i !== 2 && i !== 3)],
+    ['slower by 10 %', (times: readonly number[]) => times.map((ms) => 1.1 * ms)],
+    ['with another beginning', (times: readonly number[]) => times.map((ms, i) => (i < 6 ? ms - 100 * (6 - i) : ms))],
+  ])('is a replay if it is a known typing %s, of another member', async (name, edited) => {
+    const random = seededRandom(name.length)
+    let at = 0
+    const typed = Array.from({ length: 40 }, () => {
+      at += 130 + 250 * random()
+      return [at, at + 60 + 60 * random()]
+    }).flat()
+    const [eve, mallory] = [v7(), v7()]
+    const victim = await person(database, organizationId, `victim-${eve}`)
+    const attacker = await person(database, organizationId, `attacker-${mallory}`)
+    const captured = await attemptAt(typed, victim)
+    expect(await stores.authentications.record(organizationId, captured)).toBe('recorded')
+    const sent = edited(typed)
+    const copy = await attemptAt(sent, attacker)
+    expect(await stores.authentications.record(organizationId, copy)).toBe('replay')
+    const needs = { ...stores, scoring, now: () => Date.now() }
+    expect(await clearedMark(needs, organizationId, bodyAt(sent), copy.replayMark)).toBeNull()
+  })
+
   it('is looked up in its own organization, within the retention of marks, up to a limit', async () => {
     const other = (await administration(stores).create('Other')).id
     const [b0 = 0n, b1 = 0n, ...rest] = Array.from({ length: 8 }, () => randomBytes(8).readBigInt64LE())

@@ -194,7 +194,7 @@ describe('row level security', () => {
       `select * from keystride.resolve_api_key('\\x00')`,
       `select * from keystride.find_profile_link('\\x00')`,
       `select * from keystride.find_people('{00000000-0000-0000-0000-000000000000}', '{ada}', '{null}')`,
-      `select keystride.record_attempts(${Array(35).fill('null').join()})`,
+      `select keystride.record_attempts(${Array(34).fill('null').join()})`,
       `select keystride.sweep_sessions(1)`,
       `select keystride.ensure_partitions(1)`,
       `select keystride.count_attempts()`,

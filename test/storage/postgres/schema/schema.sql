@@ -175,7 +175,7 @@ CREATE FUNCTION keystride.claim_deliveries(most integer) RETURNS TABLE(organizat
   returning d.organization_id, d.id
 $$;
 ALTER FUNCTION keystride.claim_deliveries(most integer) OWNER TO keystride_system;
-CREATE FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) RETURNS boolean
+CREATE FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -187,7 +187,6 @@ begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
       where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
-        and (select count(distinct band) from unnest(m.bands) band where band = any (mark_bands)) >= bands_shared
       limit 1;
     if found then return false; end if;
   end if;
@@ -199,15 +198,15 @@ begin
   return found or not reject;
 end
 $$;
-ALTER FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
-CREATE FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) RETURNS boolean
+ALTER FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
+CREATE FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) RETURNS boolean
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-  select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject, bands_shared,
+  select keystride.claim_mark(keystride.current_organization(), mark, mark_bands, owner_id, at, reject,
     memory_days, pattern, pattern_generation, cleared)
 $$;
-ALTER FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
+ALTER FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
 CREATE FUNCTION keystride.count_account() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1126,7 +1125,7 @@ CREATE FUNCTION keystride.organizations_with_ended_links() RETURNS TABLE(organiz
   limit 100
 $$;
 ALTER FUNCTION keystride.organizations_with_ended_links() OWNER TO keystride_system;
-CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_shared integer, after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid)
+CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -1135,13 +1134,12 @@ CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_
   select m.exact, m.pattern_id, m.generation, m.member_id
     from (select * from keystride.replay_mark known where known.bands && mark_bands offset 0) m
     where m.organization_id = keystride.current_organization() and m.seen_at > after
-      and (select count(distinct band) from unnest(m.bands) band where band = any (mark_bands)) >= bands_shared
   union
   select m.exact, m.pattern_id, m.generation, m.member_id from keystride.replay_mark m
     where m.organization_id = keystride.current_organization() and m.exact = mark and m.seen_at > after
   limit most
 $$;
-ALTER FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_shared integer, after timestamp with time zone, most integer) OWNER TO keystride_system;
+ALTER FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) OWNER TO keystride_system;
 CREATE FUNCTION keystride.queue_deliveries() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1157,7 +1155,7 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.queue_deliveries() OWNER TO keystride_system;
-CREATE FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) RETURNS jsonb
+CREATE FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET plan_cache_mode TO 'force_generic_plan'
@@ -1193,10 +1191,9 @@ begin
           or array_position(member_ids, h.member_id) < h.i then 'conflict'
         when h.exact is not null and exists (
           select from (select * from keystride.replay_mark m
-            where m.bands && h.bands[1 : bands_each - bands_shared + 1] offset 0) k
+            where m.bands && h.bands offset 0) k
           where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(days => memory_days)
-            and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0)
-            and (select count(distinct band) from unnest(k.bands) band where band = any (h.bands)) >= bands_shared)
+            and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
           then 'replay'
         else 'recorded' end as so_far
     from held h),
@@ -1234,7 +1231,7 @@ begin
   return coalesce(outcomes, '{}');
 end
 $$;
-ALTER FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) OWNER TO keystride_system;
+ALTER FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) OWNER TO keystride_system;
 CREATE FUNCTION keystride.refuse_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2234,9 +2231,9 @@ REVOKE ALL ON FUNCTION keystride.broken_usage_event() FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.broken_usage_event() TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.claim_deliveries(most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.claim_deliveries(most integer) TO app;
-REVOKE ALL ON FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, bands_shared integer, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) TO keystride_app;
+REVOKE ALL ON FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.count_account() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.count_attempts(now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.count_attempts(now timestamp with time zone) TO app;
@@ -2300,11 +2297,11 @@ REVOKE ALL ON FUNCTION keystride.note_reset() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.note_spraying(organization uuid, until timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.organizations_with_ended_links() FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.organizations_with_ended_links() TO app;
-REVOKE ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_shared integer, after timestamp with time zone, most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], bands_shared integer, after timestamp with time zone, most integer) TO keystride_app;
+REVOKE ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.queue_deliveries() FROM PUBLIC;
-REVOKE ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, bands_shared integer, memory_days integer) TO app;
+REVOKE ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) TO app;
 REVOKE ALL ON FUNCTION keystride.refuse_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.refuse_deletion() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) FROM PUBLIC;
