@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
     const { $schema: _, ...schema } = structuredClone(composeSchema) as unknown as Record<string, unknown>
     // The schema uses `id` as draft 4 does; the validator rejects that.
     const valid = new Ajv2019({ strict: false, validateFormats: false }).compile(withoutIds(schema) as object)
-    // Without the optional env_file, which came with Compose 2.24: the schema is older.
+    // `env_file` as a list of paths: the object form came with Compose 2.24, and the schema is older.
     const services = Object.fromEntries(
       Object.entries(composed.services).map(([name, service]) => [
         name,
@@ -101,7 +101,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('pins each image to a version, and Keystride to this one', () => {
+  it('pins each image to a version, and the image of Keystride to the version of this package', () => {
     for (const own of [keystride, secrets, organization])
       expect(own).toMatchObject({ build: '.', image: `keystride:${manifest.version}` })
     for (const { image } of [postgres, redis])
@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
     expect(required).toEqual([])
   })
 
-  it('has an example of .env with every variable that the service or the file reads', () => {
+  it('has an example of .env with every variable that the service or this file reads', () => {
     const example = [...read('.env.example').matchAll(/^#(\w+)=/gm)].map(([, name]) => name)
     expect(example).toEqual(['POSTGRES_PASSWORD', 'ORGANIZATION', ...settings])
     expect(keystride.env_file).toEqual([{ path: '.env', required: false }])

@@ -46,7 +46,7 @@ interface DocumentedResponse {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-/** The documented response of a row and a status, and its place in the document; null if undocumented. */
+/** The documented response of a route and a status, and its JSON pointer in the document; null if undocumented. */
 function responseOf(api: TestedApi, row: Route<never>, status: number) {
   const held = documents.get(api) ?? {
     ajv: new Ajv2020({ strict: false, formats: FORMATS }),
@@ -55,20 +55,20 @@ function responseOf(api: TestedApi, row: Route<never>, status: number) {
   if (!documents.has(api)) held.ajv.addSchema(held.document, api)
   documents.set(api, held)
   const path = documentedPath(row)
-  const response = held.document.paths[path]?.[row.method]?.responses[status] as { $ref?: string } | undefined // by OpenAPI
+  const response = held.document.paths[path]?.[row.method]?.responses[status] as { $ref?: string } | undefined // guaranteed by OpenAPI
   if (response === undefined) return null
   const step = (text: string) => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
   const shared = response.$ref?.split('/').pop()
-  const said = shared === undefined ? response : held.document.components.responses?.[shared]
+  const documented = shared === undefined ? response : held.document.components.responses?.[shared]
   return {
     ajv: held.ajv,
     place: response.$ref?.slice(1) ?? `/paths/${step(path)}/${row.method}/responses/${status}`,
-    said: said as DocumentedResponse, // by OpenAPI
+    documented: documented as DocumentedResponse, // guaranteed by OpenAPI
     step,
   }
 }
 
-/** The compiled schema of a row's answers with a status; null if undocumented. */
+/** The compiled schema of a route's answers with a status; null if undocumented. */
 export function validatorOf(api: TestedApi, row: Route<never>, status: number): ValidateFunction | null {
   const name = `${api} ${row.method} ${row.path} ${status}`
   const known = validators.get(name)
@@ -95,17 +95,19 @@ const TRANSPORT = new Set([
   'x-content-type-options',
 ])
 
-/** Checks that the headers of an answer are exactly those that its row documents. */
+/** Checks that an answer has exactly the headers that its route documents. */
 export function headersHoldToContract(api: TestedApi, row: Route<never>, status: number, headers: Headers): void {
-  const documented = Object.keys(responseOf(api, row, status)?.said.headers ?? {}).map((name) => name.toLowerCase())
+  const documented = Object.keys(responseOf(api, row, status)?.documented.headers ?? {}).map((name) =>
+    name.toLowerCase(),
+  )
   const answered = [...headers.keys()].filter((name) => !TRANSPORT.has(name))
   expect(answered.sort(), `${row.method} ${row.path} ${status}`).toEqual(documented.sort())
 }
 
-/** The row that serves this method and path (without its query); undefined if none. */
+/** The route that serves a method and a path; the query of the path is ignored. Undefined if none. */
 export const rowOf = (api: TestedApi, method: string, path: string) => {
   const given = (path.split('?')[0] ?? '').split('/')
-  // A literal wins over a parameter, as in the router.
+  // A literal segment takes precedence over a parameter, as in the router.
   const rows = [...TABLES[api]].sort((a, b) => a.path.split('{').length - b.path.split('{').length)
   return rows.find((row) => {
     const template = row.path.split('/')
@@ -115,8 +117,8 @@ export const rowOf = (api: TestedApi, method: string, path: string) => {
 }
 
 /**
- * Checks that an answer is documented by its row: a reply of its schema without further fields, or one of its refusals.
- * Body and headers must also match the OpenAPI document.
+ * Checks an answer against its route: it is a reply of the documented schema without further fields, or a documented
+ * refusal. Body and headers must also match the OpenAPI document.
  */
 export function holdsToContract(
   api: TestedApi,

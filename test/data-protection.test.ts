@@ -31,7 +31,7 @@ const rows = (page.split('<!-- tables -->')[1]?.split('<!-- /tables -->')[0] ?? 
   })
 const rowOf = (table: string) => rows.find((row) => row.table === table)
 
-/** Ids, times and counters reveal nothing alone. Columns of other types must be on the page. */
+/** Types of ids, times and counters, which reveal nothing alone. Columns of other types must be on the page. */
 const BARE = [
   'uuid',
   'timestamp with time zone',
@@ -73,9 +73,9 @@ describe('the page on data protection', () => {
   it('names every column that is more than an id, a time or a counter, and no column that does not exist', () => {
     for (const { table, columns: named } of rows) {
       const there = columns.filter((column) => column.table === table)
-      const telling = there.filter(({ type }) => !BARE.includes(type)).map(({ name }) => name)
+      const revealing = there.filter(({ type }) => !BARE.includes(type)).map(({ name }) => name)
       expect(
-        telling.filter((name) => !named.includes(name)),
+        revealing.filter((name) => !named.includes(name)),
         `${table} lacks`,
       ).toEqual([])
       expect(
@@ -85,7 +85,7 @@ describe('the page on data protection', () => {
     }
   })
 
-  it('says how long each table keeps a row, and that rows about a person go with the account', () => {
+  it('says how long each table keeps a row, and that rows about a person are deleted with the account', () => {
     const about = new Set(columns.filter(({ name }) => POINTERS.includes(name)).map(({ table }) => table))
     expect(about.size).toBeGreaterThan(8)
     for (const { table, protection, kept, atDeletion } of rows) {
@@ -111,7 +111,7 @@ describe('the page on data protection', () => {
     }
   })
 
-  it('has only error rates that docs/accuracy.md has', () => {
+  it('has only error rates that are in docs/accuracy.md', () => {
     const measured = read('docs/accuracy.md')
     const rates = page.match(/\d+\.\d+ \[\d+\.\d+, \d+\.\d+\]/g) ?? []
     expect(rates).toHaveLength(15)

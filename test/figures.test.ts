@@ -18,7 +18,7 @@ const { ratio } = figures
 const protocols = { ...figures.accuracy, ...figures.out_of_fold }
 type Protocol = keyof typeof protocols
 
-/** The figures of a protocol by column, as cells of a table about accuracy. */
+/** The given columns of a protocol's figures, as cells of a Markdown table. */
 const cells = (protocol: Protocol, ...columns: readonly string[]) =>
   ` | ${columns.map((column) => protocols[protocol][column]).join(' | ')} |`
 const EER = ['global_eer', 'per_user_eer'] as const
@@ -76,7 +76,7 @@ describe('docs/figures.json', () => {
 })
 
 describe('npm run figures', () => {
-  it('takes the figures of reports and keeps the others', () => {
+  it('replaces the figures that are in the given reports and keeps the others', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-figures-'))
     const file = (name: string) => join(folder, name)
     const spread = (median: number) => ({ median, min: median / 2, max: 2 * median })

@@ -7,7 +7,7 @@ import { wireRefusals } from '../src/http/refusals.js'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const document = readFileSync(join(root, 'docs/interface-tests.md'), 'utf8')
 
-/** Rows whose last cell names one or several tests as `file`: title, separated by semicolons. */
+/** Rows whose last cell names tests in the form `file`: title, separated by semicolons. */
 const rows = document
   .split('\n')
   .filter((line) => line.startsWith('|') && line.includes('.test.ts`'))

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** What a layer may import: other layers by folder, packages by name. The longest matching folder holds. */
+/** The allowed imports of a layer: layers by folder, packages by name. The longest matching folder applies. */
 interface Layer {
   readonly layers: readonly string[]
   readonly packages: readonly string[]
@@ -46,8 +46,8 @@ const LAYERS: Record<string, Layer> = {
   src: { layers: ['src'], packages: [] },
 }
 /**
- * Modules inside a layer: the modules of the same layer that each module may import. A module is a folder.
- * Flows are a stack: a module imports only modules to the left of it.
+ * The modules (folders) of a layer, each with the modules of the same layer that it may import. The modules of flows are a
+ * stack: each may import only those before it in `FLOW_MODULES`.
  */
 const FLOW_MODULES = ['process', 'organization', 'session', 'attempt', 'account', 'profile', 'legacy'] as const
 const MODULES: Record<string, readonly string[]> = {
@@ -99,9 +99,9 @@ const MODULES: Record<string, readonly string[]> = {
 }
 /** Layers that consist of modules: no file may be outside a module. */
 const DIVIDED = ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/jobs', 'src/storage', 'src/web']
-/** Exports for others than this repository: the recorder's module, and the text of a file that a bench prints. */
+/** Files with exports for readers outside this repository: the recorder's module, and a file whose text a bench prints. */
 const FOR_OTHERS = ['src/recorder/recorder.ts', 'bench/accuracy/words.ts']
-/** Above storage, flows and api see its interfaces, never a back end. */
+/** Only `SEES_BACK_ENDS` may import these. Other code uses the interfaces of `src/storage`. */
 const BACK_ENDS = ['src/storage/postgres', 'src/storage/redis']
 const SEES_BACK_ENDS = ['src/storage', 'src/wiring/open-stores.ts']
 
@@ -126,7 +126,7 @@ const packageOf = (specifier: string) =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
 
-/** Whether a file in this folder may import from that folder, where both belong to modules of one layer. */
+/** Whether a file of one module may import from another module of the same layer; true for folders of different layers. */
 function mayEnter(from: string, to: string): boolean {
   const oneLayer = DIVIDED.some((layer) => inside(from, layer) && inside(to, layer))
   return !oneLayer || from === to || (MODULES[from]?.includes(to) ?? false)
@@ -148,7 +148,7 @@ function cycles(files: readonly string[]): string[][] {
   return found
 }
 
-/** Exports that no file among the readers imports. */
+/** Exports whose names no importing reader contains. */
 function unusedExports(files: readonly string[], readers: readonly string[]): string[] {
   const texts = new Map(
     [...new Set([...files, ...readers])].map((file) => [file, readFileSync(join(root, file), 'utf8')]),
@@ -165,7 +165,7 @@ function unusedExports(files: readonly string[], readers: readonly string[]): st
   )
 }
 
-/** The files of `src` and `bench` that a file imports; what bin/ imports is their compiled form. */
+/** The files of `src` and `bench` that a file imports. Files in `bin/` import the compiled form. */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter((specifier) => specifier.startsWith('.'))
@@ -180,7 +180,7 @@ const exportsOf = (text: string): string[] =>
     ([, name = '']) => name,
   )
 
-/** Why this import may not stand in this file; null where it may. */
+/** The reason why a file must not have this import; null if it is allowed. */
 function forbidden(file: string, specifier: string): string | null {
   const layer = layerOf(file)
   if (layer === undefined) return 'the file is in no known layer'
@@ -222,7 +222,7 @@ describe('layers', () => {
     expect(cycles(files)).toEqual([])
   })
 
-  it('exports nothing that no other file imports', () => {
+  it('every export is imported by another file', () => {
     const readers = [
       ...files,
       ...sources('bench'),
@@ -233,7 +233,7 @@ describe('layers', () => {
     expect(unusedExports(exporting, readers)).toEqual([])
   })
 
-  it('the rule notices what it forbids', () => {
+  it('the check rejects a forbidden import, and accepts an allowed one', () => {
     expect(forbidden('src/domain/policy.ts', 'node:fs')).not.toBeNull()
     expect(forbidden('src/domain/policy.ts', '../flows/attempt/verify.js')).not.toBeNull()
     expect(forbidden('src/flows/attempt/verify.ts', '../../storage/redis/session.js')).not.toBeNull()
@@ -245,7 +245,7 @@ describe('layers', () => {
     expect(forbidden('src/storage/session.ts', './postgres/attempt/session.js')).not.toBeNull()
   })
 
-  it('reads the imports it judges', () => {
+  it('the check reads the imports of a file', () => {
     expect(importsOf('src/flows/attempt/attempt-context.ts')).toContain('../../domain/attempts.js')
     expect(importsOf('src/api/core/typing-patterns.ts')).toContain('./core-route.js')
   })

@@ -25,8 +25,8 @@ const linksIn = (file: string, text: string, headings = false): string[] =>
     .map((target) => (target.startsWith('#') ? file + target : normalize(join(dirname(file), target))))
     .map((target) => (headings ? target : target.replace(/#.*/, '')))
 
-/** Whether a path exists and, after `#`, has the heading of the anchor that GitHub generates. */
-function leads(target: string): boolean {
+/** Whether the path exists and, if the target has an anchor, GitHub generates this anchor for one of its headings. */
+function resolves(target: string): boolean {
   const [path = '', anchor] = target.split('#')
   if (!existsSync(join(root, path))) return false
   if (anchor === undefined) return true
@@ -51,7 +51,7 @@ describe('the walk through a sign-in', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('works as printed, from bootstrap to deletion', () => {
+  it('works as printed, from the bootstrap to the deletion', () => {
     const script = blocks
       .join('\necho "=== next"\n')
       .replaceAll('.keystride/demo.json', join(folder, 'demo.json'))
@@ -73,7 +73,7 @@ describe('the walk through a sign-in', () => {
     expect(deleted?.[0]).toMatchObject({ success: true, user_id: 'ann@example.com', n_patterns_deleted: 5 })
   })
 
-  it('is followed by a curl line in the greeting that works', () => {
+  it('can begin with the curl line that the service prints when it starts', () => {
     const line = service.output().match(/curl -i .*$/m)?.[0] ?? 'false'
     const output = execFileSync('bash', ['-c', line.replace('curl -i', 'curl -si')], { encoding: 'utf8' })
     expect(output).toMatch(/^HTTP\/1\.1 404/)
@@ -132,7 +132,7 @@ describe('every document', () => {
   it('links to files and headings that exist', () => {
     const broken = documents.flatMap((file) =>
       linksIn(file, read(file), true)
-        .filter((target) => !leads(target))
+        .filter((target) => !resolves(target))
         .map((target) => `${file}: ${target}`),
     )
     expect(broken).toEqual([])

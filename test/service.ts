@@ -11,7 +11,7 @@ import { holdsToContract, type TestedApi } from './contract.js'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // Answers have every shape; each test states what it expects.
+  // The shape of an answer depends on the route; each test states what it expects.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly json: any
 }
@@ -41,19 +41,19 @@ const ALONE = { name: 'PostgreSQL alone', redisUrl: null }
 const redisUrl = inject('redisUrl')
 const withRedis = redisUrl === null ? [] : [{ name: 'PostgreSQL and Redis', redisUrl }]
 
-/** The session stores that a suite runs on: PostgreSQL and, if installed, Redis. Without KEYSTRIDE_TESTS=all one of them. */
+/** The session stores that a suite runs on. Without KEYSTRIDE_TESTS=all only one: Redis if installed, otherwise PostgreSQL. */
 export const backEnds: readonly { name: string; redisUrl: string | null }[] =
   process.env.KEYSTRIDE_TESTS === 'all' || withRedis.length === 0 ? [ALONE, ...withRedis] : withRedis
 
 /** A fixed key: tests have no secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** A long queue, so that a loaded machine sheds no request; tests of shedding set their own. */
+/** A long wait in the queue, so that a loaded machine sheds no request. Tests of shedding set their own. */
 const QUEUE_MS = '20000'
 
 /**
  * The whole service in this process on its own database, with Redis if a URL is given. Every answer to `call` is
- * checked against its row of the route table.
+ * checked against the route table.
  */
 export async function startService(
   databaseUrl: string,
@@ -64,7 +64,7 @@ export async function startService(
   }: {
     redisUrl?: string | null | undefined
     more?: Record<string, string>
-    /** Like the embedded default: with the demo organization and the demo page. */
+    /** With the demo organization and the demo page, as with the embedded database. */
     demo?: boolean
   } = {},
 ): Promise<TestService> {

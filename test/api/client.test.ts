@@ -22,7 +22,7 @@ const APIS: readonly (readonly [name: string, rows: readonly Route<never>[]])[] 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { TypingPattern } = recordedAnswers().bodies
 
-/** The call of a row with all that it requires, and its body, as openapi-fetch takes it. */
+/** The source text of an openapi-fetch call of a route, with its required parameters and its body. */
 function callOf(api: string, row: Route<never>): string {
   const given = [...parametersOf(row), ...headerParametersOf(row)].filter(({ required }) => required)
   const session = row.needsSession ? { header: { 'X-Service-Session': 'session' } } : {}
@@ -34,7 +34,7 @@ function callOf(api: string, row: Route<never>): string {
   return `${api}.${row.method.toUpperCase()}('${documentedPath(row)}', ${JSON.stringify(options)})`
 }
 
-/** Every call, with the fields that all answers share. */
+/** A program with a call of every route. */
 const program = `import createClient from 'openapi-fetch'
 ${APIS.map(([api]) => `import type { paths as ${api}Paths } from './${api}.js'`).join('\n')}
 const headers = { apikey: 'key' }
@@ -44,7 +44,7 @@ ${APIS.flatMap(([api, rows]) => rows.map((row) => `  () => ${callOf(api, row)},`
 ]
 `
 
-/** Code of a customer, with errors that the types must reject. */
+/** A customer's sign-in, with errors that the types must reject. */
 const signIn = `import createClient from 'openapi-fetch'
 import type { components, paths } from './core.js'
 const { GET, POST } = createClient<paths>({ baseUrl: 'https://login.example.org/core', headers: { apikey: 'key' } })
@@ -69,7 +69,7 @@ export async function signIn(userRef: string, pattern: components['schemas']['Ty
 
 let folder: string
 beforeAll(async () => {
-  // Below the root, so that the client's package is resolved.
+  // Below the root, so that the import of openapi-fetch resolves.
   mkdirSync(join(root, 'build'), { recursive: true })
   folder = mkdtempSync(join(root, 'build', 'client-'))
   const service = await startService((await freshDatabase()).url)
@@ -84,7 +84,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 it('types made from the three served documents compile a client that calls every route', () => {
   for (const [api] of APIS) {
     const command = join(root, 'node_modules/openapi-typescript/bin/cli.js')
-    // A field with a default may be left out of a body.
+    // A body may omit a field with a default.
     const options = ['--default-non-nullable=false', '--output', `${api}.d.ts`]
     execFileSync(process.execPath, [command, `${api}.json`, ...options], { cwd: folder, stdio: 'pipe' })
   }

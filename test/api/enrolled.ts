@@ -9,7 +9,7 @@ export interface Enrolled {
   readonly who: MadeUpPerson
   /** The first pattern that was enrolled. */
   readonly first: unknown
-  /** A new pattern of this person: a new text, a new session. */
+  /** A new pattern of this person, with a new text. */
   readonly fresh: () => unknown
 }
 
@@ -39,7 +39,7 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
   return { userRef, session, who, first, fresh: () => who.types(text(next), next++) }
 }
 
-/** Typing of another person, new each time, and far slower than any enrolled person. */
+/** A pattern of another person, a new one each time, who types far more slowly than any enrolled person. */
 export const stranger = (tempo = 2) => {
   const seed = 500_000 + seeds++
   return person(seed).types(text(seed), seed, { tempo })

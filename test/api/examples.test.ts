@@ -8,7 +8,7 @@ import { freshDatabase } from '../servers/database.js'
 import { type Answer, startService, type TestService } from '../service.js'
 
 const MADE_UP_ID = 'its id is invented: no id of an organization is known in advance'
-/** Examples that cannot succeed unchanged, with their refusal. Examples of a row are numbered from 0. */
+/** Examples that cannot succeed unchanged, with their refusal. The examples of a route are numbered from 0. */
 const REFUSED: Record<string, { readonly refusal: readonly [number, string]; readonly because: string }> = {
   'delete /organization/typing-words 0': { refusal: [404, 'invalid-data'], because: MADE_UP_ID },
   'post /notifications/read 1': { refusal: [404, 'invalid-data'], because: MADE_UP_ID },
@@ -68,7 +68,7 @@ describe('the examples of the documents', () => {
   })
 
   it.each(examples)('succeed unchanged, or get the known refusal: $api $name', async ({ row, name, body, send }) => {
-    // An example that creates a user has its own userRef, so that each one creates.
+    // Each example that creates a user has its own userRef, so that none finds an existing user.
     const own = row.path === '/users/{userRef}' && row.method === 'post' ? { userRef: `new-${name.at(-1)}` } : {}
     const filled: Record<string, string> = { ...ids, ...own }
     const path = row.path.replace(/\{([^}]+)\}/g, (_, param: string) => filled[param] ?? `no ${param}`)
@@ -79,7 +79,7 @@ describe('the examples of the documents', () => {
     else expect([Math.floor(status / 100), status in row.replies], said).toEqual([2, true])
   })
 
-  it('are exactly the ones listed as refused', () => {
+  it('include every example that is listed as refused', () => {
     expect(examples.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(REFUSED)))
   })
 })

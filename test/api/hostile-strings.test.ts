@@ -16,9 +16,9 @@ const TEXTS = Object.entries(HOSTILE_TEXTS)
 interface Sent {
   readonly path: string
   readonly body?: unknown
-  /** The text and its place. */
+  /** The kind of the text and its place. */
   readonly what: string
-  /** Beginning of the message of a 422, if the value is not text; null if it is. */
+  /** Part of the message of the expected 422; null if the value is valid text. */
   readonly field: string | null
 }
 
@@ -34,7 +34,7 @@ afterAll(() => service.close())
 const encoded = (text: string): string =>
   Array.from(text, (one) => (isText(one) || one === '\0' ? encodeURIComponent(one) : '%ED%A0%80')).join('')
 
-/** Calls of a row with one hostile text each, in every place that takes a string. */
+/** Calls of a route with one hostile text each, in every place that accepts a string. */
 function callsOf(row: Route<never>, userRef: string): Sent[] {
   const parameters = parametersOf(row)
   const bodies = bodiesOf(row, owner.fresh)
@@ -102,9 +102,10 @@ async function somebody(): Promise<Caller> {
   return { userRef, session, key: (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json.key }
 }
 
-/** A pattern with a text in every field that is stored. */
+/** The string fields of a pattern that are stored. */
 const KEPT =
   /^(agent\.(type|version)|sId|tags\.0\.[kv]|d\.(ua|uaData\..+|tz|navLanguage|gpu|fonts\.0)|kevt\.0\.(k|eId))$/
+/** A pattern with a hostile text in each of these fields. */
 function patternWith(kind: (lengthMax: number) => string): unknown {
   const [place, pattern] = bodiesOf(enrollPattern, owner.fresh)[0] ?? [{}, {}]
   const places = placesIn(place).filter(({ path }) => KEPT.test(path.join('.')))
@@ -130,16 +131,16 @@ describe('hostile text', { timeout: 600_000 }, () => {
       expect(names).toContain(name)
   })
 
-  it.each(ROWS)('in any string of %s is refused or taken', async (_, api, row) => {
-    const somewhere = await somebody()
-    const sent = callsOf(row, somewhere.userRef)
+  it.each(ROWS)('in any string of %s is refused or accepted, and causes no 5xx', async (_, api, row) => {
+    const shared = await somebody()
+    const sent = callsOf(row, shared.userRef)
     const wrong: string[] = []
     for (let at = 0; at < sent.length; at += TEXTS.length) {
-      // Invalid patterns of one member are limited, so each place has its own member.
-      const caller = row.body.kind === 'bytes' ? await somebody() : somewhere
+      // The number of invalid patterns per member is limited, so each place has its own member.
+      const caller = row.body.kind === 'bytes' ? await somebody() : shared
       const calls = sent
         .slice(at, at + TEXTS.length)
-        .map((one) => ({ ...one, path: one.path.replace(somewhere.userRef, caller.userRef) }))
+        .map((one) => ({ ...one, path: one.path.replace(shared.userRef, caller.userRef) }))
       const answers = await Promise.all(calls.map((one) => send(api, row, caller, one)))
       for (const [i, { status, text }] of answers.entries()) {
         const { what, field } = calls[i] as Sent

@@ -35,7 +35,7 @@ describe.each(backEnds)('patterns that are refused, on $name', ({ redisUrl }) =>
     expectLimited(await enrollOne('limited', session, who.fresh()))
   })
 
-  it('do not close the code, nor other members', async () => {
+  it('do not limit the code or other members', async () => {
     const who = await enroll(service, 'limited-typing')
     const code = { securityCode: '749205' }
     await service.call('PUT', '/users/limited-typing/security-code', { session: who.session, body: code })

@@ -22,7 +22,7 @@ afterAll(async () => {
 const issue = async (...options: string[]) =>
   (await keystrideWith(service.env)('key', 'issue', service.organizationId, ...options)).stdout.trim()
 
-/** Routes other than GET that change something, and only these. */
+/** All routes of the dashboard that change something. */
 const WRITES =
   /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert).*|post \/notifications\/read)$/
 
@@ -51,7 +51,7 @@ it('a key for dashboard reads only reads, and a key for writes only writes', asy
   expect((await service.call('GET', '/organization', { headers })).status).toBe(403)
 }, 60_000)
 
-it('a key is refused from its expiry on', async () => {
+it('a key is refused after its expiry', async () => {
   const database = connectPostgres({ url: fresh.url, max: 2 })
   const keys = postgresApiKeys(database)
   const add = async (expiresAt: number) => {

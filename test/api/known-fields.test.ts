@@ -11,7 +11,7 @@ import { bodiesOf, type Field, fieldsIn, ROWS } from './rows.js'
 const who = person(1)
 const pattern = () => who.types(text(1), 1)
 
-/** The outcome of a body for a row: its value and warnings, or the message of the refusal. */
+/** The outcome of a body for a route: its value and warnings, or the message of the refusal. */
 function outcomeOf(
   row: Route<never>,
   given: unknown,
@@ -31,7 +31,7 @@ function outcomeOf(
   }
 }
 
-/** Every field of every body that its schema checks; a pattern inside a body is bytes to the schema. */
+/** Every field that the schema of a body checks. The schema treats a pattern inside a body as bytes. */
 const FIELDS = ROWS.flatMap(([name, , row]) =>
   bodiesOf(row, pattern).flatMap(([schema, body]) =>
     fieldsIn(schema)
@@ -49,7 +49,7 @@ function respelt(name: string): string {
 }
 
 describe('a body', () => {
-  it('has fields enough to try', () => expect(FIELDS.length).toBeGreaterThan(200))
+  it('has more than 200 fields to test', () => expect(FIELDS.length).toBeGreaterThan(200))
 
   it.each(FIELDS.filter(([, , , { optional, nullable }]) => optional && !nullable))(
     'treats null like an absent field: %s',
@@ -66,8 +66,11 @@ describe('a body', () => {
     expect(warnings?.join() ?? message).toContain(warning)
   })
 
-  it.each(ROWS.filter(([, , row]) => row.body.kind !== 'none'))('gets no warning as documented: %s', (_, __, row) => {
-    for (const [, body] of bodiesOf(row, pattern))
-      expect(JSON.stringify(outcomeOf(row, body))).not.toContain('did you mean')
-  })
+  it.each(ROWS.filter(([, , row]) => row.body.kind !== 'none'))(
+    'gets no warning if it is as documented: %s',
+    (_, __, row) => {
+      for (const [, body] of bodiesOf(row, pattern))
+        expect(JSON.stringify(outcomeOf(row, body))).not.toContain('did you mean')
+    },
+  )
 })

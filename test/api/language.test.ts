@@ -17,7 +17,7 @@ afterAll(() => stop())
 
 const ILL_FORMED = ['xx-!!', '', 'e', 'en_US', '-fr', 'fr-', 'a'.repeat(36), 'en-toolongsubtag', "fr'--"]
 const UNKNOWN = ['xx', 'tlh', 'zh-Hant-TW', 'gsw-CH', 'ja-JP']
-const LAST = /^query\.language: must/
+const MESSAGE = /^query\.language: must/
 
 const keyOfLink = async (userRef: string): Promise<string> =>
   (await service.callLinks('POST', `/api/links/create-profile/${userRef}`)).json.key
@@ -27,7 +27,7 @@ const ask = async (path: string, options: RequestInit = {}) => {
 }
 
 describe('the language query', () => {
-  it('that is no language tag is 422, wherever words are asked for', async () => {
+  it('that is no language tag is 422, wherever words are requested', async () => {
     const { session } = await service.bootstrap('ann')
     await service.call('POST', '/users/ann')
     const headers = { 'x-link-key': await keyOfLink('ann') }
@@ -53,13 +53,13 @@ describe('the language query', () => {
           language,
           422,
           'invalid-data',
-          expect.stringMatching(LAST),
+          expect.stringMatching(MESSAGE),
         ])
       const begun = await ask(`/try/begin?language=${language}`, { method: 'POST' })
       expect([language, begun.status, JSON.parse(begun.text).message]).toEqual([
         language,
         422,
-        expect.stringMatching(LAST),
+        expect.stringMatching(MESSAGE),
       ])
     }
   })

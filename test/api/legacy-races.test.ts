@@ -7,8 +7,8 @@ import { until } from '../storage/fixtures.js'
 import { enroll, stranger, text } from './enrolled.js'
 
 /**
- * Concurrent calls without a session, over two services that share only their stores. Many calls on a busy machine may
- * get 503 because a store is slow: that is allowed, but not an attempt or a reference too many.
+ * Concurrent calls without a session, over two services that share only their stores. On a busy machine, calls may get 503
+ * because a store is slow. An attempt or a reference beyond its limit is an error.
  */
 describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
   let both: [TestService, TestService]
@@ -54,7 +54,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
 
   it('score three of 200 patterns of strangers on one member, and none of those that follow', async () => {
     await enroll(both[0], 'storm')
-    // So slow that none is accepted: at the usual tempo one was, and its success gave the others three more attempts.
+    // So slow that none is accepted: at the default tempo one was, and its success gave the others three more attempts.
     const bodies = Array.from({ length: 231 }, () => stranger(2.3))
     const first = await answered(() => userVerify(both[1], 'storm', bodies[230]))
     const storm = await all(200, (service, i) => userVerify(service, 'storm', bodies[i]))
@@ -128,7 +128,7 @@ describe.each(backEnds)('legacy calls at once, on $name', ({ redisUrl }) => {
     const link = (service: TestService, i: number) =>
       service.call('POST', '/user-action/sixth', { body: { action: 'LINK_PATTERN_ID', patternId: ids[i % 3] } })
     const links = await Promise.all(Array.from({ length: 30 }, (_, i) => link(both[i % 2] ?? both[0], i)))
-    // A call after the fifth has no session: 409.
+    // After the fifth reference, a call without a session gets 409.
     for (const { status } of links) expect([200, 409, 503]).toContain(status)
     const { json } = await answered(() => both[1].bootstrap('sixth'))
     expect(json).toMatchObject({ nPatternsRef: 5, biometricStatus: 'ok' })

@@ -49,7 +49,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     }
   }
 
-  /** A session in which the owner authenticated just now. */
+  /** A session in which the owner has just authenticated. */
   async function authenticated(who: Enrolled): Promise<string> {
     const { session } = await service.bootstrap(who.userRef)
     expect((await recognized(who, { session })).json.action).toBe('verified')
@@ -258,7 +258,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect([await recorded('locked-core'), await recorded('locked-legacy')]).toEqual([5, 5])
     })
 
-    it('keeps the members of a shared account apart', async () => {
+    it('keeps the members of a shared account separate', async () => {
       for (const member_ref of ['ann', 'bo'])
         await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref } })
       expect((await userVerify('desk', stranger(), { headers: USER })).status).toBe(400)
@@ -292,7 +292,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       ] as const)
         expect((await userAction(path, body)).status).toBe(400)
       expect((await userAction('desk', { action: 'RESET_BIOMETRIC_PROFILE' })).status).toBe(400)
-      // A session serves only the first member that a call names.
+      // A session is bound to the first member that a call names.
       const { session } = await service.bootstrap('desk')
       const unknown = { action: 'LINK_PATTERN_ID', patternId: uuid() }
       expect((await userAction('desk?member_ref=ann', unknown, { session })).status).toBe(404)
@@ -350,7 +350,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await recognized(owner)).json.action).toBe('verified')
     })
 
-    it('LINK_PATTERN refuses what enroll refuses', async () => {
+    it('LINK_PATTERN refuses every pattern that enroll refuses', async () => {
       const who = await enroll(service, 'refusing', 1)
       const link = (pattern: unknown) => userAction('refusing', { action: 'LINK_PATTERN', pattern })
       const said = async (pattern: unknown) => {
@@ -413,7 +413,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(linked.json).toMatchObject({ nPatternsRef: 8, biometricStatus: 'ok', patternId })
     })
 
-    it('does not count a success without a session as one of a session', async () => {
+    it('LINK_PATTERN is refused for a complete profile after a success without a session', async () => {
       const who = await enroll(service, 'sessionless')
       expect((await recognized(who)).json.action).toBe('verified')
       for (let i = 0; i < 3; i++) {
@@ -423,7 +423,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('sessionless')).toMatchObject({ nPatternsRef: 5 })
     })
 
-    /** A tested pattern of this member that is neither a bot's nor a replay. */
+    /** The id of a tested pattern of this member that is neither a bot's nor a replay. */
     async function testedBy(who: Enrolled): Promise<string> {
       for (;;) {
         const { session } = await service.bootstrap(who.userRef)
@@ -501,7 +501,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('mine')).toMatchObject({ nPatternsRef: 0 })
     })
 
-    /** The same user of another organization, who has tested a pattern there. */
+    /** Creates another organization with a user of the same name, and returns the id of a pattern tested there. */
     async function otherOrganization(userRef: string, { who }: Enrolled): Promise<{ patternId: string }> {
       const stores = await openStores(readConfig(service.env), jsonLog('silent'), { redis: false })
       const flows = administration(stores)
@@ -543,7 +543,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await service.call('POST', '/feedback/no-id')).status).toBe(422)
     })
 
-    it('announce their end in every answer, to any caller', async () => {
+    it('announce their deprecation and end in every answer, to any caller', async () => {
       const asked: [string, string, RequestInit][] = [
         ['POST', '/user-verify/ann', {}],
         ['POST', '/user-verify/ann', { headers: { apikey: 'unknown' } }],

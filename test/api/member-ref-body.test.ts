@@ -4,7 +4,7 @@ import { memberRefIn } from '../../src/api/core/member-ref-body.js'
 const inBody = (body: unknown) => memberRefIn(Buffer.from(JSON.stringify(body)))
 
 describe('the member that a body names', () => {
-  it('is found after any allowed number of underscores', () => {
+  it('is found after any number of underscores', () => {
     for (const n of [0, 1, 2, 15, 16, 17, 40]) {
       const before = { d: { ua: 'x86_64 '.repeat(n) } }
       expect(inBody({ ...before, member_ref: 'bo' }), `${n}`).toBe('bo')

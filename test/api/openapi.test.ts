@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { OpenApiDocument } from '../../src/http/docs/openapi.js'
 import { documentOf, rowOf, validatorOf } from '../contract.js'
 
-/** In addition to the recommended rules: those that check examples against their schemas. */
+/** Rules in addition to the recommended ones: they check examples against their schemas. */
 const RULES = {
   'no-invalid-schema-examples': 'error',
   'no-invalid-parameter-examples': 'error',
@@ -19,19 +19,19 @@ const problemsOf = async (document: object) => {
 
 const APIS = ['core', 'auth', 'dashboard'] as const
 const namesIn = (operation: OpenApiDocument['paths'][string][string] | undefined) =>
-  // OpenAPI's own
+  // The form of OpenAPI.
   ((operation?.parameters ?? []) as { name?: string; $ref?: string }[]).map(
     ({ name, $ref }) => name ?? $ref?.split('/').pop(),
   )
 
 describe('the OpenAPI documents of the three APIs', () => {
-  it.each(APIS)('keep every recommended rule of a linter, warnings too: %s', async (api) => {
+  it.each(APIS)('pass every recommended rule of a linter, warnings included: %s', async (api) => {
     expect(await problemsOf(documentOf(api))).toEqual([])
     // The server URL of a local service.
     expect(await problemsOf(documentOf(api, `http://localhost:8080/${api}`))).toEqual([])
   })
 
-  it('name the headers that calls read, optional ones as such', () => {
+  it('name the headers that calls read, and mark optional ones', () => {
     const { paths, components } = documentOf('core')
     expect(namesIn(paths['/users/{userRef}']?.get)).toEqual([
       'userRef',
@@ -60,7 +60,7 @@ describe('the OpenAPI documents of the three APIs', () => {
     expect(validate?.errors).toContainEqual(expect.objectContaining({ params: { missingProperty: 'reason' } }))
   })
 
-  it('tell of verify what a server does with its answer, in the words of the guide', () => {
+  it('describe how a server handles the answer of verify, in the words of the guide', () => {
     const guide = readFileSync(new URL('../../docs/integrate.md', import.meta.url), 'utf8')
     const { paths } = documentOf('core')
     for (const path of ['/users/{userRef}/verify', '/user-verify/{userRef}']) {
@@ -71,7 +71,7 @@ describe('the OpenAPI documents of the three APIs', () => {
     }
   })
 
-  it('share the schemas that calls have in common under names of their own', () => {
+  it('define schemas that several calls share as components', () => {
     const { paths, components } = documentOf('core')
     expect(Object.keys(components.schemas ?? {})).toEqual(
       expect.arrayContaining(['TypingPattern', 'SecurityCode', 'Bootstrap', 'Envelope', 'Verify', 'Enrollment']),
@@ -81,7 +81,7 @@ describe('the OpenAPI documents of the three APIs', () => {
     expect(JSON.stringify(paths['/users/{userRef}']?.get?.responses)).toContain('#/components/schemas/Bootstrap')
   })
 
-  it('are really checked: an example or an answer that breaks its schema is found', async () => {
+  it('are checked: an example or an answer that violates its schema is found', async () => {
     const document = documentOf('core')
     const { components } = document
     const broken = { ...components.schemas, putUsersByUserRefSecurityCodeBody: { type: 'object', examples: ['none'] } }

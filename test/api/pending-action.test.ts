@@ -116,12 +116,12 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await enrolledIds('late')).toHaveLength(5)
     })
 
-    it(`that has lapsed resets nothing, ${LAPSED} times`, async () => {
+    it(`resets nothing once lapsed, ${LAPSED} times`, async () => {
       const who = await enroll(service, 'lapsed')
       const before = await enrolledIds('lapsed')
       for (let n = 0; n < LAPSED; n++) {
         await queue('lapsed', RESET)
-        // Reported while it was live, and lapsed when the pattern arrives.
+        // It is reported while it is live, and has lapsed when the pattern arrives.
         const { session } = await service.bootstrap('lapsed')
         await daysPass('lapsed', 7.01)
         await type(who, session)
@@ -204,7 +204,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await type(who, session)).json).toMatchObject({ nPatternsRef: 1 })
     })
 
-    it('that was cleared or queued again after the bootstrap waits for the next one', async () => {
+    it('that was cleared or queued again after the bootstrap is not executed before the next bootstrap', async () => {
       const who = await enroll(service, 'twice')
       await queue('twice', RESET)
       const { session } = await service.bootstrap('twice')
@@ -257,7 +257,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await enrolledIds('unproven')).toEqual(old)
     })
 
-    it('continues in the next sign-in if one was not enough', async () => {
+    it('continues in the next sign-in if it is incomplete', async () => {
       const who = await enroll(service, 'paused')
       await queue('paused', UPDATE)
       const first = await authenticated(who)
@@ -270,7 +270,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(await state('paused')).toMatchObject({ pendingAction: null, nPatternsRef: 5 })
     })
 
-    it('ends with a reset of the profile', async () => {
+    it('is cleared by a reset of the profile', async () => {
       await enroll(service, 'moot')
       await queue('moot', UPDATE)
       await service.call('DELETE', '/users/moot/typing-patterns')

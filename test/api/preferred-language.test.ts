@@ -28,7 +28,7 @@ describe('PUT /users/{userRef}/preferred-language', () => {
     expect((await prefer('ann', { language: null })).status).toBe(200)
   })
 
-  it('422 for a language without words and for none at all', async () => {
+  it('is 422 for a language without words, and without a language', async () => {
     await service.call('POST', '/users/bob')
     for (const body of [{ language: 'tlh' }, { language: '' }, { language: 7 }, {}, []]) {
       const { status, json } = await prefer('bob', body)
@@ -38,7 +38,7 @@ describe('PUT /users/{userRef}/preferred-language', () => {
     expect((await service.call('PUT', '/users/bob/preferred-language')).status).toBe(422)
   })
 
-  it('404 for an unknown user, 400 for another member of a nominative account', async () => {
+  it('is 404 for an unknown user, and 400 for another member of a nominative account', async () => {
     const absent = await prefer('nobody', { language: 'fr' })
     expect([absent.status, absent.json.reason]).toEqual([404, 'user-not-found'])
     await service.call('POST', '/users/carl')

@@ -6,7 +6,7 @@ import { backEnds, startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { enroll, text } from './enrolled.js'
 
-/** Links that each get a hundred concurrent patterns. */
+/** Number of links that each get a hundred concurrent patterns. */
 const RACES = LONG ? 100 : 3
 
 describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
@@ -32,7 +32,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
   const send = (key: string, body: unknown, headers: Record<string, string> = {}) =>
     service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key, ...headers } })
   let typed = 0
-  /** Sends patterns until one is stored: a synthetic person who is classified as a machine types again. */
+  /** Sends patterns until one is not classified as a machine's. */
   async function type(key: string, who: MadeUpPerson) {
     for (;;) {
       const answer = await send(key, who.types(text(++typed), typed))
@@ -194,7 +194,7 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
     expect(await state('kept')).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
   })
 
-  it('revoke the older one of their kind, and keep those of other kinds', async () => {
+  it('revoke the older one of their kind, and no link of another kind', async () => {
     await service.call('POST', '/users/kinds')
     const [first, reset] = [await keyOf('create', 'kinds'), await keyOf('reset', 'kinds')]
     const second = await keyOf('create', 'kinds')

@@ -4,7 +4,7 @@ import { freshDatabase } from '../servers/database.js'
 import { type Answer, backEnds, startService, type TestService } from '../service.js'
 import { type Enrolled, enroll, stranger } from './enrolled.js'
 
-/** Each row of the table of biometric states (decisions, Biometric status), by the API. */
+/** Each row of the state table of the biometric profile (docs/interface-tests.md), through the API. */
 describe.each(backEnds)('on $name', ({ redisUrl }) => {
   let url: string
   let service: TestService
@@ -21,7 +21,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
 
   const path = (userRef: string) => `/users/${userRef}/typing-patterns`
   const state = async (userRef: string, of = service) => (await of.bootstrap(userRef)).json
-  /** Enroll calls until one is not classified as a machine: then the synthetic person types again. */
+  /** Sends patterns until one is not classified as a machine's. */
   async function type(who: Enrolled, { session = who.session, of = service } = {}): Promise<Answer> {
     for (;;) {
       const answer = await of.call('POST', path(who.userRef), { session, body: who.fresh() })
@@ -30,7 +30,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   }
   const verify = (who: Enrolled, session = who.session) =>
     service.call('POST', `/users/${who.userRef}/verify`, { session, body: who.fresh() })
-  /** A session in which typing succeeded just now. */
+  /** A session in which typing has just succeeded. */
   async function authenticated(who: Enrolled): Promise<string> {
     for (;;) {
       const { session } = await service.bootstrap(who.userRef)
@@ -128,7 +128,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect((await verify(who, session)).json.action).toMatch(/^(verified|rejected)$/)
   })
 
-  it('any | DELETE one pattern | full, ok, in-progress, reset by what is left', async () => {
+  it('any | DELETE one pattern | full, ok, in-progress or reset, by the remaining number', async () => {
     const who = await enroll(service, 'picked')
     const session = await authenticated(who)
     for (let n = 6; n <= 10; n++) await type(who, { session })
@@ -180,7 +180,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     expect(await state('unreadable')).toMatchObject({ biometricStatus: 'expired', nPatternsRef: 5 })
   })
 
-  it('expired | sign-in by security code | expired: a code says nothing about the profile', async () => {
+  it('expired | sign-in by security code | expired: a code does not renew the profile', async () => {
     const who = await enroll(service, 'by-code')
     await service.call('PUT', '/users/by-code/security-code', {
       session: who.session,

@@ -45,7 +45,7 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
     if (process.env.RECORD_ANSWERS === 'write') writeFileSync(recordedFile(), fileText(today))
   }, 240_000)
 
-  it('are exactly one of each JSON reply of each row, and one of each kind of refusal', () => {
+  it('are exactly one of each JSON reply of each route, and one of each kind of refusal', () => {
     const recorded = recordedAnswers()
     const named = Object.entries(recorded.replies).flatMap(([name, replies]) =>
       Object.keys(replies).map((status) => `${name} ${status}`),
@@ -54,12 +54,12 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
     expect(Object.keys(recorded.refusals).sort()).toEqual([...KINDS].sort())
   })
 
-  it('have the shape of what the service answers today', () => {
+  it('have the shape of the answers of the running service', () => {
     const { replies, refusals } = recordedAnswers()
     expect(differences({ replies, refusals }, { replies: today.replies, refusals: today.refusals })).toEqual([])
   })
 
-  it('equal those in the documents', () => {
+  it('match the schemas in the documents', () => {
     const { replies } = recordedAnswers()
     for (const { api, row, name, status } of REPLIES) {
       const validate = validatorOf(api, row, Number(status))
@@ -79,7 +79,7 @@ describe('the recorded answers that documents show', { timeout: 120_000 }, () =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses as Record<string, { $ref?: string }>).flatMap(([status, response]) => {
           const whole = components.responses?.[response.$ref?.split('/').pop() ?? ''] ?? response
-          const json = (whole as { content: Record<string, object> }).content['application/json'] // OpenAPI's own
+          const json = (whole as { content: Record<string, object> }).content['application/json'] // guaranteed by OpenAPI
           return json === undefined || 'example' in json || 'examples' in json ? [] : [`${method} ${path} ${status}`]
         }),
       ),

@@ -19,7 +19,7 @@ import { DEVICE, succeed } from './dashboard/inspected.js'
 import { enroll, stranger, text } from './enrolled.js'
 import { createRecorder, type Recorder } from './recorder.js'
 
-/** The pattern in the documents: as short as possible, and accepted. */
+/** The pattern in the documents: a short one that is accepted. */
 export function shownPattern(): Record<string, unknown> {
   const { k: _, ...pattern } = person(11).types('keys tell people', 0)
   return { ...pattern, d: DEVICE }
@@ -28,14 +28,14 @@ const ID = '00000000-0000-7000-8000-000000000000'
 const ANN = { userRef: 'ann' }
 const WINDOW = { date_from: '2026-01-01T00:00:00Z', date_to: '2026-01-02T00:00:00Z' }
 
-/** Actions of an operator on the command line. */
+/** Actions that an operator performs on the command line. */
 interface Operator {
   issueKey(organizationId: string, scopes: readonly KeyScope[]): Promise<string>
   setQuotas(organizationId: string, changes: Partial<Quotas>): Promise<unknown>
   setRate(organizationId: string): Promise<unknown>
 }
 
-/** Calls every row of a service until it has each documented reply and each refusal. */
+/** Calls every route of a service, and collects one answer of each documented reply and each kind of refusal. */
 export async function playStory(): Promise<Pick<Recorder, 'replies' | 'refusals'>> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-recorded-'))
   writeFileSync(join(folder, 'ca.pem'), certificate)
@@ -308,7 +308,7 @@ async function refusedCalls({ reply, refusal }: Recorder, service: TestService):
   const machine = wirePattern([...text(1)].map((letter, i) => [letter, i * 130, i * 130 + 70]))
   const enrollment = 'POST /users/{userRef}/typing-patterns'
   await refusal('bot-detected', 'core', enrollment, { path: ANN, session, body: machine })
-  // Two were issued before; five an hour are allowed.
+  // Two codes were issued before; five an hour are allowed.
   for (let n = 0; n < 3; n++)
     await reply('core', 'POST /users/{userRef}/security-code', 200, { path: ANN, session, shown: false })
   await refusal('rate-limited', 'core', 'POST /users/{userRef}/security-code', { path: ANN, session })
@@ -344,7 +344,7 @@ async function refusedOrganizations({ refusal }: Recorder, service: TestService,
   await refusal('over-rate', 'core', 'GET /organization', { apikey: other.apikey })
 }
 
-/** The refusals of a server in trouble: with failing handlers and a lost store. */
+/** The refusals of servers with a failing handler, a lost store and a full queue. */
 async function refusedByServer({ refusals }: Recorder): Promise<void> {
   const admission = createAdmission({ atOnce: 1, waitMs: 0 })
   const distressed = await start({ newRequestId: () => ID })

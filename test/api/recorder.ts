@@ -10,15 +10,15 @@ interface Call {
   readonly session?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly apikey?: string
-  /** False: not the call to show of several. */
+  /** False: the answer is not kept. */
   readonly shown?: boolean
 }
 
-// Tests read answers of every shape.
+// The shape of an answer depends on the route.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 type Json = any
 
-/** Calls rows of a running service, validates each answer, and keeps one answer per row and status. */
+/** Calls routes of a running service, validates each answer, and keeps the last one of each route and status. */
 export function createRecorder(base: string, apikey: string) {
   const replies: Record<string, Record<string, Json>> = {}
   const refusals: Partial<Record<RefusalKind, Json>> = {}
@@ -51,7 +51,7 @@ export function createRecorder(base: string, apikey: string) {
   return {
     replies,
     refusals,
-    /** The JSON of an answer with this status; null for a file. */
+    /** Expects this status. Returns the JSON of the answer; null for a file. */
     async reply(api: TestedApi, route: string, status: number, call: Call = {}): Promise<Json> {
       const { status: answered, json } = await ask(api, route, call)
       expect(answered, `${route} ${JSON.stringify(json)}`).toBe(status)
@@ -116,6 +116,6 @@ export function differences(one: Json, other: Json, path = ''): string[] {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].flatMap((name) =>
     name in one && name in other
       ? differences(one[name], other[name], `${path}.${name}`)
-      : [`${path}.${name}: in one alone`],
+      : [`${path}.${name}: only in one`],
   )
 }

@@ -11,7 +11,7 @@ const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[]
   ['auth', linkRoutes],
   ['dashboard', dashboardRoutes],
 ]
-/** Every row of all three APIs: its name, its API and itself. */
+/** Every row of the route tables of all three APIs: its name, its API and the row itself. */
 export const ROWS = TABLES.flatMap(([api, rows]) =>
   rows.map((row) => [`${row.method} /${api}${row.path}`, api, row] as const),
 )
@@ -29,11 +29,11 @@ export const ID = '00000000-0000-7000-8000-000000000000'
 /** Valid values of fields without an example. */
 const VALID: Readonly<Record<string, unknown>> = { securityCode: '749205', patternId: ID }
 
-/** The path of a row with its parameters, percent-encoded. */
+/** The path of a route; the given parameters must be percent-encoded. */
 export const pathOf = (row: Route<never>, given: Readonly<Record<string, string>>): string =>
   row.path.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? GOOD[name] ?? ID)
 
-/** A complete body of each shape that a row accepts. */
+/** A complete body of each shape that a route accepts. */
 export function bodiesOf(row: Route<never>, freshPattern: () => unknown): [schema: JsonSchema, body: unknown][] {
   const schema = bodySchemaOf(row.body)
   if (schema === null) return []

@@ -36,7 +36,7 @@ async function account(userRef: string, code?: string): Promise<string> {
   return token
 }
 
-/** Ends the member's code lock, and with `expired` the temporary code, as if time had passed. */
+/** Ends the member's code lock; with `expired`, the temporary code expires too. */
 const timePasses = (userRef: string, { expired = false } = {}) =>
   database.asSystem(
     (sql) => sql`
@@ -46,7 +46,7 @@ const timePasses = (userRef: string, { expired = false } = {}) =>
       where member_ref = ${userRef}`,
   )
 
-/** An answer without its time and its id. */
+/** An answer without its varying parts: id, times, words and wait. */
 const said = ({ status, json }: { status: number; json: Record<string, unknown> }) => {
   const { timestamp: _, authentication, nextAttempt, ...rest } = json
   const facts = { ...(authentication as object), id: '', timestamp: '' }
@@ -102,7 +102,7 @@ describe('PUT /users/{userRef}/security-code', () => {
   })
 })
 
-describe('calls of the security code', () => {
+describe('security code calls', () => {
   it('"A missing or expired session yields 400, with a message telling the caller to bootstrap"', async () => {
     await account('no-session')
     const foreign = await session('somebody')
@@ -187,7 +187,7 @@ describe('POST /users/{userRef}/security-code', () => {
 })
 
 describe('POST /users/{userRef} with rotate_security_code', () => {
-  it('answers the account fields of the bootstrap state, as a bootstrap does', async () => {
+  it('answers with the code fields of the bootstrap state, with the same values as a bootstrap', async () => {
     for (const body of [{}, { rotate_security_code: true }]) {
       const userRef = `fields-${Object.keys(body).length}`
       const created = (await service.call('POST', `/users/${userRef}`, { body })).json
@@ -285,7 +285,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('lock', fresh, CODE)).json.action).toBe('verified')
   })
 
-  // Regression: 0, because typing is open in a new session; the end of the code's lock was missing.
+  // Regression: the wait was 0, because typing is open in a new session.
   it('gives the end of a code lock while typing is open, also in a new session', async () => {
     const who = await enroll(service, 'code-locked')
     await put('code-locked', who.session, CODE)
@@ -317,7 +317,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect((await verify('relock', await session('relock'), '918357')).json.action).toBe('refused')
   })
 
-  it('disables the code at the tenth failure, until a new code', async () => {
+  it('disables the code at the tenth failure until a new code is set', async () => {
     const token = await account('dead', CODE)
     for (let failures = 0; failures < 10; failures++) {
       await timePasses('dead')
@@ -421,7 +421,7 @@ describe('the policy', () => {
 })
 
 describe('parallel codes', () => {
-  it('compares at most three of 50 wrong codes of a session', async () => {
+  it('are compared at most three times in a session, out of 50 wrong ones', async () => {
     const token = await account('race', CODE)
     const all = await Promise.all(Array.from({ length: 50 }, (_, i) => verify('race', token, String(200_100 + i * 7))))
     expect(all.every(({ status }) => status === 200)).toBe(true)
@@ -429,7 +429,7 @@ describe('parallel codes', () => {
     expect((await verify('race', await session('race'), CODE)).json.action).toBe('refused')
   })
 
-  it('compares at most three over twenty sessions', async () => {
+  it('are compared at most three times over twenty sessions', async () => {
     await account('flood', CODE)
     const tokens = await Promise.all(Array.from({ length: 20 }, () => session('flood')))
     const all = await Promise.all(
@@ -450,18 +450,18 @@ describe('parallel codes', () => {
         update keystride.member m set code_hash = o.code_hash from keystride.member o
         where o.member_ref = 'kept' and m.member_ref like 'crowd-%'`,
     )
-    // Three of each, so that they arrive faster than a slow machine compares them.
+    // Three codes for each user, so that they arrive faster than a slow machine compares them.
     const all = await Promise.all(
       users.map((userRef, i) => Promise.all([1, 2, 3].map(() => verify(userRef, tokens[i] ?? '', OTHER)))),
     )
-    // A member whose answers are all known: an attempt with a 503 counts as used.
+    // Only members without a 503: an attempt that gets 503 counts as used.
     const known = all.map((three) => three.every(({ status, json }) => status === 429 || json.action === 'rejected'))
-    const off = all.findIndex((three, i) => known[i] && three.some(({ status }) => status === 429))
-    expect(off).toBeGreaterThanOrEqual(0)
-    const three = all[off] ?? []
+    const limited = all.findIndex((three, i) => known[i] && three.some(({ status }) => status === 429))
+    expect(limited).toBeGreaterThanOrEqual(0)
+    const three = all[limited] ?? []
     expect(three.find(({ status }) => status === 429)?.json.reason).toBe('quota-exceeded')
     const compared = three.filter(({ json }) => json.action === 'rejected').length
-    const again = await verify(users[off] ?? '', tokens[off] ?? '', OTHER)
+    const again = await verify(users[limited] ?? '', tokens[limited] ?? '', OTHER)
     expect(again.json.nextAttempt.remainingCodeAttempts).toBe(2 - compared)
   }, 90_000)
 })

@@ -6,7 +6,7 @@ import { text } from './enrolled.js'
 
 let seeds = 40_000
 
-/** Enrolls until the profile is complete; a synthetic person who is classified as a machine types again. */
+/** Enrolls until the profile is complete. A synthetic person is sometimes classified as a machine, and types again. */
 async function complete(service: TestService, path: string, session: string, seed: number): Promise<Answer> {
   for (let n = 0; n < 30; n++) {
     const body = person(seed).types(text(n), n)
@@ -122,7 +122,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     })
   })
 
-  describe('any other call about a person', () => {
+  describe('any other call for a person', () => {
     it('needs member_ref on a shared account, in the query or in the body', async () => {
       await create('till', 'ann')
       const { session } = await service.bootstrap('till')
@@ -178,7 +178,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await send(null)).json).toMatchObject({ memberRef: 'ann' })
     })
 
-    it('gives each member an own profile, code and attempts', async () => {
+    it('gives each member a separate profile, code and attempt budget', async () => {
       await create('pair', 'ann')
       await create('pair', 'bob')
       const ann = (await service.call('GET', '/users/pair?member_ref=ann')).json.sessionId

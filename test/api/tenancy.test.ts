@@ -9,7 +9,7 @@ import { startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
 import { visited } from './dashboard/inspected.js'
 
-/** Answers searched for another organization's words; the full number runs before a release. */
+/** Number of answers that are searched for another organization's words. The full number runs before a release. */
 const ANSWERS = LONG ? 10_000 : 1500
 
 const TABLES: readonly (readonly [api: string, rows: readonly Route<never>[]])[] = [
@@ -34,7 +34,7 @@ interface Tenant {
 let base: string
 let service: TestService
 let tenants: Tenant[]
-/** A pattern that was never sent. */
+/** Makes a pattern that was never sent. */
 let fresh: () => unknown
 
 async function ask(
@@ -56,7 +56,7 @@ async function ask(
   return { status: answer.status, text: await answer.text() }
 }
 
-/** The service for one organization's key. */
+/** The service, called with one organization's key. */
 const as = (apikey: string): TestService => {
   const call: TestService['call'] = (method, path, options) =>
     service.call(method, path, { ...options, headers: { ...options?.headers, apikey } })
@@ -71,6 +71,7 @@ const as = (apikey: string): TestService => {
   }
 }
 
+/** Fills an organization with data. */
 async function settled(apikey: string, n: number): Promise<Tenant> {
   const own = as(apikey)
   const dashboard = (method: string, path: string, body?: unknown) => service.dashboard(method, path, { body, apikey })
@@ -129,7 +130,7 @@ const tenant = (n: number): Tenant => {
   return found
 }
 
-/** The kind of an id in a path. A new path with an id must be added here. */
+/** The organization's id of the kind that a path takes. A new path with an id must be added here. */
 function idOf(path: string, ids: Tenant['ids']): string {
   const kinds: readonly (readonly [RegExp, string])[] = [
     [/^\/authentication/, 'authentication'],
@@ -139,11 +140,11 @@ function idOf(path: string, ids: Tenant['ids']): string {
     [/^\/feedback\//, 'authentication'],
   ]
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1]
-  if (kind === undefined) throw new Error(`${path}: say in this test what its id is of`)
+  if (kind === undefined) throw new Error(`${path}: add the kind of its id to this test`)
   return ids[kind] ?? ''
 }
 
-/** A row's path with the parameters of one organization. */
+/** A route's path with the parameters of one organization. */
 const pathOf = (row: Route<never>, userRef: string, ids: Tenant['ids']): string =>
   row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const values: Record<string, string> = {
@@ -157,7 +158,7 @@ const pathOf = (row: Route<never>, userRef: string, ids: Tenant['ids']): string 
     return values[name] ?? idOf(row.path, ids)
   })
 
-/** A body for the row, with ids of one organization. */
+/** A body for the route, with ids of one organization. */
 function bodyOf(name: string, ids: Tenant['ids'], policy: Record<string, unknown>): unknown {
   const bodies: Record<string, unknown> = {
     'patch /core/users/{userRef}': { groups: ['x'] },
@@ -184,7 +185,7 @@ function bodyOf(name: string, ids: Tenant['ids'], policy: Record<string, unknown
   return bodies[name]
 }
 
-/** Rows that name no object, or create the object they name. */
+/** Routes that name no object, or create the object that they name. */
 const MAKES = new Set([
   'post /core/users/{userRef}',
   'post /core/organization/typing-words',
@@ -194,6 +195,7 @@ const MAKES = new Set([
   'post /dashboard/policies',
   'post /dashboard/management/export-log',
 ])
+/** Routes that name an object in their body. */
 const NAMING = new Set([
   'patch /core/organization/typing-words',
   'delete /core/organization/typing-words',
@@ -251,7 +253,7 @@ describe('an organization', () => {
     },
   )
 
-  it('has no session in another, even for a user of the same name', async () => {
+  it('does not accept a session of another, even for a user of the same name', async () => {
     for (const path of ['/core/users/ann/verify', '/core/users/ann/typing-patterns']) {
       const { status, text } = await ask(tenant(0), 'post', path, { body: fresh(), session: tenant(1).session })
       expect([status, text]).toEqual([400, expect.stringContaining('bootstrap with GET /users/{userRef}')])
@@ -288,7 +290,7 @@ describe('an organization', () => {
             const theirs = others.map(({ canary }) => canary).filter((canary) => !some[i]?.includes(canary))
             if (theirs.some((canary) => text.includes(canary))) {
               leaking++
-              console.log(`${some[i]} (${status}) tells of another organization`)
+              console.log(`${some[i]} (${status}) contains another organization's word`)
             }
           }
         }

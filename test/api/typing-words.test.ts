@@ -36,7 +36,7 @@ const core = (language: Language, i: number) => {
   const word = coreWords(language)[i] ?? ''
   return { id: coreWordId(language, word), word }
 }
-/** Stores many words at once, as other processes would. */
+/** Stores many words at once, as if another process stored them. */
 const stored = (words: readonly Omit<TypingWord, 'id'>[], ids = words.map(() => uuid())) =>
   database.scoped(service.organizationId, async (sql) => {
     const rows = JSON.stringify(words.map((word, i) => ({ ...word, id: ids[i] })))
@@ -107,7 +107,7 @@ describe('POST /organization/typing-words', () => {
     })
   })
 
-  it('duplicate typing word: 409 invalid-action, own or shipped, however it is written', async () => {
+  it('duplicate typing word: 409 invalid-action, own or shipped, in any spelling', async () => {
     expect((await add("p'tit-déj", 'fr')).status).toBe(201)
     for (const same of ["p'tit-déj", "P'TIT-DÉJ", 'p’tit‐de\u0301j', coreWords('fr')[7]?.toUpperCase() ?? '']) {
       const again = await add(same, 'fr')
@@ -116,7 +116,7 @@ describe('POST /organization/typing-words', () => {
     expect((await add("p'tit-déj", 'nl')).status).toBe(201)
   })
 
-  it('422 for an invalid word, without repeating it', async () => {
+  it('is 422 for an invalid word, without repeating it', async () => {
     for (const word of ['', 'a', 'two words', 'tab\tbed', '<script>', 'слово', '9lives', 'x'.repeat(25), 7, null]) {
       const { status, json } = await service.call('POST', WORDS, { body: { word, language: 'en' } })
       expect([word, status, json.reason]).toEqual([word, 422, 'invalid-data'])
@@ -128,13 +128,13 @@ describe('POST /organization/typing-words', () => {
     expect((await service.call('POST', WORDS)).status).toBe(422)
   })
 
-  it('of the same word many times concurrently creates one', async () => {
+  it('creates one word for concurrent calls with the same word', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? 'zephyr' : 'ZEPHYR')))
     expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)])
     expect((await list('?language=en&core=false')).filter(({ word }) => word === 'zephyr')).toHaveLength(1)
   })
 
-  it(`accepts ${OWN_WORDS_MAX} words in a language, the next is 409`, async () => {
+  it(`accepts ${OWN_WORDS_MAX} own words in a language, the next is 409`, async () => {
     await stored(
       Array.from({ length: OWN_WORDS_MAX - 1 }, (_, i) => ({
         word: `zq${i}`,
@@ -266,7 +266,7 @@ describe('GET /organization/typing-words/languages', () => {
 })
 
 describe('suggested words', () => {
-  it(`come from the enabled words alone, at once; a language keeps ${USABLE_WORDS_MIN} of them`, async () => {
+  it(`come from the enabled words only, immediately; a language keeps ${USABLE_WORDS_MIN} of them`, async () => {
     const letters = 'abcdefghijklmnopqrstuvwxyzéèàù'.split('')
     const own = letters.slice(0, USABLE_WORDS_MIN).map((letter) => `zz${letter}`)
     await stored(own.map((word) => ({ word, language: 'es', core: false, enabled: true })))
@@ -316,7 +316,7 @@ describe('suggested words', () => {
       await stored(own.map((word) => ({ word, language: 'de', core: false, enabled: true })))
       await allDisabled('de', rest)
       expect((await change({ id: coreWordId('de', first), enabled: false })).status).toBe(200)
-      // Once the change is seen, draws have own words only: seven shipped words by chance are excluded.
+      // Shipped words can no longer be drawn once the process sees the change.
       const changedAt = performance.now()
       for (let askedAt = changedAt; (await draw()).some((word) => !own.includes(word)); askedAt = performance.now()) {
         expect(askedAt - changedAt).toBeLessThan(1_000)

@@ -52,7 +52,7 @@ describe.each(backEnds)('an attempt whose record cannot be written on $name', ({
         expect(json).not.toHaveProperty('authentication')
       }
     })
-    // Two of three attempts are used: a failure leaves none.
+    // Two of three attempts are used, so this failure leaves none.
     const { json } = await verify(wrong())
     expect([json.action, json.nextAttempt[remaining]]).toEqual(['rejected', 0])
   })

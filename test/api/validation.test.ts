@@ -33,7 +33,7 @@ const WRONG: readonly unknown[] = [
   true,
 ]
 const LEAKS = /zqcanaryzq|918273645/
-/** Words of zod's own messages and of JavaScript. */
+/** Words of zod's default messages and of JavaScript. */
 const RAW =
   /invalid (input|option|key|value)|\bexpected\b|\breceived\b|\bNaN\b|undefined|too (big|small)|unrecognized|\[object|regex|\/\^/i
 
@@ -41,7 +41,7 @@ interface Sent {
   readonly what: string
   readonly path: string
   readonly body?: unknown
-  /** A 422 must contain one of these: the field, or its list. */
+  /** The message of a 422 must contain one of these: the field, or the list that contains it. */
   readonly names: readonly string[]
 }
 
@@ -99,7 +99,7 @@ function fault(
 ): string | null {
   const said = `${what}: ${status} ${text.slice(0, 300)}`
   if (status >= 500) return said
-  // The 404 state of an unknown user contains the requested userRef (interface, Account bootstrap state).
+  // The 404 bootstrap state of an unknown user contains the requested userRef.
   const isShell = status === 404 && row.countedAs === 'bootstrap'
   if (status >= 400 && !isShell && LEAKS.test(text)) return `repeats the value: ${said}`
   if (status !== 422) return null
@@ -115,7 +115,7 @@ describe('a value that is refused', { timeout: 600_000 }, () => {
     async (_, api, row) => {
       const wrong: string[] = []
       for (const place of callsOf(row, 'nobody-yet')) {
-        // Invalid patterns and codes of one member are limited, so each place has its own member.
+        // The numbers of invalid patterns and of codes per member are limited, so each place has its own member.
         const caller = await somebody()
         const calls = place.map((one) => ({ ...one, path: one.path.replace('nobody-yet', caller.userRef) }))
         const answers = await Promise.all(calls.map((one) => send(api, row, caller, one)))
@@ -127,12 +127,12 @@ describe('a value that is refused', { timeout: 600_000 }, () => {
   )
 })
 
-describe('a body with a misspelt field', () => {
+describe('a body with a misspelt or null field', () => {
   const verify = async (body: unknown) =>
     service.call('POST', '/users/owner/verify', { session: (await service.bootstrap('owner')).session, body })
   const of = (path: string, name: string) => `${path} is not a field and was ignored; did you mean ${name}?`
 
-  it('that is accepted is answered with warnings, on every path of a typing pattern', async () => {
+  it('that is accepted is answered with warnings, on every route for a typing pattern', async () => {
     const fresh = () => ({ ...(owner.fresh() as object), memberRef: 'owner' })
     const warnings = [of('memberRef', 'member_ref')]
     expect(await verify(fresh())).toMatchObject({ status: 200, json: { warnings } })
@@ -160,7 +160,7 @@ describe('a body with a misspelt field', () => {
     })
   })
 
-  it('that is accepted is answered with warnings on other paths too', async () => {
+  it('that is accepted is answered with warnings on other routes too', async () => {
     const { userRef, session } = await somebody()
     const code = { securityCode: '749205', memberRef: userRef }
     const changed = await service.call('PUT', `/users/${userRef}/security-code`, { session, body: code })
@@ -182,7 +182,7 @@ describe('a body with a misspelt field', () => {
     )
   })
 
-  it('or without known fields is refused by verify, with the fields of a pattern and of a code', async () => {
+  it('or without known fields is refused by verify, and the message names the fields of a pattern and of a code', async () => {
     for (const body of [{}, { security_code: '749205' }]) {
       const { status, json } = await verify(body)
       expect([status, json.reason]).toEqual([422, 'invalid-data'])
@@ -192,7 +192,7 @@ describe('a body with a misspelt field', () => {
     expect((await verify({ securityCode: null })).json.message).toBe('securityCode: must be a string')
   })
 
-  it('that is null counts as absent, and an invalid address is refused', async () => {
+  it('may contain null for an optional field; an invalid address is refused', async () => {
     const nulls = { ip: null, member_ref: null, sId: null, tags: null, k: null, d: { ua: null, sW: null } }
     expect((await verify({ ...(owner.fresh() as object), ...nulls })).status).toBe(200)
     const refused = await verify({ ...(owner.fresh() as object), ip: 'not-an-ip' })

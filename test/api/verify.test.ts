@@ -18,7 +18,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
   const other = (i: number) => person(800 + i).types(text(i), i)
 
   describe('POST /users/{userRef}/verify', () => {
-    it('answers every field of the interface, and authenticated exactly if the action is auth', async () => {
+    it('answers every field, with authenticated true exactly if the action is auth', async () => {
       const who = await enroll(service, 'fields')
       const { status, json } = await verify('fields', who.session, who.fresh())
       expect(status).toBe(200)
@@ -125,9 +125,12 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
         expect(json.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
       }
       expect((await verify('free', who.session, who.fresh())).json.refusedBecause).toBe('typing-locked')
-      const told = (await service.call('GET', '/users/free', { session })).json
-      expect(told).toMatchObject({ sessionId: session, nextAttempt: { mode: 'locked', remainingBiometricAttempts: 1 } })
-      expect(told.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
+      const state = (await service.call('GET', '/users/free', { session })).json
+      expect(state).toMatchObject({
+        sessionId: session,
+        nextAttempt: { mode: 'locked', remainingBiometricAttempts: 1 },
+      })
+      expect(state.nextAttempt.retryAfterSeconds).toBeGreaterThan(0)
       expect((await service.bootstrap('free')).json.nextAttempt).toMatchObject({ remainingBiometricAttempts: 3 })
       expect((await service.dashboard('POST', '/users/free/actions', { body: { action: 'unlock' } })).status).toBe(200)
       expect((await service.bootstrap('free')).json.nextAttempt).toBeNull()
@@ -158,7 +161,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect((await verify('member-ref', who.session, stranger())).json.nextAttempt.remainingBiometricAttempts).toBe(2)
     })
 
-    it('scores at most the budget of 60 parallel attempts in one session', async () => {
+    it('scores at most the budget out of 60 parallel attempts in one session', async () => {
       const who = await enroll(service, 'storm')
       const all = await Promise.all(Array.from({ length: 60 }, () => verify('storm', who.session, stranger())))
       expect(all.every(({ status }) => status === 200)).toBe(true)
@@ -166,7 +169,7 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
       expect(all.filter(({ json }) => json.authentication.authenticated)).toHaveLength(0)
     })
 
-    it('scores at most what the ladder allows of parallel attempts over twenty sessions', async () => {
+    it('scores at most five parallel attempts over twenty sessions, then the lock applies', async () => {
       await enroll(service, 'flood')
       const sessions = await Promise.all(
         Array.from({ length: 20 }, async () => (await service.bootstrap('flood')).session),

@@ -53,7 +53,7 @@ describe('the learning rule, on synthetic people', () => {
     return { all, rate }
   }
 
-  it(`keeps impostors out and accepts owners as before, after ${STEPS} poisoning steps`, () => {
+  it(`lets at most twice as many impostors pass, and no fewer owners, after ${STEPS} poisoning steps`, () => {
     const { all, rate } = campaign('shipped', STEPS)
     expect(all.filter(({ after }) => after.adaptive.length === ADAPTIVE_MAX).length).toBeGreaterThan(PAIRS.length / 2)
     const [before, after] = [rate('impostor', 0), rate('impostor', 1)]
@@ -78,7 +78,7 @@ describe('the learning rule, on synthetic people', () => {
   })
 })
 
-describe('the learning rule, on people of the open data that the model was not fitted on', () => {
+describe('the learning rule, on people of the open data sets that the model was not fitted on', () => {
   const people = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
   const some = (person: ReturnType<typeof people>[number], from: number, count: number): Session[] =>
     Array.from({ length: count }, (_, i) => person.sessions.get(String(from + i))?.slice(0, 50) ?? [])
@@ -86,7 +86,7 @@ describe('the learning rule, on people of the open data that the model was not f
   it.skipIf(skipped)(`lets an impostor reach the update threshold in at most 0.1 % of cases${why}`, () => {
     const { confidence } = runProtocol(kernel, varyingText(people(), 50))
     const impostors = confidence.flatMap(({ impostor }) => impostor)
-    // The promise is 0.1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
+    // The claim is 0.1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
     expect(share(impostors.map((score) => score >= UPDATE_CONFIDENCE))).toBeLessThanOrEqual(0.0015)
   })
 

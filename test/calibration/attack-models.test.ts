@@ -30,12 +30,12 @@ describe('a forger', () => {
     },
   )
 
-  it('types the same times for the same seed', () => {
+  it('gives the same times for the same seed', () => {
     const once = synthesize('S6splice', text, stock, 1, seededRandom(5))
     expect(synthesize('S6splice', text, stock, 1, seededRandom(5))).toEqual(once)
   })
 
-  it('that splices gives each captured pair the hold and the flight of one recorded press', () => {
+  it('that splices gives each captured pair the hold and the flight of one captured press', () => {
     const recorded = new Set(
       captured.flatMap((session) =>
         session.slice(1).map(({ key, pressMs, releaseMs }, i) => {
@@ -56,12 +56,12 @@ describe('a forger', () => {
     expect(glued).toBeGreaterThan(10)
   })
 
-  it('that averages gives a captured pair the same times every time', () => {
+  it('that averages gives a captured pair the same times for any seed', () => {
     const forged = [1, 2].map((seed) => synthesize('S6pairAverage', text, stock, 1, seededRandom(seed)))
     expect(forged[0]).toEqual(forged[1])
   })
 
-  it('that has only a mean types at an even pace', () => {
+  it('that knows only a mean types with equal flights', () => {
     expect(new Set(flightsOf(synthesize('S1', text, stock, 1, seededRandom(1))))).toHaveProperty('size', 1)
   })
 })

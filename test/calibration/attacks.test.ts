@@ -31,15 +31,15 @@ const nislab = skipped ? [] : loadPeople(folder, 'nislab')
 const victims = victimsOf(aalto.untouched)
 const population = skipped ? undefined : populationOf(aalto.fitting)
 
-/** Attack models over their bar; reasons in docs/accuracy.md, Bots and replays. */
+/** Attack models that miss their bar; docs/accuracy.md (Bots and replays) gives the reasons. */
 const GAPS: readonly AttackModel[] = ['S6pairLognormal', 'S6spliceOther']
-/** Two forgeries a victim take an eighth of a minute in all; the bench makes a configured number. */
+/** Number of forgeries. Two a victim take 7.5 s in all; the bench makes a configured number. */
 const SAMPLES = (LONG ? 30 : 2) * victims.length
 const REPLAYED = LONG ? 10_000 : 600
 
 describe('the shipped model under attack, on people it was not fitted on', () => {
   it.skipIf(skipped).each(ATTACK_MODEL_NAMES.filter((attackModel) => !GAPS.includes(attackModel)))(
-    `accepts no more of %s than its bar allows${why}`,
+    `accepts no more forgeries of %s than the bar allows${why}`,
     (attackModel) => {
       if (population === undefined) return
       const { samples, accepted } = countForgeries(kernel, attackModel, victims, population, SAMPLES)
@@ -55,7 +55,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   )
 
   it.skipIf(skipped)(
-    `calls at most one sincere pattern in 200 a bot, with and without references, over all texts and data sets${why}`,
+    `classifies at most one sincere pattern in 200 as a bot, with and without references, over all texts and data sets${why}`,
     () => {
       const people = aalto.untouched.slice(0, 100)
       const [typists, monaco] = [nislab.slice(0, 30), loadPeople(folder, 'monacoFree')]
@@ -75,7 +75,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   )
 
   it.skipIf(skipped).each(Object.entries(REPLAYS))(
-    `stops replays of any seen pattern, %s, at least as often as its bar requires${why}`,
+    `detects replays of any seen pattern, %s, at least as often as the bar requires${why}`,
     (what, { bar, ...how }) => {
       const all = patternsOf(aalto.untouched.slice(0, 100), 50).flat()
       const { ofReference, ofAnything } = countReplays(kernel, all, how, REPLAYED)
@@ -102,7 +102,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   const EDITED = LONG ? 10_000 : targets.length
   const single = Object.entries(EDITS)
 
-  it.skipIf(skipped)(`authenticates few edited copies of sign-ins and references${why}`, () => {
+  it.skipIf(skipped)(`authenticates no more edited copies of sign-ins and references than the bar allows${why}`, () => {
     const edits = single.map(([name, edit]) => [name, [edit]] as const)
     worstOf(`${edits.length} edits, copies authenticated`, edits, EDITED, EDIT_BAR)
     const stronger = Object.entries(STRONGER_EDITS).map(([name, edit]) => [name, [edit]] as const)
@@ -110,7 +110,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   })
 
   it.skipIf(skipped)(
-    `authenticates few copies with two edits${why}`,
+    `authenticates no more copies with two edits than the bar allows${why}`,
     () => {
       const pairs = single.flatMap(([first, one]) =>
         single.flatMap(([second, other]) =>
@@ -136,7 +136,7 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
   })
 
   it.skipIf(skipped)(
-    `calls at most one sincere pattern in 1,000 a copy of one of the 48 patterns before it${why}`,
+    `classifies at most one sincere pattern in 1,000 as a copy of one of the 48 patterns before it${why}`,
     () => {
       const texts = aalto.untouched.map(({ sessions }) => [...sessions.values()].map((session) => session.slice(0, 50)))
       const typists = [...passphrases(nislab, 'h1'), ...passphrases(nislab, 'h2')]

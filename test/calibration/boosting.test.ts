@@ -4,7 +4,7 @@ import { calibrationError, equalErrorRate, figuresOf, thresholdAt } from '../../
 import { normal, seededRandom } from '../../src/calibration/random.js'
 
 const WIDTH = 3
-/** Label 1 if the first feature is above the second, or the absolute third is over 1.5. */
+/** Random examples. The label is 1 if the first feature is above the second, or the third is above 1.5 in absolute value. */
 function examples(n: number, seed: number) {
   const random = seededRandom(seed)
   const rows = Float32Array.from({ length: n * WIDTH }, () => normal(random))
@@ -58,7 +58,7 @@ describe('metrics', () => {
     expect(equalErrorRate([1, 2, 3, 4], [1, 2, 3, 4])).toBeCloseTo(0.5, 5)
   })
 
-  it('computes the threshold that a given share of impostors exceeds', () => {
+  it('computes the threshold that the given share of impostors exceeds', () => {
     const scores = Array.from({ length: 1000 }, (_, i) => i)
     expect(scores.filter((score) => score > thresholdAt(scores, 0.01))).toHaveLength(10)
   })
@@ -72,7 +72,7 @@ describe('metrics', () => {
     })
   })
 
-  it('computes a calibration error of 0 if a tenth of the scores of 0.1 is genuine', () => {
+  it('computes a calibration error of 0 if a tenth of the pairs with a score of 0.1 is genuine', () => {
     expect(calibrationError([{ genuine: [0.1], impostor: Array(9).fill(0.1) as number[] }], 0.1)).toBeCloseTo(0, 9)
   })
 })

@@ -14,7 +14,7 @@ describe('confidence', () => {
     expect(intercept).toBeCloseTo(0, 1)
   })
 
-  it('keeps the slope finite for almost separable classes, where it once reached a billion', () => {
+  it('keeps the slope small for almost separable classes; regression: it reached a billion', () => {
     const random = seededRandom(2)
     const labels = Array.from({ length: 20_000 }, () => (random() < 0.3 ? 1 : 0))
     const scores = labels.map((label) => (label === 1 ? 8 : -12) + 4 * normal(random))
@@ -23,12 +23,12 @@ describe('confidence', () => {
     expect(slope).toBeLessThan(5)
   })
 
-  it('puts 0.5 where the same share of impostors lies above it under every condition', () => {
+  it('gives the same share of impostors a confidence above 0.5 under every condition', () => {
     const random = seededRandom(3)
     const n = 60_000
     const conditions = Array.from({ length: n }, () => [random() < 0.5 ? 0 : 1, 0, 0, 0])
     const labels = Uint8Array.from({ length: n }, () => (random() < 0.2 ? 1 : 0))
-    // Under the second condition all scores are two higher, so a common threshold would accept most of its impostors.
+    // Under the second condition all scores are 2 higher, so with a common threshold more of its impostors would pass.
     const scores = Float64Array.from(
       labels,
       (label, i) => (label === 1 ? 4 : -4) + 2 * (conditions[i]?.[0] ?? 0) + 2 * normal(random),

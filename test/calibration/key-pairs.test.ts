@@ -9,7 +9,7 @@ import { createKernel } from '../../src/scoring/kernel.js'
 const read = (file: string) => new Uint8Array(readFileSync(file))
 const [A, B, C] = [1, 2, 3]
 
-/** People with an individual habit from a to b, and none from b to c. */
+/** People, each with an individual flight time from a to b, and with none from b to c. */
 function people(count: number): Person[] {
   const random = seededRandom(5)
   return Array.from({ length: count }, (_, id) => {

@@ -12,7 +12,7 @@ const people: Person[] = [1, 2, 3].map((id) => ({
   sessions: new Map(Array.from({ length: 12 }, (_, session) => [String(session), typedBy(id, session)])),
 }))
 
-describe('the training data of the bot signs', () => {
+describe('the training data of the bot detector', () => {
   it('splits sessions into references, captures and probes without overlap', () => {
     const random = seededRandom(1)
     const sessions = Array.from({ length: 15 }, (_, session) => typedBy(session, session))

@@ -11,7 +11,7 @@ const folder = process.env.KEYSTRIDE_DATA_SETS ?? ''
 const skipped = folder === ''
 const why = skipped ? ' — SKIPPED: set KEYSTRIDE_DATA_SETS to the folder of the open data sets' : ''
 const read = (file: string) => new Uint8Array(readFileSync(file))
-/** A hundred of the untouched people: a tenth of the bench's impostor pairs, tested in seconds. */
+/** A hundred of the people that the model was not fitted on: a tenth of the bench's impostor pairs, tested in seconds. */
 const untouched = () => splitPeople(loadPeople(folder, 'aalto')).untouched.slice(0, 100)
 
 describe('the shipped model on people it was not fitted on', () => {
@@ -24,11 +24,11 @@ describe('the shipped model on people it was not fitted on', () => {
     expect(global_eer).toBeLessThan(0.05)
     expect(per_user_eer).toBeLessThan(0.025)
     const impostors = confidence.flatMap(({ impostor }) => impostor)
-    // The promise is 1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
+    // The claim is 1 % on all 329 people; on a hundred, the statistical uncertainty is half of that.
     expect(impostors.filter((score) => score >= 0.5).length / impostors.length).toBeLessThan(0.015)
   })
 
-  it.skipIf(skipped)(`calls at most one sincere pattern in 200 a bot${why}`, () => {
+  it.skipIf(skipped)(`classifies at most one sincere pattern in 200 as a bot${why}`, () => {
     const kernel = createKernel(read(wasmFile()), read(modelFile()))
     const patterns = [...untouched(), ...loadPeople(folder, 'nislab')]
       .flatMap(({ sessions }) => [...sessions.values()])

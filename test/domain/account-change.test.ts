@@ -30,7 +30,7 @@ describe('the account type', () => {
     ['nominative, nothing about people', person, {}, { kind: 'none' }],
     ['generic, nominative with two members', shared('ann', 'bob'), { type: 'nominative' }, 'account-type'],
     ['generic, nominative with one member', shared('ann'), { type: 'nominative' }, { kind: 'to-nominative' }],
-    ['generic, nominative with nobody', shared(), { type: 'nominative' }, { kind: 'to-nominative' }],
+    ['generic, nominative without members', shared(), { type: 'nominative' }, { kind: 'to-nominative' }],
     [
       'generic, nominative under another name',
       shared('ann'),
@@ -45,7 +45,7 @@ describe('the account type', () => {
   })
 })
 
-/** A simple model of an account: its members, its archived members, its type. */
+/** A simple model of an account: its type and its members. */
 interface Model {
   type: 'nominative' | 'generic'
   members: string[]
@@ -114,7 +114,7 @@ function holds(model: Model, real: Real): void {
   if (real.people.type === 'nominative') expect(real.people.memberRefs).toEqual(['desk'])
 }
 
-describe('an account in any order of changes', () => {
+describe('an account after changes in any order', () => {
   const ref = fc.constantFrom('desk', 'ann', 'bob', 'cy')
   const type = fc.constantFrom('nominative' as const, 'generic' as const)
   const commands = fc.commands(

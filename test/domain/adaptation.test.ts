@@ -22,8 +22,8 @@ const judged = (confidenceBiometrics: number, of: Policy) =>
   verdict({ confidenceBiometrics, confidenceContext: null, bot: false, replay: false, impossibleTravel: false }, of)
     .recommendedAction
 
-describe('the confidence joined of both scores', () => {
-  it('never turns a block of the enrolled references into auth, under any policy', () => {
+describe('the confidence combined from both scores', () => {
+  it('never changes a block by the enrolled references alone, under any policy', () => {
     fc.assert(
       fc.property(unit, unit, policy, (enrolled, all, of) => {
         if (judged(enrolled, of) === 'block') expect(judged(joinedConfidence(enrolled, all, of), of)).toBe('block')
@@ -32,7 +32,7 @@ describe('the confidence joined of both scores', () => {
     )
   })
 
-  it('is never below that of the enrolled references, and equal to it without others', () => {
+  it('is never below the confidence of the enrolled references, and equals it without others', () => {
     fc.assert(
       fc.property(unit, unit, policy, (enrolled, all, of) => {
         expect(joinedConfidence(enrolled, all, of)).toBeGreaterThanOrEqual(enrolled)
@@ -41,7 +41,7 @@ describe('the confidence joined of both scores', () => {
     )
   })
 
-  it('lifts only what the default policy would challenge', () => {
+  it('is raised only if the policy would challenge by the enrolled references alone', () => {
     expect(joinedConfidence(0.36, 0.8, DEFAULT_POLICY)).toBe(0.8)
     expect(joinedConfidence(0.34, 0.8, DEFAULT_POLICY)).toBe(0.34)
     expect(joinedConfidence(0.5, 0.8, DEFAULT_POLICY)).toBe(0.5)
@@ -58,18 +58,18 @@ describe('a sign-in', () => {
     adaptedAt: null,
     now: NOW,
   }
-  it('adapts the profile where it is clean', () => {
+  it('adapts the profile if it is clean', () => {
     expect(mayAdapt(clean)).toBe(true)
     expect(mayAdapt({ ...clean, confidenceContext: 0.9, adaptedAt: NOW - ADAPTATION_INTERVAL_MS })).toBe(true)
   })
 
   it.each<[string, Partial<AdaptationInputs>]>([
-    ['was challenged', { verdict: { confidence: 0.97, recommendedAction: 'challenge', reason: '' } }],
-    ['was blocked', { verdict: { confidence: 0.97, recommendedAction: 'block', reason: 'detection-bot' } }],
-    ['was seen before, with replays only flagged', { replay: true }],
-    ['only adaptive references confirm', { confidenceEnrolled: UPDATE_CONFIDENCE - 0.001 }],
-    ['the context counts against', { confidenceContext: 0.49 }],
-    ['comes within a day of the last', { adaptedAt: NOW - ADAPTATION_INTERVAL_MS + 1 }],
+    ['is challenged', { verdict: { confidence: 0.97, recommendedAction: 'challenge', reason: '' } }],
+    ['is blocked', { verdict: { confidence: 0.97, recommendedAction: 'block', reason: 'detection-bot' } }],
+    ['is a replay under REPLAY=flag', { replay: true }],
+    ['is confirmed by adaptive references only', { confidenceEnrolled: UPDATE_CONFIDENCE - 0.001 }],
+    ['has a low context confidence', { confidenceContext: 0.49 }],
+    ['follows the last adaptation within a day', { adaptedAt: NOW - ADAPTATION_INTERVAL_MS + 1 }],
   ])('adapts nothing if it %s', (_, change) => {
     expect(mayAdapt({ ...clean, ...change })).toBe(false)
   })

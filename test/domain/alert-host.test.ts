@@ -13,7 +13,7 @@ const allowed = (text: string, hosts: HostList) => {
   return host !== null && mayAlert(host, hosts)
 }
 
-/** All known notations of an IPv4 address. */
+/** Notations of an IPv4 address, also embedded in IPv6 addresses. */
 function spellings(address: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
   const whole = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0
@@ -81,7 +81,7 @@ describe('addresses that alerts are never sent to', () => {
     figure('T28', `${passed.length} of ${payloads.length} spellings allowed`, '0', passed.length === 0)
   })
 
-  it('are refused in every spelling of any of them', () => {
+  it('are refused in every spelling, for random addresses of their ranges', () => {
     const forbidden = fc.oneof(
       fc.tuple(fc.constantFrom(0, 224, 239, 240, 255), fc.nat(255), fc.nat(255), fc.nat(255)),
       fc.tuple(fc.constant(169), fc.constant(254), fc.nat(255), fc.nat(255)),
@@ -95,7 +95,7 @@ describe('addresses that alerts are never sent to', () => {
 })
 
 describe('the list of hosts', () => {
-  it('allows nothing where it is empty', () => {
+  it('allows nothing if it is empty', () => {
     for (const text of ['localhost', '127.0.0.1', 'smtp.example.com', '10.0.0.1', '::1'])
       expect(allowed(text, list())).toBe(false)
   })
@@ -104,7 +104,7 @@ describe('the list of hosts', () => {
     const hosts = list('10.1.2.3')
     const [address, ...others] = spellings('10.1.2.3')
     expect(allowed(address ?? '', hosts)).toBe(true)
-    // The spellings that mean the same address; the rest embed it in another IPv6 address.
+    // Some spellings denote the same address; the others embed it in a different IPv6 address.
     for (const text of others) expect([text, allowed(text, hosts)]).toEqual([text, canonicalHost(text) === '10.1.2.3'])
     expect(spellings('10.1.2.4').filter((text) => allowed(text, hosts))).toEqual([])
     expect(spellings('127.0.0.1').filter((text) => allowed(text, hosts))).toEqual([])
@@ -163,7 +163,7 @@ describe('the list of hosts', () => {
     )
   })
 
-  it('accepts only canonical addresses', () => {
+  it('treats a text that is no canonical address as forbidden', () => {
     for (const text of ['smtp.example.com', '', '1.2.3', '1.2.3.4.5']) expect(neverReached(text)).toBe(true)
     for (const text of ['10.0.0.1', '127.0.0.1', '0:0:0:0:0:0:0:1', '192.168.1.1'])
       expect(neverReached(text)).toBe(false)

@@ -6,7 +6,7 @@ import { attemptEvents } from '../../src/domain/attempt-events.js'
 import { afterFailure, NO_ATTEMPTS } from '../../src/domain/attempts.js'
 import { syslogFrame, syslogLine } from '../../src/domain/syslog.js'
 
-/** Any text that a client may have stored. */
+/** Any text that a client can store. */
 const anything = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.constantFrom(
@@ -53,7 +53,7 @@ describe('the sentence of an event', () => {
 })
 
 describe('the rules matrix', () => {
-  it('is complete before anything was set, with all rules off', () => {
+  it('is complete before any rule is set, with all rules off', () => {
     const rules = rulesAfter({})
     expect(Object.keys(rules)).toEqual([...EVENT_KINDS])
     for (const kind of EVENT_KINDS)
@@ -90,18 +90,18 @@ describe('the events of an attempt', () => {
     expect(kinds({ reason: 'detection-bot', facts: { ...facts, replay: true } })).toEqual(['bot'])
     expect(kinds({ reason: 'fraud-detected' })).toEqual(['replay'])
     expect(kinds({ facts: { ...facts, impossibleTravel: true } })).toEqual(['impossible-travel'])
-    // REPLAY=flag lets it pass.
+    // REPLAY=flag does not block a replay.
     expect(kinds({ authenticated: true, recommendedAction: 'auth', facts: { ...facts, replay: true } })).toEqual([
       'replay',
     ])
   })
 
-  it('contain a lock for each failure that closes a mode, of that mode only', () => {
+  it('contain a lock for each failure that closes a mode, and no lock of the other mode', () => {
     let counters = NO_ATTEMPTS
     for (const [n, locks] of [false, false, false, false, true, true].entries()) {
       counters = afterFailure(counters, 'biometric', 1000 + n)
-      const told = attemptEvents({ ...attempt, recommendedAction: 'challenge', createdAt: 1000 + n }, counters)
-      expect(told).toEqual(locks ? [{ kind: 'locked', until: 1000 + n + 30_000 }] : null)
+      const events = attemptEvents({ ...attempt, recommendedAction: 'challenge', createdAt: 1000 + n }, counters)
+      expect(events).toEqual(locks ? [{ kind: 'locked', until: 1000 + n + 30_000 }] : null)
     }
     // The other mode's lock is not repeated.
     expect(attemptEvents({ ...attempt, method: 'security_code', createdAt: 1005 }, counters)).toEqual([
@@ -146,7 +146,7 @@ describe('the settings of a channel', () => {
     }
   })
 
-  it('accept only an https gateway without user and fragment', () => {
+  it('accept only an https gateway without user or fragment', () => {
     const url = (text: string) => SmsSettings.safeParse({ url: text, recipients: ['+33612345678'] }).success
     expect(url('https://sms.example/send?a=b')).toBe(true)
     for (const text of [

@@ -26,12 +26,12 @@ describe('the rules of attempts, against the oracle', () => {
   }, 60_000)
 })
 
-/** Counters with changes. */
+/** Counters with changes to one kind. */
 const but = (counters: AttemptCounters, kind: AttemptKind, changes: Partial<AttemptCounters[AttemptKind]>) => ({
   ...counters,
   [kind]: { ...counters[kind], ...changes },
 })
-/** A copy of `afterFailure` into which one bug at a time can be planted. */
+/** A copy of `afterFailure`; each option plants a bug. */
 const failing =
   ({
     perDay = 20,
@@ -67,14 +67,17 @@ const miscounted: readonly [string, Pick<Rules, 'afterFailure'> | Pick<Rules, 'a
     { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { recentFailures: [] }) },
   ],
   ['a success ends a lock', { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { closedUntil: 0 }) }],
-  ['a success revives', { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { off: false }) }],
+  [
+    'a success enables a disabled kind',
+    { afterSuccess: (c, kind) => but(afterSuccess(c, kind), kind, { off: false }) },
+  ],
   ['a success resets nothing', { afterSuccess: (c) => c }],
   [
     'a failure counts for both kinds',
     { afterFailure: (c, _, now) => KINDS.reduce((a, k) => afterFailure(a, k, now), c) },
   ],
   ['a failure does not count', { afterFailure: (c) => c }],
-  ['there is no limit a day', { afterFailure: failing({ perDay: 1000 }) }],
+  ['there is no daily limit', { afterFailure: failing({ perDay: 1000 }) }],
   ['19 failures close the day', { afterFailure: failing({ perDay: 19 }) }],
   ['21 failures close the day', { afterFailure: failing({ perDay: 21 }) }],
   ['a day has 23 hours', { afterFailure: failing({ dayMs: DAY - 3_600_000 }) }],
@@ -83,9 +86,9 @@ const miscounted: readonly [string, Pick<Rules, 'afterFailure'> | Pick<Rules, 'a
   ['a ladder closes on its rungs only', { afterFailure: failing({ reaches: (streak, rung) => streak === rung }) }],
   ['a later failure shortens the lock', { afterFailure: failing({ keepsLock: false }) }],
   ['a rung hides the end of the day', { afterFailure: failing({ longest: false }) }],
-  ['nothing is ever dead', { afterFailure: failing({ deadEnds: false }) }],
-  ['typing dies at 51', { afterFailure: failing({ typing: [51, 15, 10, 5] }) }],
-  ['a code dies at 11', { afterFailure: failing({ code: [11, 6, 3] }) }],
+  ['nothing is ever disabled', { afterFailure: failing({ deadEnds: false }) }],
+  ['typing is disabled at 51', { afterFailure: failing({ typing: [51, 15, 10, 5] }) }],
+  ['a code is disabled at 11', { afterFailure: failing({ code: [11, 6, 3] }) }],
   ['typing has the ladder of codes', { afterFailure: failing({ typing: [10, 6, 5, 3] }) }],
 ]
 
@@ -104,19 +107,19 @@ const misjudged: readonly [string, Partial<Rules>][] = [
   ['a lock ends a millisecond early', withInputs(({ now }) => ({ now: now + 1 }))],
   ['a lock ends a millisecond late', withInputs(({ now }) => ({ now: now - 1 }))],
   ['a session has one attempt more', withSession(({ biometric }) => ({ biometric: biometric - 1 }))],
-  ['a session has codes without end', withSession(() => ({ security_code: 0 }))],
+  ['a session has unlimited codes', withSession(() => ({ security_code: 0 }))],
   ['a reservation counts as a failure', withSession(({ biometric }) => ({ typingFailed: biometric > 0 }))],
-  ['nobody looks at the lock', withInputs(() => ({ counters: NO_ATTEMPTS }))],
-  ['nobody looks at the profile', withInputs(() => ({ profileReady: true }))],
-  ['nobody looks for a code', withInputs(() => ({ codeUsable: true }))],
+  ['the lock is ignored', withInputs(() => ({ counters: NO_ATTEMPTS }))],
+  ['the state of the profile is ignored', withInputs(() => ({ profileReady: true }))],
+  ['the state of the code is ignored', withInputs(() => ({ codeUsable: true }))],
   ['a code is open in its own mode only', withAnswer(({ mode }) => ({ codeOpen: mode === 'security_code' }))],
   ['the wait is a second short', withAnswer(({ retryAfterSeconds: s }) => ({ retryAfterSeconds: s && s - 1 }))],
   ['a reset clears the codes too', { afterReset: () => NO_ATTEMPTS }],
   ['a reset clears nothing', { afterReset: (c) => c }],
   ['a new code resets its streak', { afterNewCode: (c) => but(c, 'security_code', { streak: 0, off: false }) }],
   ['a new code ends a lock', { afterNewCode: (c) => but(c, 'security_code', { closedUntil: 0, off: false }) }],
-  ['a new code does not revive', { afterNewCode: (c) => c }],
-  ['a new session begins at zero', { inNewSession: () => NO_ATTEMPTS }],
+  ['a new code does not enable codes again', { afterNewCode: (c) => c }],
+  ['a new session resets the counters', { inNewSession: () => NO_ATTEMPTS }],
   ['a lost attempt is refunded', { afterLoss: (used, kind) => ({ ...used, [kind]: used[kind] - 1 }) }],
 ]
 

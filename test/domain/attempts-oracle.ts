@@ -59,7 +59,10 @@ export function failuresOf(history: readonly Entry[], kind: AttemptKind) {
   return failures
 }
 
-/** Permanently closed: by the last rung until a reset or a new code; by an administrator until a reset, or an unlock for codes. */
+/**
+ * Closed without an end time, by the last rung of the ladder or by an administrator. An unlock opens the kind again. A reset
+ * also opens typing. A new code also opens codes, unless an administrator closed them.
+ */
 export function isDead(history: readonly Entry[], kind: AttemptKind): boolean {
   const newCode = kind === 'security_code' ? history.findLastIndex(({ what }) => what === 'new code') : -1
   const shut = history.findLastIndex(({ what }) => what === 'lock')
@@ -87,7 +90,7 @@ const budgetOf = ({ policy }: MemberFacts, kind: AttemptKind) =>
 const isThere = (facts: MemberFacts, kind: AttemptKind) =>
   kind === 'biometric' ? facts.profileReady : facts.policy.enabled && facts.codeUsable
 
-/** Typing comes first if the policy requires it and a profile exists. */
+/** A code is allowed, unless the policy requires typing first, a profile exists, and no typing of the session has failed. */
 const mayTryCode = ({ policy, profileReady }: MemberFacts, visit: Visit) =>
   !policy.require_biometric_first || !profileReady || visit.typingFailed
 
@@ -108,7 +111,7 @@ const isLocked = (facts: MemberFacts, visit: Visit, at: number) =>
 
 export const newVisit = (): Visit => ({ attempts: [], typingFailed: false })
 
-/** The moments at which a mode can open: now, and at the end of each lock and each day of a failure. */
+/** The times at which a mode can open: now, the end of each lock, and a day after each failure. */
 export function turns({ history, now }: Pick<MemberFacts, 'history' | 'now'>): number[] {
   const ends = (['biometric', 'security_code'] as const).flatMap((kind) =>
     failuresOf(history, kind).flatMap(({ at, inARow }) => [at + lockMs(kind, inARow), at + DAY]),
@@ -116,7 +119,7 @@ export function turns({ history, now }: Pick<MemberFacts, 'history' | 'now'>): n
   return [now, ...ends.filter((at) => Number.isFinite(at) && at > now).sort((a, b) => a - b)]
 }
 
-/** The window according to decisions 6. */
+/** The window that the rules of attempts require. */
 export function expectedWindow(facts: MemberFacts): AttemptWindow {
   const { visit, now } = facts
   const codeOpen = mayTry(facts, 'security_code', visit, now)

@@ -37,7 +37,7 @@ export interface Rules {
   readonly afterFailure: typeof afterFailure
   readonly afterSuccess: typeof afterSuccess
   readonly attemptWindow: typeof attemptWindow
-  /** The counters after a reset, a new code and a new session; the tests of the stores check the same. */
+  /** The counters after a reset, a new code and a new session. The tests of the stores check the same rules. */
   readonly afterReset: (counters: AttemptCounters) => AttemptCounters
   readonly afterNewCode: (counters: AttemptCounters) => AttemptCounters
   readonly inNewSession: (counters: AttemptCounters) => AttemptCounters
@@ -57,7 +57,7 @@ export const SHIPPED: Rules = {
   afterLoss: (used) => used,
 }
 
-/** One attempt between its reservation and its end, in the rules and in the oracle. */
+/** An attempt between its reservation and its end, for the rules and for the oracle. */
 interface UnderWay {
   readonly kind: AttemptKind
   readonly session: { used: SessionUse }
@@ -70,7 +70,7 @@ interface UnderWay {
   readonly entry: Visit['attempts'][number]
 }
 
-/** A member under the rules, and in parallel the history for the oracle. */
+/** A member under the rules, with the history that the oracle reads. */
 class Play {
   private now = 1_800_000_000_000
   private counters = NO_ATTEMPTS
@@ -104,7 +104,7 @@ class Play {
     this.underWay.push({ kind, session, used: session.used, version: this.version[kind], visit, visitThen, entry })
   }
 
-  /** Ends an attempt as the flows do: decided with the counters at that time. */
+  /** Ends an attempt as the flows do: the counters at the end decide. */
   end(which: number, right: boolean): void {
     const one = this.take(which)
     if (one === undefined) return
@@ -318,7 +318,7 @@ const bursts = fc.record({
   waitMs: waits,
 })
 
-/** The counters close what the oracle closes, for any recording time: two clocks may disagree whether a lock has ended. */
+/** The counters close what the oracle closes, also for attempts recorded under a lock: two clocks may disagree about its end. */
 export const lateAgreement = (rules: Pick<Rules, 'afterFailure' | 'afterSuccess'>) =>
   fc.property(fc.array(bursts, { maxLength: 8 }), (all) => {
     const history: Entry[] = []

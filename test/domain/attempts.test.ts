@@ -77,8 +77,8 @@ describe('a day of failures', () => {
   })
 })
 
-describe('what is open', () => {
-  it('has no lock below the first rung, nor after twenty failures over a day', () => {
+describe('typing', () => {
+  it('is not locked below the first rung, nor by twenty failures spread over a day', () => {
     expect(failures(4, 'biometric').counters.biometric.closedUntil).toBe(0)
     let counters = NO_ATTEMPTS
     for (let i = 0; i < 20; i++)
@@ -130,15 +130,15 @@ describe('the open mode', () => {
     expect(attemptWindow({ ...strict, profileReady: false })).toMatchObject({ mode: 'security_code', codeOpen: true })
   })
 
-  it('gives the wait, rounded up, and null if only a reset helps', () => {
+  it('gives the wait, rounded up, and null if only a reset ends the lock', () => {
     const locked = failures(10, 'biometric')
     const inputs = { ...base, codeUsable: false, counters: locked.counters, now: locked.now + 1 }
     expect(attemptWindow(inputs).retryAfterSeconds).toBe(900)
     expect(attemptWindow({ ...inputs, counters: failures(50, 'biometric').counters }).retryAfterSeconds).toBeNull()
   })
 
-  // Regression: 0, because the code was open, but only after typing that no wait opens.
-  it('gives null if the code comes after typing that is off', () => {
+  // Regression: the wait was 0, because the code was open. But it requires typing first, and no wait opens typing.
+  it('gives no wait if the code requires typing first and typing is disabled', () => {
     const fallback = { ...base.policy.security_code_fallback, require_biometric_first: true }
     const policy = { ...base.policy, security_code_fallback: fallback }
     const counters = failures(50, 'biometric').counters
@@ -147,14 +147,14 @@ describe('the open mode', () => {
 })
 
 describe("an administrator's lock", () => {
-  it('is not ended by a new code, unlike a lock of ten failures', () => {
+  it('is not ended by a new code, unlike the lock after ten failures', () => {
     const dead = failures(10, 'security_code').counters
     expect(closedForMs(afterNewCode(dead), 'security_code', Date.UTC(2090))).toBe(0)
     expect(closedForMs(afterNewCode(afterLock(dead)), 'security_code', Date.UTC(2090))).toBe(Number.POSITIVE_INFINITY)
   })
 })
 
-describe('why an attempt is closed', () => {
+describe('the reason why an attempt is closed', () => {
   const base = { profileReady: true, codeUsable: true, codeSet: true, session: FRESH, counters: NO_ATTEMPTS, now: 0 }
   const { security_code_fallback } = DEFAULT_POLICY
   const policyWith = (changes: object) => ({
@@ -175,7 +175,7 @@ describe('why an attempt is closed', () => {
     ['security_code', codeLocked, 'code-locked'],
     ['security_code', { policy: policyWith({ require_biometric_first: true }) }, 'typing-first'],
     ['security_code', { session: { ...FRESH, security_code: 3 } }, 'session-used-up'],
-  ] as const)('%s with %j: %s, and open by the window where by this', (kind, changes, why) => {
+  ] as const)('%s with %j: %s, and the window agrees', (kind, changes, why) => {
     const inputs = { policy: DEFAULT_POLICY, ...base, ...changes }
     const window = attemptWindow(inputs)
     expect(whyClosed(inputs, kind)).toBe(why)

@@ -5,7 +5,7 @@ import { agreement, SHIPPED, type StatusRules } from './biometric-status-played.
 
 const RUNS = 10_000
 
-it(`the biometric status follows the table in ${RUNS} runs of enrolments, removals, resets, successes and years`, () => {
+it(`the biometric status follows the table in ${RUNS} runs of enrollments, removals, resets, successes and waits`, () => {
   fc.assert(agreement(SHIPPED), { numRuns: RUNS })
 }, 60_000)
 
@@ -16,15 +16,15 @@ const withInputs = (change: (...inputs: Inputs) => Inputs): Partial<StatusRules>
 
 const planted: readonly [string, Partial<StatusRules>][] = [
   [
-    'a profile completes one pattern early',
+    'a profile is complete one pattern early',
     withInputs((p, t, now) => [p, { ...t, targetRefPatterns: t.targetRefPatterns - 1 }, now]),
   ],
   [
-    'a profile completes one pattern late',
+    'a profile is complete one pattern late',
     withInputs((p, t, now) => [p, { ...t, targetRefPatterns: t.targetRefPatterns + 1 }, now]),
   ],
   [
-    'a profile fills one pattern late',
+    'a profile is full one pattern late',
     withInputs((p, t, now) => [p, { ...t, fullRefPatterns: t.fullRefPatterns + 1 }, now]),
   ],
   ['a year is a millisecond short', withInputs((p, t, now) => [p, t, now + 1])],
@@ -44,7 +44,7 @@ const planted: readonly [string, Partial<StatusRules>][] = [
     { canVerify: (status) => SHIPPED.canVerify(status) || status === 'expired' },
   ],
   ['typing is closed in a full profile', { canVerify: (status) => status === 'ok' }],
-  ['a completion is not remembered', { afterAdd: (p) => ({ ...p, nPatternsRef: p.nPatternsRef + 1 }) }],
+  ['the time of completion is not stored', { afterAdd: (p) => ({ ...p, nPatternsRef: p.nPatternsRef + 1 }) }],
   ['the last removal is no reset', { afterRemoval: (p) => ({ ...SHIPPED.afterRemoval(p), everReset: p.everReset }) }],
   ['a reset is forgotten', { afterReset: (p) => ({ ...SHIPPED.afterReset(p), everReset: p.everReset }) }],
   ['an expired generation counts together with the next one', { afterCollected: SHIPPED.afterAdd }],

@@ -24,11 +24,11 @@ export const profileOf = (nPatternsRef: number, completedAt: number | null): Pro
 const collected = (profile: Profile) => profile.successor?.nVisible ?? 0
 const collecting = (n: number) => ({ owner: ENROLLMENT, sampleFormat: SAMPLE_FORMAT, nVisible: n, nSensitive: 0 })
 
-/** The status under test, shipped or with a planted bug, and the profile after each write of the stores. */
+/** The rules under test, shipped or with a planted bug: the status, and the profile after each write of the stores. */
 export interface StatusRules {
   readonly status: typeof biometricStatus
   readonly canVerify: typeof canVerify
-  /** The tests of the profile store check the same. */
+  /** The profile after one more reference. The tests of the profile store check the same rules. */
   readonly afterAdd: (profile: Profile, target: number, now: number) => Profile
   /** One more reference of the generation that will replace an outdated one. */
   readonly afterCollected: (profile: Profile, target: number, now: number) => Profile
@@ -61,27 +61,27 @@ export const SHIPPED: StatusRules = {
 
 const DAY = 24 * 3_600_000
 
-/** The table of decisions 5, row by row: the state is stored and moved, never computed. */
+/** The state in the table of the biometric profile (docs/interface-tests.md). Events change it; no state is computed. */
 interface TableState {
-  stands: BiometricStatus
+  status: BiometricStatus
   n: number
   /** References of an expired generation while the next one is enrolled; otherwise 0. */
   nOld: number
-  /** When it was completed or last verified. */
+  /** Time of its completion or of its last success. */
   goodAt: number
 }
 
 /** Result of an enroll call. */
 type Enrolled = 'stored' | 'nothing stored' | '409'
 
-/** A profile under the rules, and in parallel under the table. */
+/** A profile under the rules, with its state in the table. */
 export function play(rules: StatusRules, given: ProfileTargets) {
   let now = 1_800_000_000_000
   let targets = given
   let profile = profileOf(0, null)
-  const table: TableState = { stands: 'not-ready', n: 0, nOld: 0, goodAt: 0 }
+  const table: TableState = { status: 'not-ready', n: 0, nOld: 0, goodAt: 0 }
   const status = () => rules.status(profile, targets, now)
-  const isComplete = () => table.stands === 'ok' || table.stands === 'full'
+  const isComplete = () => table.status === 'ok' || table.status === 'full'
 
   const byCount = (n: number): BiometricStatus => {
     if (n >= targets.fullRefPatterns) return 'full'
@@ -92,7 +92,7 @@ export function play(rules: StatusRules, given: ProfileTargets) {
   const acts = {
     wait(days: number) {
       now += days * DAY
-      if (isComplete() && now - table.goodAt > 365 * DAY) table.stands = 'expired'
+      if (isComplete() && now - table.goodAt > 365 * DAY) table.status = 'expired'
     },
     enroll(authenticated: boolean): Enrolled {
       const before = status()
@@ -101,10 +101,10 @@ export function play(rules: StatusRules, given: ProfileTargets) {
       const store = outdated(profile, targets, now) ? rules.afterCollected : rules.afterAdd
       profile = store(profile, targets.targetRefPatterns, now)
 
-      if (table.stands === 'expired') [table.n, table.nOld] = [0, table.n]
+      if (table.status === 'expired') [table.n, table.nOld] = [0, table.n]
       const wasComplete = isComplete()
       table.n += 1
-      table.stands = byCount(table.n)
+      table.status = byCount(table.n)
       if (!isComplete()) return 'stored'
       table.nOld = 0
       if (!wasComplete) table.goodAt = now
@@ -118,19 +118,19 @@ export function play(rules: StatusRules, given: ProfileTargets) {
         table.n -= 1
         if (table.n > 0) return
         ;[table.n, table.nOld] = [table.nOld, 0]
-        table.stands = table.n < targets.targetRefPatterns ? 'in-progress' : 'expired'
+        table.status = table.n < targets.targetRefPatterns ? 'in-progress' : 'expired'
         return
       }
       if (profile.nPatternsRef === 0) return
       profile = rules.afterRemoval(profile)
       table.n -= 1
-      if (table.stands !== 'expired' || table.n < targets.targetRefPatterns) table.stands = byCount(table.n)
+      if (table.status !== 'expired' || table.n < targets.targetRefPatterns) table.status = byCount(table.n)
     },
     reset() {
       profile = rules.afterReset(profile)
       table.n = 0
       table.nOld = 0
-      table.stands = 'reset'
+      table.status = 'reset'
     },
     succeed() {
       const open = rules.canVerify(status())
@@ -142,10 +142,10 @@ export function play(rules: StatusRules, given: ProfileTargets) {
     raiseTarget(by: number) {
       const target = Math.min(targets.targetRefPatterns + by, targets.fullRefPatterns)
       targets = { ...targets, targetRefPatterns: target }
-      if (table.n > 0 && table.n < target) table.stands = 'in-progress'
+      if (table.n > 0 && table.n < target) table.status = 'in-progress'
     },
   }
-  return { ...acts, status, stands: () => table.stands, n: () => profile.successor?.nVisible ?? profile.nPatternsRef }
+  return { ...acts, status, expected: () => table.status, n: () => profile.successor?.nVisible ?? profile.nPatternsRef }
 }
 export type Play = ReturnType<typeof play>
 
@@ -154,7 +154,7 @@ const command = (name: string, arg: unknown, act: (played: Play) => void): Comma
   check: () => true,
   run: (_, played) => {
     act(played)
-    strictEqual(played.status(), played.stands(), `after ${name}`)
+    strictEqual(played.status(), played.expected(), `after ${name}`)
   },
   toString: () => `${name}(${String(arg)})`,
 })

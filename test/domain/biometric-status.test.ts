@@ -14,7 +14,7 @@ import { type Play, type Profile, play, profileOf, SHIPPED } from './biometric-s
 const NOW = 1_800_000_000_000
 const YEAR_DAYS = 365
 
-/** A profile with a number of references, complete since the earliest possible moment. */
+/** A profile with a number of references. */
 function profile(n: number, targets = DEFAULT_TARGETS): Play {
   const played = play(SHIPPED, targets)
   for (let i = 0; i < n; i++) played.enroll(true)
@@ -31,7 +31,7 @@ const reset = () => {
   return played
 }
 
-describe('the biometric status, row by row of the decisions', () => {
+describe('the biometric status, row by row of its table', () => {
   it('absent, bootstrap: not-ready', () => {
     const account: Account = {
       id: 'id',
@@ -58,7 +58,7 @@ describe('the biometric status, row by row of the decisions', () => {
     expect([played.status(), played.n()]).toEqual(['in-progress', 1])
   })
 
-  it('in-progress, enroll, target reached: ok, or full where that is the same', () => {
+  it('in-progress, enroll, target reached: ok, or full if the full number equals the target', () => {
     const played = profile(4)
     played.enroll(false)
     expect(played.status()).toBe('ok')
@@ -138,13 +138,13 @@ describe('an outdated generation', () => {
     expect(status(0, unread)).toBe('not-ready')
   })
 
-  it('is shown as in-progress while the next one is enrolled, but not while a link collects one', () => {
+  it('is shown as in-progress while enrollment collects the next one, but not while a link does', () => {
     expect(status(5, { ...unread, successor })).toBe('in-progress')
     expect(status(5, { ...unread, successor: { ...successor, owner: 'a link' } })).toBe('expired')
     expect(status(5, { successor: { ...successor, owner: 'a link' } })).toBe('ok')
   })
 
-  it('excludes a profile that became complete only because the target was lowered', () => {
+  it('does not include a profile that became complete only because the target was lowered', () => {
     expect(status(4, { completedAt: null }, { targetRefPatterns: 3, fullRefPatterns: 10 })).toBe('ok')
   })
 })

@@ -28,7 +28,7 @@ describe('an enrolled pattern', () => {
     expect(place(member(5), { authenticatedAt: NOW - 5 * MINUTE - 1 })).toEqual({ kind: 'closed' })
   })
 
-  it('is not stored if the profile is full, which is no error', () => {
+  it('is not stored if the profile is full, without an error', () => {
     expect(place(member(10))).toEqual({ kind: 'none' })
     expect(place(member(10), { authenticatedAt: NOW })).toEqual({ kind: 'none' })
   })
@@ -44,7 +44,7 @@ describe('an enrolled pattern', () => {
     expect(place(member(5, { successor: { ...successor, owner: 'a link' } }))).toEqual({ kind: 'closed' })
   })
 
-  it('follows a reset that this session reported, in any state', () => {
+  it('is stored after a queued reset that this session has reported, in any state', () => {
     for (const n of [0, 3, 5, 10]) {
       expect(place(member(n, { pending: reset }), { reportedAction: 'a' })).toEqual({ kind: 'reset', pendingId: 'a' })
       expect(place(member(n, { pending: reset }), { reportedAction: 'b' }).kind).not.toBe('reset')
@@ -53,7 +53,7 @@ describe('an enrolled pattern', () => {
     }
   })
 
-  it('replaces the oldest under an update, if this session reported it and then authenticated', () => {
+  it('replaces the oldest reference under a queued update, if this session has reported it and then authenticated', () => {
     const session = { reportedAction: 'a', authenticatedAt: NOW - 14 * MINUTE }
     for (const n of [5, 10]) {
       expect(place(member(n, { pending: update }), session)).toEqual({ kind: 'replace', pendingId: 'a' })

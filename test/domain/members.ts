@@ -5,7 +5,7 @@ import { SAMPLE_FORMAT } from '../../src/domain/sample-format.js'
 
 export const NOW = 1_800_000_000_000
 
-/** A member with a number of references, complete for a millisecond if they are enough. */
+/** A member with a number of references, complete since a millisecond ago if there are at least five. */
 export const member = (nVisible: number, more: Partial<Member> = {}): Member => ({
   id: 'm',
   memberRef: 'ada',

@@ -29,7 +29,7 @@ const disabledCore = (word: string, language: Language = 'en'): TypingWord => ({
   core: true,
   enabled: false,
 })
-/** Words that no list ships: `aazz`, `bazz`, `cazz`, ... */
+/** Words that no list ships: `azzq`, `bzzq`, `czzq`, ... */
 const made = (count: number) =>
   Array.from({ length: count }, (_, i) => `${[...i.toString(26)].map((digit) => letterOf(digit)).join('')}zzq`)
 const letterOf = (digit: string) => String.fromCharCode(97 + Number.parseInt(digit, 26))
@@ -109,7 +109,7 @@ describe('an own word', () => {
       { numRuns: 2000 },
     )
   })
-  it('may be any shipped word', () => {
+  it('keeps the form of every shipped word', () => {
     for (const language of LANGUAGES) for (const word of coreWords(language)) expect(normalizeWord(word)).toBe(word)
   })
 })
@@ -127,12 +127,12 @@ describe('a change of a language', () => {
     )
   })
 
-  it('may still enable or disable an own word that a later version of the product ships', () => {
+  it('may enable or disable an own word that a later version of the product ships', () => {
     const stored = [own('house')]
     expect(kindOf(() => checkChange('en', stored, { put: own('house', { enabled: false }) }))).toBeNull()
   })
 
-  it(`takes ${OWN_WORDS_MAX} own words and lets each of them be edited`, () => {
+  it(`accepts ${OWN_WORDS_MAX} own words and edits of each`, () => {
     const words = made(OWN_WORDS_MAX + 1).map((word) => own(word))
     const [last, ...stored] = words
     if (last === undefined || stored[0] === undefined) throw new Error('no words')
@@ -141,7 +141,7 @@ describe('a change of a language', () => {
     expect(kindOf(() => checkChange('en', stored, { put: { ...stored[0], word: 'zephyr' } as TypingWord }))).toBeNull()
   })
 
-  it(`leaves ${USABLE_WORDS_MIN} enabled words or more; adding and enabling is free below that`, () => {
+  it(`must leave ${USABLE_WORDS_MIN} enabled words; below that, adding and enabling are allowed`, () => {
     const [first = '', ...rest] = coreWords('en')
     const disabled = rest.slice(USABLE_WORDS_MIN - 1).map((word) => disabledCore(word))
     expect(usableWords('en', disabled)).toHaveLength(USABLE_WORDS_MIN)
@@ -163,7 +163,7 @@ describe('a change of a language', () => {
 })
 
 describe('suggested words of an organization', () => {
-  /** Any shipped words of any language disabled, any own words added. */
+  /** A language with any shipped words disabled and any own words added. */
   const changed = fc
     .record({
       language: fc.constantFrom(...LANGUAGES),
@@ -220,7 +220,7 @@ describe('suggested words of an organization', () => {
     expect(pools).toEqual({ ...CORE_POOLS, en: [...coreWords('en').filter((word) => word !== 'house'), 'zephyr'] })
   })
 
-  it('end even if the words cannot give enough key presses', () => {
+  it('are all words if these cannot give enough key presses', () => {
     expect(suggestWordsFor('ann', 1, ['ab', 'cd']).sort()).toEqual(['ab', 'cd'])
     expect(suggestWordsFor('ann', 1, [])).toEqual([])
   })

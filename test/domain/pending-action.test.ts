@@ -70,7 +70,7 @@ describe('a pending action', () => {
     expect(livePending(queued, 6 + PENDING_ACTION_LIFETIME_MS)).toBeNull()
   })
 
-  it('starts again if queued again', () => {
+  it('starts from zero if it is queued again', () => {
     const queue = (id: string): PendingEvent => ({ kind: 'queue', id, action: 'UPDATE_BIOMETRIC_PROFILE' })
     const first = pendingAfter(pendingAfter(null, queue('a'), 1), { kind: 'replaced', target: TARGET }, 2)
     expect(first?.nReplaced).toBe(1)

@@ -21,7 +21,7 @@ describe('a profile link', () => {
     expect([0, 3, 5, 10].map((n) => aim('create-profile', n))).toEqual(['target', 'target', null, null])
   })
 
-  it('to complete aims at a complete profile, at a full one where it is complete, and has nothing to do at a full one', () => {
+  it('to complete aims at a complete profile, then at a full one, and has nothing to do if the profile is full', () => {
     expect([0, 3, 5, 9, 10].map((n) => aim('complete-profile', n))).toEqual(['target', 'target', 'full', 'full', null])
   })
 

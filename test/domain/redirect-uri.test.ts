@@ -15,7 +15,7 @@ describe('redirect_uri', () => {
     ['http://127.1/x', 'http://127.0.0.1/x'],
     ['http://127.10.200.30/x', 'http://127.10.200.30/x'],
     ['http://[::1]:3000/', 'http://[::1]:3000/'],
-  ])('takes %s', (given, kept) => {
+  ])('accepts %s', (given, kept) => {
     expect(redirectUri(given)).toBe(kept)
   })
 

@@ -16,14 +16,14 @@ const rules = (changes: Partial<CodeRules['policy']> = {}, refs: string[] = []):
   policy: { ...DEFAULT_POLICY.security_code_fallback, ...changes },
   refs,
 })
-/** Judged under a policy that asks for the code's own length. */
+/** The weakness under a policy that requires the code's own length. */
 const judge = (code: string, refs: string[] = []) => weakness(code, rules({ code_length: code.length }, refs))
 
 const NOW = Date.UTC(2026, 5, 15)
 const HOUR = 3_600_000
 
 describe('weakness', () => {
-  it('takes digits of the asked length only', () => {
+  it('accepts only digits, of the required length', () => {
     for (const code of ['12', '74920', '7492051', 'abcdef', '7492o5', '', ' 749205', '７４９２０５', '749205\n'])
       expect(weakness(code, rules()), JSON.stringify(code)).toBe('must be exactly 6 digits')
     expect(weakness('749205', rules())).toBeNull()
@@ -51,33 +51,33 @@ describe('weakness', () => {
     'is one of the most common codes': ['142536', '5683', '314159', '778899'],
   }
   for (const [rule, codes] of Object.entries(weak)) {
-    it(`says that a code ${rule} if it breaks this rule`, () => {
+    it(`names the broken rule: ${rule}`, () => {
       for (const code of codes) expect(judge(code), code).toBe(rule)
     })
   }
 
-  it('knows dates in each order, days that exist and years of two centuries', () => {
+  it('includes dates in each order, but only existing days and years of two centuries', () => {
     for (const date of ['24071983', '07241983', '19830724', '19832407']) expect(judge(date), date).not.toBeNull()
     expect(judge('310483')).toBeNull()
     expect(judge('324583')).toBeNull()
     for (const code of ['0012', '24074120', '41200724']) expect(judge(code), code).toBeNull()
   })
 
-  it('recognizes a date only if it is the whole code', () => {
+  it('includes a date only if it is the whole code', () => {
     for (const code of ['24075', '2407835']) expect(judge(code), code).toBeNull()
   })
 
-  it('follows a ring of keys from any start, in both directions and repeatedly', () => {
+  it('includes a ring of keys from any start, in both directions and repeated', () => {
     for (const code of ['987412', '478963', '8426', '874123698741'])
       expect(judge(code), code).toBe('must not follow a shape on the keypad')
   })
 
-  it('accepts codes that only resemble a shape', () => {
+  it('does not include codes that only resemble a shape', () => {
     for (const code of ['147269', '258094', '749205', '483061', '7492', '90517', '1475', '3828'])
       expect(judge(code), code).toBeNull()
   })
 
-  it('refuses digits of the userRef: a run of four within the code, or the code within it', () => {
+  it('includes digits of the userRef: four in a row that are in the code, or the whole code', () => {
     const message = 'must not contain digits of the user reference'
     expect(judge('749205', ['ann7492@example.com'])).toBe(message)
     expect(judge('749205', ['p-330749205118'])).toBe(message)
@@ -86,7 +86,7 @@ describe('weakness', () => {
     expect(judge('749205', ['ann749@example.com', 'a7b4c9d2'])).toBeNull()
   })
 
-  it("refuses the policy's own list", () => {
+  it("includes the policy's own list", () => {
     const said = weakness('749205', rules({ weak_codes: ['749205'] }))
     expect(said).toBe('is on the list of codes this organization does not accept')
   })
@@ -107,12 +107,12 @@ describe('pickCode', () => {
     expect(new Set(codes).size).toBeGreaterThan(90_000)
   })
 
-  it('finds one for every length a policy can ask for', () => {
+  it('finds a code for every length that a policy can require', () => {
     for (let length = 4; length <= 12; length++)
       expect(pickCode(rules({ code_length: length }), randomDigits)).toHaveLength(length)
   })
 
-  it('throws if the policy leaves none', () => {
+  it('throws if it finds no code that is not weak', () => {
     expect(() => pickCode(rules(), () => '111111')).toThrow('no security code')
   })
 })

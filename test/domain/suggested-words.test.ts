@@ -39,36 +39,33 @@ describe('words suggested to a person', () => {
     expect(all.size).toBeGreaterThan(words.length / 2)
   })
 
-  it.each(LANGUAGES)(
-    'in %s have pairs that five earlier suggestions hold more often than words at random',
-    (language) => {
-      const words = coreWords(language)
-      const held = (suggest: (seed: number) => string[]) => {
-        const known = new Set(seeds(5).flatMap(suggest).flatMap(pairsOf))
-        const pairs = [10, 11, 12, 13].flatMap(suggest).flatMap(pairsOf)
-        return pairs.filter((pair) => known.has(pair)).length / pairs.length
-      }
-      const mean = (of: (owner: number) => number) => seeds(20).reduce((sum, owner) => sum + of(owner), 0) / 20
-      const random = mean((owner) => held((seed) => drawWords(words, 100 * owner + seed)))
-      const chosen = mean((owner) => held((seed) => suggestWordsFor(`owner ${owner}`, 100 * owner + seed, words)))
-      expect(chosen).toBeGreaterThan(0.87)
-      expect(chosen - random).toBeGreaterThan(0.1)
-    },
-  )
+  it.each(LANGUAGES)('in %s share more key pairs with five earlier suggestions than random words do', (language) => {
+    const words = coreWords(language)
+    const held = (suggest: (seed: number) => string[]) => {
+      const known = new Set(seeds(5).flatMap(suggest).flatMap(pairsOf))
+      const pairs = [10, 11, 12, 13].flatMap(suggest).flatMap(pairsOf)
+      return pairs.filter((pair) => known.has(pair)).length / pairs.length
+    }
+    const mean = (of: (owner: number) => number) => seeds(20).reduce((sum, owner) => sum + of(owner), 0) / 20
+    const random = mean((owner) => held((seed) => drawWords(words, 100 * owner + seed)))
+    const chosen = mean((owner) => held((seed) => suggestWordsFor(`owner ${owner}`, 100 * owner + seed, words)))
+    expect(chosen).toBeGreaterThan(0.87)
+    expect(chosen - random).toBeGreaterThan(0.1)
+  })
 
-  it('identify their typist better than random words', () => {
+  it('have key pairs that identify a typist better than those of random words', () => {
     const tells = pairWorth('', 0)
     const worth = (word: string) =>
       pairsOf(word).reduce((sum, pair) => sum + (tells[pair] ?? 0), 0) / pairsOf(word).length
     const mean = (words: readonly string[]) => words.reduce((sum, word) => sum + worth(word), 0) / words.length
     for (const language of LANGUAGES) {
       const chosen = mean(seeds(50).flatMap((seed) => suggestWordsFor(`owner ${seed}`, seed, coreWords(language))))
-      // A standard deviation of the words of a language is about 1.4.
+      // The standard deviation over the words of a language is about 1.4.
       expect(chosen - mean(coreWords(language))).toBeGreaterThan(1)
     }
   })
 
-  it('differ in at most one if a word is disabled or added', () => {
+  it('change by at most one if a word is disabled or added', () => {
     const words = coreWords('de')
     const home = homeOf('ann', words)
     const without = homeOf(
@@ -81,13 +78,13 @@ describe('words suggested to a person', () => {
     expect(more.filter((word) => home.includes(word)).length).toBeGreaterThanOrEqual(HOME_WORDS - 1)
   })
 
-  it('may hold letters, digits and marks that nobody measured', () => {
+  it('may contain letters, digits and marks without a measured worth', () => {
     const odd = seeds(30).map((i) => `éç-ñ'${i}ø`)
     const words = suggestWordsFor('ann', 1, odd)
     expect(words.join(' ').length).toBeGreaterThanOrEqual(SUGGESTED_KEY_PRESSES)
   })
 
-  it('are found in well under a millisecond, 1,600 words or not', () => {
+  it('are found in under a millisecond (median) from 1,600 words', () => {
     const words = Array.from({ length: 1600 }, (_, i) => `${coreWords('it')[i % 500]}${i}`)
     const times = seeds(200).map((seed) => {
       const began = performance.now()

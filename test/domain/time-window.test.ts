@@ -93,7 +93,7 @@ describe('a moment', () => {
     ...['2100-01-01T00:00:00.001Z', '2100-01-01T00:00-00:01', '9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59-23:59'],
   ])('%j is none', (given) => expect(iso(given)).toBeNull())
 
-  it('agrees with JavaScript on every date-time that it writes, and nothing throws', () => {
+  it('agrees with JavaScript on every date-time that JavaScript writes, and nothing throws', () => {
     const within = { min: new Date('2000-01-01T00:00:00Z'), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true }
     fc.assert(
       fc.property(fc.date(within), (date) => {

@@ -19,9 +19,9 @@ const withoutEvents = (body: Wire): void => {
 const withoutRecords = (body: Wire): void => {
   Reflect.deleteProperty(body, 'k')
 }
-/** Keys as an input method reports them, except every third. */
+/** Keys as an input method reports them; every third is unchanged. */
 const composed = (keys: readonly object[]) => keys.map((key, i) => (i % 3 === 0 ? key : { ...key, kc: 229 }))
-/** Records only, so that a single bound can be broken. */
+/** A pattern with records only, so that a single bound can be broken. */
 const records = (n: number, gapMs = 150, holdMs = 80): Wire =>
   wire((body) => {
     withoutEvents(body)
@@ -29,7 +29,7 @@ const records = (n: number, gapMs = 150, holdMs = 80): Wire =>
   })
 
 describe('typing pattern', () => {
-  it('reads what a recorder sends, by both lists or either', () => {
+  it('reads a pattern with both lists or with either one', () => {
     const [both, events, only] = [wire(), wire(withoutRecords), wire(withoutEvents)].map((body) =>
       readTypingPattern(bytesOf(body)),
     )
@@ -78,7 +78,7 @@ describe('typing pattern', () => {
     expect(read.ok && read.presses.length).toBe(39)
   })
 
-  it('takes t where et is missing', () => {
+  it('uses t if et is missing', () => {
     const body = wire((change) => {
       withoutRecords(change)
       for (const event of change.kevt) Reflect.deleteProperty(event, 'et')
@@ -209,7 +209,7 @@ describe('typing pattern', () => {
       wire((body) => Object.assign(body, { tags: [{ k: 'a', v: 'b', constructor: 1 }] })),
       /constructor/,
     ],
-  ])('refuses %s and says so', (_, value, message) => {
+  ])('refuses %s and names the reason', (_, value, message) => {
     expect(messageOf(value)).toMatch(message)
   })
 
@@ -222,7 +222,7 @@ describe('typing pattern', () => {
     expect(messageOf(body)).toBe('ok')
   })
 
-  it('takes eight levels', () => {
+  it('accepts eight levels', () => {
     expect(messageOf(wire((body) => Object.assign(body, { x: [[[[[[[1]]]]]]] })))).toBe('ok')
   })
 

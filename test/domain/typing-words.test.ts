@@ -25,7 +25,7 @@ describe('suggested words', () => {
 })
 
 describe('the language of the words', () => {
-  const wishes = {
+  const choices = {
     preferred: null,
     asked: null,
     acceptLanguage: null,
@@ -34,17 +34,17 @@ describe('the language of the words', () => {
   }
 
   it('is the preferred one, then the asked one, then the accepted one, then the default', () => {
-    const all = { ...wishes, preferred: 'it', asked: 'es', acceptLanguage: 'de' }
+    const all = { ...choices, preferred: 'it', asked: 'es', acceptLanguage: 'de' }
     expect(wordsLanguage(all)).toBe('it')
     expect(wordsLanguage({ ...all, preferred: null })).toBe('es')
     expect(wordsLanguage({ ...all, preferred: null, asked: null })).toBe('de')
-    expect(wordsLanguage(wishes)).toBe('nl')
+    expect(wordsLanguage(choices)).toBe('nl')
   })
 
   it('follows Accept-Language by quality, and ignores it if the organization forces its language', () => {
-    expect(wordsLanguage({ ...wishes, acceptLanguage: 'ja, pt-BR;q=0.4, fr;q=0.8, de;q=0' })).toBe('fr')
-    expect(wordsLanguage({ ...wishes, acceptLanguage: 'fr', mode: 'forced' })).toBe('nl')
+    expect(wordsLanguage({ ...choices, acceptLanguage: 'ja, pt-BR;q=0.4, fr;q=0.8, de;q=0' })).toBe('fr')
+    expect(wordsLanguage({ ...choices, acceptLanguage: 'fr', mode: 'forced' })).toBe('nl')
   })
 
-  it('skips a language without words', () => expect(wordsLanguage({ ...wishes, asked: 'tlh' })).toBe('nl'))
+  it('skips a language without words', () => expect(wordsLanguage({ ...choices, asked: 'tlh' })).toBe('nl'))
 })

@@ -31,12 +31,12 @@ describe('a user reference', () => {
     expect(error?.message).not.toContain('a/b')
   })
 
-  it('takes 128 characters, and no more', () => {
+  it('has at most 128 characters', () => {
     expect(normalizeUserRef('x'.repeat(128))).toBe('x'.repeat(128))
     expect(normalizeUserRef(` ${'x'.repeat(128)} `)).toBe('x'.repeat(128))
   })
 
-  it('stays as it is once normalized', () => {
+  it('is not changed by a second normalization', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const once = normalizeUserRef(text)
@@ -46,7 +46,7 @@ describe('a user reference', () => {
     )
   })
 
-  it('is equal for two texts only if they differ in case, outer spaces, or a space instead of a dash', () => {
+  it('is equal for two texts only if they differ in nothing but case, outer spaces, or a space instead of a dash', () => {
     const fold = (text: string) =>
       text
         .trim()

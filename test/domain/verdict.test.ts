@@ -26,16 +26,16 @@ describe('a verdict', () => {
     ).toBeCloseTo(0.68)
   })
 
-  it('blocks biometrics below half the threshold, for any context', () => {
+  it('blocks a biometric confidence below half the threshold, for any context', () => {
     expect(action(0.24, 1, { ...DEFAULT_POLICY, contextual_influence: 0.5 })).toBe('block')
   })
 
-  it('has no challenge band where security comes first', () => {
+  it('has no challenge band if the priority is security', () => {
     expect(action(0.49, null, { ...DEFAULT_POLICY, priority: 'security' })).toBe('block')
     expect(action(0.26, null, { ...DEFAULT_POLICY, priority: 'usability' })).toBe('challenge')
   })
 
-  it('blocks a bot and a replay at any confidence, and says which', () => {
+  it('blocks a bot and a replay at any confidence, and gives the reason', () => {
     expect(verdict({ ...evidence, bot: true, replay: true }, DEFAULT_POLICY)).toMatchObject({
       recommendedAction: 'block',
       reason: 'detection-bot',

@@ -15,7 +15,7 @@ import { freshDatabase } from '../servers/database.js'
 
 export const HINTS = { language: null, acceptLanguage: null }
 
-/** Flows over a database of their own and the shipped scoring. */
+/** Flows with their own database and the shipped scoring. */
 export async function startFlows() {
   const fresh = await freshDatabase()
   const key = Buffer.alloc(32, 7).toString('base64')

@@ -23,7 +23,7 @@ function set(members: Members, name: string, value: string): void {
   const at = members.findIndex(([other]) => other === name)
   members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, [name, raw(value)])
 }
-/** A random object or array of the tree; each is equally likely. */
+/** A random object or array of the tree. */
 const somewhere = (random: Random, node: Node): Container => pick(random, containers(node))
 function anObject(random: Random, node: Node): Members {
   const objects = containers(node).flatMap((one) => (one.kind === 'object' ? [one.members] : []))
@@ -77,7 +77,7 @@ function replaceOne(
   value: (before: Node) => Node,
   wanted = (_: Node): boolean => true,
 ): void {
-  // Draws a place instead of listing all: many of a pattern's values are numbers, so few draws are needed.
+  // Draws a place instead of listing all places: many values of a pattern are numbers, so few draws are needed.
   for (let draws = 0; draws < 100; draws++) {
     const one = somewhere(random, node)
     const items = one.kind === 'array' ? one.items : one.members.map(([, item]) => item)
@@ -160,7 +160,10 @@ const BAD_UTF8 = [
   [0xf4, 0x8f, 0xbf, 0xbf], [0xf0, 0x9f, 0x98, 0x80], [0xe0, 0xa0, 0x80], [0xc2, 0x80], [0xdf, 0xbf], [0xef, 0xbf, 0xbf],
 ]
 
-/** Records within the bounds with random digits, so that every double is compared. A tenth can have more digits than the scanner takes. */
+/**
+ * Records with random digits, within the bounds, so that every number is compared. A tenth of the patterns can have more
+ * digits than the scanner accepts.
+ */
 function numberRecords(random: Random): Node {
   const digits = (n: number) => Array.from({ length: n }, () => below(random, 10)).join('')
   const longest = random() < 0.1 ? 18 : 14
@@ -331,13 +334,13 @@ export const KINDS: Readonly<Record<string, (random: Random) => Uint8Array>> = {
   },
   surroundings(random) {
     const body = bytes(random, anyPattern(random))
-    const around = ['', ' ', '\n\t\r ', '\ufeff', '\u00a0', '\u0000', '{}', ',', ']', '}', 'x', '[', '//', '\u2028']
-    const text = `${pick(random, around)}${new TextDecoder().decode(body)}${pick(random, around)}`
+    const extras = ['', ' ', '\n\t\r ', '\ufeff', '\u00a0', '\u0000', '{}', ',', ']', '}', 'x', '[', '//', '\u2028']
+    const text = `${pick(random, extras)}${new TextDecoder().decode(body)}${pick(random, extras)}`
     return pick(random, [
       utf8.encode(text),
       utf8.encode(text),
       new Uint8Array(),
-      utf8.encode(pick(random, [...around, ...ODD_VALUES])),
+      utf8.encode(pick(random, [...extras, ...ODD_VALUES])),
     ])
   },
   'nulls and misspelt names'(random) {

@@ -14,22 +14,22 @@ const likelihood = (presses: readonly KeyPress[]): number =>
 const evenly = (holdMs: number, flightMs: number, n = 40): KeyPress[] =>
   Array.from({ length: n }, (_, i) => ({ key: 1 + (i % 20), pressMs: i * flightMs, releaseMs: i * flightMs + holdMs }))
 
-describe('bot signs', () => {
-  it.each([15, 25, 50, 200])('calls %i constant intervals a bot', (n) => {
+describe('the bot likelihood', () => {
+  it.each([15, 25, 50, 200])('classifies %i constant intervals as a bot', (n) => {
     expect(likelihood(evenly(80, 120, n))).toBeGreaterThan(0.5)
   })
 
-  it('calls instant typing a bot', () => {
+  it('classifies typing without flights as a bot', () => {
     expect(likelihood(evenly(1, 0, 40))).toBeGreaterThan(0.5)
   })
 
-  it('calls constant holds under human flights a bot', () => {
+  it('classifies constant holds with human flights as a bot', () => {
     const typed = typedBy(1, 0).map((press) => ({ ...press, releaseMs: press.pressMs + 60 }))
     expect(likelihood(typed)).toBeGreaterThan(0.5)
   })
 
   it.each<AttackModel>(['S3', 'S4'])(
-    'calls %s drawn from the population a bot in at least 65 of 100 cases, at 50 keys without Shift',
+    'classifies %s drawn from the population as a bot in at least 65 of 100 cases, at 50 keys without Shift',
     (attackModel) => {
       const random = seededRandom(5)
       const population = capturedFrom(Array.from({ length: 40 }, (_, person) => typedBy(person, 0)))
@@ -41,7 +41,7 @@ describe('bot signs', () => {
     },
   )
 
-  it('calls at most 10 of 100 synthetic people a bot', () => {
+  it('classifies at most 10 of 100 synthetic people as a bot', () => {
     let called = 0
     for (let person = 0; person < 100; person++) if (likelihood(typedBy(person, person)) > 0.5) called++
     expect(called).toBeLessThanOrEqual(10)

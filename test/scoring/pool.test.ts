@@ -34,7 +34,7 @@ describe('batch', () => {
 })
 
 describe('scoring pool', () => {
-  it('answers a hundred concurrent attempts in order, with the results of the caller’s own thread', async () => {
+  it('answers a hundred concurrent attempts in order, with the same results as on the caller’s own thread', async () => {
     const tasks = Array.from({ length: 100 }, (_, i) => taskOf(i, 0))
     const pooled = await Promise.all(tasks.map((task) => pool.score(task)))
     const alone = await Promise.all(tasks.map((task) => inline.score(task)))
@@ -83,7 +83,7 @@ describe('scoring pool', () => {
     expect(replay).toMatchObject({ ok: true, reading: { replayOfReference: true } })
   })
 
-  it('answers a body that is no pattern with a message', async () => {
+  it('answers an invalid pattern with a message', async () => {
     const answer = await pool.score({ body: bytesOf([]), references: [], replayKey })
     expect(answer).toEqual({ ok: false, message: 'the body must be a JSON object' })
   })
@@ -97,11 +97,11 @@ describe('scoring pool', () => {
     const tasks = Array.from({ length: 30 }, (_, i) => taskOf(1, i))
     let rounds = 0
     let done = false
-    const goRound = () => {
+    const countRound = () => {
       rounds += 1
-      if (!done) setImmediate(goRound)
+      if (!done) setImmediate(countRound)
     }
-    setImmediate(goRound)
+    setImmediate(countRound)
     const scored = await Promise.all(tasks.map((task) => inline.score(task)))
     done = true
     expect(scored.every(({ ok }) => ok)).toBe(true)
@@ -118,7 +118,7 @@ describe('scoring pool', () => {
 })
 
 describe('artifacts', () => {
-  it('names files that exist and are not empty', () => {
+  it('are files that exist and are not empty', () => {
     for (const file of [wasmFile(), workerFile(), modelFile()]) expect(readFileSync(file).length).toBeGreaterThan(0)
   })
 })

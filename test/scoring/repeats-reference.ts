@@ -1,6 +1,6 @@
 import type { Repeat } from '../../src/scoring/scoring.js'
 
-/** A sketch, decoded (the table in `assembly/repeats.ts`). */
+/** A decoded sketch; `assembly/repeats.ts` describes the bytes. */
 interface Decoded {
   readonly confirmed: boolean
   readonly keys: readonly number[]
@@ -21,7 +21,7 @@ interface Pair {
   readonly interval: number
 }
 
-/** Differences between presses of the same key after the same key: probe less known. */
+/** Differences (probe minus known) between presses of the same key after the same key. */
 const pairsOf = (probe: Decoded, known: Decoded): Pair[] =>
   probe.keys.flatMap((key, i) =>
     known.keys.flatMap((other, t) => {
@@ -52,7 +52,7 @@ function tally(probe: Decoded, known: Decoded) {
   return { repeated: [...best.values()].reduce((sum, n) => sum + n, 0), compared: 2 * best.size }
 }
 
-/** `Kernel.repeats`, the slow way. */
+/** A slow reference for `Kernel.repeats`. */
 export function slowRepeats(sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null {
   const probe = decode(sketch)
   const counts = known.map((one) => ({ ...tally(probe, decode(one)), confirmed: decode(one).confirmed }))

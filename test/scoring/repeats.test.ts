@@ -40,14 +40,14 @@ describe('a sketch', () => {
     expect(sketchBytesAt(confirmed(sketch(presses)), 0)).toBe(7)
   })
 
-  it('leaves out presses after the 127th, and has none of an unreadable sample', () => {
+  it('excludes presses after the 127th, and has none for an unreadable sample', () => {
     expect(decode(sketch(typedBy(1, 0, 500).concat(typedBy(1, 1, 500), typedBy(1, 2, 500)))).keys).toHaveLength(127)
     expect(sketchOf(new Uint8Array(9))).toEqual(new Uint8Array(1))
   })
 })
 
 describe('repeats of known patterns', () => {
-  it('are those of the slow way, for typists and for noise', () => {
+  it('equal those of the slow reference, for typists and for noise', () => {
     const random = seededRandom(3)
     for (let n = 0; n < 200; n++) {
       const make = n % 2 === 0 ? () => noise(random) : () => sketch(typedBy(n % 7, Math.floor(1000 * random())))
@@ -86,7 +86,7 @@ describe('repeats of known patterns', () => {
       expect(isCopy(kernel.repeats(sketch(typedBy(3, session)), sketches))).toBe(false)
   })
 
-  it('stay a copy although many copies that were refused are known', () => {
+  it('are a copy even if many refused copies are known', () => {
     const copies = Array.from({ length: 40 }, (_, i) => sketch(later(capture, 1 + i, 100 + 7 * i)))
     expect(isCopy(kernel.repeats(sketch(later(capture, 45, 150)), Buffer.concat([sketches, ...copies])))).toBe(true)
   })

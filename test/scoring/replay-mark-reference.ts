@@ -1,4 +1,4 @@
-/** A slow and obvious replay mark, to compare the kernel's with. */
+/** A slow, simple implementation of the replay mark, as the reference for the kernel's. */
 
 const MASK = (1n << 64n) - 1n
 

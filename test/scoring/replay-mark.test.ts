@@ -28,7 +28,7 @@ describe('replay mark', () => {
     for (const band of mark.bands) expect(BigInt.asIntN(64, band)).toBe(band)
   })
 
-  it('equals the slow reference, for one press to five hundred', () => {
+  it('equals the slow reference, for 1 to 500 presses', () => {
     const random = seededRandom(4)
     const own = Uint8Array.from({ length: 32 }, () => 256 * random())
     for (const n of [1, 2, 3, 14, 15, 30, 113, 114, 499, 500]) {

@@ -11,8 +11,8 @@ import { KINDS } from './body-kinds.js'
 import { bytesOf, typedBy, wirePattern } from './typists.js'
 
 /**
- * Number of bodies that the scanner and the contract's reader both read, over all kinds, and the first seed. Before a
- * release, a million (half an hour of one core): `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
+ * Number of bodies, over all kinds, that the scanner and the contract's reader both read, and the seed. A million takes half
+ * an hour of one core and is run before a release: `SCAN_BODIES=1000000 SCAN_SEED=2 npm test -- test/scoring/scan.test.ts`
  */
 const BODIES = Number(process.env.SCAN_BODIES ?? 20_000)
 const SEED = Number(process.env.SCAN_SEED ?? 1)
@@ -29,7 +29,7 @@ function difference(scanned: PatternRead, read: ReturnType<typeof readByContract
   const { sample: wantedSample, times: wantedTimes, warnings: wantedWarnings, ...wanted } = read
   if (!bits(sample).equals(bits(wantedSample))) return 'another sample'
   if (!bits(times).equals(bits(wantedTimes))) return 'other times'
-  // JSON.parse gives a duplicate key one position; the text has two. So the order of the warnings can differ.
+  // The order of the warnings can differ: a duplicate key has one position after JSON.parse, and two in the text.
   if (`${warnings?.toSorted()}` !== `${wantedWarnings?.toSorted()}`) return `${warnings} for ${wantedWarnings}`
   return JSON.stringify(rest) === JSON.stringify(wanted)
     ? null
@@ -37,7 +37,7 @@ function difference(scanned: PatternRead, read: ReturnType<typeof readByContract
 }
 
 const names = Object.keys(KINDS)
-/** Kinds with a tenth as many bodies: these bodies are twenty times as long and much alike. */
+/** Kinds that get a tenth of the bodies: their bodies are twenty times as long and similar to each other. */
 const LONG = ['too many', 'many presses']
 const share = (name: string): number => Math.ceil(BODIES / (LONG.includes(name) ? 10 : 1) / (names.length - 1.8))
 
@@ -89,7 +89,7 @@ describe('scan', () => {
           const at = place === '' ? 1 : pattern.indexOf(place) + (place.endsWith('{') ? place.length : 0)
           const body = new TextEncoder().encode(`${pattern.slice(0, at)}${field}${pattern.slice(at)}`)
           const [scanned, read] = [kernel.scan(body), readByContract(body)]
-          // Only the contract's reader decides on keys that pollute prototypes and keys with \u escapes.
+          // The scanner declines keys with \u escapes and keys that pollute prototypes; the contract's reader decides on them.
           if (scanned === null && read.ok) expect(field).toMatch(/\\u[^"]*"\s*:/)
           if (scanned !== null) expect(difference(scanned, read)).toBeNull()
           if (read.ok) expect(read).toEqual(plain)
@@ -180,7 +180,7 @@ describe('scan', () => {
     ]
     for (const one of before) {
       const once = kernel.scan(new TextEncoder().encode(`{${pattern.slice(0, -1)},${one}}`))
-      // A body whose last list has one event is no pattern and is declined.
+      // A body whose last list has one event is not a valid pattern: the scanner declines it.
       if (once !== null) expect(once.warnings).not.toBeNull()
       const twice = new TextEncoder().encode(`{${one},${pattern}`)
       const scanned = kernel.scan(twice)

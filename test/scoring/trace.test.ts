@@ -17,7 +17,7 @@ const probes = [1, 2, 3, 4].map((who) => sample(typedBy(who, 9, 45)))
 const sameBits = (a: object, b: object) =>
   Object.entries(a).every(([key, value]) => Object.is(value, (b as Record<string, unknown>)[key]))
 
-/** The presses, with every interval from key `from` to key `to` longer by `ms`. */
+/** The presses, with each interval from key `from` to key `to` longer by `ms`. */
 function slowed(presses: readonly KeyPress[], [from, to]: readonly [number, number], ms: number): KeyPress[] {
   let later = 0
   return presses.map(({ key, pressMs, releaseMs }, i) => {
@@ -38,7 +38,7 @@ describe('a trace', () => {
       const trace = traceOf(scorer, { probe, ...given })
       const stored = JSON.parse(JSON.stringify(trace)) as Trace
       expect(stored).toEqual(trace)
-      // Scores another pattern in between.
+      // Scores another pattern in between, to change the state of the kernel.
       scorer.kernel.score(probes[0] ?? probe, adaptive)
       expect(sameBits(trace.result, recompute(scorer, stored))).toBe(true)
       expect(sameBits(trace.result, recompute(fresh, stored))).toBe(true)
@@ -89,7 +89,7 @@ describe('an explanation', () => {
     return explanation
   }
 
-  it('counts every press once, and sorts pairs from the strongest evidence for the person to the strongest against', () => {
+  it('counts every press once, and sorts pairs from the strongest evidence for the person to the strongest against the person', () => {
     const { pairs } = explained(typedBy(1, 9, 45))
     expect(pairs.reduce((sum, { times }) => sum + times, 0)).toBe(45)
     const weights = pairs.map(({ spokeFor }) => spokeFor)

@@ -10,7 +10,7 @@ const SENTENCES = [
 ]
 
 /**
- * Typing of a synthetic person with an individual speed, habits per key and key pair, roll-over and pauses between words.
+ * The typing of a synthetic person: an individual speed, habits per key and per key pair, roll-over, pauses between words.
  * `person` seeds the habits, `session` the variation between sessions. Times in whole ms.
  */
 export function typedBy(person: number, session: number, presses = 50): KeyPress[] {

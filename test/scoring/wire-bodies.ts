@@ -1,6 +1,6 @@
 import type { Random } from '../../src/calibration/random.js'
 
-/** JSON before serialization: members in order, so that a key can occur twice; `raw` is written unchanged. */
+/** JSON before serialization. Members are a list, so that a key can occur twice. `raw` is written unchanged. */
 export type Node =
   | { kind: 'object'; members: [string, Node][] }
   | { kind: 'array'; items: Node[] }
@@ -79,7 +79,7 @@ interface Typed {
   key: Record<string, unknown>
 }
 
-/** Keys with rounded times or with all the digits of a double; mostly within the bounds. */
+/** Key presses with rounded times or with all digits of a double; most are within the bounds. */
 function typing(random: Random): Typed[] {
   const round = pick(random, [
     (ms: number) => Math.round(ms),
@@ -175,7 +175,7 @@ const recordedRecords = (records: readonly Record<string, unknown>[]) =>
 
 const ADDRESSES = ['203.0.113.7', '2001:db8::7', ' 198.51.100.4 ', '::ffff:192.0.2.1', '2001:DB8:0:0:0:0:0:1']
 
-/** A random pattern as a client may send it. Most are accepted; all have the types of the wire format. */
+/** A random pattern that a client may send. Most are accepted; all have the types of the wire format. */
 export function anyPattern(random: Random): Node {
   const typed = typing(random)
   const lists = pick(random, ['both', 'both', 'kevt', 'kevt', 'k', 'k'])

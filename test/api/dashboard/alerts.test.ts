@@ -48,7 +48,7 @@ const email = (port: number) => ({
 })
 const refused = ({ status, json }: Answer) => [status, json.reason, json.message]
 
-/** A person with a code, and a number of wrong codes tried, each in its own session. */
+/** Creates a person with a code, and sends wrong codes, each in its own session. Returns the ids of the attempts. */
 async function wrongCodes(userRef: string, times: number): Promise<string[]> {
   await service.call('POST', `/users/${userRef}`)
   const { session } = await service.bootstrap(userRef)
@@ -67,7 +67,7 @@ async function wrongCodes(userRef: string, times: number): Promise<string[]> {
 }
 
 describe('the rules matrix', () => {
-  it('is complete before anything was set, and after a part was set', async () => {
+  it('is complete before any rule is set, and after some are set', async () => {
     const { data } = await get('/alert')
     expect(data).toEqual(Object.fromEntries(EVENT_KINDS.map((kind) => [kind, off])))
     const changed = await post('/alert', { bot: { email: true }, locked: { sms: true, syslog: true } })
@@ -92,7 +92,7 @@ describe('the rules matrix', () => {
 })
 
 describe('a channel', () => {
-  it('is null before it was set, and never contains its secret', async () => {
+  it('is null until it is set, and never contains its secret', async () => {
     for (const channel of CHANNELS) expect((await get(`/alert/${channel}`)).data).toBeNull()
     const { password: _, ...shown } = email(2525)
     expect((await post('/alert/email', email(2525))).json.data).toEqual({ ...shown, password_set: true })
@@ -171,7 +171,7 @@ describe('a channel', () => {
     expect(unsigned.json.message).toMatch(/^signing_secret: is needed/)
   })
 
-  it('sends a test at once, and reports the kind of a failure but nothing from the remote side', async () => {
+  it('sends a test immediately, and reports the kind of a failure but nothing from the remote side', async () => {
     expect((await post('/alert/email/test')).status).toBe(404)
     const sink = await smtpSink({ login: { user: 'keystride', password: 'canary-password' } })
     await post('/alert/email', email(sink.port))
@@ -206,8 +206,8 @@ describe('a channel', () => {
   })
 })
 
-describe('channels that are dead', () => {
-  it('slow no verify down; each event is one notification, and is sent once when they are back', async () => {
+describe('dead channels', () => {
+  it('do not slow down verify; each event is one notification, and is sent once after they recover', async () => {
     const places = await Promise.all([smtpSink(), gatewaySink(), muteSink()])
     const ports = places.map(({ port }) => port)
     await Promise.all(places.slice(0, 2).map((sink) => sink.close()))
@@ -224,24 +224,24 @@ describe('channels that are dead', () => {
       ids.push(...(await wrongCodes(name, 3)))
       times.push(performance.now() - began)
     }
-    // One try of the silent channel takes ten seconds.
+    // A send to the silent channel times out after ten seconds.
     expect(Math.max(...times)).toBeLessThan(9000)
-    const ofThese = async () =>
+    const notificationsOfThese = async () =>
       (await get('/notifications?limit=500')).data.filter((one: { authentication_id: string }) =>
         ids.includes(one.authentication_id),
       )
-    await until(async () => (await ofThese()).length >= 12, 20_000)
-    const told = await ofThese()
+    await until(async () => (await notificationsOfThese()).length >= 12, 20_000)
+    const notified = await notificationsOfThese()
     expect(
-      told
+      notified
         .filter(({ kind }: { kind: string }) => kind === 'blocked')
         .map((one: { authentication_id: string }) => one.authentication_id)
         .sort(),
     ).toEqual(ids.sort())
-    expect(told.filter(({ kind }: { kind: string }) => kind === 'security-code-locked')).toHaveLength(3)
+    expect(notified.filter(({ kind }: { kind: string }) => kind === 'security-code-locked')).toHaveLength(3)
 
     const back = await smtpSink({}, ports[0])
-    // Nine blocked, three locked, and the spraying of three of so few.
+    // Nine blocked attempts and three locked codes. A further e-mail reports failed codes of many members: it is not counted.
     const blocked = () => back.received.filter(({ raw }) => raw.includes('Kind: blocked'))
     const locked = () => back.received.filter(({ raw }) => raw.includes('The security code of'))
     await until(async () => blocked().length >= 9 && locked().length >= 3, 25_000)
@@ -250,7 +250,7 @@ describe('channels that are dead', () => {
     const deliveries = back.received.map(({ raw }) => /X-Keystride-Delivery: (\S+)/.exec(raw)?.[1])
     expect(new Set(deliveries).size).toBe(back.received.length)
     expect(JSON.stringify(back.received)).not.toMatch(/749205|111999/)
-    expect((await ofThese()).length).toBe(12)
+    expect((await notificationsOfThese()).length).toBe(12)
     await back.close()
     await places[2]?.close()
     await post('/alert', { blocked: off, 'security-code-locked': off })
@@ -300,16 +300,16 @@ describe('notifications', () => {
     expect(JSON.stringify(await get('/notifications?limit=500'))).not.toContain('dora')
   })
 
-  it('report an outage when it is over, to organizations that enabled it', async () => {
+  it('report an outage after its end, to organizations that enabled this event', async () => {
     await post('/alert', { degraded: { email: true } })
     await proxy.refuse()
     await until(async () => (await service.call('GET', '/status')).json.status === 'NOK')
     await proxy.accept()
     await until(async () => (await service.call('GET', '/status')).json.status === 'OK')
-    const told = async () => (await get('/notifications?kind=degraded')).data
-    await until(async () => (await told()).length > 0)
+    const outages = async () => (await get('/notifications?kind=degraded')).data
+    await until(async () => (await outages()).length > 0)
     await new Promise((resolve) => setTimeout(resolve, 2500))
-    expect(await told()).toEqual([
+    expect(await outages()).toEqual([
       expect.objectContaining({
         user_ref: null,
         text: expect.stringMatching(/^The service was degraded from 20\S+Z to 20\S+Z/),
@@ -319,7 +319,7 @@ describe('notifications', () => {
   })
 })
 
-describe('a stream of syslog', () => {
+describe('a syslog stream', () => {
   it('has each alert as one frame over TLS', async () => {
     const sink = await streamSink(true)
     await post('/alert/syslog', { host: 'localhost', port: sink.port, transport: 'tls', facility: 'local3' })

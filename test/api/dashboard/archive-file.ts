@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib'
 export function unzipped(zip: Uint8Array): { name: string; content: Buffer } {
   const bytes = Buffer.from(zip)
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'))
-  if (end < 0 || bytes.readUInt16LE(end + 10) !== 1) throw new Error('no whole zip of one file')
+  if (end < 0 || bytes.readUInt16LE(end + 10) !== 1) throw new Error('not a complete zip of one file')
   const entry = bytes.readUInt32LE(end + 16)
   const packed = bytes.readUInt32LE(entry + 20)
   const name = bytes.toString('utf8', entry + 46, entry + 46 + bytes.readUInt16LE(entry + 28))

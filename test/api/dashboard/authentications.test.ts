@@ -40,7 +40,7 @@ describe('GET /authentications', () => {
     expect([next.data.length, next.count]).toEqual([ann.nAttempts - 1, ann.nAttempts + 1])
   })
 
-  it('filters by user, method, action and window, the count with it', async () => {
+  it('filters and counts by user, method, action and window', async () => {
     const counted = async (query: string) => {
       const { json } = await get(`/authentications?limit=500&${query}`)
       expect(json.data.length).toBe(json.count)
@@ -90,7 +90,7 @@ describe('one authentication', () => {
     )
   })
 
-  it('has null for unknown values, never 0: location without a database, everything before three successes', async () => {
+  it('has null for unknown values, never 0: location without a database, all context before three successes', async () => {
     const { json } = await get(`/authentications/${ann.ids[0]}`)
     const context = json.data.indicators.filter(({ indicator }: { indicator: string }) =>
       CONTEXT_INDICATORS.includes(indicator as never),
@@ -103,7 +103,7 @@ describe('one authentication', () => {
     )
   })
 
-  it('shows the signals of one indicator, and one of them', async () => {
+  it('shows all signals of one indicator, and a single one', async () => {
     const { json } = await get(`/authentication/${ann.strange}/device/signals`)
     expect(json.data.map(({ signal }: { signal: string }) => signal)).toContain('gpu')
     const { json: one } = await get(`/authentication/${ann.ids.at(-1)}/device/signals/gpu`)

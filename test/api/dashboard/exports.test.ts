@@ -65,9 +65,9 @@ describe('POST /management/export-log', () => {
     expect(listed.length).toBeGreaterThan(3)
     expect(records.length - 1).toBe(listed.length)
     const columns = records[0] ?? []
-    const told = records.slice(1).map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])))
+    const exportedRows = records.slice(1).map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])))
     for (const one of listed) {
-      const row = told.find((candidate) => candidate.id === one.id)
+      const row = exportedRows.find((candidate) => candidate.id === one.id)
       expect(row).toMatchObject({
         user_ref: one.user_ref,
         auth_method: one.auth_method,
@@ -131,7 +131,7 @@ describe('POST /management/export-log', () => {
     )
   })
 
-  it('is visible to its organization only', async () => {
+  it('makes archives that only their organization sees', async () => {
     const id = await exported('usage')
     const { apikey } = await service.another()
     expect((await post('/management/logs-archives', {}, apikey)).json).toMatchObject({ count: 0, data: [] })
@@ -146,7 +146,7 @@ describe('POST /management/export-log', () => {
     expect((await post('/management/export-log', { date_from: date_to, date_to: date_from })).status).toBe(422)
     expect((await post('/management/export-log', { ...window(), kind: 'patterns' })).status).toBe(422)
     const other = await service.another()
-    // Claimed by a worker that never finishes.
+    // Ten exports, claimed by a worker that never finishes.
     await database.scoped(
       other.organizationId,
       (sql) => sql`
@@ -159,7 +159,7 @@ describe('POST /management/export-log', () => {
     expect([eleventh.status, eleventh.headers.get('retry-after')]).toEqual([429, '60'])
   })
 
-  it('is deleted after a week', async () => {
+  it('makes archives that are deleted after a week', async () => {
     const id = await exported('usage')
     expect(Date.parse((await archive(id)).expires_at) - Date.parse((await archive(id)).created_at)).toBe(7 * 864e5)
     await database.scoped(
@@ -170,7 +170,7 @@ describe('POST /management/export-log', () => {
     expect((await post('/management/download-archive', { id })).status).toBe(404)
   })
 
-  it('of a person who was deleted since is removed, others stay', async () => {
+  it('removes the archives that contain a deleted person, and keeps others', async () => {
     const [users, usage] = [await exported('authentications'), await exported('usage')]
     await service.call('DELETE', '/users/bob')
     expect(await archive(users)).toBeUndefined()
@@ -179,7 +179,7 @@ describe('POST /management/export-log', () => {
     const again = await recordsOf(await exported('authentications'))
     expect(again.records.some((row) => row[2] === 'ann')).toBe(true)
     expect(again.text).not.toContain('bob')
-    // The next archive contains none of its people.
+    // The newcomer has no attempts, so this archive does not contain the newcomer.
     await service.call('POST', '/users/newcomer')
     const kept = await exported('authentications')
     await service.call('DELETE', '/users/newcomer')

@@ -82,7 +82,7 @@ describe('users', () => {
     )
   })
 
-  it('are counted by a search as all matches, not the page', async () => {
+  it('are counted by a search over all matches, not only the page', async () => {
     const { count, data } = (await get('/users-refs/a?limit=1')).json
     expect(data).toHaveLength(1)
     expect(count).toBe((await get('/users?user_ref_filter=a')).json.count)
@@ -108,8 +108,8 @@ describe('users', () => {
 })
 
 describe('figures over attempts', () => {
-  /** Every figure that counts attempts, as one object. */
   const ahead = new Date(Date.now() + 36 * 3_600_000).toISOString()
+  /** Every figure that counts attempts, as one object. */
   async function figures() {
     const [daily, history, hourly, activity, stats, counter, application, device, table, own, blocked] =
       await Promise.all(
@@ -124,7 +124,7 @@ describe('figures over attempts', () => {
           '/aggregations/contextual/device',
           '/aggregations/users?sort=n',
           '/aggregations/users/ann',
-          // Far enough ahead that the figures of today may come from the daily counts.
+          // Ends far enough in the future that the figures of today may come from the daily counts.
           `/aggregations/blocked-users-history?bucket=day&date_to=${ahead}`,
         ].map(async (path) => (await get(path)).json.data),
       )
@@ -149,7 +149,7 @@ describe('figures over attempts', () => {
     }
   }
 
-  it('agree with one another before, while and after the hours are counted', async () => {
+  it('agree with one another before, during and after the hourly count', async () => {
     const before = await figures()
     expect(
       new Set([
@@ -167,7 +167,7 @@ describe('figures over attempts', () => {
     ).toEqual(new Set([attempts]))
     expect(before.first).toBe('ann')
     expect([sum(before.blocked, 'n_users'), sum(before.blocked, 'n_blocked')]).toEqual([2, 2])
-    // Strangers here send no device.
+    // The two strangers send no device data.
     expect(before.browsers).toBe(attempts - 2)
     for (const ahead of ['30 seconds', '3 hours']) {
       await database.asSystem((sql) => sql`select keystride.count_attempts(now() + ${ahead}::interval)`)
@@ -182,7 +182,7 @@ describe('figures over attempts', () => {
     expect(n).toBe(attempts)
   })
 
-  it('order the table of users equally from totals and from the attempts', async () => {
+  it('give the table of users the same order from totals as from attempts', async () => {
     const slide = async (ahead: string) => {
       let more = true
       while (more)
@@ -227,14 +227,15 @@ describe('figures over attempts', () => {
     await slide('3 hours')
     expect((await totals()).map((one) => ({ ...one }))).toEqual([7, 30, 90].map((days) => ({ days, n: attempts })))
     expect(await tables()).toEqual(before)
-    // Hour by hour until the first window is past the attempts; then in one step.
+    // `slide_totals` moves a window by up to three days hour by hour, and by more in one step. The first slides move the
+    // first window past the attempts.
     for (const ahead of ['2 days', '4 days', '6 days', '8 days']) await slide(ahead)
     expect((await totals()).map((one) => ({ ...one }))).toEqual([30, 90].map((days) => ({ days, n: attempts })))
     await slide('40 days')
     expect((await totals()).map((one) => ({ ...one }))).toEqual([{ days: 90, n: attempts }])
   })
 
-  it('cut a window to the millisecond through a counted hour', async () => {
+  it('are exact to the millisecond in a window that cuts a counted hour', async () => {
     const [newest] = (await get('/authentications?limit=1')).json.data
     const at = Number.parseInt(newest.id.slice(0, 8) + newest.id.slice(9, 13), 16)
     const until = async (to: number) =>
@@ -270,13 +271,13 @@ describe('figures over attempts', () => {
     expect(json.data.map((one: { user_ref: string }) => one.user_ref)).toEqual(['ann', 'bob@example.com'])
   })
 
-  it('have no points of a map without a location database', async () => {
+  it('have no map points without a location database', async () => {
     expect((await get('/aggregations/geolocation')).json).toMatchObject({ count: 0, data: [] })
   })
 })
 
 describe('blocked users', () => {
-  it('are those whose typing is locked now, until a reset frees them', async () => {
+  it('are those whose typing is locked now, until a reset unlocks it', async () => {
     expect((await get('/aggregations/blocked-users')).json.count).toBe(0)
     for (let n = 0; n < 6; n++) {
       const { session } = await service.bootstrap('ann')

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 const ask = (method: string, path: string, body?: unknown) => service.dashboard(method, path, { body })
 
-/** The default policy as a body, changed. */
+/** The default policy with changes, as a body. */
 async function body(changes: object) {
   const { id, ...rest } = (await ask('GET', '/default-policy')).json.data
   return { ...rest, ...changes }
@@ -93,7 +93,7 @@ describe('a policy', () => {
   })
 })
 
-describe('what judges', () => {
+describe('the deciding policy', () => {
   it("is the policy of the account's groups, else the default", async () => {
     const { id } = await make({ name: 'staff', decision_threshold: 0.99, priority: 'security', groups: ['staff'] })
     const ann = await enroll(service, 'ann')

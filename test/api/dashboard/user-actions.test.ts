@@ -121,7 +121,7 @@ describe('GET /users/{userRef}/actions and /logs', () => {
     ])
   })
 
-  it('put sign-ins and actions in one order, a page at a time', async () => {
+  it('list sign-ins and actions in one order, page by page', async () => {
     const { count, data } = (await service.dashboard('GET', '/users/ann/logs?limit=500')).json
     const attempts = (await service.dashboard('GET', '/authentications?user_ref=ann&limit=500')).json.count
     expect([count, data.length]).toEqual([attempts + 8, attempts + 8])
@@ -179,7 +179,7 @@ describe('GET /users/{userRef}/actions and /logs', () => {
       organizationId,
       (sql) => sql<{ id: string }[]>`select id from keystride.account where user_ref = 'ann'`,
     )
-    // Nor by the erasing function while the account exists.
+    // The function that deletes actions with their account keeps them while the account exists.
     await database.scoped(organizationId, (sql) => sql`select keystride.forget_actions_of(${account?.id ?? ''})`)
     expect((await left()).length).toBe(17)
     await service.call('DELETE', '/users/ann')

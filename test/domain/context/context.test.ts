@@ -56,16 +56,16 @@ describe('the context', () => {
     expect(indicators.map(({ indicator }) => indicator)).toEqual(CONTEXT_INDICATORS)
   })
 
-  it('of three equal successes is as familiar as three are: 1 - 1/64', () => {
+  it('has the familiarity of three successes after three equal ones: 1 - 1/64', () => {
     const familiar = 1 - 0.25 ** 3
     const found = scores({})
     for (const indicator of ['network', 'device', 'time']) expect(found[indicator]).toBeCloseTo(familiar, 10)
-    // country 3 and city 1 by familiarity, nearest 2 at home: (4 x 0.984375 + 2) / 6
+    // country (weight 3) and city (1) by familiarity, nearest (2) is 1: (4 x 0.984375 + 2) / 6
     expect(found.location).toBeCloseTo((4 * familiar + 2) / 6, 10)
     expect(judge({}).confidence).toBeGreaterThan(0.98)
   })
 
-  it('scores 0 if everything is new, except for indicators without habits', () => {
+  it('scores 0 for network, location, device and time if all are new', () => {
     const other = Object.fromEntries(Object.keys(LAPTOP).map((key) => [key, 'other'])) as unknown as Device
     const found = scores({
       at: MONDAY_9 + 12 * HOUR,
@@ -94,11 +94,11 @@ describe('the context', () => {
     expect(contextConfidence([{ weight: 0, score: 1 }])).toBeNull()
   })
 
-  it('weighs as the policy says', () => {
+  it('has the weights of the policy', () => {
     const rules = { device: { weight: 0 }, time: { weight: 10 }, network: { signals: { address: 0, prefix: 0 } } }
     const { indicators } = judge({ ip: '198.51.100.1' }, habitsOf(3), rules)
     expect(indicators.map(({ weight }) => weight)).toEqual([2, 2, 1, 0, 10])
-    // Only the network's operator has weight.
+    // Only the operator of the network (asn) has weight.
     expect(indicators[0]?.score).toBeCloseTo(1 - 0.25 ** 3, 10)
   })
 
@@ -113,12 +113,12 @@ describe('the context', () => {
 })
 
 describe('network', () => {
-  it('forgives a new address of a known operator in part', () => {
-    // address 1 and prefix 2 unseen, asn 3 seen three times: 3 x 0.984375 / 6
+  it('gives a new address of a known operator a partial score', () => {
+    // address (weight 1) and prefix (2) unseen, asn (3) seen three times: 3 x 0.984375 / 6
     expect(scores({ ip: '198.51.100.1' }).network).toBeCloseTo((3 * (1 - 0.25 ** 3)) / 6, 10)
   })
 
-  it('counts an anonymiser against a person who never used one, and an ordinary address not at all', () => {
+  it('counts an anonymizer against a person who never used one, and gives other addresses no outcome', () => {
     expect(signal('anonymizer', 'network', {})).toMatchObject({ value: false, computedOutcome: null })
     expect(signal('anonymizer', 'network', { anonymizer: true })).toMatchObject({ value: true, computedOutcome: 0 })
     const always = habitsOf(3, { ...usual, anonymizer: true })
@@ -128,14 +128,14 @@ describe('network', () => {
 
 describe('location', () => {
   it('subtracts the accuracy of both places from the distance', () => {
-    // Brussels is 264 km from Paris; 20 km of either accuracy leave 224: (1000 - 224) / 950
+    // Brussels is 264 km from Paris; less 20 km of accuracy for each place: 224 km, (1000 - 224) / 950
     const brussels = { latitude: 50.8503, longitude: 4.3517, accuracyKm: 20, country: 'BE', city: 'Brussels' }
     expect(signal('nearest', 'location', { place: brussels })?.value).toBe(224)
     expect(signal('nearest', 'location', { place: brussels })?.computedOutcome).toBeCloseTo((1000 - 224) / 950, 2)
     expect(signal('nearest', 'location', { place: { ...brussels, accuracyKm: 300 } })?.computedOutcome).toBe(1)
   })
 
-  it('measures coordinates without an outcome', () => {
+  it('records coordinates without an outcome', () => {
     expect(signal('latitude', 'location', {})).toMatchObject({
       value: 48.8566,
       reference: 48.8566,
@@ -183,14 +183,14 @@ describe('impossible travel', () => {
 
 describe('device', () => {
   it('weighs the known signals of a device', () => {
-    // Another browser (2) and screen (1) of weights 16 in all.
+    // browser (weight 2) and screen (1) differ, of a total weight of 16.
     expect(scores({ device: { ...LAPTOP, browser: 'Chrome', screen: '1x1@1' } }).device).toBeCloseTo(
       ((1 - 0.25 ** 3) * 13) / 16,
       10,
     )
   })
 
-  it('learns a second device, and knows both', () => {
+  it('learns a second device, and keeps the first', () => {
     const phone: Device = { ...LAPTOP, os: 'Android', kind: 'mobile' }
     const habits = habitsAfter(habitsOf(3), { ...usual, device: phone })
     expect(signal('os', 'device', { device: phone }, habits)?.computedOutcome).toBe(0.75)
@@ -206,7 +206,7 @@ describe('device', () => {
 })
 
 describe('time', () => {
-  it('knows an hour of the week, its neighbours, and the same hour on other days in part', () => {
+  it('scores a known hour of the week; neighbouring hours and the same hour on other days score less', () => {
     const at = (hours: number) => scores({ at: MONDAY_9 + hours * HOUR }).time
     expect(at(1)).toBeCloseTo(1 - 0.25 ** (3 * 0.7), 10)
     expect(at(24)).toBeCloseTo(1 - 0.25 ** (3 * 0.4), 10)
@@ -222,7 +222,7 @@ describe('time', () => {
 })
 
 describe('habits', () => {
-  it('stay small for any movements', () => {
+  it('stay below 8,000 characters for any movements', () => {
     let habits: Habits = {}
     for (let n = 0; n < 500; n++) {
       const text = `${n}`.repeat(10)

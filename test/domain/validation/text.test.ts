@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clipped, illFormedPath, isText } from '../../../src/domain/validation/text.js'
 
-describe('a string that comes in', () => {
+describe('a string in a request', () => {
   it.each(['', 'é', '😀', 'a\u0001\u007f', '\ufeff', '\uffff', '\ue000', '\ud7ff', '\ud83d\ude00'])(
     '%j is text',
     (text) => expect(isText(text)).toBe(true),
@@ -11,7 +11,7 @@ describe('a string that comes in', () => {
     (text) => expect(isText(text)).toBe(false),
   )
 
-  it('is found in a value by its path, and a key by the path of its object', () => {
+  it('that is not text is found by its path, and such a key by the path of its object', () => {
     expect(
       illFormedPath({
         tags: [

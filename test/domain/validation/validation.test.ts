@@ -8,7 +8,7 @@ const said = (schema: z.ZodType, value: unknown): string => {
 }
 
 describe('a field', () => {
-  it('is named by one form of path, an item by its number', () => {
+  it('is named by its path, an item by its number', () => {
     expect(fieldPath(['kevt', 3, 'seqn'])).toBe('kevt[3].seqn')
     expect(fieldPath([])).toBe('')
     expect(fieldPath(['tag', 'x'.repeat(100)])).toBe(`tag.${'x'.repeat(64)}`)
@@ -57,7 +57,7 @@ describe('a failed check names the accepted value, not the given one', () => {
     expect(said(schema, value)).toBe(message)
   })
 
-  it('of three fields at the most', () => {
+  it('of at most three fields', () => {
     const each = z.string()
     expect(said(z.object({ a: each, b: each, c: each, d: each }), {})).toBe(
       'a: is required; b: is required; c: is required',

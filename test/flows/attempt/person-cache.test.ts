@@ -48,7 +48,7 @@ const who = whoIs(account.userRef)
 const named = (userRef: string): CachedPerson => ({ ...person, account: { ...account, userRef } })
 
 describe('the person cache', () => {
-  it('returns a person as kept, with the same template object', () => {
+  it('returns a person as stored, with the same template object', () => {
     const people = createPersonCache(1e6)
     people.keep(who, person)
     expect(people.recall(who)).toEqual(person)
@@ -62,7 +62,7 @@ describe('the person cache', () => {
     expect(people.profileOf(who, { ...member, [field]: field === 'id' ? 'm2' : member[field] + 1 })).toBeNull()
   })
 
-  it('has no entry for another member, user or organization', () => {
+  it('does not return a person for another member, user or organization', () => {
     const people = createPersonCache(1e6)
     people.keep(who, person)
     for (const other of [{ ...who, memberRef: 'somebody' }, whoIs('ann'), { ...who, organizationId: 'o2' }]) {

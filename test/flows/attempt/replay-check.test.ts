@@ -54,17 +54,17 @@ interface Event {
   readonly type: string
   et: number
 }
-const { kevt, k: _, ...around } = JSON.parse(bodyOf(1, 0, PRESSES)) as { kevt: Event[]; k: unknown }
+const { kevt, k: _, ...envelope } = JSON.parse(bodyOf(1, 0, PRESSES)) as { kevt: Event[]; k: unknown }
 const event = (type: string): Event => {
   const found = kevt.find((one) => one.type === type)
   if (found === undefined) throw new Error(`no ${type} in the pattern`)
   return found
 }
-/** A pattern of these times, ms: press and release of each key in turn. */
+/** A pattern with these times, ms: press and release of each key in turn. */
 const bodyAt = (times: readonly number[]): Buffer =>
   Buffer.from(
     JSON.stringify({
-      ...around,
+      ...envelope,
       kevt: times.map((ms, i) => {
         const [type, et] = [i % 2 === 0 ? 'keydown' : 'keyup', Math.round(100 * ms) / 100]
         return { ...event(type), et, seqn: i }
@@ -116,10 +116,10 @@ function enrolling() {
 }
 
 /**
- * Two typings whose marks are alike by chance, but that are not near each other. The organization's key decides which. Skips
- * typings that are judged a bot's, and pairs as near to each other as a typing and its copy.
+ * Two typings whose marks are alike by chance although the typings differ; the organization's key determines which. Skips
+ * typings that are classified as a bot's, and pairs as close to each other as a typing and its copy.
  */
-async function chance(seed: number): Promise<readonly [number[], number[]]> {
+async function alikeByChance(seed: number): Promise<readonly [number[], number[]]> {
   const typed = await Promise.all(typings(seed).map(async (times) => ({ times, reading: await read(bodyAt(times)) })))
   const all = typed.filter(({ reading }) => !reading.bot)
   for (const [i, a] of all.entries())
@@ -131,7 +131,7 @@ async function chance(seed: number): Promise<readonly [number[], number[]]> {
   throw new Error('no two marks are alike by chance')
 }
 
-/** An attempt of these times, as verify records it. */
+/** An attempt with these times, as verify records it. */
 async function attemptAt(times: readonly number[], of: Person, cleared: readonly Uint8Array[] = []) {
   const { sample, replayMark } = await read(bodyAt(times))
   const [patternId, id] = [v7(), v7()]
@@ -142,7 +142,7 @@ async function attemptAt(times: readonly number[], of: Person, cleared: readonly
 
 describe('a typing whose mark resembles a known one', () => {
   it('is distinguished from a replay by the pattern itself', async () => {
-    const [known, again] = await chance(4)
+    const [known, again] = await alikeByChance(4)
     const [ada, bo] = [await person(database, organizationId, 'ada'), await person(database, organizationId, 'bo')]
     const needs = { ...stores, scoring, now: () => Date.now() }
     const look = (times: readonly number[], mark: ReplayMark) => clearedMark(needs, organizationId, bodyAt(times), mark)
@@ -157,7 +157,7 @@ describe('a typing whose mark resembles a known one', () => {
     ])
     expect(await stores.authentications.record(organizationId, await attemptAt(again, bo, cleared))).toBe('recorded')
 
-    // A copy is a replay, with or without jitter, whatever was cleared for another typing.
+    // A copy is a replay, with or without jitter; a mark cleared for another typing has no effect.
     const random = seededRandom(5)
     const shaken = known.map((ms) => ms + 5 * (2 * random() - 1))
     const stretched = known.map((ms) => 1.5 * ms)
@@ -177,7 +177,7 @@ describe('a typing whose mark resembles a known one', () => {
   })
 
   it('is compared with references as well', async () => {
-    const [known, again] = await chance(6)
+    const [known, again] = await alikeByChance(6)
     const owner = await person(database, organizationId, 'cy')
     const { sample, replayMark } = await read(bodyAt(known))
     const made = reference(owner.memberId, replayMark)
@@ -189,14 +189,14 @@ describe('a typing whose mark resembles a known one', () => {
     })
     const { replayMark: mark } = await read(bodyAt(again))
     const found = await stores.authentications.resembling(organizationId, mark, Date.now(), 10)
-    const told = found.find(({ exact }) => Buffer.compare(exact, replayMark.exact) === 0)
-    expect(told?.pattern?.binding).toEqual(binding)
-    const opened = await stores.vault.open(organizationId, binding, told?.pattern?.sealed ?? new Uint8Array())
+    const resembling = found.find(({ exact }) => Buffer.compare(exact, replayMark.exact) === 0)
+    expect(resembling?.pattern?.binding).toEqual(binding)
+    const opened = await stores.vault.open(organizationId, binding, resembling?.pattern?.sealed ?? new Uint8Array())
     expect(Buffer.compare(opened, sample)).toBe(0)
   })
 
   it('is compared with a tested pattern that became a reference of a later profile, after its attempt is deleted', async () => {
-    const [known, again] = await chance(10)
+    const [known, again] = await alikeByChance(10)
     const owner = await person(database, organizationId, 'di')
     const tested = await attemptAt(known, owner)
     expect(await stores.authentications.record(organizationId, tested)).toBe('recorded')
@@ -222,8 +222,8 @@ describe('a typing whose mark resembles a known one', () => {
     expect(await look()).toBeGreaterThan(0)
   })
 
-  it('is stored as a reference, unless it repeats the known one', async () => {
-    const [known, again] = await chance(8)
+  it('is stored as a reference, unless it is a copy of the known one', async () => {
+    const [known, again] = await alikeByChance(8)
     const flows = enrolling()
     const stored = async (userRef: string, times: readonly number[]) => {
       const who = { organizationId, userRef, memberRef: null }

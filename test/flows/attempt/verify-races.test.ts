@@ -47,7 +47,7 @@ afterAll(async () => {
   await stores.close()
 })
 
-/** The flows of a process on these stores, with the test's replacements. */
+/** The flows of a process on these stores, with replacements by the test. */
 function flowsOn(
   changes: Partial<
     Pick<Stores, 'accounts' | 'profiles' | 'authentications'> & {
@@ -85,7 +85,7 @@ function flowsOn(
   }
 }
 
-/** Made-up people are sometimes judged bots. */
+/** Handles the refusal of a made-up person who is classified as a bot. */
 const ifBot = (error: unknown) => {
   if (error instanceof Refusal && error.kind === 'bot-detected') return { patternId: null }
   throw error
@@ -126,19 +126,19 @@ async function enrolled() {
   return one
 }
 
-/** Scoring that runs `happens` once, after the first score and before its caller gets the result. */
-function scoringThen(happens: () => Promise<unknown>) {
+/** Scoring that runs `event` once, after the first score and before the caller gets the result. */
+function scoringThen(event: () => Promise<unknown>) {
   let asked = 0
   const score: Scoring['score'] = async (task) => {
     const found = await scoring.score(task)
-    if (asked++ === 0) await happens()
+    if (asked++ === 0) await event()
     return found
   }
   return { ...scoring, score, asked: () => asked }
 }
 
 describe('while a pattern is being scored', () => {
-  it('a removed reference is left out of the verdict: the pattern is scored again', async () => {
+  it('a removed reference is excluded from the verdict: the pattern is scored again', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
     const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
@@ -157,7 +157,7 @@ describe('while a pattern is being scored', () => {
     expect([scores.asked(), await one.records()]).toEqual([1, 0])
   })
 
-  it('a profile that is reset and enrolled again judges no earlier typing', async () => {
+  it('a profile that is reset and enrolled again is not used for an earlier pattern', async () => {
     const [one, other] = [await enrolled(), await enrolled()]
     const scores = scoringThen(async () => {
       await flowsOn().profiles.reset(one.who)
@@ -172,7 +172,7 @@ describe('while a pattern is being scored', () => {
     expect(await one.records()).toBe(0)
   })
 
-  it('a lock of the person refuses the attempt and releases its reservation', async () => {
+  it('a lock of the person causes a refusal and releases the reservation', async () => {
     const one = await enrolled()
     const scores = scoringThen(() => stores.attemptLocks.close(organizationId, one.memberId))
     const token = await one.session()
@@ -182,7 +182,7 @@ describe('while a pattern is being scored', () => {
     expect([scores.asked(), await one.records()]).toEqual([1, 0])
   })
 
-  it('a reference that another process replaces by a queued update is left out: the pattern is scored again', async () => {
+  it('a reference that another process replaces by a queued update is excluded: the pattern is scored again', async () => {
     const one = await enrolled()
     const scores = scoringThen(async () => {
       const [pendingId, id, createdAt] = [v7(), v7(), Date.now()]
@@ -203,8 +203,8 @@ describe('while a pattern is being scored', () => {
   })
 })
 
-describe('learning from a clean pass', () => {
-  /** Repeats attempts until one may adapt the profile. */
+describe('adaptation after a clean pass', () => {
+  /** Repeats attempts until the confidence of one allows an adaptation of the profile. */
   async function cleanPass(one: Awaited<ReturnType<typeof enrolled>>, flows = flowsOn()) {
     for (;;) {
       const answer = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
@@ -214,7 +214,7 @@ describe('learning from a clean pass', () => {
   const adaptive = async (one: Awaited<ReturnType<typeof enrolled>>) =>
     (await one.references()).filter(({ kind }) => kind === 'adaptive')
 
-  it('keeps the tested pattern as it was recorded', async () => {
+  it('stores the tested pattern as it was recorded', async () => {
     const one = await enrolled()
     const { authentication } = await cleanPass(one)
     const [learned] = await adaptive(one)
@@ -235,7 +235,7 @@ describe('learning from a clean pass', () => {
     expect(await adaptive(one)).toEqual([])
   })
 
-  it('fails no sign-in while the store is unavailable, and happens with the next one', async () => {
+  it('does not fail the sign-in while the store is unavailable, and happens with the next one', async () => {
     const one = await enrolled()
     const adapt = () => Promise.reject(new Refusal('degraded', 'away', 1))
     const away = flowsOn({ profiles: { ...stores.profiles, adapt } })
@@ -246,8 +246,8 @@ describe('learning from a clean pass', () => {
   })
 })
 
-/** The confidence of a pattern against the references as they are stored. */
-async function asRead(memberId: string, accountId: string, body: Uint8Array): Promise<number | null> {
+/** The confidence of a pattern against the stored references. */
+async function confidenceFromStores(memberId: string, accountId: string, body: Uint8Array): Promise<number | null> {
   const stored = await stores.profiles.references(organizationId, memberId)
   const references = await Promise.all(
     stored
@@ -261,19 +261,19 @@ async function asRead(memberId: string, accountId: string, body: Uint8Array): Pr
 }
 
 describe('a process with a cached person', () => {
-  /** A process that has verified a person, and that person's further attempts. */
+  /** A process that has verified a person, with functions for further attempts of this person. */
   async function remembering(changes: Parameters<typeof flowsOn>[0] = {}) {
     const one = await enrolled()
     const people = createPersonCache(MEMORY)
     const flows = flowsOn({ people, ...changes })
     const verify = async (body = one.fresh()) => flows.verify(one.who, await one.session(), body, HINTS)
-    // The first sign-in of a day changes the profile, because the profile learns from it.
+    // The first sign-in of a day adapts the profile.
     for (let n = 0; n < 2; n++) await verify()
     expect(people.recall(one.who)).not.toBeNull()
     return { ...one, people, flows, verify }
   }
 
-  it('judges like one that reads the stores, without reading references', async () => {
+  it('gives the confidence of a process that reads the stores, without reading references', async () => {
     const reads = { n: 0 }
     const counting = {
       ...stores.profiles,
@@ -286,14 +286,14 @@ describe('a process with a cached person', () => {
     const readBefore = reads.n
     for (let n = 0; n < 5; n++) {
       const body = one.fresh()
-      const confidence = await asRead(one.memberId, one.accountId, body)
+      const confidence = await confidenceFromStores(one.memberId, one.accountId, body)
       expect((await one.verify(body)).authentication?.confidenceBiometrics).toBe(confidence)
     }
     expect(reads.n).toBe(readBefore)
   })
 
   it.each(['before', 'after'])(
-    'leaves out a reference that another process has removed, in a session begun %s',
+    'excludes a reference that another process has removed, in a session begun %s',
     async (begun) => {
       const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
       const one = await remembering({ targets: four })
@@ -307,7 +307,7 @@ describe('a process with a cached person', () => {
   )
 
   it.each(['before', 'after'])(
-    'detects that another process has judged the person since, in a session begun %s, and records once',
+    'detects an attempt that another process has judged since, in a session begun %s, and records once',
     async (begun) => {
       const outcomes: string[] = []
       const reads = { n: 0 }
@@ -363,7 +363,7 @@ describe('a process with a cached person', () => {
     },
   )
 
-  it('judges no person whose profile another process has reset', async () => {
+  it('scores nothing for a person whose profile another process has reset', async () => {
     const one = await remembering()
     const session = await one.session()
     const records = await one.records()
@@ -390,7 +390,7 @@ describe('a process with a cached person', () => {
     const scores = scoringThen(async () => {})
     const token = await one.session()
     const locked = { action: 'refused', refusedBecause: 'typing-locked', authentication: null }
-    // Regression: each reservation was kept, so the session was used up before the lock ended.
+    // Regression: refusals kept their reservations, so the session was used up before the lock ended.
     for (let n = 0; n < 4; n++) {
       for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
         expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
@@ -398,7 +398,7 @@ describe('a process with a cached person', () => {
     expect([await one.used(token), scores.asked(), await one.records()]).toEqual([0, 0, records])
   })
 
-  it('judges no person by the profile of an earlier person with the same name', async () => {
+  it('does not use the profile of an earlier person with the same name', async () => {
     const [one, other] = [await remembering(), await enrolled()]
     await stores.accounts.remove(organizationId, one.who.userRef)
     await flowsOn().accounts.create(one.who, { type: null, displayName: null, withCode: false })
@@ -429,7 +429,7 @@ describe('a process with a cached person', () => {
 })
 
 describe('an edited copy of a pattern that was seen', () => {
-  /** The pattern with its times from a press on moved by `ms`, as a longer pause moves them. */
+  /** The pattern with a pause before one press that is longer by `ms`. */
   function withPause(body: Buffer, press: number, ms: number): Buffer {
     const pattern = JSON.parse(body.toString()) as {
       kevt: { et: number; t: number }[]
@@ -452,7 +452,7 @@ describe('an edited copy of a pattern that was seen', () => {
   }
   const rejected = { authenticated: false, recommendedAction: 'block', reason: 'fraud-detected' }
 
-  it.each(['that judged the original', 'that has read nothing', 'that judged an attempt before the original'])(
+  it.each(['that judged the original', 'that judged no attempt', 'that judged an attempt before the original'])(
     'is rejected by a process %s',
     async (process) => {
       const one = await enrolled()
@@ -472,7 +472,7 @@ describe('an edited copy of a pattern that was seen', () => {
     },
   )
 
-  it('of a reference is rejected, and the record names it', async () => {
+  it('of a reference is rejected, and the record names the reference', async () => {
     const one = await enrolled()
     const session = await one.session()
     const copy = withPause(one.bodies[0] ?? bytes({}), 12, 250)
@@ -482,7 +482,7 @@ describe('an edited copy of a pattern that was seen', () => {
     expect(repeated / compared).toBeGreaterThan(0.9)
   })
 
-  it('is authenticated once at most of eight at the same time', async () => {
+  it('is authenticated at most once among eight at the same time', async () => {
     const one = await enrolled()
     const original = one.fresh()
     const processes = [flowsOn(), flowsOn()]
@@ -500,7 +500,7 @@ describe('an edited copy of a pattern that was seen', () => {
 })
 
 describe('an attempt whose mark resembles a known one', () => {
-  /** Stores on which every mark resembles this pattern's, until it is cleared. */
+  /** Stores in which every mark resembles the mark of this pattern, until it is cleared. */
   const likeOne = (pattern: KnownPattern['pattern']): Stores['authentications'] => {
     const exact = mark().exact
     return {
@@ -522,7 +522,7 @@ describe('an attempt whose mark resembles a known one', () => {
       return found.reading
     }
     const body = typed(50)
-    // The difference in speed must be too small for one typing stretched.
+    // Searches for a typing at a finite distance of `REPLAY_NEAR_MS` or more: the check accepts it as another one.
     let [session, distanceMs] = [50, Number.NaN]
     let sample: Uint8Array = new Uint8Array()
     while (!(distanceMs >= REPLAY_NEAR_MS && Number.isFinite(distanceMs))) {

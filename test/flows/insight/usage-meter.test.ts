@@ -15,7 +15,7 @@ const request = {
 }
 
 /** A store that keeps its input, and fails while `fails` is set. */
-function kept() {
+function recordingStore() {
   const counted: RequestCount[] = []
   const logged: unknown[] = []
   const store = { fails: false }
@@ -29,7 +29,7 @@ function kept() {
 
 describe('the usage meter', () => {
   it('counts a request in the UTC day of its answer, by class and organization', async () => {
-    const { add, counted } = kept()
+    const { add, counted } = recordingStore()
     let now = MIDNIGHT - 1
     const meter = createUsageMeter({ usage: { add }, now: () => now })
     meter.note({ ...request, countedAs: 'verify' })
@@ -47,8 +47,8 @@ describe('the usage meter', () => {
     ])
   })
 
-  it('writes failed counts with the next flush, once', async () => {
-    const { store, add, counted, logged } = kept()
+  it('writes the counts of a failed flush with the next one, once', async () => {
+    const { store, add, counted, logged } = recordingStore()
     const meter = createUsageMeter({ usage: { add }, now: () => MIDNIGHT })
     store.fails = true
     meter.note(request)
@@ -60,8 +60,8 @@ describe('the usage meter', () => {
     expect(logged.length).toBe(2)
   })
 
-  it('logs failures and requests without another record, but no successful verify', async () => {
-    const { add, logged } = kept()
+  it('logs requests and failures, but no successful verify', async () => {
+    const { add, logged } = recordingStore()
     const meter = createUsageMeter({ usage: { add }, now: () => MIDNIGHT })
     meter.note({ ...request, countedAs: 'verify' })
     meter.note({ ...request, countedAs: 'verify', status: 422 })

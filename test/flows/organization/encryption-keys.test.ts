@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A process that was started with these keys. */
+/** The flows of a process that is started with these keys. */
 function processWith(keyRing: KeyRing) {
   const keyWrap = createKeyWrap(keyRing)
   const wrappedKeys = postgresWrappedKeys(database)
@@ -74,7 +74,7 @@ const [keyA, keyB, keyC] = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const idOf = (key: Uint8Array) => givenKeys(key).present().id
 
 describe('a rotation of given keys', () => {
-  it('wraps every data key under the present key, and none twice', async () => {
+  it('wraps every data key under the present key, and no data key twice', async () => {
     const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 5)
     const both = processWith(givenKeys(keyB, [keyA]))
     await both.create()
@@ -102,7 +102,7 @@ describe('a rotation of given keys', () => {
     expect(await unreadable(processWith(givenKeys(keyB)))).toBe(0)
   })
 
-  it('refuses to begin without a needed key, and names it', async () => {
+  it('does not begin without a needed key, and names it', async () => {
     await sealedIn(processWith(givenKeys(keyA)), 2)
     const wrong = processWith(givenKeys(keyB, [keyC]))
     const sentence = `encryption key missing: ${idOf(keyA)} (data keys of 2 of 2 organizations); held: ${idOf(keyB)}, ${idOf(keyC)}`
@@ -138,7 +138,7 @@ describe('a rotation of given keys', () => {
     expect(await one.wrappedKeys.find(id)).toEqual(before)
   })
 
-  it('loses nothing during a concurrent one in the same or the opposite direction', async () => {
+  it('loses nothing during a concurrent rotation in the same or the opposite direction', async () => {
     const { unreadable } = await sealedIn(processWith(givenKeys(keyA)), 60)
     const [there, alsoThere, back] = [
       processWith(givenKeys(keyB, [keyA])),
@@ -164,7 +164,7 @@ describe('an organization', () => {
 })
 
 describe('a rotation of the key file', () => {
-  it('makes a new key, wraps everything under it and drops the old one', async () => {
+  it('creates a key, wraps every data key under it and drops the old one', async () => {
     const service = processWith(keyFile(folder))
     const { unreadable } = await sealedIn(service, 5)
     const old = service.keyRing.present().id
@@ -175,7 +175,7 @@ describe('a rotation of the key file', () => {
     expect(await unreadable(processWith(keyFile(folder)))).toBe(0)
   })
 
-  it('is completed by the next one after an interruption, without a further key', async () => {
+  it('is completed by the next rotation after an interruption, without a further key', async () => {
     const { unreadable } = await sealedIn(processWith(keyFile(folder)), 5)
     keyFile(folder).change?.begin()
     const begun = keyFile(folder).present().id

@@ -34,7 +34,7 @@ describe('the rate of a key', () => {
     expect(ask(20)).toBe(1)
     clock.now += 1000
     expect(ask(20)).toBe(5)
-    // Refused requests are not counted: a caller that never stops gets ten a second.
+    // Refused requests are not counted: a caller that never pauses gets ten a second.
     let n = 0
     for (let i = 0; i < 1000; i++) {
       clock.now += 10
@@ -54,7 +54,7 @@ describe('the rate of a key', () => {
     }
   })
 
-  it('counts by key, uses the organization’s rate if set, and is unlimited if 0', () => {
+  it('applies to each key separately, is the organization’s own rate if set, and is unlimited if 0', () => {
     const { ask } = process()
     expect([ask(9), ask(9, holder('b'))]).toEqual([5, 5])
     expect(ask(9, holder('c', { perSecond: 100, burst: 7 }))).toBe(7)
@@ -74,7 +74,7 @@ describe('the rate of a key', () => {
       clock.now += 5
       for (const { ask } of processes) n += ask(1)
       await settled()
-      // In addition to a burst and the rate since: for each other process an eighth of a burst (one), and one in flight.
+      // Allowed above the burst and the rate: for each other process an eighth of a burst (one), and one in flight.
       most = Math.max(most, n - (5 + clock.now / 100))
     }
     expect(most).toBeLessThanOrEqual(2 * 2)
@@ -84,10 +84,10 @@ describe('the rate of a key', () => {
 
   it('needs few round trips: a hundred reports carry ten thousand requests', async () => {
     const clock = { now: 0 }
-    let told = 0
+    let reports = 0
     const accounts: RateAccounts = {
       async spend(_, __, spentMs) {
-        told += 1
+        reports += 1
         return spentMs
       },
     }
@@ -98,17 +98,17 @@ describe('the rate of a key', () => {
       ask(10, many)
       await settled()
     }
-    expect(told).toBeLessThanOrEqual(101)
+    expect(reports).toBeLessThanOrEqual(101)
   })
 
-  it('counts alone while the shared account is unreachable, and reports afterwards', async () => {
+  it('is counted by each process alone while the shared account is unreachable, and reported afterwards', async () => {
     const clock = { now: 0 }
-    const told: number[] = []
+    const reported: number[] = []
     const state = { away: true }
     const accounts: RateAccounts = {
       spend: async (_, __, ms) => {
         if (state.away) throw new Error('away')
-        told.push(ms)
+        reported.push(ms)
         return 0
       },
     }
@@ -120,6 +120,6 @@ describe('the rate of a key', () => {
     clock.now += 200
     expect(ask(1)).toBe(1)
     await settled()
-    expect(told).toEqual([600])
+    expect(reported).toEqual([600])
   })
 })

@@ -19,7 +19,7 @@ describe('the policies of an organization', () => {
     await expect(policies.archive(organizationId, id)).rejects.toMatchObject({ kind: 'policy-default' })
   })
 
-  it('have one default and one shadow, whichever was set last', async () => {
+  it('have one default and one shadow: the last one set', async () => {
     const { policies, organizationId } = flows
     const [strict, loose] = [
       await policies.create(organizationId, content('strict')),
@@ -51,13 +51,13 @@ describe('the policies of an organization', () => {
     expect((await policies.list(organizationId, false)).map((one) => one.id)).not.toContain(id)
   })
 
-  it('refuse an unknown id', async () => {
+  it('are not found by an unknown id', async () => {
     const { policies, organizationId } = flows
     for (const call of ['find', 'archive'] as const)
       await expect(policies[call](organizationId, UNKNOWN)).rejects.toMatchObject({ kind: 'nothing-found' })
   })
 
-  it('judge no recorded attempt again where there is none', async () => {
+  it('simulate no attempt if none is recorded', async () => {
     const { policies, organizationId } = flows
     const { id } = await policies.default(organizationId)
     const window = { from: Date.now() - 3_600_000, to: Date.now() }

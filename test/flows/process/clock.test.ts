@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Clock, createClock } from '../../../src/flows/process/clock.js'
 
-/** The same numbers in every run. */
+/** A generator with the same numbers in every run. */
 function random(seed: number): () => number {
   let state = seed
   return () => {
@@ -12,7 +12,7 @@ function random(seed: number): () => number {
 
 const BEGAN = Date.UTC(2026, 5, 15)
 
-/** A database, this machine and another store on one time line, each with its own clock. */
+/** A database, this machine and Redis, each with its own clock. */
 function machines() {
   let time = 0
   const off = { database: 0, here: 0, redis: 0 }
@@ -24,9 +24,9 @@ function machines() {
   })
   const ping = (there: number, back: number, whose: 'database' | 'redis') => async () => {
     time += there
-    const said = BEGAN + time + off[whose]
+    const theirs = BEGAN + time + off[whose]
     time += back
-    return said
+    return theirs
   }
   return {
     clock,
@@ -42,7 +42,7 @@ function machines() {
 }
 
 describe('the clock', () => {
-  it('follows the database’s clock within its shortest round trip, however far this machine’s clock jumps', async () => {
+  it('follows the database’s clock within the shortest round trip, for any jump of this machine’s clock', async () => {
     const draw = random(7)
     for (let run = 0; run < 200; run++) {
       const m = machines()
@@ -73,7 +73,7 @@ describe('the clock', () => {
     expect(Math.abs(m.clock.now() - m.database())).toBeLessThanOrEqual(2)
   })
 
-  it('is this machine’s until the first reply of the database', () => {
+  it('is this machine’s clock until the first reply of the database', () => {
     const m = machines()
     expect(m.clock.now()).toBe(BEGAN)
     expect(m.clock.skewed()).toBeNull()
@@ -102,7 +102,7 @@ describe('a clock with skew', () => {
     expect([...seen(m.clock), ...m.told]).toEqual([0, null, 'this machine off', 'this machine agrees'])
   })
 
-  it('may be the session store’s', async () => {
+  it('may be the clock of the session store', async () => {
     const m = machines()
     m.off.redis = -61_000
     await m.pingDatabase()

@@ -4,18 +4,18 @@ import { type Health, watchHealth } from '../../../src/flows/process/health.js'
 describe('the health check of the stores', () => {
   let pings: number
   let well: boolean
-  let turns: (string | null)[]
+  let changes: (string | null)[]
   let health: Health
   beforeEach(() => {
     vi.useFakeTimers()
     pings = 0
     well = true
-    turns = []
+    changes = []
     const ping = async () => {
       pings++
       if (!well) throw new Error('away')
     }
-    health = watchHealth([{ name: 'PostgreSQL', ping }], (why) => turns.push(why))
+    health = watchHealth([{ name: 'PostgreSQL', ping }], (why) => changes.push(why))
   })
   afterEach(() => {
     health.stop()
@@ -30,7 +30,7 @@ describe('the health check of the stores', () => {
     }
   }
 
-  it('pings often while callers ask, and rarely otherwise', async () => {
+  it('pings often while calls arrive, and rarely otherwise', async () => {
     await asked(500, 5_000)
     expect(pings).toBeGreaterThan(45)
     await pass(2_000)
@@ -40,24 +40,24 @@ describe('the health check of the stores', () => {
     expect(pings - before).toBeLessThanOrEqual(21)
   })
 
-  it('resumes with the first call: an unnoticed loss shows within a second of it', async () => {
+  it('pings often from the first call on, and detects a loss within a second of this call', async () => {
     await pass(10_000)
     await pass(100)
     well = false
     expect(health.degraded()).toBeNull()
     await pass(650)
     expect(health.degraded()).toBe('degraded: PostgreSQL out of reach')
-    expect(turns).toEqual(['degraded: PostgreSQL out of reach'])
+    expect(changes).toEqual(['degraded: PostgreSQL out of reach'])
   })
 
-  it('pings often by itself while a store does not answer', async () => {
+  it('pings often without calls while a store does not answer', async () => {
     await pass(10_000)
     well = false
     await pass(3_200)
-    expect(turns).toEqual(['degraded: PostgreSQL out of reach'])
+    expect(changes).toEqual(['degraded: PostgreSQL out of reach'])
     well = true
     await pass(150)
-    expect(turns).toEqual(['degraded: PostgreSQL out of reach', null])
+    expect(changes).toEqual(['degraded: PostgreSQL out of reach', null])
   })
 
   it('does not count one lost ping as a loss', async () => {
@@ -67,6 +67,6 @@ describe('the health check of the stores', () => {
     await pass(20)
     well = true
     await pass(5_000)
-    expect(turns).toEqual([])
+    expect(changes).toEqual([])
   })
 })

@@ -13,7 +13,7 @@ afterAll(() => flows.close())
 type User = Awaited<ReturnType<typeof newUser>>
 const bytes = (body: unknown) => Buffer.from(JSON.stringify(body))
 
-/** Enrolls until `count` patterns are stored; a made-up person is sometimes taken for a machine and types again. */
+/** Enrolls until `count` patterns are stored. A made-up person is sometimes classified as a machine, and types again. */
 async function enrolled(who: User, typist: MadeUpPerson, count: number) {
   const { sessionToken } = await flows.bootstrap(who, null, HINTS)
   const stored: { body: Buffer; patternId: string; status: string }[] = []
@@ -30,7 +30,7 @@ async function enrolled(who: User, typist: MadeUpPerson, count: number) {
 }
 
 describe('an enrollment', () => {
-  it('stores a reference a call, and completes the profile with the fifth', async () => {
+  it('stores one reference per call, and completes the profile with the fifth', async () => {
     const { stored } = await enrolled(await newUser(flows), person(901), 5)
     expect(stored.map(({ status }) => status)).toEqual([...Array(4).fill('in-progress'), 'ok'])
     expect(new Set(stored.map(({ patternId }) => patternId)).size).toBe(5)
@@ -44,7 +44,7 @@ describe('an enrollment', () => {
     await expect(further).rejects.toMatchObject({ kind: expect.stringMatching(/profile-complete|bot-detected/) })
   })
 
-  it('refuses a pattern again that was stored, also for another user', async () => {
+  it('refuses a pattern that was stored before, also for another user', async () => {
     const who = await newUser(flows)
     const { sessionToken, stored } = await enrolled(who, person(903), 2)
     const again = stored[0]?.body ?? bytes({})
@@ -56,7 +56,7 @@ describe('an enrollment', () => {
     })
   })
 
-  it('refuses what is no pattern, a pattern that names another member, and a foreign session', async () => {
+  it('refuses an invalid pattern, a pattern that names another member, and a foreign session', async () => {
     const [who, other] = [await newUser(flows), await newUser(flows)]
     const { sessionToken } = await flows.bootstrap(who, null, HINTS)
     const enroll = (user: User, token: string, body: unknown) => flows.enroll(user, token, bytes(body), HINTS)
