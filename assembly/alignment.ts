@@ -1,15 +1,15 @@
 /**
  * Aligns two patterns: each press with the press of the same key after the same key that is nearest in position. With equal
- * texts that is the text itself; otherwise it is the shared pairs. The distances need no population: they are compared with
- * the distances of the references from one another (reference-baseline.ts).
+ * texts this aligns the whole text, otherwise the shared pairs. The distances need no population: they are compared with the
+ * distances of the references from one another (reference-baseline.ts).
  */
 import { COMPARED_MAX, FIRST_AT, IDS, IDS_MAX, MATCHES, NEXT_AT, PAIR_IDS, countOf, firstKeyOf, keyAt, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, scaled } from './lanes'
-import { setStat } from './measure'
+import { MEASURED, setStat } from './measure'
 import { Component, variances } from './model'
 
-/** First of its rows of STATS. */
-const FROM: i32 = 17
+/** First row of STATS that `align` fills. */
+const FROM: i32 = MEASURED
 /** Row of two shares of the slot's presses: those that a reference also has, and those that two references have. */
 export const SHARED: i32 = FROM + 7
 /** Prior weight, in presses, of a distance of one standard deviation, so that one shared pair proves nothing. */
@@ -28,7 +28,7 @@ function idAt(slot: i32, press: i32): usize {
 }
 
 /** Numbers the references' pairs and links each reference's presses by pair. */
-export function thread(references: i32): void {
+export function linkReferences(references: i32): void {
   let ids = 0
   for (let slot = 1; slot <= references; slot++) {
     const heads = FIRST_AT + <usize>(slot * IDS_MAX)
@@ -37,7 +37,7 @@ export function thread(references: i32): void {
       const code = codeOf(slot, i)
       let id = <i32>load<u16>(code)
       if (id == 0) {
-        // 16 x 128 presses have at most 2,048 pairs; the last one shares its number, which costs a match.
+        // 16 x 128 presses have at most 2,048 pairs. The last pair shares its number, which loses at most one match.
         id = min(++ids, IDS_MAX - 1)
         store<u16>(code, <u16>id)
       }
@@ -52,7 +52,7 @@ export function thread(references: i32): void {
 }
 
 /** Gives the probe's pairs the numbers of the references' pairs, 0 if no reference has the pair. */
-export function threadProbe(references: i32): void {
+export function linkProbe(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) store<u16>(codeOf(slot, i), load<u16>(idAt(slot, i)))
   }
@@ -118,7 +118,7 @@ export function align(slot: i32, references: i32): void {
   presses(slot, references)
 }
 
-/** Each press against the mean and the shrunken spread of the references' presses aligned with it, two or more. */
+/** Compares each press with the mean and the shrunken spread of the references' presses aligned with it, if two or more. */
 function presses(slot: i32, references: i32): void {
   const zero = f32x4.splat(0)
   const one = f32x4.splat(1)

@@ -1,16 +1,16 @@
 /**
  * The probe against the template as the input of the fusion: its STATS; the same relative to the references' baseline; the
- * template's means and spreads; the differences of the summaries in within-person deviations, how far they lie outside the
- * references' range, and how typical user and probe are.
+ * template's means and spreads; the differences of the summaries in within-person deviations, their distance outside the
+ * references' range, and how typical the probe and how regular the user is.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
-import { SHARED, thread, threadProbe } from './alignment'
+import { SHARED, linkProbe, linkReferences } from './alignment'
 import { sumLanes } from './lanes'
 import { stat } from './measure'
 import { summaryScales } from './model'
 import { Baseline, STAT_ROWS, measureAll, measureBaseline, baseline } from './reference-baseline'
 import { summaryOf } from './summary'
-import { Column, buildTemplate, templateAt } from './template'
+import { TemplateRow, buildTemplate, templateAt } from './template'
 import { prepareVectors, sumVectors } from './two-covariance'
 
 let at: i32 = 0
@@ -29,24 +29,24 @@ function putLanes(value: v128): void {
 
 /** Builds the template of slots 1 to `references` and their baseline. */
 export function enroll(references: i32): void {
-  thread(references)
+  linkReferences(references)
   measureBaseline(references)
   sumVectors(references)
   prepareVectors(references)
   buildTemplate(references, 0)
 }
 
-/** Like `enroll` after PREPARED has been restored, which holds everything that depends on the references alone. */
+/** Like `enroll`, after PREPARED has been restored: the baseline and the sums of the vectors are not computed again. */
 export function enrollKept(references: i32): void {
-  thread(references)
+  linkReferences(references)
   prepareVectors(references)
   buildTemplate(references, 0)
 }
 
-/** Fills FEATURES from slot 0 and the template of slots 1 to `references`. Returns how many it wrote. */
+/** Fills FEATURES from slot 0 and the template of slots 1 to `references`. Returns the number of features. */
 export function compare(references: i32): i32 {
   at = 0
-  threadProbe(references)
+  linkProbe(references)
   measureAll(0, references)
   putLanes(conditions(references))
   for (let i = 0; i < STAT_ROWS; i++) {
@@ -55,12 +55,12 @@ export function compare(references: i32): i32 {
     putLanes(f32x4.sub(stat(i), baseline(i, Baseline.least)))
     putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
   }
-  putLanes(templateAt(Column.mean))
-  putLanes(templateAt(Column.deviation))
+  putLanes(templateAt(TemplateRow.mean))
+  putLanes(templateAt(TemplateRow.deviation))
   put(sumLanes(stat(11)))
   put(sumLanes(stat(16)))
   compareSummaries(references)
-  put(f32x4.extract_lane(templateAt(Column.events), 0))
+  put(f32x4.extract_lane(templateAt(TemplateRow.events), 0))
   return at
 }
 
@@ -72,7 +72,7 @@ function conditions(references: i32): v128 {
   return f32x4(presses, patterns, f32x4.extract_lane(shared, 0), f32x4.extract_lane(shared, 1))
 }
 
-/** Summaries whose spread over the references measures how regular this person is: the ten quantiles and roll-over. */
+/** Leading summaries whose spread over the references measures how regular this person is: the ten quantiles and roll-over. */
 const SPREAD_SUMMARIES: i32 = 11
 
 function compareSummaries(references: i32): void {

@@ -6,9 +6,9 @@
  * | 0   | log likelihood ratio of user against population, as `measure` sums it: above 0 it favours the user      |
  * | 1   | expected time, ms                                                                                      |
  * | 2   | observed time, ms, clamped to the bounds of features.ts                                                 |
- * | 3   | how often the references have it, as the template counts: the key for the hold, the pair for the rest   |
+ * | 3   | occurrences in the references: of the key for the hold, of the pair for the rest                        |
  *
- * It reads the template of the last `enroll` and changes nothing that a score depends on.
+ * `explain` reads the template of the last `enroll` and changes nothing that a score depends on.
  */
 import { EXPLAINED, RAW, countOf, f32At, keyAt, lanesAt, lanesOf, pairContextAt, row, setF32 } from './layout'
 import { logLanes, scaled } from './lanes'
@@ -24,7 +24,7 @@ function explained(press: i32, which: i32): usize {
   return EXPLAINED + (<usize>(press * 4 + which) << 4)
 }
 
-/** A value on the scale of its kind in milliseconds: log, or signed log for the two kinds that can be negative. */
+/** Converts a value from the scale of its kind (log, or signed log for the two kinds that can be negative) to milliseconds. */
 function milliseconds(kind: i32, value: f32): f32 {
   return kind < 2 ? Mathf.exp(value) : copysign<f32>(TURN * (Mathf.exp(abs(value)) - 1), value)
 }

@@ -1,8 +1,8 @@
 /**
  * Converts a sample's bytes to features: hold, press-press, release-press and release-release times. The first two are in
- * log scale; the other two can be negative (roll-over) and are in signed log. Each is then in standard deviations of the
- * population's distribution for that key or key pair. Source: log-normal key timing, Dhakal et al. (CHI 2018). The back-off
- * pair, second key, all is the usual one for digraphs too rare for statistics of their own.
+ * log scale; the other two can be negative (roll-over) and are in signed log. Each is then expressed in standard deviations of
+ * the population's distribution for that key or key pair. Source: log-normal key timing, Dhakal et al. (CHI 2018). The back-off
+ * (pair, then second key, then all) is the usual one for digraphs that are too rare for their own statistics.
  *
  * Sample bytes (`src/scoring/sample.ts` writes them): u8 version, u8 mode, u16 presses n, n x u8 key indices padded
  * to a multiple of four, n x f32 press and n x f32 release times in ms since the first press.
@@ -33,7 +33,7 @@ function clamp(value: f32, low: f32, high: f32): f32 {
   return max(low, min(high, value))
 }
 
-/** The scale changes from linear to logarithmic at 30 ms: about the spread of one person's roll-over. */
+/** The scale changes from linear to logarithmic at 30 ms, about the spread of one person's roll-over. */
 // @ts-ignore: decorator
 @inline
 function signedLog(ms: f32): f32 {
@@ -72,7 +72,7 @@ export function readSample(slot: i32): i32 {
   return compared
 }
 
-/** Clamps at four standard deviations: beyond that an event is a pause or a slip. */
+/** Stores a time. Clamps at four standard deviations: beyond that an event is a pause or a slip. */
 function put(slot: i32, kind: i32, event: i32, context: i32, value: f32): void {
   setF32(row(RAW, slot, kind), event, value)
   const z = (value - populationMean(kind, context)) * populationInverseSd(kind, context)

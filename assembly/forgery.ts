@@ -1,8 +1,8 @@
 /**
  * Signs that the probe was assembled from the references: each press is compared with the references' presses of the same key
- * after the same key. Times drawn from stored patterns of the victim are nearer to them than the victim ever comes, and the
- * dependence of one time on the next is lost between pieces of different patterns. The references define what is near: each
- * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer is no proof of forgery.
+ * after the same key. Times taken from stored patterns of the victim are nearer to them than the victim's own later times, and
+ * the dependence of one time on the next is lost between pieces of different patterns. The references define what is near: each
+ * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer does not count as forgery.
  */
 import {
   CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
@@ -24,20 +24,20 @@ export const enum Habit {
   holdRoot,
   flightRoot,
   keyRoot,
-  /** Logarithm of the mean distance to it. */
+  /** Logarithm of the mean distance to the mean of the matches. */
   holdFar,
   flightFar,
-  /** Mean difference from it. */
+  /** Mean difference from the mean of the matches. */
   holdOffset,
   flightOffset,
   /** First of ten: correlation of one time with the next, of the population with holds and with release-press times, roll-over, tails. */
   dependence,
 }
 export const DEPENDENCES: i32 = 10
-/** Matches of one press by pair, and by key: bounds the cost if all texts are the same. */
+/** Most matches of one press by pair, and by key: they bound the cost if all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
-/** Deviations under which two times count as the same: under a millisecond for usual holds and flights. */
+/** Difference in standard deviations below which two times are the same: less than a millisecond for usual holds and flights. */
 const SAME: f32 = 0.004
 /** The same as a difference of logarithms: 1 ms in 500. */
 const SAME_LOG: f32 = 0.002
@@ -64,7 +64,7 @@ function next(links: usize, event: i32): i32 {
 }
 
 /** Links the presses of slots 1 to `references` by key pair and by key; press 0 of a slot has no pair. */
-function threadReferences(references: i32): void {
+function linkReferences(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) {
       const event = <u16>(slot * COMPARED_MAX + i)
@@ -77,8 +77,8 @@ function threadReferences(references: i32): void {
   }
 }
 
-/** Resets the heads to zero, as the next call expects them. */
-function unthread(references: i32): void {
+/** Resets the heads to zero, which the next call requires. */
+function unlinkReferences(references: i32): void {
   for (let slot = 1; slot <= references; slot++) {
     for (let i = 0; i < countOf(slot); i++) {
       store<u16>(chainHead(slot, i), 0)
@@ -97,11 +97,11 @@ function set(slot: i32, which: i32, value: f32): void {
   setF32(habitsOf(slot), which, value)
 }
 
-/** Fills HABITS of slots 0 to `to` against slots 1 to `references`; `to` is 0 for the probe alone. */
+/** Fills HABITS of slots 0 to `to` against slots 1 to `references`; with 0 only those of the probe. */
 export function examineHabits(references: i32, to: i32): void {
-  threadReferences(references)
+  linkReferences(references)
   for (let slot = 0; slot <= to; slot++) habits(slot)
-  unthread(references)
+  unlinkReferences(references)
 }
 
 export function habitOf(slot: i32, which: i32): f32 {
@@ -127,12 +127,12 @@ function habits(slot: i32): void {
   overlaps(slot)
 }
 
-/** Each press against the other slots' presses of the same key. */
+/** Compares each press with the other slots' presses of the same key. */
 function matchKeys(slot: i32): void {
   let matches: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0, shared: f32 = 0, root: f32 = 0
   for (let i = 0; i < countOf(slot); i++) {
     const hold = f32At(lanesAt(slot, i), 0)
-    // No logarithm of a time within bounds is this low.
+    // The logarithm of a time within bounds is never this low.
     const flight: f32 = i > 0 ? f32At(row(RAW, slot, 1), i - 1) : -1
     let count: f32 = 0, holds: f32 = 0
     for (let event = <i32>load<u16>(keyHead(slot, i)); event != 0 && count < KEY_CHAIN_MAX; event = next(KEY_NEXT, event)) {
@@ -154,7 +154,7 @@ function matchKeys(slot: i32): void {
   set(slot, Habit.keyRoot, root / max<f32>(shared, 1))
 }
 
-/** Each press against the other slots' presses of the same key after the same key. */
+/** Compares each press with the other slots' presses of the same key after the same key. */
 function matchPairs(slot: i32): void {
   let shared: f32 = 0, matches: f32 = 0, matchRoot: f32 = 0, bothSame: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0
   let holdRoot: f32 = 0, flightRoot: f32 = 0, holdFar: f32 = 0, flightFar: f32 = 0, holdSum: f32 = 0, flightSum: f32 = 0
@@ -246,7 +246,7 @@ function overlaps(slot: i32): void {
   set(slot, Habit.dependence + 6, crossed / <f32>max(n - 1, 1))
 }
 
-/** Correlation of the slot's times with the population's expectation: also low for one hand or another layout. */
+/** Correlation of the slot's times with the population's expectation; also low for typing with one hand or another layout. */
 function expectedness(slot: i32, kind: i32): f32 {
   const n = eventsOf(slot, kind)
   if (n < 3) return 0

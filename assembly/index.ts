@@ -6,12 +6,12 @@
  * | 0   | calibrated probability that the owner of the references typed the probe; -1 without references |
  * | 1   | bot likelihood, 0 to 1; above 0.5 the probe counts as a bot                                 |
  * | 2   | mean absolute timing difference to the nearest reference, ms; infinity if none is comparable |
- * | 3   | logit of that probability, which keeps its digits near 0 and 1                              |
+ * | 3   | logit of that probability, which keeps its digits near 0 and 1; 0 without references        |
  * | 4   | liveness score before calibration                                                           |
  *
- * `scan` reads a request body from BODY into the sample of slot 0. The host fills the key table with `nameKey` before.
- * `mark` hashes the times that `scan` found, to detect replays; `repeats` compares sketches, to detect edited ones. `readOne`, `enroll`, `compare`, `examineProbe` and the three
- * tree sums are single steps of `score`, for calibration and tests.
+ * `scan` reads a request body from BODY into the sample of slot 0. The host fills the key table with `nameKey` before. `mark` hashes the
+ * times that `scan` found, to detect replays. `repeats` compares sketches, to detect edited copies. `readOne`, `enroll`, `compare`,
+ * `examineProbe` and the three tree sums are single steps of `score`, for calibration and tests.
  */
 import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
 import { calibration } from './model'
@@ -96,7 +96,7 @@ function judge(references: i32): void {
   store<f64>(RESULT, logit, 24)
 }
 
-/** Computes the bot signs of slot 0 against slots 1 to `references`, for calibration. Returns how many it wrote. */
+/** Computes the bot signs of slot 0 against slots 1 to `references`, for calibration. Returns their number. */
 export function examineProbe(references: i32): i32 {
   examineHabits(references, references)
   return examine(0, references)
@@ -110,9 +110,9 @@ function livenessOf(slot: i32, references: i32): f64 {
 }
 
 /**
- * Bot likelihood, with an allowance for people who type unlike the population of the fit: as much as the oddest of their own
- * references needs, each measured against the others. The allowance is computed only where it can change the verdict, so
- * below 0.5 a likelihood is only a rank.
+ * Bot likelihood, with an allowance for people who type unlike the population of the fit: as much as the most unusual of their
+ * references needs when it is measured against the others. The allowance is computed only where it can change the verdict, so
+ * a likelihood below 0.5 is only a rank.
  */
 function machineLikelihood(liveness: f64, references: i32): f64 {
   if (references < 2) return logistic(liveness)

@@ -1,8 +1,8 @@
 /**
  * JSON numbers as the exact doubles of JSON.parse. Mantissa and power of ten are read as integers. If both are exact
  * doubles, one division rounds once (Clinger, "How to read floating point numbers accurately", PLDI 1990). Up to 19
- * digits over at most 10^27 are divided as integers and rounded by the remainder. Other numbers are declined: a recorder
- * writes none of them.
+ * digits over at most 10^27 are divided as integers and rounded by the remainder. Other numbers are declined: recorders do not
+ * write them.
  */
 import { afterNull, isNull } from './json'
 
@@ -18,7 +18,7 @@ const DIGITS_MAX: i32 = 19
 /** 5^27 is the last power below 2^64. */
 const POWER_MAX: i32 = 27
 const SAFE_INTEGER_MAX: f64 = 9007199254740991
-/** Fifteen digits and a point. */
+/** Fifteen digits and a point, or sixteen digits: an integer is rounded only once. */
 const PLAIN_BYTES: usize = 16
 /** A number without exponent and with fewer digits is finite. */
 const FINITE_DIGITS: i32 = 300
@@ -125,8 +125,8 @@ export function afterInteger(at: usize): usize {
 }
 
 /**
- * Fast path for recorders: at most fifteen digits, without sign or exponent, so mantissa and power of ten are exact
- * doubles. 0 for any other number, which `afterNumber` reads.
+ * Fast path for recorders: at most `PLAIN_BYTES` bytes, without sign or exponent, so the value is rounded only once. Returns 0
+ * for any other number, which `afterNumber` reads.
  */
 // @ts-ignore: decorator
 @inline

@@ -1,9 +1,9 @@
 /**
- * A reader of JSON bytes (RFC 8259) that builds no values. Every function takes the address where an element begins and
- * returns the address past it, or 0: declined. Accepted text is JSON in valid UTF-8 exactly as JSON.parse accepts it. Also
- * declined, so that the contract's own reader gives the error: nesting over eight levels, the keys that pollute prototypes,
- * keys with \u escapes, and NUL or a lone surrogate in any string. The caller appends at least 16 zero bytes to the text.
- * No rule accepts a zero byte, so nothing reads past the end.
+ * A reader of JSON bytes (RFC 8259) that builds no values. Every function takes the address where an element begins and returns
+ * the address past it, or 0 if it declines the element. Accepted text is JSON in valid UTF-8 exactly as JSON.parse accepts it.
+ * To leave the error message to the contract's reader, these are also declined: nesting over eight levels, the keys that pollute
+ * prototypes, keys with \u escapes, and NUL or a lone surrogate in any string. The caller appends at least 16 zero bytes to the
+ * text. No rule accepts a zero byte, so reading stops at the end.
  */
 import { afterNumber } from './json-number'
 
@@ -15,14 +15,14 @@ export const OPEN_BRACKET: u8 = 0x5b
 /** Bound of a request body (decisions, Addresses, envelope, transport); the outermost value is level 1. */
 const NESTING_MAX: i32 = 8
 
-/** The string read last: address of its first byte, bytes, length in UTF-16 units as JavaScript counts. */
+/** The string read last: address of its first byte, length in bytes, length in UTF-16 units as JavaScript counts. */
 export let textAt: usize = 0
 export let textBytes: i32 = 0
 export let textUnits: i32 = 0
 /** Bit 0: the string has escapes, so its bytes are not its content. Bit 1: \u is among them. */
 export let textEscapes: i32 = 0
 
-/** The key read last: its first eight bytes and the next eight, little-endian; zero past its end and if it has escapes. */
+/** The key read last: its first eight bytes and the next eight, little-endian; zero after its end and if it has escapes. */
 export let keyLow: u64 = 0
 export let keyHigh: u64 = 0
 
@@ -36,7 +36,7 @@ export function packed(name: string, from: i32 = 0): u64 {
   return bytes
 }
 
-/** Whether the next one to eight bytes are these, in the format of `packed`. */
+/** Whether the next `bytes` bytes, one to eight, equal `wanted` in the format of `packed`. */
 // @ts-ignore: decorator
 @inline
 export function follows(at: usize, wanted: u64, bytes: u64): bool {
@@ -75,7 +75,7 @@ export function upToEight(at: usize, bytes: i32): u64 {
   return bytes <= 0 ? 0 : load<u64>(at) & (((<u64>1) << (<u64>bytes << 3)) - 1)
 }
 
-/** A string, from its opening quote. Nearly all are short and have no escapes: one 16-byte load finds their end. */
+/** Reads a string from its opening quote. Nearly all strings are short and have no escapes: one 16-byte load finds their end. */
 // @ts-ignore: decorator
 @inline
 export function afterText(at: usize): usize {
@@ -107,7 +107,7 @@ function afterAnyText(at: usize): usize {
   return at + 1
 }
 
-/** Past the ASCII without escapes. */
+/** The address past ASCII text without escapes. */
 // @ts-ignore: decorator
 @inline
 function afterPlain(at: usize): usize {
@@ -146,7 +146,7 @@ function escapeWidth(at: usize): i32 {
   return unit < 0xdc00 && load<u16>(at, 6) == 0x755c && (unitOf(at + 8) & 0xfc00) == 0xdc00 ? PAIR_WIDTH : 0
 }
 
-/** The UTF-16 unit of four hexadecimal digits; -1 if they are not. */
+/** The UTF-16 unit of four hexadecimal digits; -1 if one is not a digit. */
 function unitOf(at: usize): i32 {
   let unit = 0
   for (let i: usize = 0; i < 4; i++) {
@@ -176,7 +176,7 @@ function utf8Width(at: usize): i32 {
   return (load<u8>(at, 3) & 0xc0) == 0x80 ? 4 : 0
 }
 
-/** The first key of an object, from past its brace: the address of its value. At the end 0, with `closed` set. */
+/** Reads the first key of an object, from past its brace. Returns the address of the key's value; at the end 0, with `closed` set. */
 export function firstKey(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -185,11 +185,11 @@ export function firstKey(at: usize): usize {
   return 0
 }
 
-/** The key after a value, with the same result. */
+/** Reads the key after a value; returns as `firstKey` does. */
 // @ts-ignore: decorator
 @inline
 export function nextKey(at: usize): usize {
-  // `,"`, a key of one to eight characters and `":`: nearly every key. One load replaces several.
+  // Nearly every key is `,"`, one to eight characters and `":`. One load replaces several.
   const width = <u64>ctz(stopsIn(at + 2))
   if (load<u16>(at) == 0x222c && width - 1 < 8 && load<u16>(at + 2 + <usize>width) == 0x3a22) {
     keyLow = load<u64>(at, 2) & (u64.MAX_VALUE >> (64 - (width << 3)))
@@ -208,7 +208,7 @@ function nextAnyKey(at: usize): usize {
   return 0
 }
 
-/** The first item of an array, from past its bracket. At the end 0, with `closed` set. */
+/** The address of the first item of an array, from past its bracket; at the end 0, with `closed` set. */
 export function firstItem(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -217,7 +217,7 @@ export function firstItem(at: usize): usize {
   return 0
 }
 
-/** The item after an item, with the same result. */
+/** The address of the item after an item; returns as `firstItem` does. */
 export function nextItem(at: usize): usize {
   at = afterSpace(at)
   closed = 0
@@ -234,16 +234,16 @@ function afterKey(at: usize): usize {
   keyHigh = upToEight(textAt + 8, textBytes - 8)
   if (textEscapes != 0) {
     if (textEscapes & 2) return 0
-    // The other escapes stand for characters that no known name has.
+    // The other escapes represent characters that no known name contains.
     keyLow = 0
     keyHigh = 0
-  } else if (keyHigh != 0 && poisonous()) return 0
+  } else if (keyHigh != 0 && pollutesPrototype()) return 0
   at = afterSpace(at)
   return load<u8>(at) == 0x3a ? afterSpace(at + 1) : 0
 }
 
-/** Longer keys with the same beginning have other bytes than zeros after it. */
-function poisonous(): bool {
+/** A longer key with the same beginning has bytes other than zero after it, so it does not match. */
+function pollutesPrototype(): bool {
   return (
     (keyLow == PROTO && keyHigh == PROTO_END) ||
     (keyLow == PROTOTYPE && keyHigh == PROTOTYPE_END) ||
@@ -251,7 +251,7 @@ function poisonous(): bool {
   )
 }
 
-/** `true` or `false`; the caller reads its first byte to distinguish them. */
+/** Reads `true` or `false`; the caller distinguishes them by the first byte. */
 // @ts-ignore: decorator
 @inline
 export function afterBoolean(at: usize): usize {

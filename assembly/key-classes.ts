@@ -1,5 +1,5 @@
 /**
- * The hand that types a key (QWERTY, the layout of nearly all of the fitting data) and its rank among the frequent keys.
+ * The hand that types a key (QWERTY, the layout of nearly all of the fitting data) and its index among the frequent keys.
  * Indices are those of the canonical key table (`src/domain/key-table.ts`): 1 to 26 letters, 37 Space, 38 Backspace.
  */
 const LEFT_LETTERS: u32 =
@@ -39,7 +39,7 @@ export function transitionClass(first: i32, second: i32): i32 {
 
 export const FREQUENT_KEYS: i32 = 30
 
-/** Rank among the keys that are frequent in patterns: letters, Space, Backspace, Shift, period; -1 for the rest. */
+/** Index among the keys that are frequent in patterns: Space, letters, Backspace, Shift, period; -1 for the rest. */
 export function frequentKey(key: i32): i32 {
   if (isLetter(key)) return key
   switch (key) {

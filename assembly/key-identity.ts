@@ -1,5 +1,5 @@
 /**
- * Distinguishes physical keys, and maps each to its key of the canonical table. Identities are small numbers: first the
+ * Distinguishes physical keys, and maps each to its key in the canonical table. Identities are small numbers: first the
  * legacy key codes themselves, then the codes of the table, then the codes that only this body uses.
  */
 import { KEYS_OF_KEY_CODES, KNOWN_CODES, OTHER_CODES } from './layout'
@@ -8,7 +8,7 @@ import { textAt, textBytes, textEscapes, upToEight } from './json'
 /** Above all codes that browsers send; a key that is identified only by a higher code is declined. */
 const KEY_CODES_MAX: i32 = 1024
 const KEY_CODES_KNOWN: i32 = 256
-/** Identity without any code: `c` empty and no `kc`. */
+/** Identity of a key without any code: `c` is empty and `kc` absent. */
 const NAMELESS: i32 = KEY_CODES_MAX
 const KNOWN_FIRST: i32 = KEY_CODES_MAX + 1
 const KNOWN_MAX: i32 = 256
@@ -28,7 +28,7 @@ export function forgetOtherCodes(): void {
   others = 0
 }
 
-/** The entry of a code in KNOWN_CODES, free or taken: u64 and u64 its bytes, i32 1 + its number, u8 its key. */
+/** The entry of a code in KNOWN_CODES, free or taken: 2 x u64 bytes of the code, i32 number from 1 (0: free), u8 key. */
 function placeOf(low: u64, high: u64): usize {
   let hash = <i32>(((low ^ (high * 0x9e3779b97f4a7c15)) * 0x9e3779b97f4a7c15) >> 56)
   let at = KNOWN_CODES + <usize>hash * ENTRY_BYTES
@@ -41,7 +41,7 @@ function placeOf(low: u64, high: u64): usize {
 
 let known: i32 = 0
 
-/** Adds a code of 1 to 16 ASCII bytes at `text` to the table with its index there. The host calls it once a code. */
+/** Adds a code of 1 to 16 ASCII bytes at `text` with the index of its key. The host calls it once per code. */
 export function nameKey(text: usize, bytes: i32, key: i32): void {
   assert(bytes > 0 && bytes <= 16 && known < KNOWN_MAX / 2)
   const low = upToEight(text, bytes)
@@ -58,13 +58,13 @@ export function keyOfKeyCode(keyCode: f64): u8 {
   return keyCode >= 0 && keyCode < <f64>KEY_CODES_KNOWN ? load<u8>(KEYS_OF_KEY_CODES + <usize>keyCode) : 0
 }
 
-/** Identity of a key without `c`; NaN means no `kc` either. */
+/** Identity of a key without `c`; NaN if `kc` is absent, too. */
 export function identityOfKeyCode(keyCode: f64): i32 {
   if (isNaN(keyCode)) return NAMELESS
   return keyCode >= 0 && keyCode < <f64>KEY_CODES_MAX ? <i32>keyCode : NO_IDENTITY
 }
 
-/** False for masked keys and those of a phone's keyboard: they share an identity, so their keydowns and keyups pair in order. */
+/** False for masked keys and keys of a phone's keyboard: they share an identity, so their keydowns and keyups pair in order. */
 export function isOneKey(identity: i32): bool {
   return identity != 0 && identity != 229
 }

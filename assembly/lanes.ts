@@ -1,4 +1,4 @@
-/** Arithmetic on four lanes without an instruction in WebAssembly. Adds and multiplies only: the same bits on every machine. */
+/** Operations on four lanes that WebAssembly has no instruction for. Basic arithmetic only, so the bits are the same on every machine. */
 
 // @ts-ignore: decorator
 @inline

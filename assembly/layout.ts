@@ -1,6 +1,6 @@
 /**
  * The memory map. Every region is static (`memory.data`), memory is fixed at 56 pages (3.5 MiB), and nothing is allocated
- * at run time. The host reads the exported addresses and hard-codes none.
+ * at run time. The host reads the exported addresses and has no constants for them.
  *
  * | region   | bytes                          | written by  | holds                                                     |
  * |----------|--------------------------------|-------------|-----------------------------------------------------------|
@@ -17,13 +17,13 @@
  * | PROJECTED_SUMS | 2 x 148 x f32         | two-cov.    | the references' sum of PROJECTED                          |
  * | CENTRED  | 17 x 148 x f32                 | two-cov.    | VECTOR less a model's mean                                |
  * | AXES     | 2 x 3 x 148 x f32              | two-cov.    | shrinkage, spread and prior gain for a number of others   |
- * | AXES_USED| 2 x i32                        | model       | how many axes of each two-covariance model separate people |
- * | LANES    | 17 x 128 x 4 x f32             | features    | Z a press: its hold and the three times that lead to it   |
+ * | AXES_USED| 2 x i32                        | model       | number of axes of each two-covariance model that separate people |
+ * | LANES    | 17 x 128 x 4 x f32             | features    | Z by press: its hold and the three times that lead to it  |
  * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
- * | SEEN     | the same shape                 | template    | how often the references hold each                        |
+ * | SEEN     | the same shape                 | template    | occurrences of each in the references                     |
  * | SUMS     | 1,024 x 4 x f32                | template    | scratch of one fitting pass, zero between passes          |
  * | TOUCHED  | 2,048 x u16                    | template    | which effects the references hold                         |
- * | VARIANCES| 7 x 4 x f32                    | model       | the variance components, a lane a kind                    |
+ * | VARIANCES| 7 x 4 x f32                    | model       | the variance components, one lane per kind of time        |
  * | TEMPLATE | 6 x 4 x f32                    | template    | offset, its variance, mean, deviation, events, sessions   |
  * | PAIR_IDS | 128 x 128 x u16                | alignment   | key pair to its number among the references' pairs, 0 if none |
  * | IDS      | 17 x 128 x u16                 | alignment   | that number of each press                                 |
@@ -34,32 +34,32 @@
  * | BASELINE | 32 x 3 x 4 x f32               | reference-baseline | mean, least and most of STATS of each reference against the others |
  * | SORTED   | 128 x f32                      | all         | scratch for quantiles                                     |
  * | SCRATCH  | 3 x 128 x 4 x f32              | measure     | expectation, variance and deviation of each press         |
- * | FEATURES | 640 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
+ * | FEATURES | 768 x f32                      | compare     | the comparison in numbers, input of the fusion trees      |
  * | LIVENESS | 128 x f32                      | liveness    | a pattern's bot signs, input of the liveness trees        |
- * | NEVER    | 1 x f32                        | nobody      | -Infinity: the value that a leaf compares with its own    |
+ * | NEVER    | 1 x f32                        | constant    | -Infinity: a leaf compares it with its own value          |
  * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 if none; zero between calls |
- * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the press of the same pair before, slot x 128 + press     |
+ * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the previous press of the same pair, slot x 128 + press   |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
  * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern compared with the references except itself   |
  * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | inputs of a score from the references, except their samples |
- * | RESULT   | 8 x f64                        | index       | what `score` found (`index.ts` has its table)             |
+ * | RESULT   | 8 x f64                        | index       | result of `score` (table in `index.ts`)                   |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | the contribution of each press of the probe (table in `explain.ts`) |
  * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
  * | KEYS_OF_KEY_CODES | 256 x u8              | host        | index in the key table of each legacy key code            |
  * | KNOWN_CODES | 256 x 24                    | key-identity | codes of the key table, hashed                           |
  * | OTHER_CODES | 64 x 24                     | key-identity | codes that only this body uses                           |
- * | EVENTS   | 1,200 x 32                     | scan        | key events as sent (`presses.ts` has the table of these)  |
+ * | EVENTS   | 1,200 x 32                     | scan        | key events as sent (format in `presses.ts`)               |
  * | RECORDS  | 600 x 24                       | scan        | key records                                               |
- * | PRESSES  | 1,200 x 24                     | presses     | key presses out of the events                             |
+ * | PRESSES  | 1,200 x 24                     | presses     | key presses that the events form                          |
  * | OPEN_FIRST, OPEN_LAST | 2 x 1,346 x u16   | presses     | presses of each key that have no keyup yet                |
  * | TIMES    | 500 x 2 x f64                  | presses     | press and release of each press, ms since the first press |
  * | SCANNED  | 62 x i32                       | scan        | the other fields of the body (table in `scan.ts`)         |
- * | MARK     | 112                            | replay-mark, host | keys, and the replay mark (`replay-mark.ts` has its table) |
+ * | MARK     | 112                            | replay-mark, host | keys, and the replay mark (table in `replay-mark.ts`) |
  * | MARK_CELLS | 500 x 2 x i32                | replay-mark | input of the hash                                         |
  * | MARK_LOGS | 500 x f64                     | replay-mark | logarithms of the intervals, then of the holds            |
  * | MARK_BORDERS, MARK_MULTIPLIERS | 14 x f64, 16 x u64 | replay-mark | cell borders and multipliers of the windows' hash |
  * | MARK_LEAST | 8 x u64                      | replay-mark | least hashes of windows, ascending                        |
- * | PROBE_SKETCH | 385                        | host        | the probe's sketch (`repeats.ts` has the format)          |
+ * | PROBE_SKETCH | 385                        | host        | the probe's sketch (format in `repeats.ts`)               |
  * | KNOWN_SKETCHES | 64 x 385                 | host        | sketches of the member's known patterns, one after another |
  * | REPEATED | 24                             | repeats     | the known pattern that the probe repeats most             |
  * | REPEAT_COUNTS | 64 x 4 x i32              | repeats     | repeated and compared times of each known pattern, and whether it is confirmed |
@@ -76,7 +76,7 @@ export const REFERENCES_MAX: i32 = 16
 export const SLOTS: i32 = REFERENCES_MAX + 1
 /** Bound of a typing pattern (decisions, Typing pattern). */
 export const KEYS_MAX: i32 = 500
-/** Presses compared. The open data are fitted at 25 to 50; past 128 the means hardly move (no measurement behind it). */
+/** Presses compared. The model is fitted on patterns of 25 to 50 presses; beyond 128 the means hardly change (not measured). */
 export const COMPARED_MAX: i32 = 128
 export const KEY_KINDS: i32 = 128
 export const CONTEXTS_MAX: i32 = 1024
@@ -205,7 +205,7 @@ export function pairAt(slot: i32, index: i32): i32 {
   return <i32>load<u16>(PAIRS + ((<usize>(slot * COMPARED_MAX + index)) << 1))
 }
 
-/** Number of events of a kind: one hold a press, and one fewer of each other kind. */
+/** Number of events of a kind: one hold per press, and one fewer of each other kind. */
 // @ts-ignore: decorator
 @inline
 export function eventsOf(slot: i32, kind: i32): i32 {

@@ -1,8 +1,8 @@
 /**
- * Signs that no hand typed the probe: times that are too even, distributed uniformly or normally instead of like a hand's,
- * the same for every key, or unrelated to the previous key. Fills LIVENESS for the liveness trees, and gives a verdict
- * without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021); decisions,
- * Typing pattern.
+ * Signs that a machine typed the probe: times that are too even, that have a uniform or normal distribution unlike a hand's,
+ * that are the same for every key, or that are unrelated to the previous key. Fills LIVENESS for the liveness trees, and gives
+ * a verdict without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021);
+ * decisions, Typing pattern.
  */
 import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
 import { DEPENDENCES, Habit, habitAboveOwn, habitOf } from './forgery'
@@ -20,7 +20,7 @@ function put(value: f32): void {
 const MS: usize = SCRATCH
 const POPULATION: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
 
-/** Fills LIVENESS from a slot against slots 1 to `references` except itself, after `examineHabits`. Returns how many it wrote. */
+/** Fills LIVENESS from a slot against slots 1 to `references` except itself, after `examineHabits`. Returns the number of signs. */
 export function examine(slot: i32, references: i32): i32 {
   at = 0
   const n = countOf(slot)
@@ -52,8 +52,8 @@ export function examine(slot: i32, references: i32): i32 {
 }
 
 /**
- * Signs of forgery from the references. One-sided where possible: a larger distance from them than they have from one
- * another, as on another day or keyboard, is no sign of a machine. All 0 without references.
+ * Signs of forgery from the references. One-sided where possible: a larger distance from the references than they have from one
+ * another, as on another day or keyboard, does not indicate a machine. All 0 without references.
  */
 function forged(slot: i32, references: i32): void {
   const shared = habitOf(slot, Habit.shared)
@@ -120,7 +120,7 @@ function moments(base: usize, n: i32, mean: f32, deviation: f32): void {
   put(fourth / <f32>max(n, 1))
 }
 
-/** Similarity of events with the same second key, as a share of all variance; a hand has habits per key. 0 without repeats. */
+/** Similarity of events with the same second key, as a share of all variance: people have habits per key. 0 without repeats. */
 function consistency(slot: i32, kind: i32): f32 {
   const n = eventsOf(slot, kind)
   const z = row(Z, slot, kind)
@@ -139,7 +139,7 @@ function consistency(slot: i32, kind: i32): f32 {
   return pairs > 0 ? products / <f32>pairs / max<f32>(deviation * deviation, <f32>1e-6) : 0
 }
 
-/** Share of Shift presses still held when the next key goes down; -1 without any. */
+/** Share of Shift presses that are still held when the next key goes down; -1 without Shift presses. */
 function shiftOverlap(slot: i32, n: i32): f32 {
   let shifts = 0, held = 0
   const releasePress = row(RAW, slot, 2)
@@ -151,7 +151,7 @@ function shiftOverlap(slot: i32, n: i32): f32 {
   return shifts > 0 ? <f32>held / <f32>shifts : -1
 }
 
-/** Presses of a key that is still down: no keyboard sends one. */
+/** Number of presses of a key that is still down. A keyboard sends none. */
 function sameKeyHeld(slot: i32, n: i32): f32 {
   let held: f32 = 0
   const releasePress = row(RAW, slot, 2)
@@ -161,7 +161,7 @@ function sameKeyHeld(slot: i32, n: i32): f32 {
   return held
 }
 
-/** Extra time of the first letter after a Space over the rest, log scale; 0 without words. */
+/** Mean press-press time after a Space less the mean of the rest, log scale; 0 without words. */
 function wordPause(slot: i32, n: i32): f32 {
   let after: f32 = 0, within: f32 = 0, words: f32 = 0, others: f32 = 0
   for (let i = 0; i < n - 1; i++) {
@@ -171,10 +171,10 @@ function wordPause(slot: i32, n: i32): f32 {
   return words > 0 && others > 0 ? after / words - within / others : 0
 }
 
-/** Cap on the deviations from the references' mean: further out, a pattern is like that of any other day. */
+/** Cap on the deviations from the references' mean: a pattern of another day can be as far from it. */
 const TYPICAL: f32 = 0.3
 
-/** Relative spread under which no hand types: in the open data no sincere hold or press-press row is as even. */
+/** Relative spread below which a machine typed: in the open data no sincere row of holds or press-press times is as even. */
 const EVEN: f32 = 0.03
 
 /** True if the times alone prove a machine: almost equal holds or press-press times. */

@@ -1,5 +1,5 @@
 /**
- * One pattern against the template in STATS, four lanes (kinds of time) a row: log likelihood ratios of user against
+ * One pattern against the template in STATS, four lanes (kinds of time) per row: log likelihood ratios of user against
  * population (all events, seen pairs only, session offset integrated out, both means removed), scaled distances,
  * correlation with the expectation, differences of mean and spread. Source: extended from the first version in the
  * project's design notes.
@@ -7,15 +7,15 @@
 import { COMPARED_MAX, SCRATCH, STATS, countOf, lanesAt, lanesOf } from './layout'
 import { above, clampLanes, logLanes, scaled } from './lanes'
 import { Component, variances } from './model'
-import { Column, expected, expectedVariance, templateAt, timesSeen } from './template'
+import { TemplateRow, expected, expectedVariance, templateAt, timesSeen } from './template'
 
 const EXPECTED: usize = SCRATCH
 const VARIANCE: usize = SCRATCH + <usize>(COMPARED_MAX << 4)
 
-/** Rows of STATS that `measure` fills; the rows of alignment.ts, two-covariance and summaries follow. */
+/** Number of rows of STATS that `measure` fills; the rows of alignment.ts, two-covariance.ts and the summaries follow. */
 export const MEASURED: i32 = 17
 
-/** Cap of three standard deviations, squared, on the contribution of one event: a slip is no proof of an impostor. */
+/** Cap on the contribution of one event, three standard deviations squared: a slip does not prove an impostor. */
 const CAP: f32 = 9
 
 // @ts-ignore: decorator
@@ -117,8 +117,8 @@ export function measure(slot: i32): void {
   setStat(3, f32x4.div(seenDistance, known))
   setStat(4, f32x4.div(seenAll, known))
   setStat(5, f32x4.div(seen, count))
-  setStat(6, f32x4.abs(f32x4.sub(mean, templateAt(Column.mean))))
-  setStat(7, f32x4.abs(f32x4.sub(deviation, templateAt(Column.deviation))))
+  setStat(6, f32x4.abs(f32x4.sub(mean, templateAt(TemplateRow.mean))))
+  setStat(7, f32x4.abs(f32x4.sub(deviation, templateAt(TemplateRow.deviation))))
   setStat(8, f32x4.div(ab, f32x4.sqrt(f32x4.add(f32x4.mul(aa, bb), f32x4.splat(1e-9)))))
   setStat(9, f32x4.div(centredDistance, count))
   setStat(10, f32x4.div(centredAll, count))

@@ -28,7 +28,7 @@ import { packedEnd, packTrees } from './packed-trees'
 const MAGIC: u32 = 0x314d534b // 'KSM1'
 const VERSION: u32 = 3
 const HEADER_BYTES: usize = 64
-/** Two-covariance models: one of people who type different texts, one of people who repeat theirs. */
+/** Two-covariance models: one of people who type different texts, one of people who repeat their text. */
 export const MODELS: i32 = 2
 /** Bytes of one two-covariance model. */
 export const TWO_COVARIANCE_BYTES: usize = <usize>((VECTOR_SIZE + 2) * VECTOR_SIZE) << 2
@@ -59,8 +59,8 @@ export let lonePacked: usize = 0
 let room: usize = 0
 
 /**
- * Loads the model that the host has written to MODEL, `bytes` long. Returns 0: loaded; 1: not a model; 2: another version or
- * shape; 3: a length other than its header says.
+ * Loads the model that the host has written to MODEL, `bytes` long. Returns 0 if loaded, 1 if not a model, 2 if of another
+ * version or shape, 3 if the length differs from the header.
  */
 export function loadModel(bytes: i32): i32 {
   if (bytes < <i32>HEADER_BYTES || bytes > MODEL_BYTES_MAX || load<u32>(MODEL) != MAGIC) return 1
@@ -98,7 +98,7 @@ export function loadModel(bytes: i32): i32 {
   return 0
 }
 
-/** Packs an ensemble over `row`. Returns its address; 0 if it has no room or cannot be packed. */
+/** Packs an ensemble over `row`. Returns its address; 0 if there is no room or it cannot be packed. */
 function packEnsemble(roots: usize, trees: i32, nodes: usize, nNodes: i32, row: usize): usize {
   const packed = room
   const end = packedEnd(packed, trees, nNodes)
@@ -133,7 +133,7 @@ export const enum Component {
   total = 6,
 }
 
-/** A variance component, one lane a kind. */
+/** A variance component, one lane per kind of time. */
 export function variances(which: Component): v128 {
   return v128.load(VARIANCES + (<usize>which << 4))
 }
@@ -143,7 +143,7 @@ export function holdContext(key: i32): i32 {
   return <i32>load<u16>(holdContexts + ((<usize>key) << 1))
 }
 
-/** Context of the transition from `first` to `second`, backed off if the population has too few of it. */
+/** Context of the transition from `first` to `second`; a broader context if the population has too few of them. */
 export function pairContextOf(first: i32, second: i32): i32 {
   return <i32>load<u16>(pairContexts + ((<usize>(first * KEY_KINDS + second)) << 1))
 }

@@ -1,7 +1,7 @@
 /**
  * Detects a probe that repeats a reference: the mean absolute difference of all press and release times after the best
  * shift and scale (least squares) are removed. A jitter of 5 ms on each event leaves 2.5 ms; two sincere patterns differ by
- * tens of ms even with equal text. Also tries slides by up to two presses, so that a cut end hides nothing.
+ * tens of ms even with equal text. Also tries slides by up to two presses, so that a copy with a cut end is found, too.
  */
 import { f32At } from './layout'
 import { pressesIn, timesOf } from './features'
@@ -12,7 +12,7 @@ const OVERLAP_MIN: i32 = 13
 const SCALE_LOW: f64 = 0.2
 const SCALE_HIGH: f64 = 5
 
-/** The smallest such difference over slots 1 to `references`, ms; infinity if none can be aligned with the probe. */
+/** The smallest difference from slots 1 to `references`, ms; infinity if none can be aligned with the probe. */
 export function nearestReplay(references: i32): f64 {
   let least = Infinity
   for (let slot = 1; slot <= references; slot++) {
@@ -24,7 +24,7 @@ export function nearestReplay(references: i32): f64 {
 function difference(slot: i32, slide: i32): f64 {
   const from = max(0, -slide)
   const to = min(pressesIn(0), pressesIn(slot) - slide)
-  // Two patterns of the same capture differ in length only by what was cut.
+  // Two patterns of the same capture differ in length only by the presses that were cut.
   if (abs(pressesIn(0) - pressesIn(slot)) > SLIDE_MAX || to - from < OVERLAP_MIN) return Infinity
   const a = timesOf(0)
   const b = timesOf(slot)

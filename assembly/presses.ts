@@ -1,6 +1,6 @@
 /**
  * Converts key events and key records to key presses by the rules of `src/domain/key-press.ts` and the bounds of
- * `src/domain/typing-pattern.ts`, operation for operation, so that the doubles are the same. Declines whatever those refuse.
+ * `src/domain/typing-pattern.ts`, operation for operation, so that the doubles are the same. Declines everything that those refuse.
  *
  * EVENTS, 32 bytes each: f64 et, f64 t (NaN if absent), i32 identity, u8 key, u8 type, u8 repeat.
  * PRESSES and RECORDS, 24 bytes each: f64 press, f64 release (NaN until the keyup), u8 key, u16 next waiting press + 1.
@@ -26,7 +26,7 @@ const CAPTURE_MIN_MS: f64 = 1000
 const CAPTURE_MAX_MS: f64 = 600000
 const AGREEMENT_MS: f64 = 1
 
-/** Converts `n` events to presses in PRESSES, with times from the first. Returns how many, or -1: declined. */
+/** Converts `n` events to presses in PRESSES, with times since the first press. Returns their number, -1 if declined. */
 export function pressesOfEvents(n: i32, usesT: bool): i32 {
   memory.fill(OPEN_FIRST, 0, <usize>IDENTITIES << 1)
   let count = 0
@@ -43,7 +43,7 @@ export function pressesOfEvents(n: i32, usesT: bool): i32 {
   return released(count)
 }
 
-/** The open presses of an identity are a queue of press numbers + 1 through PRESSES; 0 ends it. */
+/** The open presses of an identity form a queue, linked in PRESSES by 1 + the number of the next press; 0 ends the queue. */
 function keydown(event: usize, at: f64, count: i32): i32 {
   const identity = load<i32>(event, 16)
   const repeat = load<u8>(event, 22)
@@ -57,7 +57,7 @@ function keydown(event: usize, at: f64, count: i32): i32 {
   store<f64>(press, NaN, 8)
   store<u8>(press, load<u8>(event, 20), 16)
   store<u16>(press, 0, 18)
-  // A second keydown that is no repeat: the keyup of the first was lost, and with it the press.
+  // A second keydown that is not a repeat: the keyup of the first was lost, so the first press is dropped.
   if (one || !waiting) store<u16>(first, <u16>(count + 1))
   else store<u16>(PRESSES + <usize>(load<u16>(last) - 1) * PRESS_BYTES, <u16>(count + 1), 18)
   store<u16>(last, <u16>(count + 1))
@@ -137,7 +137,7 @@ export function withinBounds(presses: usize, n: i32): bool {
   return capture >= CAPTURE_MIN_MS && capture <= CAPTURE_MAX_MS
 }
 
-/** Writes presses as the sample of slot 0 (`src/scoring/sample.ts`), and to TIMES as f64 press and release by turns. */
+/** Writes presses as the sample of slot 0 (`src/scoring/sample.ts`), and to TIMES as alternating f64 press and release times. */
 export function writeSample(presses: usize, n: i32, masked: bool): void {
   const keys = SAMPLES + 4
   const times = keys + <usize>((n + 3) & ~3)

@@ -1,8 +1,8 @@
 /**
- * The inputs of a score that come from the references, except their samples, so that scoring a returning person costs only the
- * probe. PREPARED holds, in order: the references' baseline, the sums of their vectors in each model's axes, and each
- * one's summary and habits. The user's effects are refitted from the samples, which take less room. The result is bit for bit
- * that of `score`: these are the numbers that it would compute again.
+ * The inputs of a score that depend on the references only, except their samples, so that scoring a returning person costs only
+ * the probe. PREPARED holds, in order: the references' baseline, the sums of their vectors in each model's axes, and the summary
+ * and habits of each reference. The user's effects are refitted from the samples, which take less memory. The result is bit for
+ * bit that of `score`, because `score` would compute the same numbers again.
  */
 import {
   HABITS, HABITS_STRIDE, BASELINE, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
@@ -16,7 +16,7 @@ const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
 const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
 const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 
-/** Writes PREPARED after a score against slots 1 to `references`. Returns its bytes. */
+/** Writes PREPARED after a score against slots 1 to `references`. Returns its length in bytes. */
 export function keepTemplate(references: i32): i32 {
   let at = kept(PREPARED, BASELINE, BASELINE_BYTES)
   at = kept(at, PROJECTED_SUMS, SUMS_BYTES)

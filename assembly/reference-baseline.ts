@@ -1,7 +1,7 @@
 /**
- * How similar the references are to one another, each measured against the rest: the baseline for the probe. A person with an
- * unusual way to type (with one hand, say) is far from the population in every comparison; the person's own baseline says
- * what is far. Source of the idea: score normalisation by the target's own scores, here without a cohort.
+ * How similar the references are to one another, each measured against the rest: the baseline for the probe. A person who types
+ * in an unusual way (with one hand, for example) is far from the population in every comparison; the person's own baseline
+ * defines what is far. Source of the idea: score normalisation by the target's own scores, here without a cohort.
  */
 import { BASELINE, SUMMARY_SIZE, f32At } from './layout'
 import { align } from './alignment'
@@ -11,7 +11,7 @@ import { summaryOf } from './summary'
 import { buildTemplate } from './template'
 import { compareVectors, prepareVectors } from './two-covariance'
 
-/** Rows of STATS in all. */
+/** Number of rows of STATS. */
 export const STAT_ROWS: i32 = 28
 
 export const enum Baseline { mean = 0, least = 1, most = 2 }
@@ -33,7 +33,7 @@ export function measureAll(slot: i32, references: i32): void {
   setStat(27, summaryDistance(slot, references))
 }
 
-/** Fills BASELINE from slots 1 to `references`; all 0 with one reference, which has nothing to compare with. */
+/** Fills BASELINE from slots 1 to `references`; all 0 with one reference, because there is no other to compare it with. */
 export function measureBaseline(references: i32): void {
   if (references < 2) {
     memory.fill(BASELINE, 0, <usize>(STAT_ROWS * 3) << 4)

@@ -1,7 +1,6 @@
 /**
  * Finds a pattern that repeats one of the member's known patterns although it was edited: presses dropped, pauses changed,
- * parts swapped or stretched. A person never types a pattern with the holds and press-press intervals of an earlier one; a
- * copy has them.
+ * parts swapped or stretched. A person does not repeat the holds and press-press intervals of an earlier pattern; a copy does.
  *
  * A sketch is a pattern in 1 + 3n bytes: u8 presses n (127 at most) and in its highest bit whether the pattern is confirmed,
  * n key indices, n holds, n intervals from the previous press (0 at the first). A time is a step on a logarithmic scale, 2.75 %
@@ -9,10 +8,10 @@
  *
  * Each press of the probe is compared with the presses of the same key after the same key in a known pattern. A time repeats
  * if it differs by at most `TOLERANCE` steps from the shift that most times share: a factor on all times is one shift. The
- * evidence of a copy is the log-likelihood ratio of the repeats under two shares: p0 between sincere patterns, p1 between a
+ * evidence of a copy is the log likelihood ratio of the repeats under two shares: p0 between sincere patterns, p1 between a
  * pattern and its copy (Wald, Sequential Tests of Statistical Hypotheses, 1945). p0 is the probe's share with the other
- * confirmed patterns (references and successful sign-ins), because regular typists repeat more; others may be copies that an
- * attacker sent to raise it.
+ * confirmed patterns (references and successful sign-ins), because regular typists repeat more. Unconfirmed patterns are left
+ * out, because an attacker may have sent copies to raise p0.
  */
 import {
   KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, PAIR_IDS, PROBE_SKETCH, REPEATED, REPEAT_COUNTS, REPEAT_NEXT, REPEAT_PRESSES, REPEAT_SHIFTS,
@@ -20,7 +19,7 @@ import {
 
 /** 3 steps are 8 %. */
 const TOLERANCE: i32 = 3
-/** Bounds of p0; its prior is the lower one, with this weight in times. */
+/** Bounds of p0. The prior of p0 is the lower bound, with a weight of `SHARE_WEIGHT` times. */
 const SHARE_MIN: f64 = 0.3
 const SHARE_MAX: f64 = 0.95
 const SHARE_WEIGHT: f64 = 60
@@ -36,7 +35,7 @@ const CONFIRMED: i32 = 0x80
  * byte for each press of the probe: 0 if not compared with that pattern, else 1 + its repeated times (0 to 2).
  */
 export function repeats(bytes: i32): void {
-  thread()
+  linkProbe()
   const end = KNOWN_SKETCHES + <usize>bytes
   let patterns = 0, repeated = 0, compared = 0
   for (let at = KNOWN_SKETCHES; at < end && patterns < KNOWN_SKETCHES_MAX; at += sizeAt(at)) {
@@ -70,10 +69,10 @@ export function repeats(bytes: i32): void {
   if (found >= 0) count(at)
   store<i32>(REPEATED, found < 0 ? 0 : tallyRepeated, 12)
   store<i32>(REPEATED, found < 0 ? 0 : tallyCompared, 16)
-  unthread()
+  unlinkProbe()
 }
 
-/** `repeated` of `compared` times repeat with the other confirmed patterns. */
+/** Evidence of a copy; `repeated` of `compared` times repeat with the other confirmed patterns. */
 function evidenceOf(hits: i32, times: i32, repeated: i32, compared: i32): f64 {
   const share = (<f64>repeated + SHARE_WEIGHT * SHARE_MIN) / (<f64>compared + SHARE_WEIGHT)
   const p0 = min(SHARE_MAX, max(SHARE_MIN, share))
@@ -107,7 +106,7 @@ function pairAt(sketch: usize, press: i32): usize {
 }
 
 /** Links the probe's presses by key pair. */
-function thread(): void {
+function linkProbe(): void {
   for (let i = pressesAt(PROBE_SKETCH) - 1; i > 0; i--) {
     const head = pairAt(PROBE_SKETCH, i)
     store<u8>(REPEAT_NEXT + <usize>i, <u8>load<u16>(head))
@@ -115,7 +114,7 @@ function thread(): void {
   }
 }
 
-function unthread(): void {
+function unlinkProbe(): void {
   for (let i = pressesAt(PROBE_SKETCH) - 1; i > 0; i--) store<u16>(pairAt(PROBE_SKETCH, i), 0)
 }
 
@@ -148,10 +147,10 @@ function count(sketch: usize): void {
   }
 }
 
-/** Differences further than this from no shift are not counted. */
+/** A larger difference, in steps, is not counted. */
 const REACH: i32 = SHIFT_MAX + TOLERANCE
 
-/** The shift, in steps, from the sketch to the probe that most times share; the smallest of equal ones. */
+/** The shift in steps from the sketch to the probe that most times share; the smallest if several are equal. */
 function shiftOf(sketch: usize): i32 {
   const n = <usize>pressesAt(PROBE_SKETCH)
   const m = <usize>pressesAt(sketch)
@@ -187,7 +186,7 @@ function tally(difference: i32): void {
   store<u16>(at, load<u16>(at) + 1)
 }
 
-/** Times that repeat under a shift. */
+/** Number of times that repeat under a shift. */
 function within(shift: i32): i32 {
   let sum = 0
   for (let difference = shift - TOLERANCE; difference <= shift + TOLERANCE; difference++)

@@ -27,7 +27,7 @@ const CLOSING_BRACE: u8 = 0x7d
 /** Items read; ABSENT if the list is absent. */
 export let events: i32 = ABSENT
 export let records: i32 = ABSENT
-/** Some event has no `et`, so all events use `t`. */
+/** An event has no `et`, so all events use `t`. */
 export let usesT: bool = false
 let unordered: bool = false
 let seqnBefore: f64 = 0
@@ -56,7 +56,7 @@ const SHIFT_KEY = packed('shiftKey')
 const META_KEY = packed('metaKey')
 const SEQN = packed('seqn')
 
-/** The fields in the recorder's order, each with the bytes before its value. */
+/** The fields in the recorder's order, each as the bytes before its value. */
 const FIRST_T = packed('"t":')
 const FIRST_K = packed('"k":')
 const NEXT_ET = packed(',"et":')
@@ -126,8 +126,8 @@ export function afterKeyEvents(at: usize): usize {
 }
 
 /**
- * Fast path: an event as the recorder writes it without modifiers, with the fields in its order and no spaces, so each field has
- * only one possible position. 0 for any other event, which `afterKeyEvent` reads.
+ * Fast path: an event without modifiers in the recorder's order of fields and without spaces, so each field has only one
+ * possible position. Returns 0 for any other event, which `afterKeyEvent` reads.
  */
 function afterRecordedEvent(at: usize, event: usize): usize {
   if (!follows(at, FIRST_T, 4)) return 0
@@ -263,7 +263,7 @@ function keptEvent(
   return true
 }
 
-/** Type in the string read last. */
+/** Event type in the string read last. */
 function typeRead(): u8 {
   if (textBytes > 8) return OTHER_TYPE
   const name = upToEight(textAt, textBytes)
@@ -290,7 +290,7 @@ export function afterKeyRecords(at: usize): usize {
   return closed
 }
 
-/** Fast path: a record as the recorder writes it; 0 for any other record, which `afterKeyRecord` reads. */
+/** Fast path: a record as the recorder writes it. Returns 0 for any other record, which `afterKeyRecord` reads. */
 function afterRecordedRecord(at: usize, record: usize): usize {
   if (!follows(at, FIRST_K, 4)) return 0
   at = afterTextOf(at + 4, 64)

@@ -1,4 +1,4 @@
-/** Fields of a typing pattern other than its keys: checked like their schemas and not kept. Each function declines invalid input. */
+/** Checks the fields of a typing pattern other than its keys by their schemas. Each function declines invalid input. */
 import {
   OPEN_BRACE, OPEN_BRACKET, afterBoolean, afterBooleanOrNull, afterNull, afterText, closed, firstItem, firstKey, isNull, keyHigh,
   keyLow, nextItem, nextKey, packed, textUnits,
@@ -45,7 +45,7 @@ const ARCHITECTURE_END = packed('architecture', 8)
 const PLATFORM = packed('platform')
 const MOBILE = packed('mobile')
 
-/** The device has a field of null, which the host removes. */
+/** The device has a field with value null, which the host removes. */
 export let nulls: bool = false
 
 export function resetMetadata(): void {

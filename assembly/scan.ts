@@ -1,9 +1,9 @@
 /**
- * Reads the typing pattern from the bytes of its JSON, once and without building values. The result equals that of
+ * Reads the typing pattern from the bytes of its JSON in one pass, without building values. The result equals that of
  * `readTypingPattern` (`src/domain/typing-pattern.ts`, the contract), or it is a decline, and the contract reads the body. A
- * decline is always safe; test/scoring/scan.test.ts checks that an accepted body gives the same presses bit for bit. Declined,
- * although the contract accepts them: a byte order mark; names, types and codes with needless escapes; recorder versions
- * with a suffix; events that are not in the order of their `seqn`; numbers outside the range of `json-number.ts`.
+ * decline is always safe; test/scoring/scan.test.ts checks that an accepted body gives the same presses bit for bit. The scan
+ * declines some bodies that the contract accepts: with a byte order mark; with needless escapes in names, types or codes; with a
+ * suffix in the recorder's version; with events not in the order of their `seqn`; with numbers outside the range of `json-number.ts`.
  *
  * SCANNED: i32 presses, i32 mode (1 sensitive); i32 offset in BODY and i32 bytes of the values of `ip`, `member_ref` (with
  * their quotes), `agent`, `tags` and `d`, 0 bytes if absent; i32 unknown keys, i32 whether the device has a field of null;
@@ -24,7 +24,7 @@ import {
   IN_AGENT, IN_AGENT_DATA, IN_DEVICE, IN_MOUSE_EVENT, IN_PATTERN, IN_TAG, afterUnknown, forgetUnknown,
 } from './unknown-keys'
 
-/** Required fields found so far, and the agent's mode. */
+/** Whether the agent's type and the version were found, and the agent's mode. */
 let typed: bool = false
 let versioned: bool = false
 let sensitive: bool = false
@@ -47,7 +47,7 @@ const VISIBLE = packed('visible')
 const SENSITIVE = packed('sensitive')
 const SENSITIVE_END = packed('sensitive', 8)
 
-/** Reads the first `bytes` bytes of BODY; writes slot 0's sample, TIMES and SCANNED. Returns key presses, or 0: declined. */
+/** Reads the first `bytes` bytes of BODY; writes slot 0's sample, TIMES and SCANNED. Returns the number of key presses, 0 if declined. */
 export function scan(bytes: i32): i32 {
   assert(bytes >= 0 && bytes <= BODY_BYTES_MAX)
   memory.fill(BODY + <usize>bytes, 0, 32)
@@ -129,7 +129,7 @@ function afterNoField(at: usize): usize {
   return afterNull(at)
 }
 
-/** Notes a value from `at` to `end` for the host: its offset in BODY and its bytes (0 if null) go to SCANNED. */
+/** Writes the offset in BODY and the length (0 if null) of the value from `at` to `end` to SCANNED, for the host. */
 function kept(at: usize, end: usize, to: usize, bytes: i32 = <i32>(end - at)): usize {
   store<i32>(SCANNED + to, <i32>(at - BODY))
   store<i32>(SCANNED + to, bytes, 4)
@@ -174,7 +174,7 @@ function afterVersion(at: usize): usize {
   return versioned ? at : 0
 }
 
-/** The address past such a number; without one, an address where neither a point nor the end can be. */
+/** The address past a number of one to nine digits; without one, an address where neither a point nor the end can be. */
 function afterDigits(at: usize): usize {
   const start = at
   while (<u8>(load<u8>(at) - 0x30) <= 9) at++

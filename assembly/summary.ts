@@ -10,9 +10,9 @@ import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './st
 
 /** Weight of the pattern's own mean against the events of a key or class, in events. */
 const PRIOR_EVENTS: f32 = 1.5
-/** ln 500 ms: a longer press-press is a pause. */
+/** Natural logarithm of 500 ms: a longer press-press time is a pause. */
 const PAUSE: f32 = 6.2146
-/** How much longer Shift is held than the mean key in the fitting data; the default without a Shift. */
+/** Difference of the log holds of Shift and of the mean key in the fitting data; the default without a Shift. */
 const SHIFT_HOLD: f32 = 0.3
 
 export function summaryOf(slot: i32): usize {

@@ -1,8 +1,8 @@
 /**
  * The per-user model from one to sixteen references. A normalised time is
  *   user offset + first-key effect + second-key effect + pair effect + session offset + residual,
- * each a zero-mean normal with a variance from the population (`variances`). Effects are best linear unbiased
- * predictions, found by two rounds of backfitting: a key that is seen rarely shrinks towards zero, one never seen is zero.
+ * each a zero-mean normal with a variance from the population (`variances`). Effects are best linear unbiased predictions,
+ * found by two rounds of backfitting: the effect of a rare key shrinks towards zero, the effect of an unseen key is zero.
  * The four kinds of time share their keys, so four lanes compute them together.
  * Source: Searle, Casella and McCulloch, Variance Components (1992), chapter 7.
  */
@@ -17,16 +17,16 @@ const FIRST: i32 = CONTEXTS_MAX
 const SECOND: i32 = CONTEXTS_MAX + KEY_KINDS
 
 /** TEMPLATE's rows, four lanes each. */
-export const enum Column { offset = 0, offsetVariance = 1, mean = 2, deviation = 3, events = 4, sessions = 5 }
+export const enum TemplateRow { offset = 0, offsetVariance = 1, mean = 2, deviation = 3, events = 4, sessions = 5 }
 
 // @ts-ignore: decorator
 @inline
-export function templateAt(column: Column): v128 {
-  return v128.load(TEMPLATE + (<usize>column << 4))
+export function templateAt(which: TemplateRow): v128 {
+  return v128.load(TEMPLATE + (<usize>which << 4))
 }
 
-function setTemplate(column: Column, value: v128): void {
-  v128.store(TEMPLATE + (<usize>column << 4), value)
+function setTemplate(which: TemplateRow, value: v128): void {
+  v128.store(TEMPLATE + (<usize>which << 4), value)
 }
 
 // @ts-ignore: decorator
@@ -41,7 +41,7 @@ function seen(at: i32): v128 {
   return v128.load(SEEN + (<usize>at << 4))
 }
 
-/** How often the references have the basis of a comparison: the press's key for the hold, its pair for the rest. */
+/** Occurrences in the references of the press's key, for the hold, and of its key pair, for the other times. */
 export function timesSeen(slot: i32, press: i32): v128 {
   const held = f32x4.extract_lane(seen(SECOND + keyAt(slot, press)), 0)
   return f32x4.replace_lane(seen(pairContextAt(slot, press)), 0, held)
@@ -52,12 +52,12 @@ export function timesSeen(slot: i32, press: i32): v128 {
 @inline
 export function expected(slot: i32, press: i32): v128 {
   const keys = f32x4.add(effect(FIRST + firstKeyOf(slot, press)), effect(SECOND + keyAt(slot, press)))
-  return f32x4.add(f32x4.add(templateAt(Column.offset), keys), effect(pairContextAt(slot, press)))
+  return f32x4.add(f32x4.add(templateAt(TemplateRow.offset), keys), effect(pairContextAt(slot, press)))
 }
 
 // @ts-ignore: decorator
 @inline
-function left(variance: v128, noise: v128, times: v128): v128 {
+function remaining(variance: v128, noise: v128, times: v128): v128 {
   return f32x4.div(f32x4.mul(variance, noise), f32x4.add(f32x4.mul(times, variance), noise))
 }
 
@@ -68,10 +68,10 @@ export function expectedVariance(slot: i32, press: i32): v128 {
   const first = variances(Component.firstKey)
   const second = variances(Component.secondKey)
   const noise = f32x4.add(residual, pair)
-  const fixed = f32x4.add(residual, templateAt(Column.offsetVariance))
-  const ofPair = left(pair, residual, seen(pairContextAt(slot, press)))
-  const ofFirst = left(first, f32x4.add(noise, second), seen(FIRST + firstKeyOf(slot, press)))
-  const ofSecond = left(second, f32x4.add(noise, first), seen(SECOND + keyAt(slot, press)))
+  const fixed = f32x4.add(residual, templateAt(TemplateRow.offsetVariance))
+  const ofPair = remaining(pair, residual, seen(pairContextAt(slot, press)))
+  const ofFirst = remaining(first, f32x4.add(noise, second), seen(FIRST + firstKeyOf(slot, press)))
+  const ofSecond = remaining(second, f32x4.add(noise, first), seen(SECOND + keyAt(slot, press)))
   return f32x4.add(f32x4.add(fixed, ofPair), f32x4.add(ofFirst, ofSecond))
 }
 
@@ -84,9 +84,9 @@ export function buildTemplate(references: i32, without: i32): void {
   const first = variances(Component.firstKey)
   const second = variances(Component.secondKey)
   for (let round = 0; round < ROUNDS; round++) {
-    level(references, without, SECOND, second, f32x4.add(pair, first), round == 0)
-    level(references, without, FIRST, first, f32x4.add(pair, second), round == 0)
-    level(references, without, 0, pair, f32x4.splat(0), round == 0)
+    refitLevel(references, without, SECOND, second, f32x4.add(pair, first), round == 0)
+    refitLevel(references, without, FIRST, first, f32x4.add(pair, second), round == 0)
+    refitLevel(references, without, 0, pair, f32x4.splat(0), round == 0)
   }
 }
 
@@ -114,12 +114,12 @@ function offset(references: i32, without: i32): void {
   const within = f32x4.add(f32x4.add(variances(Component.residual), variances(Component.pair)), keys)
   const noise = f32x4.add(f32x4.div(variances(Component.session), f32x4.splat(<f32>max(sessions, 1))), f32x4.div(within, events))
   const spread = f32x4.sub(f32x4.div(squares, events), f32x4.mul(mean, mean))
-  setTemplate(Column.offset, f32x4.div(f32x4.mul(mean, user), f32x4.add(user, noise)))
-  setTemplate(Column.offsetVariance, f32x4.div(f32x4.mul(user, noise), f32x4.add(user, noise)))
-  setTemplate(Column.mean, mean)
-  setTemplate(Column.deviation, f32x4.sqrt(f32x4.max(spread, f32x4.splat(0))))
-  setTemplate(Column.events, events)
-  setTemplate(Column.sessions, f32x4.splat(<f32>sessions))
+  setTemplate(TemplateRow.offset, f32x4.div(f32x4.mul(mean, user), f32x4.add(user, noise)))
+  setTemplate(TemplateRow.offsetVariance, f32x4.div(f32x4.mul(user, noise), f32x4.add(user, noise)))
+  setTemplate(TemplateRow.mean, mean)
+  setTemplate(TemplateRow.deviation, f32x4.sqrt(f32x4.max(spread, f32x4.splat(0))))
+  setTemplate(TemplateRow.events, events)
+  setTemplate(TemplateRow.sessions, f32x4.splat(<f32>sessions))
 }
 
 // @ts-ignore: decorator
@@ -129,10 +129,10 @@ function place(slot: i32, press: i32, base: i32): i32 {
   return base == SECOND ? SECOND + keyAt(slot, press) : pairContextAt(slot, press)
 }
 
-/** Adds the remainder of one press after the other levels to the sum of its place. */
+/** Adds the remainder of one press, without the other levels, to the sum of its place. Returns the place. */
 // @ts-ignore: decorator
 @inline
-function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
+function addRemainder(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
   const at = place(slot, press, base)
   const own = f32x4.add(f32x4.sub(v128.load(lanesAt(slot, press)), expected(slot, press)), effect(at))
   const sums = SUMS + (<usize>(at - base) << 4)
@@ -142,26 +142,26 @@ function leave(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 
 }
 
 /**
- * Refits the effects of one level to the remainders of the other levels. `rest`: variance of the others, noise for this one.
- * Inlined, so that each level finds its places without a test of the level.
+ * Refits the effects of one level to what the other levels leave. `rest` is the variance of the others, noise for this level.
+ * Inlined with a constant `base`, so that no press costs a test of the level.
  */
 // @ts-ignore: decorator
 @inline
-function level(references: i32, without: i32, base: i32, variance: v128, rest: v128, count: bool): void {
+function refitLevel(references: i32, without: i32, base: i32, variance: v128, rest: v128, count: bool): void {
   let touched: usize = TOUCHED
   const one = f32x4.splat(1)
   for (let slot = 1; slot <= references; slot++) {
     if (slot == without) continue
-    store<u16>(touched, <u16>leave(slot, 0, lanesOf(0), base, count))
+    store<u16>(touched, <u16>addRemainder(slot, 0, lanesOf(0), base, count))
     touched += 2
     const n = countOf(slot)
     for (let i = 1; i < n; i++) {
-      store<u16>(touched, <u16>leave(slot, i, one, base, count))
+      store<u16>(touched, <u16>addRemainder(slot, i, one, base, count))
       touched += 2
     }
   }
   const noise = f32x4.add(variances(Component.residual), rest)
-  // A place that several presses share comes up again with its sum cleared and is skipped.
+  // The list contains a place once per press. After the first time its sum is zero, and it is skipped.
   while (touched > TOUCHED) {
     touched -= 2
     const at = <i32>load<u16>(touched)

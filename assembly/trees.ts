@@ -19,7 +19,7 @@ export function sumLiveness(): f64 {
   return livenessPacked != 0 ? sumPacked(livenessPacked) : sumTrees(livenessRoots, livenessTrees, livenessNodes, LIVENESS)
 }
 
-/** Sum of the trees for a pattern with one reference or none, base excluded. */
+/** Sum of the liveness trees for a pattern with one reference or none, base excluded. */
 export function sumLoneLiveness(): f64 {
   return lonePacked != 0 ? sumPacked(lonePacked) : sumTrees(loneRoots, loneTrees, loneNodes, LIVENESS)
 }

@@ -31,8 +31,8 @@ function centredOf(slot: i32): usize {
 
 /**
  * Projects the vectors of slots `from` to `to` on the axes of both models, capped at six within-person deviations. Computes
- * four axes at a time, so that their sums are independent, and all slots for each, so that the weights are read once.
- * Axes along which people do not differ are skipped: they would add exactly nothing.
+ * four axes at a time, so that their sums are independent, and all slots for each four, so that the weights are read once.
+ * Axes along which people do not differ are skipped: they would add exactly zero.
  */
 export function project(from: i32, to: i32): void {
   const stride = <usize>VECTOR_SIZE << 2
@@ -65,7 +65,7 @@ export function project(from: i32, to: i32): void {
   }
 }
 
-/** Axes with feature sums of their own: the first few separate people best. */
+/** Ends of the leading and of the middle axes, which have separate sums: the first axes separate people best. */
 const LEADING: i32 = 12
 const MIDDLE: i32 = 40
 
@@ -118,7 +118,7 @@ function sumOfOthers(model: i32, slot: i32, references: i32, at: usize): v128 {
   return sum
 }
 
-/** Four lanes: the log ratio of `slot` and the references except itself over all axes, the leading, the middle; a cosine. */
+/** Four lanes: log ratio of `slot` against the other references over all axes, over the leading and the middle axes; a cosine. */
 export function compareVectors(model: i32, slot: i32, references: i32): v128 {
   const probe = projectedOf(model, slot)
   const betweens = betweenOf(model)

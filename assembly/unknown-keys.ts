@@ -1,11 +1,11 @@
 /**
- * Keys of a typing pattern that its schema does not know. SCANNED lists them, and the host checks whether one is a known key
+ * Keys of a typing pattern that its schema does not define. SCANNED lists them, and the host checks whether one is a known key
  * in another spelling. In a list only the keys of the first item are noted. `src/scoring/kernel-scan.ts` maps the place numbers.
  */
 import { BODY, SCANNED } from './layout'
 import { afterValue } from './json'
 
-/** Bodies with more are declined. */
+/** A body with more unknown keys is declined. */
 const NOTED_MAX: i32 = 16
 const COUNT = SCANNED + 48
 const NOTES = SCANNED + 56
@@ -20,12 +20,12 @@ export const IN_MOUSE_EVENT: i32 = 5
 export const IN_DEVICE: i32 = 6
 export const IN_AGENT_DATA: i32 = 7
 
-/** The value of an unknown key at `place`; `level` as for `afterValue`. */
+/** Reads the value of an unknown key at `place` and notes the key; `level` as for `afterValue`. */
 export function afterUnknown(at: usize, place: i32, level: i32): usize {
   return place == NOWHERE || noted(at, place) ? afterValue(at, level) : 0
 }
 
-/** Finds the key by its quotes, backwards from its value. A key with escapes is unlike any known key and is not noted. */
+/** Finds the key by its quotes, backwards from its value. A key with escapes cannot be a known key and is not noted. */
 function noted(value: usize, place: i32): bool {
   let end = value - 1
   while (load<u8>(end) != 0x22) end--

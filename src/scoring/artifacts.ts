@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The folder of keystride's own package.json, found upwards from this module: the same from src/ in a test runner and
- * from build/ in an installation. Throws if no folder has it.
+ * The folder of Keystride's own package.json, searched upwards from this module. The result is the same from src/ in a test
+ * runner and from build/ in an installation. Throws if no folder has it.
  */
 export function packageRoot(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {

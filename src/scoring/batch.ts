@@ -2,8 +2,10 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-/** Words of a task before the lengths of its parts: references, adaptive references, references in the template (0: none), keep. */
+/** Words of a task before the lengths of its parts: counts of references, of adaptive references and of references in the template, keep. */
 const HEAD = 4
+/** Body, replay key, template and known patterns: the parts of each task before its samples. */
+const FIXED_PARTS = 4
 const NOTHING = new Uint8Array()
 
 const partsOf = ({ body, replayKey, template, known, references, adaptive = [] }: ScoringTask) => [
@@ -23,8 +25,8 @@ function packedSize(task: ScoringTask): number {
 }
 
 /**
- * Packs tasks into one buffer, so that a batch crosses to a worker by one transfer instead of a structured clone of many
- * views (a transfer per attempt costs 10 µs of the front's thread; in a batch of 32 the cost is negligible). The caller owns
+ * Packs tasks into one buffer, so that a batch is sent to a worker by one transfer instead of a structured clone of many
+ * views. A transfer per attempt costs 10 µs of the front's thread; in a batch of 32 the cost is negligible. The caller owns
  * the result.
  */
 export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
@@ -56,7 +58,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
     const nReferences = words.getUint32(at, true)
-    const nParts = 4 + nReferences + words.getUint32(at + WORD, true)
+    const nParts = FIXED_PARTS + nReferences + words.getUint32(at + WORD, true)
     const nInTemplate = words.getUint32(at + 2 * WORD, true)
     const keep = words.getUint32(at + 3 * WORD, true) === 1
     const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))

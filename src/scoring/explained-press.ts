@@ -1,4 +1,4 @@
-/** The four kinds of time in the kernel's order: the hold of the second key, and the times from the first key to it. */
+/** The four kinds of time in the kernel's order: the hold of the second key, and the three times from the first key to the second. */
 export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as const
 export type Time = (typeof TIMES)[number]
 

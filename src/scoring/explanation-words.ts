@@ -9,7 +9,7 @@ interface Said {
   readonly presses: readonly PressSaid[]
 }
 
-/** People would not notice a difference below this or below a tenth of the usual time: timers alone err by some ms. */
+/** A difference below this, or below a tenth of the usual time, counts as none: timers alone err by some ms. */
 const AS_USUAL_MS = 8
 const AS_USUAL_SHARE = 0.1
 
@@ -21,10 +21,10 @@ const SHOWN_TIMES: readonly Time[] = ['hold', 'pressPress', 'releasePress']
  * `th: 38 ms faster than usual (usual 118 ms, here 80 ms, seen 6 times)`.
  */
 export function pairWords({ pair, key, seen, spokeFor, presses }: Said): string {
-  const loudest = presses
+  const strongest = presses
     .flatMap(({ said }) => SHOWN_TIMES.flatMap((time): [Time, TimeSaid][] => (said[time] ? [[time, said[time]]] : [])))
     .reduce((a, b) => (Math.sign(spokeFor) * (b[1].spokeFor - a[1].spokeFor) > 0 ? b : a))
-  const [time, { expectedMs, observedMs }] = loudest
+  const [time, { expectedMs, observedMs }] = strongest
   const expected = Math.round(expectedMs)
   const observed = Math.round(observedMs)
   const difference = observed - expected

@@ -4,7 +4,7 @@ import { pairWords } from './explanation-words.js'
 import type { Sample } from './sample.js'
 import { type WholeSign, wholeSigns } from './whole-signs.js'
 
-/** The contribution of one key pair of the probe, over all of its occurrences. */
+/** The contribution of one key pair of the probe, over all occurrences of the pair. */
 export interface PairSaid {
   /** `th`, `e + Space`; the key alone at the first press; `keys 3 and 4` if keys are masked. */
   readonly pair: string
@@ -28,7 +28,7 @@ export interface PairSaid {
  * weighs, and the four times of a pair depend on one another, so the sum is not the confidence.
  */
 export interface Explanation {
-  /** Keys are unknown, so no name of a key appears. */
+  /** The pattern does not contain its keys, so no key is named. */
   readonly masked: boolean
   /** From the strongest evidence for the person to the strongest against. */
   readonly pairs: readonly PairSaid[]
@@ -36,8 +36,8 @@ export interface Explanation {
 }
 
 /**
- * The kernel's numbers (`Kernel.explain`) as sentences. `references` are the enrolled ones of that score, at least one. If the
- * probe's keys are masked, presses are named by position and not grouped.
+ * The kernel's numbers (`Kernel.explain`) as sentences. `references` are the enrolled references of that score, at least one.
+ * If the probe's keys are masked, presses are named by position and not grouped.
  */
 export function explanationOf(explained: Float32Array, probe: Sample, references: readonly Sample[]): Explanation {
   const presses = pressesOf(explained, probe)
@@ -130,5 +130,5 @@ function summed(said: readonly TimeSaid[]): TimeSaid {
   }
 }
 
-/** Rounds for people; the result keeps every digit. Avoids -0, which JSON does not keep. */
+/** Rounds for display. Avoids -0, which JSON does not preserve. */
 const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0

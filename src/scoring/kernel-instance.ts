@@ -9,7 +9,7 @@ interface WasmInterface {
   readonly Module: new (bytes: Uint8Array) => object
   readonly Instance: new (module: object, imports: object) => WasmInstance
 }
-// Node provides WebAssembly with the constructors of its standard (JavaScript interface, W3C 2019).
+// Node provides WebAssembly with the constructors of the standard (JavaScript interface, W3C 2019).
 const { Module, Instance } = (globalThis as unknown as { readonly WebAssembly: WasmInterface }).WebAssembly
 
 /** The functions that the module exports. */
@@ -39,7 +39,7 @@ const utf8Encoder = new TextEncoder()
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
   2: 'a model of another version or shape',
-  3: 'a damaged model: its length is not what its header says',
+  3: 'a damaged model: its length differs from its header',
 }
 
 /** A failed assertion or a trap inside the kernel: a bug or a damaged sample, never a verdict. */
@@ -57,9 +57,9 @@ export interface KernelInstance {
   readonly result: Float64Array
   /** SCANNED. */
   readonly scanned: Int32Array
-  /** All of the memory, to decode text from. */
+  /** The whole memory, to decode text from. */
   readonly text: Buffer
-  /** Addresses and sizes of the hot paths: `address` reads a WebAssembly global, which is slower. */
+  /** Addresses and sizes for the hot paths, because `address` reads a WebAssembly global, which is slower. */
   readonly samples: number
   readonly slotBytes: number
   readonly bodyAt: number
@@ -103,7 +103,7 @@ function instantiate(module: object, model: Uint8Array): KernelInstance {
   }
 }
 
-/** Gives the scanner the canonical key table of the domain. */
+/** Writes the domain's canonical key table into the scanner's memory. */
 function writeKeyTable(surface: Surface, address: (name: string) => number, bytes: Uint8Array): void {
   for (const [keyCode, key] of KEYS_BY_KEY_CODE) bytes[address('KEYS_OF_KEY_CODES') + keyCode] = key
   for (const [code, key] of KEYS_BY_CODE) {
@@ -116,11 +116,11 @@ function writeKeyTable(surface: Surface, address: (name: string) => number, byte
 /** Holds the current instance, and replaces it after a trap. */
 export interface KernelHost {
   readonly current: () => KernelInstance
-  /** Runs one call. After a trap it throws `KernelTrap`, and `current` is a fresh instance: the old memory may be damaged. */
+  /** Runs one call. After a trap it throws `KernelTrap`, and `current` is a fresh instance, because the old memory may be damaged. */
   readonly guarded: <T>(call: (surface: Surface) => T) => T
 }
 
-/** Throws if module and model do not fit each other. Copies both. */
+/** Throws if module and model do not fit each other. Copies `wasm`; keeps `model` for a fresh instance. */
 export function hostKernel(wasm: Uint8Array, model: Uint8Array): KernelHost {
   const module = new Module(new Uint8Array(wasm))
   let current = instantiate(module, model)

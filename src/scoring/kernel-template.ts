@@ -1,6 +1,6 @@
 import { type KernelHost, type KernelInstance, sampleBytesAt, writeSample } from './kernel-instance.js'
 
-/** u32 references and u32 bytes of PREPARED; PREPARED and the samples follow. */
+/** u32 number of references and u32 length of PREPARED in bytes; PREPARED and the samples follow. */
 const TEMPLATE_HEADER = 8
 
 /** `Kernel.keep`. */

@@ -26,25 +26,25 @@ export interface Kernel {
   /** Memory of the current instance, bytes; fixed at compile time. */
   memoryBytes(): number
   /**
-   * Reads a request body like `readByContract`. Null if it declines a body, which the contract may still accept. Copies its
-   * input; `times` is a view that the next scan overwrites.
+   * Reads a request body like `readByContract`. Null if the scanner declines the body; the contract may still accept it.
+   * Copies its input; `times` is a view that the next scan overwrites.
    */
   scan(body: Uint8Array): PatternRead | null
   /**
-   * The replay mark of a pattern of 1 to 500 presses, from the press and release of each by turns, ms on any clock. Without
-   * `replayKey` (32 bytes) nobody can compute one, or aim a jitter at the borders of its cells.
+   * The replay mark of a pattern of 1 to 500 presses, from alternating press and release times, ms on any clock. Without
+   * `replayKey` (32 bytes) an attacker cannot compute a mark, or aim a jitter at the borders of its cells.
    */
   mark(times: Float64Array, replayKey: Uint8Array): ReplayMark
   /**
-   * Compares a pattern with the member's known patterns: sketches of `sketchOf`, `known` one after another, the first
-   * `KNOWN_SKETCHES_MAX` of them. Null without any.
+   * Compares a pattern with the first `KNOWN_SKETCHES_MAX` of the member's known patterns. All are sketches of `sketchOf`,
+   * `known` one after another. Null without known patterns.
    */
   repeats(sketch: Uint8Array, known: Uint8Array): Repeat | null
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. */
   score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
-  /** Writes a sample into a slot and reads it: for many probes against the same references. */
+  /** Writes a sample into a slot and reads it, to score many probes against the same references. */
   read(slot: number, sample: Uint8Array): void
-  /** The same score, for slots that `read` has filled: slot 0 the probe, 1 to `references` the references. */
+  /** The same score for slots that `read` has filled: the probe in slot 0, the references in slots 1 to `references`. */
   scoreRead(references: number): KernelScore
   /**
    * The template of the last score's references, slots 1 to `references`: their samples and the part of a score that depends
@@ -73,7 +73,7 @@ export interface Kernel {
 
 /**
  * The host of the scoring kernel: one WASM instance with static memory; a call allocates only its result. `wasm` is
- * build/scoring.wasm, `model` a model file; the caller keeps both. Throws if they do not fit each other. A call throws
+ * build/scoring.wasm, `model` a model file that must not change afterwards. Throws if they do not fit each other. A call throws
  * `KernelTrap` if the kernel traps; the next call uses a fresh instance.
  */
 export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {

@@ -3,7 +3,7 @@ import type { PatternMetadata } from '../domain/typing-pattern.js'
 import { clipped } from '../domain/validation/text.js'
 import { readUserAgent } from './user-agent.js'
 
-/** The kept description of the place where a pattern was typed. */
+/** The stored description of the device and application in which a pattern was typed. */
 export interface TypingMetadata {
   /** Null if the pattern does not describe the device. */
   readonly device: Device | null
@@ -15,7 +15,7 @@ export interface TypingMetadata {
 /** Longer names of a GPU or language add no information. */
 const TEXT_MAX = 80
 
-/** Extracts the few short texts that are kept of a pattern's metadata: fonts as a digest, screens as `1920x1080@1`. */
+/** Extracts the few short texts of a pattern's metadata that are stored: fonts as a digest, screens as `1920x1080@1`. */
 export function patternMetadata({ agent, tags = [], d }: PatternMetadata): TypingMetadata {
   const app = tags.find(({ k }) => k === 'app')?.v
   return {

@@ -1,7 +1,7 @@
 const LOOK_MS = 50
-/** A task takes 1 ms, 20 ms with the largest body: one that has taken 400 ms never ends, even on an overloaded machine. */
+/** A task takes 1 ms, or 20 ms with the largest body. One that has taken 400 ms (8 x 50) does not end, even on an overloaded machine. */
 const TASK_LOOKS_MAX = 8
-/** Loading kernel and model takes 0.2 s; a thread that has not begun after 10 s never will. */
+/** Loading kernel and model takes 0.2 s. A thread that has not begun after 10 s (200 x 50 ms) counts as stuck. */
 const BOOT_LOOKS_MAX = 200
 
 /** A batch that a worker runs. */

@@ -13,14 +13,14 @@ interface ScoringPoolOptions extends WorkerFiles {
   readonly log?: (message: string) => void
 }
 
-/** Far above what a thread needs (20 MB), far below what would exhaust the process. The kernel's memory is fixed. */
+/** Far above the need of a thread (20 MB), far below a size that exhausts the process. The kernel's memory is fixed. */
 const HEAP_MAX_MB = 128
 
 /**
  * Scoring on worker threads. Each free worker gets the waiting tasks as one batch, at most 32. No timer delays a batch, so an
- * idle service adds no latency. A worker that dies, runs out of memory or stays at one task for 400 ms is replaced. Its
- * current task is retried once, alone; if it kills again, its promise rejects, and from then on the same bytes are not a
- * readable pattern. The other tasks of the batch go to the next worker.
+ * idle service adds no latency. A worker that exits, runs out of memory or stays at one task for 400 ms is replaced. The
+ * worker's current task is retried once, alone. If that fails too, the task's promise rejects, and from then on a pattern of
+ * the same bytes is refused as unreadable. The other tasks of the batch go to the next worker.
  */
 export function createScoringPool({ workerFile, workers, log, ...files }: ScoringPoolOptions): Scoring {
   const pool = startThreads(workerFile, files, workers, log)
@@ -89,7 +89,7 @@ function startThreads(
   const workerData: WorkerFiles = { wasmFile, modelFile }
   const resourceLimits = { maxOldGenerationSizeMb: HEAP_MAX_MB }
   const pool = new Piscina({ filename, workerData, minThreads: workers, maxThreads: workers, resourceLimits })
-  // A thread that breaks between two batches is also replaced. Without a listener the event would end the process.
+  // A thread that fails between two batches is also replaced. Without a listener the event would end the process.
   pool.on('error', (error: Error) => log?.(`a scoring worker failed while idle: ${error.message}`))
   return pool
 }
@@ -97,7 +97,7 @@ function startThreads(
 function runBatch(pool: Piscina, batch: readonly QueuedTask[], run: Run): Promise<readonly WorkerAnswer[]> {
   const packed = packTasks(batch.map(({ task }) => task))
   const given: WorkerBatch = { packed, progress: run.progress }
-  // The worker's default export has this type; Piscina's promise is of any.
+  // Sound: the worker's default export has this type; Piscina declares a promise of any.
   return pool.run(given, { transferList: [packed], signal: run.ending.signal }) as Promise<readonly WorkerAnswer[]>
 }
 

@@ -15,15 +15,15 @@ export interface PatternRead {
   /** As sent, not normalized. */
   readonly memberRef: string | null
   readonly metadata: TypingMetadata
-  /** Press and release of each press by turns, ms since the first press, as doubles. */
+  /** Alternating press and release times, ms since the first press, as doubles. */
   readonly times: Float64Array
   /** One sentence for each misspelt field; null if none. */
   readonly warnings: readonly string[] | null
 }
 
 /**
- * Reads a body by the contract (`readTypingPattern`). The kernel's scanner must agree with it; it also reads the bodies that
- * the scanner declines, to accept them after all or to give the reason of the refusal.
+ * Reads a body by the contract (`readTypingPattern`). The kernel's scanner must agree with the contract. A body that the
+ * scanner declines is read here, and is accepted or refused with a reason.
  */
 export function readByContract(body: Uint8Array): PatternRead | { readonly ok: false; readonly message: string } {
   const read = readTypingPattern(body)
@@ -42,6 +42,6 @@ export function readByContract(body: Uint8Array): PatternRead | { readonly ok: f
   }
 }
 
-/** Press and release of each press by turns. */
+/** Alternating press and release times. */
 export const pressTimes = (presses: readonly KeyPress[]): Float64Array =>
   Float64Array.from(presses.flatMap(({ pressMs, releaseMs }) => [pressMs, releaseMs]))

@@ -36,7 +36,7 @@ export function encodeSample(presses: readonly KeyPress[], mode: Sample['mode'])
   return bytes
 }
 
-/** Whether these bytes are a sample that this version of the scorer reads. */
+/** Whether the bytes are a sample that this version of the scorer reads. */
 export function readableSample(bytes: Uint8Array): boolean {
   if (bytes.length < HEADER_BYTES || bytes[0] !== SAMPLE_FORMAT) return false
   const n = (bytes[2] ?? 0) | ((bytes[3] ?? 0) << 8)

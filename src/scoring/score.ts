@@ -7,14 +7,16 @@ import { sketchOf } from './sketch.js'
 /** Above this a pattern counts as a bot; the model's liveness curve is calibrated to it. */
 export const BOT_LIKELIHOOD = 0.5
 /**
- * A probe nearer than this to a reference, shift and scale removed, is a copy of it. A jitter of 5 ms on each event
- * leaves 2.5 ms; the nearest sincere patterns of the same passphrase are further apart (see the model card).
+ * A probe nearer than this to a reference, shift and scale removed, is a copy of the reference. A copy with a jitter of 5 ms
+ * on each event has a distance of 2.5 ms; the nearest sincere patterns of the same passphrase are further apart (see the
+ * model card).
  */
 export const REPLAY_DISTANCE_MS = 4
 
 /**
- * Evidence above which a pattern counts as an edited copy of a known one: a constant, and a part for each compared time. None
- * of 10,800 sincere patterns reached it against up to 48 earlier ones of the same person (`npm run bench -- accuracy --attacks`).
+ * Evidence above which a pattern counts as an edited copy of a known one: a constant, plus an amount for each compared time.
+ * None of 10,800 sincere patterns reached it against up to 48 earlier patterns of the same person
+ * (`npm run bench -- accuracy --attacks`).
  */
 const COPY_EVIDENCE = 9
 const COPY_EVIDENCE_PER_TIME = 0.115
@@ -24,13 +26,13 @@ export const isCopy = (repeat: Repeat | null): boolean =>
 /**
  * Reads one request body and scores it, in the worker or, with inline scoring, on the caller's thread. The kernel scans the
  * bytes; the contract reads a body that the kernel declines, and returns the same result or a message.
- * References that this version cannot read are skipped. The result is a value that crosses threads; an exception is a bug.
+ * References that this version cannot read are skipped. The result can be sent between threads; an exception is a bug.
  */
 export function scoreTask(kernel: Kernel, task: ScoringTask): ScoringResult {
   const read = kernel.scan(task.body) ?? readByContract(task.body)
   if (!read.ok) return read
   const { sample, nKeydowns, mode, ip, memberRef, metadata, warnings } = read
-  // A copy of a reference to the millisecond also looks forged; then it counts as a replay and not as a bot.
+  // A copy of a reference to the millisecond also has signs of forgery; it counts as a replay and not as a bot.
   const { found, confidence, adapted, nReferences, kept } = compare(kernel, sample, task)
   const replayOfReference = found.replayDistanceMs < REPLAY_DISTANCE_MS
   const sketch = sketchOf(sample)
@@ -82,7 +84,7 @@ function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Compari
   const adapted = enrolled.length > 0 && adaptive.length > 0
   const all = adapted ? [...enrolled, ...adaptive] : enrolled
   const found = kernel.score(sample, all)
-  // The slots have been read, the enrolled references first.
+  // `score` has filled the slots, the enrolled references first.
   const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
   const keep = task.keep === true && enrolled.length > 0
   const kept = keep ? { bytes: kernel.keep(enrolled.length), n: enrolled.length } : null

@@ -17,7 +17,7 @@ export interface Scorer {
   readonly identity: ScorerIdentity
 }
 
-/** Opens a kernel of its own over these files. Throws if they cannot be read or do not fit each other. */
+/** Opens a separate kernel from these files. Throws if they cannot be read or do not fit each other. */
 export function openScorer(wasmFile: string, modelFile: string): Scorer {
   const [wasm, model] = [readFileSync(wasmFile), readFileSync(modelFile)].map((bytes) => new Uint8Array(bytes))
   if (wasm === undefined || model === undefined) throw new Error('a scorer is made of two files')

@@ -5,28 +5,31 @@ export interface QueuedTask {
   readonly task: ScoringTask
   readonly resolve: (result: ScoringResult) => void
   readonly reject: (error: Error) => void
-  /** Workers that died during it. */
+  /** Number of workers that failed during the task. */
   kills: number
-  /** Batches with it that no worker began. */
+  /** Number of batches with the task that no worker began. */
   misses: number
 }
 
-/** Maximum of tasks a batch: 32 make the 10 µs of a transfer negligible; with more, the first ones only wait longer. */
+/** Most tasks in a batch: 32 make the 10 µs of a transfer negligible; with more, the first tasks only wait longer. */
 const BATCH_MAX = 32
-/** Hashes of bodies that have killed two workers. */
+/** Most hashes kept of bodies that have failed two workers. */
 const POISONS_MAX = 1000
 
 /** The tasks that wait for a worker. */
 interface ScoringQueue {
   readonly length: () => number
   readonly add: (task: QueuedTask) => void
-  /** Whether the body has killed two workers before. */
+  /** Whether two workers have failed during this body. */
   readonly isPoison: (task: ScoringTask) => boolean
-  /** Removes the next batch, one of `free`: an equal share of the tasks, so that two arrivals use two cores. A suspect goes alone. */
+  /**
+   * Removes the next batch for one of `free` workers: an equal share of the tasks, so that two arrivals use two cores. A task
+   * during which a worker failed is a batch of its own.
+   */
   readonly nextBatch: (free: number) => QueuedTask[]
   /**
-   * Requeues a batch after its worker died. The task at index `last`, during which it died, goes to the end for a second
-   * try, and is rejected after that; the others go to the front. Without a task at `last` no worker began the batch.
+   * Requeues a batch after its worker failed. The task at index `last`, during which the worker failed, goes to the end for a
+   * second try, and is rejected after that; the others go to the front. Without a task at `last` no worker began the batch.
    */
   readonly retry: (batch: readonly QueuedTask[], last: number, reason: Error) => void
 }

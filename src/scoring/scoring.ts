@@ -2,8 +2,8 @@ import type { ReplayMark } from '../domain/replay.js'
 import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
- * References as the kernel prepared them for the next score, which then costs half: bytes that only the same kernel and model
- * can use. Biometric data like the samples in them: memory only, never stored.
+ * References as the kernel prepared them for the next score, which then costs half. Only the same kernel and model can use
+ * the bytes. Biometric data like the samples in them: memory only, never stored.
  */
 export interface ProfileTemplate {
   readonly bytes: Uint8Array
@@ -11,9 +11,9 @@ export interface ProfileTemplate {
   readonly n: number
 }
 
-/** One request body to read, and what to compare it with. */
+/** One request body to read, and the patterns to compare it with. */
 export interface ScoringTask {
-  /** The request body as received; it is copied, so the caller may have it scored again. */
+  /** The request body as received. It is copied, so the caller may use it again. */
   readonly body: Uint8Array
   /** Samples of the member's enrolled references from `PatternReading.sample`; empty to read without a comparison. */
   readonly references: readonly Uint8Array[]
@@ -23,7 +23,7 @@ export interface ScoringTask {
   readonly template?: ProfileTemplate
   /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
-  /** Sketches of the member's known patterns, one after another; absent or empty: none is compared. */
+  /** Sketches of the member's known patterns, one after another; none is compared if absent or empty. */
   readonly known?: Uint8Array
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
@@ -33,9 +33,9 @@ export interface ScoringTask {
 export interface Repeat {
   /** Position in `ScoringTask.known`. */
   readonly index: number
-  /** Log-likelihood ratio of a copy against a sincere pattern. */
+  /** Log likelihood ratio of a copy against a sincere pattern. */
   readonly evidence: number
-  /** Holds and press-press intervals that repeat, and that were compared. */
+  /** Number of holds and press-press intervals that repeat, and number that were compared. */
   readonly repeated: number
   readonly compared: number
 }
@@ -61,20 +61,20 @@ export interface PatternReading {
   readonly replayOfReference: boolean
   /** Null without known patterns. */
   readonly repeat: Repeat | null
-  /** `repeat` shows that this is an edited copy. */
+  /** `repeat` shows that the pattern is an edited copy. */
   readonly copyOfKnown: boolean
-  /** For the member's known patterns (`sketchOf`). */
+  /** Sketch of the pattern (`sketchOf`), for comparison with later ones. */
   readonly sketch: Uint8Array
   /**
-   * Mean difference of all times from those of the nearest reference, shift and scale removed. Infinite without references, or
-   * if none has this length within two presses and a speed between a fifth and five times this one.
+   * Mean difference of all times from those of the nearest reference, shift and scale removed. Infinite unless a reference has
+   * a length within two presses of the pattern's and a speed between a fifth and five times its speed.
    */
   readonly replayDistanceMs: number
   /** Calibrated probability from 0 to 1 that the owner of the enrolled references typed this; null without references. */
   readonly confidence: number | null
   /** The same against the enrolled and the adaptive references together; null without adaptive ones. */
   readonly confidenceAdapted: number | null
-  /** Enrolled and adaptive. */
+  /** Counts enrolled and adaptive references. */
   readonly nReferencesUsed: number
   /** The template if the task asked for it; null otherwise or without references. */
   readonly kept: ProfileTemplate | null
@@ -84,7 +84,7 @@ export interface PatternReading {
 
 export type ScoringResult =
   | { readonly ok: true; readonly reading: PatternReading }
-  /** The body is no acceptable typing pattern; the message names the field or bound, never a value. */
+  /** The body is not an acceptable typing pattern; the message names the field or bound, never a value. */
   | { readonly ok: false; readonly message: string }
 
 export interface Scoring {

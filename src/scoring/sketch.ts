@@ -2,18 +2,18 @@ import { readableSample } from './sample.js'
 
 /** Presses in a sketch; later ones are left out. */
 const PRESSES_MAX = 127
-/** One step of a time in a sketch, as a logarithm. */
+/** Step of a time in a sketch, in natural logarithm. */
 const STEP = 0.0275
-/** The scale is near linear below this, ms, where a few ms are a large share of a time. No measurement. */
+/** The scale is nearly linear below this, ms, where a few ms are a large share of a time. Not measured. */
 const LINEAR_MS = 10
 const SAMPLE_HEADER = 4
 const CONFIRMED = 0x80
 const EMPTY = new Uint8Array(1)
 
 /**
- * The sketch of a pattern, from its sample (`encodeSample`): u8 presses n (highest bit: confirmed), n key indices, n holds, n intervals from the previous
- * press; times as steps of 2.75 % (the format of `assembly/repeats.ts`). 151 bytes for 50 presses. Biometric data like the
- * sample: memory only. A sample of another version gets a sketch without presses.
+ * The sketch of a pattern, from its sample (`encodeSample`): u8 presses n (highest bit: confirmed), n key indices, n holds,
+ * n intervals from the previous press; times as steps of 2.75 % (the format of `assembly/repeats.ts`). 151 bytes for 50
+ * presses. Biometric data like the sample: memory only. A sample of another version gets a sketch without presses.
  */
 export function sketchOf(sample: Uint8Array): Uint8Array {
   if (!readableSample(sample)) return EMPTY
@@ -39,12 +39,12 @@ export function sketchOf(sample: Uint8Array): Uint8Array {
 export const stepOf = (ms: number): number =>
   Math.min(255, Math.round(Math.log(1 + Math.max(0, ms) / LINEAR_MS) / STEP))
 
-/** The sketch of a reference or of a successful sign-in: copies are judged against the share that these repeat. */
+/** Marks the sketch of a reference or of a successful sign-in: copies are judged against the share that these repeat. */
 export function confirmed(sketch: Uint8Array): Uint8Array {
   const copy = Uint8Array.from(sketch)
   copy[0] = (copy[0] ?? 0) | CONFIRMED
   return copy
 }
 
-/** Bytes of the sketch at an offset of sketches one after another. */
+/** Bytes of the sketch at an offset in a row of sketches. */
 export const sketchBytesAt = (sketches: Uint8Array, at: number): number => 1 + 3 * ((sketches[at] ?? 0) & ~CONFIRMED)

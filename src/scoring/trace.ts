@@ -51,8 +51,8 @@ interface TracedInputs {
 }
 
 /**
- * Scores samples like the scoring worker, and records the derivation. As in the worker, unreadable references are skipped and
- * of too many the last ones are used. Throws RangeError if the probe is not a sample.
+ * Scores samples like the scoring worker, and records the derivation. As in the worker, unreadable references are skipped,
+ * and only the last `referencesMax` enrolled references are used. Throws RangeError if the probe is not a sample.
  */
 export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Trace {
   const probe = decodeSample(inputs.probe)
@@ -98,14 +98,14 @@ export function recompute({ kernel, identity }: Scorer, trace: Trace): TracedRes
 function resultOf(kernel: Kernel, { probe, references, adaptive }: Required<TracedInputs>): TracedResult {
   const adapted = references.length > 0 && adaptive.length > 0
   const all = kernel.score(probe, adapted ? [...references, ...adaptive] : references)
-  // The slots have been read, the enrolled references first.
+  // `score` has filled the slots, the enrolled references first.
   const enrolled = adapted ? kernel.scoreRead(references.length) : all
   return {
     confidence: enrolled.confidence,
     confidenceAdapted: adapted ? all.confidence : null,
     botLikelihood: all.botLikelihood,
     replayDistanceMs: Number.isFinite(all.replayDistanceMs) ? all.replayDistanceMs : null,
-    // Without references the kernel keeps the value of an earlier score there.
+    // Without references the kernel's `fused` is 0, which is not a logit.
     fused: enrolled.confidence === null ? null : enrolled.fused,
     liveness: all.liveness,
   }

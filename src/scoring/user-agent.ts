@@ -9,7 +9,7 @@ interface UserAgent {
 }
 
 const UNKNOWN: UserAgent = { browser: null, os: null, kind: null }
-/** Few user agents cover nearly all requests; parsing one takes 30 µs. */
+/** A few user agents cover nearly all requests; parsing one takes 30 µs. */
 const KEPT_MAX = 2000
 const kept = new Map<string, UserAgent>()
 

@@ -12,9 +12,9 @@ export interface WholeSign {
   readonly words: string
 }
 
-/** For pace and hold: a person's own mean varies by some 5 % between patterns. No measurement behind it. */
+/** For pace and hold: a person's own mean varies by about 5 % between patterns. Not measured. */
 const AS_USUAL = 0.05
-/** A longer press-press time is a pause (same bound as summary.ts). */
+/** A longer press-press time is a pause (same bound as `assembly/summary.ts`). */
 const PAUSE_MS = 500
 const BACKSPACE = keyOfCode('Backspace')
 
@@ -35,13 +35,13 @@ export function wholeSigns(
       here: held,
       words: ratioWords(held, 'keys held', 'longer', 'shorter', 'as long as usual'),
     },
-    shareSign('roll-over', 'keys pressed before the last one is up', rollOver, probe, references),
+    shareSign('roll-over', 'keys pressed before the previous one is up', rollOver, probe, references),
     shareSign('pauses', `pauses of more than ${PAUSE_MS} ms`, pauses, probe, references),
     ...(masked ? [] : [shareSign('corrections', 'corrections with Backspace', corrections, probe, references)]),
   ]
 }
 
-/** Median of observed over expected, so that one long stop does not change the pace. */
+/** Median of observed over expected, so one long pause does not change the pace. */
 function relative(presses: readonly PressSaid[], time: Time): number {
   const ratios = presses
     .flatMap(({ said }) => said[time] ?? [])

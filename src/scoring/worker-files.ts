@@ -11,8 +11,8 @@ export interface WorkerBatch {
   /** Tasks in the format of `packTasks`; ownership passes to the worker. */
   readonly packed: ArrayBuffer
   /**
-   * Two shared numbers that the worker sets. First its current task, counted from 1, which identifies the last one if the
-   * worker dies; second its kernel's memory in bytes, after the batch.
+   * Two shared numbers that the worker sets. The first is its current task, counted from 1, which identifies the task during
+   * which a worker failed. The second is its kernel's memory in bytes, after the batch.
    */
   readonly progress: Int32Array
 }

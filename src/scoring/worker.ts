@@ -11,7 +11,7 @@ import type { WorkerAnswer, WorkerBatch, WorkerFiles } from './worker-files.js'
 const files = workerData as WorkerFiles
 const kernel = createKernel(new Uint8Array(readFileSync(files.wasmFile)), new Uint8Array(readFileSync(files.modelFile)))
 
-/** Piscina's entry: one answer for each task of the batch, in order. Has no store client and no timer. */
+/** Entry point for Piscina: one answer for each task of the batch, in order. Has no store client and no timer. */
 export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAnswer[] {
   const answers = unpackTasks(packed).map((task, i): WorkerAnswer => {
     Atomics.store(progress, 0, i + 1)
@@ -25,7 +25,7 @@ export default function scoreBatch({ packed, progress }: WorkerBatch): WorkerAns
   return answers
 }
 
-/** Retries after a trap, which data of an earlier task may have caused: the next call uses a fresh kernel. */
+/** Retries after a trap: data of an earlier task may have caused it, and the next call uses a fresh kernel. */
 function scoreTwice(task: ScoringTask): ScoringResult {
   try {
     return scoreTask(kernel, task)

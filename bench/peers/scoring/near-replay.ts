@@ -6,7 +6,7 @@ const OVERLAP_MIN = 13
 const SCALE_LOW = 0.2
 const SCALE_HIGH = 5
 
-/** Press and release of each press by turns, ms since the first press. */
+/** Alternating press and release times, ms since the first press. */
 export function timesOf(presses: readonly KeyPress[]): Float64Array {
   const origin = presses[0]?.pressMs ?? 0
   const times = new Float64Array(2 * presses.length)
