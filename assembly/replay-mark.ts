@@ -1,11 +1,11 @@
 /**
  * The replay mark of the pattern in TIMES: keyed hashes from which no time can be read. `exact` covers all times after the
- * shift is removed. The bands are found by content and not by position, so that they survive keys that were dropped, pauses
- * that were changed and parts that were swapped: every 14 intervals (or holds) in a row are a window, a window's times are
- * taken in units of their geometric mean (which removes a local scale) and put in cells so coarse that a jitter of a few ms
- * leaves most windows unchanged, and the windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997).
- * Six bands are of intervals and two of holds, which edited pauses do not change. The key decides where the cell borders are
- * and which windows are stored, so nobody can aim an edit at them without the key.
+ * shift is removed. The bands are chosen by content and not by position, so that they survive dropped keys, changed pauses and
+ * swapped parts: every 14 consecutive intervals (or holds) are a window. A window's times are divided by their geometric mean,
+ * which removes a local scale, and mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The
+ * windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997). Six bands are of intervals and two of holds,
+ * which edited pauses do not change. The key determines the cell borders and the stored windows, so an attacker without the
+ * key cannot aim an edit at them.
  * MARK holds the host's keys and the result:
  *
  * | byte | holds                                                         |
@@ -13,11 +13,11 @@
  * | 0    | key of the bands, their borders and their selection, 16 bytes |
  * | 16   | key of `exact`, 16 bytes                                      |
  * | 32   | `exact`, 16 bytes                                             |
- * | 48   | the bands, 8 x i64; equal ones where there are fewer windows  |
+ * | 48   | the bands, 8 x i64; some are equal if there are fewer windows |
  *
- * Windows are selected by a multilinear hash modulo 2^64 (Dietzfelbinger, 1996: secret multipliers, highest bits). What is
- * stored is its SipHash-2-4 with 64 bits, and 128 bits for `exact` (Aumasson, Bernstein, 2012): a keyed pseudorandom function
- * for short inputs. Ten calls of HMAC-SHA-256 cost five times as much as the whole mark.
+ * Windows are selected by a multilinear hash modulo 2^64 (Dietzfelbinger, 1996: secret multipliers, highest bits). The stored
+ * band is the SipHash-2-4 of this hash with 64 bits, and `exact` has 128 bits (Aumasson, Bernstein, 2012): a keyed pseudorandom
+ * function for short inputs. Ten calls of HMAC-SHA-256 cost five times as much as the whole mark.
  */
 import { MARK, MARK_BORDERS, MARK_CELLS, MARK_LEAST, MARK_LOGS, MARK_MULTIPLIERS, TIMES } from './layout'
 
@@ -28,13 +28,13 @@ const HOLD_BANDS: i32 = 2
 /**
  * Widths of a cell as a logarithm, and the ms added to a time before its logarithm is taken, because a few ms are a large
  * part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100 patterns; patterns
- * of different people share one in 4 of a million pairs (`npm run bench -- accuracy --attacks`).
+ * of different people share a band in 4 of a million pairs (`npm run bench -- accuracy --attacks`).
  */
 const INTERVAL_CELL: f64 = 0.28
 const INTERVAL_ADDED_MS: f64 = 70
 const HOLD_CELL: f64 = 0.14
 const HOLD_ADDED_MS: f64 = 25
-/** Offset of the cell borders from every timer's grid: a float's rounding must not move a time over a border. */
+/** Offset of the cell borders from the grid of any timer: the rounding of a float must not move a time over a border. */
 const EXACT_BORDER: f64 = 0.2137
 
 let v0: u64 = 0
@@ -72,7 +72,10 @@ function storeLog(i: i32, ms: f64): void {
   store<f64>(MARK_LOGS + (<usize>i << 3), Math.log(ms))
 }
 
-/** Cell borders, multipliers and the start of each kind's hash from the key. The generator is SplitMix64 (Steele, Lea, Flood, 2014): the seed is the secret. */
+/**
+ * Derives cell borders, multipliers and the start of each kind's hash from the key. The generator is SplitMix64 (Steele, Lea,
+ * Flood, 2014); its seed is the secret.
+ */
 function drawSecrets(): void {
   store<u64>(MARK_CELLS, 0)
   digest(MARK, 1, false)
@@ -89,7 +92,7 @@ function drawSecrets(): void {
 
 /**
  * Stores the bands from `first` on: the windows of `count` logarithms that have the `wanted` least hashes. If there are fewer
- * windows, each is hashed several times with other borders: a jitter that crosses a border seldom crosses those of every turn.
+ * windows, each is hashed several times with other borders: a jitter that crosses a border rarely crosses one in every turn.
  */
 function storeBands(count: i32, cell: f64, first: i32, wanted: i32): void {
   const start = load<u64>(MARK_MULTIPLIERS + (<usize>(WINDOW + <i32>(first > 0)) << 3))
@@ -109,7 +112,7 @@ function storeBands(count: i32, cell: f64, first: i32, wanted: i32): void {
   }
 }
 
-/** The hash of 14 times from `from` on; fewer are taken again from the first on, with the borders of their position in the window. */
+/** The hash of 14 times from `from` on. If there are fewer, it continues at the first, with the borders of the position in the window. */
 function windowHash(from: i32, count: i32, cell: f64, offset: f64, start: u64): u64 {
   let sum: f64 = 0
   for (let i = 0; i < WINDOW; i++) sum += load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3))
@@ -123,7 +126,7 @@ function windowHash(from: i32, count: i32, cell: f64, offset: f64, start: u64): 
   return hash
 }
 
-/** Inserts a hash in MARK_LEAST, ascending, without its equals; returns how many are there. */
+/** Inserts a hash in MARK_LEAST, which is ascending and without duplicates. Returns the number of hashes in it. */
 function keepLeast(hash: u64, kept: i32, wanted: i32): i32 {
   let at = kept
   while (at > 0 && load<u64>(MARK_LEAST + (<usize>(at - 1) << 3)) > hash) at--
@@ -144,7 +147,7 @@ function digest(key: usize, words: i32, wide: bool): void {
   v3 = 0x7465646279746573 ^ k1
   if (wide) v1 ^= 0xee
   for (let i = 0; i < words; i++) absorb(load<u64>(MARK_CELLS + (<usize>i << 3)))
-  // No bytes are left over: the last word holds only the length.
+  // The input is whole words, so the last word holds only the length.
   absorb((<u64>words << 3) << 56)
 }
 

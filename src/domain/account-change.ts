@@ -20,7 +20,7 @@ export type PeopleMove =
   /** The only member becomes the account's one person; without members, one is created. */
   | { readonly kind: 'to-nominative' }
 
-/** The part of an account that its type machine reads; without archived members. */
+/** The part of an account that its type machine reads. `memberRefs` omits archived members. */
 export interface People {
   readonly userRef: string
   readonly type: AccountType
@@ -28,9 +28,9 @@ export interface People {
 }
 
 /**
- * The account-type machine (interface, States and transitions). Refuses with `account-type` a change of type that is not
- * explicit or that would lose a member, with `member-exists` a reference that is taken, with `member-mismatch` a second
- * person on an account that is and stays nominative.
+ * The account-type machine (interface, States and transitions). Refusals: `account-type` for a change of type that is not
+ * explicit or would lose a member; `member-exists` for a `member_ref` that is taken; `member-mismatch` for a second person on
+ * an account that is and stays nominative.
  */
 export function peopleMove(
   account: People,

@@ -47,11 +47,11 @@ export interface Member {
   /** Ms from the read for which the member's patterns are refused, after too many invalid ones; 0 if they are accepted. */
   readonly patternsClosedForMs: number
   readonly createdAt: number
-  /** When typing last succeeded; null before. A correct code does not count: it says nothing about the profile. */
+  /** When typing last succeeded; null before. A correct code does not count, because it does not use the profile. */
   readonly lastTypedAt: number | null
-  /** Increases with every change of the references that count, by any writer. */
+  /** Increases with every change of the current references, by any writer. */
   readonly profileVersion: number
-  /** Format of this generation's samples; no meaning while there are none. */
+  /** Format of this generation's samples; meaningless while there are none. */
   readonly sampleFormat: number
   /** The next generation, while it is collected; null otherwise. */
   readonly successor: Successor | null

@@ -9,8 +9,8 @@ export const ADAPTIVE_MAX = 3
 
 /**
  * Least confidence against the enrolled references alone at which a sign-in may become an adaptive reference. 0.05 % of
- * impostors reach it with 50 presses and 0.04 % with 25, on people that the model was not fitted on; half of sincere
- * patterns do (`npm run bench -- adaptation`). Goal: at most 0.1 %.
+ * impostors reach it with 50 presses and 0.04 % with 25, on people that the model was not fitted on; half of the sincere
+ * patterns reach it (`npm run bench -- adaptation`). Goal: at most 0.1 % of impostors.
  */
 export const UPDATE_CONFIDENCE = 0.95
 
@@ -42,7 +42,7 @@ export interface AdaptationInputs {
   readonly confidenceEnrolled: number
   /** Null if no context signal is known. */
   readonly confidenceContext: number | null
-  /** When this member's profile last adapted, epoch ms; null: never. */
+  /** When this member's profile last adapted, epoch ms; null if never. */
   readonly adaptedAt: number | null
   readonly now: number
 }

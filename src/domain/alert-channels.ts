@@ -19,7 +19,7 @@ const Host = z
   })
 const Port = z.int().min(1).max(65_535)
 
-/** One mailbox, ASCII dot-atoms only: no name, comment or quoting, so nothing can end a header. */
+/** One mailbox of ASCII dot-atoms, without name, comment or quoting, so its text cannot end a header. */
 const Mailbox = z
   .string()
   .max(254)
@@ -114,7 +114,7 @@ export type ChannelSettings =
 export function endpointOf(settings: ChannelSettings): { readonly host: string; readonly port: number } {
   if (settings.channel !== 'sms') return settings
   const { hostname, port } = new URL(settings.url)
-  // Sound: the schema has read it.
+  // Sound: the schema has parsed the URL and its host.
   return { host: canonicalHost(hostname) as string, port: port === '' ? 443 : Number(port) }
 }
 
@@ -122,5 +122,5 @@ const SCHEMAS = { email: EmailSettings, sms: SmsSettings, syslog: SyslogSettings
 
 /** Reads stored settings; throws if the current schema does not accept them. */
 export const readSettings = (channel: Channel, stored: unknown): ChannelSettings =>
-  // Sound: each channel's own schema has read it.
+  // Sound: each channel's own schema has parsed the settings.
   ({ channel, ...SCHEMAS[channel].parse(stored) }) as ChannelSettings

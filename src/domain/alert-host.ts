@@ -3,7 +3,7 @@ import { type AddressRange, addressRange, addressSet, canonicalAddress } from '.
 /** Hosts that this deployment may send alerts to: names, names below a domain, and address ranges. */
 export interface HostList {
   readonly names: ReadonlySet<string>
-  /** `.example.com`: everything below it. */
+  /** `.example.com` stands for all names below it. */
   readonly domains: readonly string[]
   readonly ranges: readonly AddressRange[]
 }
@@ -14,7 +14,7 @@ const NAME_MAX = 253
 
 /**
  * The canonical form of a host: a name in lower case without a final dot, IPv4 in decimal (octal, hexadecimal and one
- * number are accepted), IPv6 written out, IPv4-mapped IPv6 as IPv4. Null if the text is no host.
+ * number are accepted), IPv6 written out, IPv4-mapped IPv6 as IPv4. Null if the text is not a host.
  */
 export function canonicalHost(text: string): string | null {
   if (text.includes(':')) return canonicalAddress(text.replace(/^\[(.*)\]$/, '$1').toLowerCase())
@@ -58,8 +58,8 @@ export function mayAlert(host: string, { names, domains, ranges }: HostList): bo
 export const isAddress = (host: string): boolean => canonicalAddress(host) !== null
 
 /**
- * Blocked even if listed: link-local, metadata services, multicast, "this network", and IPv6 that embeds an IPv4 address
- * (translation, NAT64, Teredo, 6to4).
+ * Blocked even if listed: link-local, site-local and reserved addresses, metadata services, multicast, "this network", and
+ * IPv6 that embeds an IPv4 address (translation, NAT64, Teredo, 6to4).
  */
 const NEVER = [
   '0.0.0.0/8',
@@ -83,5 +83,5 @@ const never = addressSet(NEVER.map(addressRange).filter((range) => range !== nul
 /** IPv4-compatible IPv6: the IPv4 address is in the last 32 bits. ::1 is the exception. */
 const hidesV4 = (address: string) => address.startsWith('0:0:0:0:0:0:') && address !== '0:0:0:0:0:0:0:1'
 
-/** Whether alerts are never sent to an address. `address` is canonical; true for text that is no address. */
+/** Whether alerts are never sent to an address. `address` is canonical; true for text that is not an address. */
 export const neverReached = (address: string): boolean => !isAddress(address) || hidesV4(address) || never(address)

@@ -32,11 +32,11 @@ export function rulesAfter(before: RulesChange, change: RulesChange = {}): Alert
   return Object.fromEntries(EVENT_KINDS.map((kind) => [kind, of(kind)])) as AlertRules
 }
 
-/** Further facts of an event, by kind. Names no person. */
+/** Further facts of an event, by kind. They identify no person. */
 export interface EventDetails {
-  /** Lock: its end, epoch ms; null: until a reset or a new code. */
+  /** Lock: its end, epoch ms; null if only a reset or a new code ends it. */
   readonly until?: number | null
-  /** Spraying: members whose codes failed within ten minutes, and members in all. */
+  /** Codes tried on many members: number of members whose codes failed within ten minutes, and number of all members. */
   readonly nFailed?: number
   readonly nMembers?: number
   /** Overage: the thing counted, the count, and the licensed count. */
@@ -58,7 +58,7 @@ export interface AlertEvent {
   readonly details: EventDetails
 }
 
-/** A heading for each kind: it never contains text of the event. */
+/** A heading for each kind; it never contains text of the event. */
 export const HEADINGS: Readonly<Record<EventKind, string>> = {
   blocked: 'a sign-in attempt was blocked',
   bot: 'a machine typed',
@@ -82,11 +82,12 @@ const SENTENCES: Readonly<Record<EventKind, (who: string, details: EventDetails)
   bot: (who) => `A typing pattern in the name of ${who} was made by a machine.`,
   replay: (who) => `A typing pattern in the name of ${who} was seen before.`,
   locked: (who, { until }) => `Typing of ${who} is locked ${untilWhen(until)} after failed attempts.`,
-  'impossible-travel': (who) => `A sign-in attempt of ${who} came from further away than anybody travels.`,
+  'impossible-travel': (who) =>
+    `A sign-in attempt of ${who} came from a place that is too far from the last one to travel in the time.`,
   'security-code-locked': (who, { until, nFailed, nMembers }) =>
     nFailed === undefined
       ? `The security code of ${who} is locked ${untilWhen(until)} after failed attempts.`
-      : `Security codes of ${nFailed} of ${nMembers ?? '?'} members failed within ten minutes: somebody may be trying codes on many people.`,
+      : `Security codes of ${nFailed} of ${nMembers ?? '?'} members failed within ten minutes: an attacker may be trying codes on many people.`,
   'profile-reset': (who) => `The biometric profile of ${who} was reset.`,
   'quota-overage': (_, { of, n, licensed }) =>
     `${n ?? '?'} ${of ?? 'accounts'} are in use, ${licensed ?? '?'} are licensed.`,
@@ -96,7 +97,7 @@ const SENTENCES: Readonly<Record<EventKind, (who: string, details: EventDetails)
 
 const moment = (at: number | undefined): string => (at === undefined ? 'an unknown time' : new Date(at).toISOString())
 const untilWhen = (until: number | null | undefined): string =>
-  typeof until === 'number' ? `until ${moment(until)}` : 'until somebody unlocks it'
+  typeof until === 'number' ? `until ${moment(until)}` : 'until it is unlocked'
 
 const LINE_MAX = 500
 

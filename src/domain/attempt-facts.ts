@@ -2,14 +2,14 @@ import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { RecommendedAction } from './verdict.js'
 
-/** Holds and press-press intervals that repeat those of a known pattern, of those compared. */
+/** Number of holds and press-press intervals that repeat those of a known pattern, and number of those compared. */
 interface CopyOf {
   readonly patternId: string
   readonly repeated: number
   readonly compared: number
 }
 
-/** The facts stored with a typing attempt's decision: its context, and how it was judged. */
+/** The facts stored with a typing attempt's decision: its context and its judgement. */
 export interface AttemptFacts {
   readonly ip: string | null
   readonly network: Network | null
@@ -28,7 +28,7 @@ export interface AttemptFacts {
   readonly contextKnown: boolean
   /** The shadow policy's recommendation; null if no shadow policy was set. */
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
-  /** The known pattern of the member that this one repeats with edits, and how much of it; null if none. */
+  /** The known pattern of the member that this pattern repeats with edits, and its repeated share; null if none. */
   readonly copyOf: CopyOf | null
   readonly replayRejected: boolean
   readonly impossibleTravel: boolean
@@ -36,7 +36,7 @@ export interface AttemptFacts {
   readonly bot: boolean
   readonly replay: boolean
   readonly mode: 'visible' | 'sensitive'
-  /** Ids of the enrolled and the adaptive reference patterns it was scored against, in that order. */
+  /** Ids of the enrolled and of the adaptive reference patterns that the pattern was scored against, in order of scoring. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]
 }

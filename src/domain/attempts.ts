@@ -15,7 +15,7 @@ export interface KindCounters {
   readonly recentFailures: readonly number[]
 }
 
-/** Counters of a member: they survive sessions, restarts and a flushed Redis. */
+/** Counters of a member. They survive sessions, restarts and a flushed Redis. */
 export interface AttemptCounters {
   readonly biometric: KindCounters
   readonly security_code: KindCounters
@@ -100,7 +100,7 @@ export function closedForMs(counters: AttemptCounters, kind: AttemptKind, now: n
   return Math.max(0, closedUntil - now)
 }
 
-/** All inputs of the decision which mode is open. */
+/** All inputs of the decision about the open mode. */
 export interface ModeInputs {
   readonly policy: Policy
   readonly session: SessionUse
@@ -121,7 +121,7 @@ export const REFUSED_BECAUSE = [
   'fallback-off',
   'typing-first',
 ] as const
-/** Why an attempt was not open. `code-used`: a temporary code was used, or has expired. */
+/** Why an attempt was not open. `code-used` means that a temporary code was used or has expired. */
 export type RefusedBecause = (typeof REFUSED_BECAUSE)[number]
 
 export interface AttemptWindow {
@@ -148,7 +148,7 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
   const codeInTurn = remainingCodeAttempts > 0 && (codeFirst || session.typingFailed)
   const codeOpen = codeInTurn && codeWaitMs === 0
   const mode = biometricOpen ? 'biometric' : codeOpen ? 'security_code' : 'locked'
-  // A new session has all its attempts, but where typing comes first it cannot start with the code.
+  // A new session has all its attempts, but if typing is required first it cannot start with the code.
   const waitMs = mode === 'locked' ? Math.min(typingWaitMs, codeFirst || codeInTurn ? codeWaitMs : typingWaitMs) : 0
   return {
     mode,
@@ -160,7 +160,7 @@ export function attemptWindow(inputs: ModeInputs): AttemptWindow {
 }
 
 /**
- * Why an attempt of `kind` is not open; null if it is open. `enroll`: there is no complete profile to compare typing with.
+ * Why an attempt of `kind` is not open; null if it is open. `enroll` if there is no complete profile to compare typing with.
  * A reason that persists in a new session has priority over one that ends with the session.
  */
 export function whyClosed(

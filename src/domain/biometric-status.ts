@@ -51,7 +51,7 @@ export function outdated(
 /** Typing verify is open in `ok` and `full` only. */
 export const canVerify = (status: BiometricStatus): boolean => status === 'ok' || status === 'full'
 
-/** The public view of a profile; of the next generation while it is enrolled to replace an expired one. */
+/** The public view of a profile. It shows the next generation while that is enrolled to replace an expired one. */
 export interface ProfileView {
   readonly biometricStatus: BiometricStatus
   readonly nPatternsRef: number

@@ -5,7 +5,7 @@ import { livePending } from './pending-action.js'
 /** A complete profile accepts further references only within this time after a typing success in the same session. */
 const RECENT_AUTHENTICATION_MS = 5 * 60_000
 
-/** All inputs of the decision where an enrolled pattern is stored. */
+/** All inputs of the decision about the place of an enrolled pattern. */
 export interface EnrollmentInputs {
   readonly member: Member
   readonly session: {
@@ -19,15 +19,15 @@ export interface EnrollmentInputs {
 }
 
 export type EnrollmentPlace =
-  /** The profile is emptied first: a queued RESET that this session has reported. */
+  /** The profile is emptied first, by a queued RESET that this session has reported. */
   | { readonly kind: 'reset'; readonly pendingId: string }
   /** Added to the current references if they are fewer than `limit`. */
   | { readonly kind: 'current'; readonly limit: number }
   /** Added to the next generation, which replaces this one when complete; `asReset`: the replacement counts as a reset. */
   | { readonly kind: 'successor'; readonly owner: string; readonly asReset: boolean }
-  /** Replaces the oldest reference: a queued UPDATE, after an authenticated typing verify in this session. */
+  /** Replaces the oldest reference, for a queued UPDATE, after typing succeeded in this session. */
   | { readonly kind: 'replace'; readonly pendingId: string }
-  /** Not stored: the profile is full, which is no error. */
+  /** Not stored, because the profile is full; this is not an error. */
   | { readonly kind: 'none' }
   /** Refused: the profile is complete and no recent authentication exists. */
   | { readonly kind: 'closed' }

@@ -38,7 +38,7 @@ export type Cell = string | number | boolean | Date | null
  */
 const FORMULA = /^[=+\-@\t\r\n\0\uff0b\uff0d\uff1d\uff20]/
 
-/** A cell as text that no spreadsheet runs as a formula: such text is prefixed with '. Dates are ISO 8601. */
+/** A cell as text that spreadsheets do not run: a formula gets the prefix '. Dates are ISO 8601. */
 export function safeCell(value: Cell): string {
   if (value === null) return ''
   const text = value instanceof Date ? value.toISOString() : String(value)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KEY_UNKNOWN, keyOf } from './key-table.js'
 
-/** Our choice: a string longer than a recorder writes is refused, not truncated. */
+/** Our choice: a string that is longer than those of a recorder is refused, not truncated. */
 const TEXT_MAX = 1024
 
 export const recordedText = z.string().max(TEXT_MAX)
@@ -75,7 +75,7 @@ export function keyPressesOfEvents(events: readonly KeyEvent[], masked: boolean)
       if (event.r === true && waiting.length > 0) continue
       const one = isOneKey(event)
       if (one && event.r === undefined && waiting.length > 0) continue
-      // A second keydown that is no repeat: the first one's keyup was lost, so that press is dropped.
+      // A second keydown that is not a repeat: the keyup of the first was lost, so the first press is dropped.
       open.set(name, one ? [presses.length] : [...waiting, presses.length])
       presses.push({ key: masked ? KEY_UNKNOWN : keyOf(event), pressMs: at, releaseMs: null })
     } else if (event.type === 'keyup') {

@@ -2,9 +2,9 @@
 export const KEY_UNKNOWN = 0
 
 /**
- * The canonical key table, in index order from 1. Each row: `KeyboardEvent.code`s, legacy `keyCode`s, names in research
+ * The canonical key table, in index order from 1. Each row has `KeyboardEvent.code`s, legacy `keyCode`s and names in research
  * data. Left and right modifiers are one key, because the legacy code does not distinguish them. Firefox's legacy codes
- * for `;`, `=`, `-` and `Meta` are included. The model file and stored samples contain indices: only append rows.
+ * for `;`, `=`, `-` and `Meta` are included. The model file and stored samples contain indices, so rows are only appended.
  */
 const TABLE: readonly (readonly [codes: string, keyCodes: readonly number[], names: string])[] = [
   ...Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ', (letter, i) => [`Key${letter}`, [65 + i], letter.toLowerCase()] as const),

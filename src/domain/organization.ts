@@ -14,9 +14,9 @@ export interface Organization {
   readonly languageMode: LanguageMode
   /** Increases with every change of its typing words; 0 before the first. */
   readonly wordsVersion: number
-  /** Origins that browsers may be redirected to at the end of a profile link; empty: any. */
+  /** Origins that browsers may be redirected to at the end of a profile link; empty permits any. */
   readonly redirectOrigins: readonly string[]
-  /** Limit of each of its keys; null: the deployment's limit. */
+  /** Limit of each of the organization's keys; null means the deployment's limit. */
   readonly keyRate: KeyRate | null
   readonly createdAt: number
 }
@@ -28,13 +28,13 @@ export type Scope = (typeof SCOPES)[number]
 export const KEY_SCOPES = [...SCOPES, 'dashboard:read', 'dashboard:operate'] as const
 export type KeyScope = (typeof KEY_SCOPES)[number]
 
-/** Whether a key's scopes allow a route of an API; `reads`: the route changes nothing. */
-export const opens = (held: readonly KeyScope[], api: Scope, reads: boolean): boolean =>
+/** Whether a key's scopes allow a route of an API; `reads` if the route changes nothing. */
+export const scopesAllow = (held: readonly KeyScope[], api: Scope, reads: boolean): boolean =>
   held.includes(api) || (api === 'dashboard' && held.includes(reads ? 'dashboard:read' : 'dashboard:operate'))
 
-/** An organization's licensed counts; 0: unlimited. */
+/** An organization's licensed counts; 0 means unlimited. */
 export interface Quotas {
-  /** Over the quota, `soft` creates and flags the overage, `strict` refuses. */
+  /** Above the quota, `soft` creates and flags the overage, `strict` refuses. */
   readonly mode: 'soft' | 'strict'
   readonly accounts: number
   readonly sharedAccounts: number

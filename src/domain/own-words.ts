@@ -13,9 +13,9 @@ export interface TypingWord {
   readonly enabled: boolean
 }
 
-/** Most own words per language, disabled ones included: twice the shipped ones. Not measured. */
+/** Most own words per language, including disabled ones: nearly twice the shipped ones. Not measured. */
 export const OWN_WORDS_MAX = 1000
-/** Fewest usable words of a language: even with two letters each they give 89 key presses. */
+/** Fewest usable words of a language: even with two letters each they give 89 key presses (60 letters, 29 spaces). */
 export const USABLE_WORDS_MIN = 30
 const LENGTH_MIN = 2
 const LENGTH_MAX = 24
@@ -35,7 +35,7 @@ export function normalizeWord(text: string): string | null {
   return word.length >= LENGTH_MIN && word.length <= LENGTH_MAX && WORD.test(word) ? word : null
 }
 
-/** An own word on the wire: accepts any spelling, gives the normalized one. */
+/** An own word on the wire: accepts any spelling and returns the normalized one. */
 export const Word = z
   .string()
   .max(64)
@@ -66,8 +66,8 @@ export function usableWords(language: Language, stored: readonly TypingWord[]): 
 }
 
 /**
- * The words that suggestions draw from; `stored` holds an organization's changes in all languages. A change cannot take a
- * language below `USABLE_WORDS_MIN`. If a later version ships a shorter list that does, its shipped words are used again.
+ * The words that suggestions are drawn from; `stored` holds an organization's changes in all languages. A change cannot take a
+ * language below `USABLE_WORDS_MIN`. If a shorter list of a later version does, all shipped words of the language are used.
  */
 export function wordPools(stored: readonly TypingWord[]): WordPools {
   const pools = { ...CORE_POOLS }

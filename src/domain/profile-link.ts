@@ -16,7 +16,7 @@ export interface LinkTask {
   readonly aim: 'target' | 'full'
 }
 
-/** All inputs of a link's progress, and of the decision where its next pattern is stored. */
+/** All inputs of a link's progress, and of the decision about the place of its next pattern. */
 export interface LinkInputs {
   readonly link: LinkTask
   readonly member: Member
@@ -27,8 +27,8 @@ export interface LinkInputs {
 export type LinkPlace = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'none' }>
 
 /**
- * The aim of a new link of this kind; null if nothing is to do: the profile to create is complete, or the one to complete
- * is full. Our choice: completing a profile that is `ok` fills it.
+ * The aim of a new link of this kind; null if there is nothing to do: the profile to create is complete, or the profile to
+ * complete is full. Our choice: a `complete-profile` link fills a profile that is `ok`.
  */
 export function linkAim(kind: LinkKind, inputs: Omit<LinkInputs, 'link'>): LinkTask['aim'] | null {
   const status = biometricStatus(inputs.member, inputs.targets, inputs.now)
@@ -36,7 +36,7 @@ export function linkAim(kind: LinkKind, inputs: Omit<LinkInputs, 'link'>): LinkT
   return kind === 'complete-profile' && status === 'ok' ? 'full' : null
 }
 
-/** Owner of a reset link's patterns: they are never mixed with those of another link. */
+/** Owner of a reset link's patterns, which are never mixed with those of another link. */
 export const linkOwner = (linkId: string): string => `link:${linkId}`
 
 /** Where the next pattern is stored. The old profile of a reset stays in use until the new one is complete. */

@@ -1,6 +1,6 @@
 /**
  * The closed set of refusals. `src/http` maps each kind to a status and a wire reason; a kind without a mapping does not
- * compile. The domain knows no status codes.
+ * compile. The domain contains no status codes.
  */
 export type RefusalKind =
   | 'request-malformed'
@@ -40,7 +40,7 @@ export type RefusalKind =
   | 'degraded'
   | 'internal'
 
-/** A refusal is thrown. `message` is sent to the caller: it never contains a value of a pattern, a code or a key. */
+/** Thrown to refuse a call. `message` is sent to the caller: it never contains a value of a pattern, a code or a key. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(

@@ -6,7 +6,7 @@
 export interface ReplayMark {
   readonly exact: Uint8Array
   readonly bands: readonly bigint[]
-  /** `exact` of known patterns that were compared with this one and found different: a match with these is no replay. */
+  /** `exact` of known patterns that were compared with this one and differ from it: a match with their marks is not a replay. */
   readonly cleared?: readonly Uint8Array[]
 }
 

@@ -1,4 +1,4 @@
 /** Version of the binary format of written samples (`src/scoring/sample.ts`). */
 export const SAMPLE_FORMAT = 1
-/** Versions that the scorer reads: a profile in another version is `expired`. */
+/** Versions that the scorer reads. A profile in another version is `expired`. */
 export const READABLE_SAMPLE_FORMATS: readonly number[] = [SAMPLE_FORMAT]

@@ -4,11 +4,11 @@ import { COMMON_CODES } from './security-codes-common.js'
 /** State of a member's code, without its hash; times are epoch milliseconds. */
 export interface CodeState {
   readonly set: boolean
-  /** Issued by the service: it signs in once, then the member has to choose a code. */
+  /** The service issued the code: it is valid for one sign-in, then the member must choose a code. */
   readonly temporary: boolean
   /** When a temporary code expires; null for a chosen one. */
   readonly expiresAt: number | null
-  /** A temporary code that has signed in. */
+  /** The temporary code was used for a sign-in. */
   readonly used: boolean
   /** Increases with every change of the code: a comparison with an older version does not count. */
   readonly version: number
@@ -21,7 +21,7 @@ export const TEMPORARY_CODE_MS = 24 * 3_600_000
 export const ISSUED_PER_HOUR = 5
 const HOUR_MS = 3_600_000
 
-/** Whether the code can still sign in: set, not used, not expired. */
+/** Whether the code is valid for a sign-in: set, not used, not expired. */
 export const codeUsable = (code: CodeState, now: number): boolean =>
   code.set && !code.used && (code.expiresAt === null || now < code.expiresAt)
 
@@ -38,7 +38,7 @@ export function afterIssue(issued: readonly number[], now: number): { issued: nu
 /** The rules of a code that depend on the organization and the person. */
 export interface CodeRules {
   readonly policy: Policy['security_code_fallback']
-  /** References of the account and the member: their digits are not secret. */
+  /** `userRef` and `member_ref`: their digits are not secret. */
   readonly refs: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export function weakness(code: string, { policy, refs }: CodeRules): string | nu
 /** Message for a code that equals the current or the previous one. */
 export const PREVIOUS_CODE = 'must differ from the current and the previous code'
 
-/** Most picks tried. About four of five six-digit codes are not weak, so reaching this limit is no coincidence. */
+/** Most picks tried. 86 % of six-digit codes are not weak, so the limit is reached only if the policy leaves no code. */
 const PICKS_MAX = 10_000
 
 /**
@@ -145,7 +145,7 @@ function inLines(digits: string): boolean {
   return LINES.some((line) => digits.startsWith(line) && inLines(digits.slice(line.length)))
 }
 
-/** This many consecutive digits of a reference count as a known number. */
+/** This many consecutive digits of a `userRef` or `member_ref` count as known. */
 const RUN = 4
 
 function sharesDigits(code: string, ref: string): boolean {

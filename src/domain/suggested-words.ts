@@ -3,7 +3,7 @@ import { TELLING_PAIRS } from './words/telling-pairs.js'
 /** Fewest key presses that suggested words give, typed with one space between words. */
 export const SUGGESTED_KEY_PRESSES = 40
 /**
- * Number of words from which an owner's suggestions are drawn. With fewer words each is typed more often: five earlier
+ * Number of words from which an owner's suggestions are drawn. With fewer words each word is typed more often: five earlier
  * suggestions contain 68 % of an English suggestion's key pairs if all words are used, about 83 % with 48 words, 91 % with
  * 32, about 95 % with 20 (docs/accuracy.md). Six of 32 words, in any order, give 650 million texts.
  */
@@ -12,18 +12,18 @@ export const HOME_WORDS = 32
 const KEYS = 28
 const SPACE = 26
 const OTHER = 27
-/** Worth of a pair with any other key, where the mean is 19: not measured, and the key may be a dead key. */
+/** Worth of a pair with any other key, against a mean of 19. Not measured; the key may be a dead key. */
 const OTHER_WORTH = 10
 /**
- * Largest relative deviation of an owner's worth of a pair from the general worth. At 0 everybody gets the same few words;
- * a larger value selects less informative words.
+ * Largest relative deviation of an owner's worth of a pair from the general worth. At 0 all owners get the same few words; a
+ * larger value selects less informative words.
  */
 const OWN_SHARE = 0.5
 
-/** Information of one typing of each pair about its typist, in fourteenths of a nat; by first and second key. */
-const TELLS = tells()
+/** General worth: information that one typing of each pair gives about its typist, in fourteenths of a nat; by first and second key. */
+const GENERAL_WORTH = generalWorth()
 
-function tells(): Float64Array {
+function generalWorth(): Float64Array {
   const rows = TELLING_PAIRS.trim().split(/\s+/)
   return Float64Array.from({ length: KEYS * KEYS }, (_, pair) => {
     const digit = rows[Math.floor(pair / KEYS)]?.[pair % KEYS]
@@ -37,10 +37,10 @@ export type PairWorth = ArrayLike<number>
 /** The general worth of each pair, varied for this owner by at most `ownShare`; the same for each call. */
 export function pairWorth(owner: string, ownShare = OWN_SHARE): Float64Array {
   let state = 0x811c9dc5
-  // FNV-1a (Fowler, Noll, Vo): spreads owners; it is no cryptographic hash.
+  // FNV-1a (Fowler, Noll, Vo) distributes the owners; it is not a cryptographic hash.
   for (let i = 0; i < owner.length; i++) state = Math.imul(state ^ owner.charCodeAt(i), 0x01000193)
   const next = sequence(state)
-  return TELLS.map((tell) => tell * (1 + ownShare * (next() / 2 ** 31 - 1)))
+  return GENERAL_WORTH.map((worth) => worth * (1 + ownShare * (next() / 2 ** 31 - 1)))
 }
 
 /** The key pairs of a word typed between two spaces, each as first × 28 + second. */
@@ -93,9 +93,9 @@ function pairsOfAll(words: readonly string[]): PairsOfAll {
 
 /**
  * Distinct words that characterise their owner; another seed draws other words. They are drawn from the owner's home
- * words, which depend only on `owner` and `words`. So the key pairs of a sign-in are those of the enrollment, and nothing
- * is stored. Enabling or disabling a word changes no other home word except the last. `words` must be distinct; if all of
- * them give too few key presses, all are returned.
+ * words, which depend only on `owner` and `words`. So a sign-in has mostly the key pairs of the enrollment, and nothing is
+ * stored. Enabling or disabling a word changes no other home word except the last. `words` must be distinct; if all of them
+ * give too few key presses, all are returned.
  */
 export function suggestWordsFor(owner: string, seed: number, words: readonly string[]): string[] {
   return drawWords(worthiestWords(words, pairWorth(owner), HOME_WORDS), seed)

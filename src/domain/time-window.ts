@@ -3,7 +3,7 @@ const MINUTE_MS = 60_000
 
 /** A calendar, ordinal or week date, in extended or basic format. */
 const DATE = /^(\d{4})(-?)(?:(\d{2})\2(\d{2})|(\d{3})|W(\d{2})\2([1-7]))$/
-/** Precision of an hour, minute or second, with a fraction of the last part; then the offset, if any. */
+/** A time to the hour, minute or second, with a fraction of the last part; then the offset, if any. */
 const TIME =
   /^([01]\d|2[0-4])(?:(:?)([0-5]\d)(?:\2([0-5]\d))?)?(?:[.,](\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
 
@@ -60,7 +60,7 @@ export interface TimeWindow {
 }
 
 export const DAY_MS = 24 * 3600 * 1000
-/** The retention of attempts. */
+/** Longest window: the retention of attempts. */
 export const WINDOW_MAX_MS = 400 * DAY_MS
 /** Length of a window without a given beginning. */
 export const WINDOW_DEFAULT_MS = 30 * DAY_MS

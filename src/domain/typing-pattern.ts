@@ -119,7 +119,7 @@ export type PatternMetadata = Pick<TypingPattern, 'tags' | 'd'> & {
   readonly agent: Pick<TypingPattern['agent'], 'type'>
 }
 
-/** A valid pattern, with its key presses in press order, the first at 0 ms; or the reason of its refusal. */
+/** A valid pattern with its key presses in press order, the first at 0 ms; or the reason for its refusal. */
 type ReadPattern =
   | {
       readonly ok: true
@@ -128,7 +128,7 @@ type ReadPattern =
       /** One sentence per misspelt field. */
       readonly warnings: readonly string[]
     }
-  /** Names the field by its path, or the bound; never contains a value. */
+  /** The message names the field by its path, or the bound; it never contains a value. */
   | { readonly ok: false; readonly message: string }
 
 const refused = (message: string): ReadPattern => ({ ok: false, message })
@@ -169,13 +169,13 @@ function parseJson(body: Uint8Array): Parsed {
   }
 }
 
-const POISONOUS = new Set(['__proto__', 'constructor', 'prototype'])
+const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
 function nestingProblem(value: unknown, depth: number): string | null {
   if (typeof value !== 'object' || value === null) return null
   if (depth > NESTING_MAX) return `the body is nested deeper than ${NESTING_MAX} levels`
   for (const key of Object.keys(value)) {
-    if (POISONOUS.has(key)) return `the key ${key} is not allowed`
+    if (PROTOTYPE_KEYS.has(key)) return `the key ${key} is not allowed`
     const problem = nestingProblem((value as Record<string, unknown>)[key], depth + 1)
     if (problem !== null) return problem
   }
@@ -199,12 +199,12 @@ function keyPressesOf(pattern: TypingPattern): readonly KeyPress[] | string {
 
 /** The key code that browsers report if an input method or a phone's keyboard handled the key. */
 const COMPOSED_KEY_CODE = 229
-/** Above this share of the presses the text counts as composed: dead keys of European layouts stay far below. Not measured. */
+/** Above this share of the presses the text counts as composed. Dead keys of European layouts are far below it. Not measured. */
 const COMPOSED_SHARE_MAX = 0.5
 const KEY_V = keyOfCode('KeyV')
 const INSERT = keyOfCode('Insert')
 
-/** Why the text was not typed key by key; null if it was. The recorder sends no such pattern. */
+/** Why the text was not typed key by key; null if it was. The recorder does not send such patterns. */
 function untypedProblem({ kevt = [], k = [] }: TypingPattern): string | null {
   const downs = kevt.filter(({ type }) => type === 'keydown')
   const pasted = downs.some((event) => {

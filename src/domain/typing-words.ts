@@ -22,7 +22,7 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   nl: 'Nederlands',
 }
 
-/** The words of each language that suggestions draw from. */
+/** The words of each language that suggestions are drawn from. */
 export type WordPools = Readonly<Record<Language, readonly string[]>>
 
 /** The shipped words. */

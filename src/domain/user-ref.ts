@@ -4,10 +4,10 @@ const ALLOWED_INPUT = /^[A-Za-z0-9._@+ -]*$/
 const NORMALIZED = /^[a-z0-9][a-z0-9._@+-]{0,127}$/
 
 /**
- * The one normalisation of `userRef` and `member_ref`: ASCII allow-list, trim, lower-case, each space a `-`. The allow-list
- * comes first, so that only U+0020 is a space. It refuses tab, line feed, U+00A0, the byte order mark, and letters outside
- * ASCII that lower-case into it (the Kelvin sign). The input is percent-decoded. Null if the result does not match
- * `[a-z0-9][a-z0-9._@+-]{0,127}`.
+ * The only normalisation of `userRef` and `member_ref`: ASCII allow-list, trim, lower-case, each space becomes `-`. The
+ * allow-list is first, so that only U+0020 counts as a space. It refuses tab, line feed, U+00A0, the byte order mark, and
+ * letters outside ASCII whose lower case is ASCII (the Kelvin sign). The input is percent-decoded. Null if the result does not
+ * match `[a-z0-9][a-z0-9._@+-]{0,127}`.
  */
 export function normalizeUserRef(text: string): string | null {
   if (!ALLOWED_INPUT.test(text)) return null
@@ -15,7 +15,7 @@ export function normalizeUserRef(text: string): string | null {
   return NORMALIZED.test(normalized) ? normalized : null
 }
 
-/** A user or member reference on the wire: accepts any spelling, gives the normalized one. */
+/** A user or member reference on the wire: accepts any spelling and returns the normalized one. */
 export const UserRef = z.string().transform((text, context) => {
   const normalized = normalizeUserRef(text)
   if (normalized !== null) return normalized

@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /**
- * Decides from scores and policy. A bot, a replay or an impossible travel is `block` at any score. Context can raise or
- * lower the confidence, but a biometric confidence below half the threshold is always `block`.
+ * Decides from scores and policy. A bot, a replay or an impossible travel gives `block` at any score. Context can raise or
+ * lower the confidence, but a biometric confidence below half the threshold always gives `block`.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
   const { confidenceBiometrics, confidenceContext } = evidence

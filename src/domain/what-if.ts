@@ -18,7 +18,7 @@ type Evidence = Pick<
 
 /**
  * The recommendation of another policy for a recorded attempt: the same evidence, other weights and bounds. The attempt's
- * own policy reproduces its recommendation. Adaptive references that were not scored then are not scored now.
+ * own policy reproduces its recommendation. Adaptive references that the attempt did not score are not scored now.
  */
 export function whatIf(facts: Evidence, policy: Policy, enabled: readonly ContextIndicator[]): RecommendedAction {
   const { confidenceEnrolled, confidenceAdapted, bot, replayRejected, impossibleTravel } = facts

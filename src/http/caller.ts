@@ -1,4 +1,4 @@
-import { opens } from '../domain/organization.js'
+import { scopesAllow } from '../domain/organization.js'
 import { Refusal } from '../domain/refusal.js'
 import type { RequestContext } from './request-context.js'
 import type { Route } from './route.js'
@@ -25,7 +25,7 @@ export async function authenticateCaller<S>(
   context.organizationId = holder.organizationId
   context.apiKeyId = holder.keyId
   const reads = route === null || route.method === 'get' || route.onlyReads === true
-  if (opens(holder.scopes, api.scope, reads)) return
-  const part = opens(holder.scopes, api.scope, !reads) ? `${reads ? 'reads' : 'writes'} of the ` : 'the '
+  if (scopesAllow(holder.scopes, api.scope, reads)) return
+  const part = scopesAllow(holder.scopes, api.scope, !reads) ? `${reads ? 'reads' : 'writes'} of the ` : 'the '
   if (route !== null || part === 'the ') throw new Refusal('key-scope', `this key is not for ${part}${api.scope} API`)
 }

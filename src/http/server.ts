@@ -72,7 +72,7 @@ async function listen<S>(app: UwsApp, { uws, host, port, exclusivePort = true }:
   })
   if (socket === false)
     throw new ExpectedFault(
-      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is no address of this machine`,
+      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is not an address of this machine`,
     )
   return socket
 }

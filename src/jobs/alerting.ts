@@ -28,7 +28,7 @@ const HOUR_MS = 3600_000
 const DAY_MS = 24 * HOUR_MS
 /** Retention of notifications. */
 const KEPT_MS = 90 * DAY_MS
-/** A whole process must stop within 5 s: a slower delivery is aborted and retried later. */
+/** A process must stop within 5 s in total: a slower delivery is aborted and retried later. */
 const STOPPING_MS = 1000
 
 /** Writes the outages that this process has noted to the store. */
@@ -39,25 +39,25 @@ export const noteOutages = (outages: Outages, log: Log): Job =>
       return false
     },
     everyMs: NOTE_EVERY_MS,
-    onError: (err) => log.warn({ err }, 'an outage was not noted yet'),
+    onError: (err) => log.warn({ err }, 'an outage could not be stored: the next round retries'),
   })
 
 /**
  * Derives notifications from recorded events and delivers them. Any number of processes may run it: the database gives each
- * piece of work to one. Deliveries do not use the job queue: after a failure a whole channel waits, with all that is queued
- * for it, and the queue's back-off, doubled job by job, would retry minutes after the channel is back.
+ * piece of work to one of them. Deliveries do not use the job queue, because after a failure a whole channel waits with all its
+ * messages. The queue backs off each job separately and would retry minutes after the channel has recovered.
  */
 export function startAlerting({ notifications, log, now, ...needs }: Needs): Job[] {
   const deliveries = createDeliveries({
     ...needs,
     now,
     after: (ms) => delay(ms, false as const, { ref: false }),
-    onError: (err) => log.warn({ err }, 'a delivery broke off: it is tried again in a minute'),
+    onError: (err) => log.warn({ err }, 'a delivery failed: it is retried in a minute'),
   })
   const sending = every({
     work: deliveries.begin,
     everyMs: DELIVER_EVERY_MS,
-    onError: (err) => log.warn({ err }, 'no deliveries were taken: the next time will'),
+    onError: (err) => log.warn({ err }, 'deliveries could not be claimed: the next round retries'),
   })
   let sweptAt = Number.NEGATIVE_INFINITY
   return [
@@ -75,7 +75,7 @@ export function startAlerting({ notifications, log, now, ...needs }: Needs): Job
         return false
       },
       everyMs: DERIVE_EVERY_MS,
-      onError: (err) => log.warn({ err }, 'notifications were not made yet'),
+      onError: (err) => log.warn({ err }, 'notifications could not be derived: the next round retries'),
     }),
     {
       async stop() {

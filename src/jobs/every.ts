@@ -5,13 +5,13 @@ export interface Job {
 }
 
 interface JobNeeds {
-  /** True: more work is left, and it is called again at once. */
+  /** Resolves to true if more work is left; it is then called again at once. */
   readonly work: () => Promise<boolean>
   readonly everyMs: number
   readonly onError: (error: unknown) => void
 }
 
-/** Calls `work` now and then every `everyMs`, never concurrently. After an error the next round retries. */
+/** Calls `work` at once and again `everyMs` after each round, never concurrently. After an error the next round retries. */
 export function every({ work, everyMs, onError }: JobNeeds): Job {
   let stopped = false
   let timer: NodeJS.Timeout | undefined

@@ -13,7 +13,7 @@ export type { JobIds, QueueName, SendOptions }
 export interface JobQueue {
   /**
    * Queues a job. Takes only ids (UUIDs) and throws a plain Error for anything else. False: `oncePerS` suppressed the job.
-   * Refuses `degraded` while the database is lost.
+   * Refuses with `degraded` while the database is lost.
    */
   send(queue: QueueName, ids: JobIds, options?: SendOptions): Promise<boolean>
   /**
@@ -102,7 +102,7 @@ export function createJobQueue({ jobQueue, onFailed, onLost }: JobQueueNeeds): J
 
   async function send(queue: QueueName, ids: JobIds, options: SendOptions = {}): Promise<boolean> {
     const other = Object.entries(ids).find(([, id]) => !UUID.test(id))
-    if (other !== undefined) throw new Error(`a job of ${queue} may carry ids only: ${other[0]} is none`)
+    if (other !== undefined) throw new Error(`a job of ${queue} may contain only ids: ${other[0]} is not one`)
     const sent = await jobQueue.send(queue, ids, options)
     if (sent) wake(queue)
     return sent
@@ -140,7 +140,7 @@ interface RunningJob {
   readonly ending: AbortController
 }
 
-/** Notes whether the store is lost; `onLost` is called at the start of each outage, and no more after `stop`. */
+/** Notes whether the store is lost; `onLost` is called at the start of each outage, but not after `stop`. */
 function watchStore(onLost: (error: unknown) => void) {
   let lost = false
   let stopped = false
@@ -164,7 +164,7 @@ function watchStore(onLost: (error: unknown) => void) {
   }
 }
 
-/** Sleeping loops, by the queue whose jobs wake them; null: none does. */
+/** Sleeping loops, by the queue whose jobs wake them; null for loops that no job wakes. */
 function createSleepers() {
   const sleepers = new Map<QueueName | null, Set<() => void>>()
   let stopped = false
@@ -189,7 +189,7 @@ function createSleepers() {
     for (const wakeOne of [...(sleepers.get(queue) ?? [])]) wakeOne()
   }
 
-  /** Wakes all, for good: later calls of `sleep` resolve at once. */
+  /** Wakes all permanently: later calls of `sleep` resolve at once. */
   function wakeAll(): void {
     stopped = true
     for (const queue of sleepers.keys()) wake(queue)
@@ -201,10 +201,10 @@ function createSleepers() {
 /** Waits for the work, `ms` at most. */
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   let late: NodeJS.Timeout | undefined
-  const patience = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     late = setTimeout(resolve, ms)
   })
-  await Promise.race([work, patience])
+  await Promise.race([work, timeout])
   clearTimeout(late)
 }
 

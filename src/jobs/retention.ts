@@ -15,10 +15,10 @@ export const KEPT_DAYS = 400
 export const REQUESTS_KEPT_MS = 30 * 24 * 3600 * 1000
 /** Number of future months whose partition of authentications is created in advance. */
 const MONTHS_AHEAD = 3
-/** Sweeps of ended links a round; each deletes a few links of every organization. */
+/** Most sweeps of ended links per round; each deletes a few links of every organization. */
 const SWEEPS_MAX = 200
 
-/** One round of deletions. After the signal, the next round continues. */
+/** One round of deletions. It stops after the signal, and the next round continues. */
 export const createRetention =
   ({ retention, usage, profileLinks, now }: Needs) =>
   async (signal: AbortSignal): Promise<void> => {

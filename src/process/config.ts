@@ -27,7 +27,7 @@ const databaseUrl = z
   .refine((text) => {
     const [, scheme = '', user = '', hosts = '', rest = ''] = /^(\w+:\/\/)(.*@)?([^@/?#]*)(.*)$/.exec(text) ?? []
     return hosts.split(',').every((host) => host !== '' && URL.canParse(scheme + user + host + rest))
-  }, 'must be postgres://user:password@host:port/name, or several host:port with a comma between')
+  }, 'must be postgres://user:password@host:port/name, or several host:port separated by commas')
 
 const encryptionKey = z.string().regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64')
 
@@ -43,7 +43,7 @@ const hosts = z.string().transform((text, context): HostList => {
   const place = entries.indexOf(list.unreadable) + 1
   context.addIssue({
     code: 'custom',
-    message: `entry ${place} is no host name, *.domain, address or range of addresses`,
+    message: `entry ${place} is not a host name, *.domain, address or range of addresses`,
   })
   return z.NEVER
 })
@@ -75,7 +75,7 @@ const Environment = z.object({
     .enum(['on', 'off'])
     .default('on')
     .describe(
-      'whether the start migrates the database; off: the start stops at an older schema, and `keystride migrate` is a step of its own',
+      'whether the start migrates the database; off: the start stops at an older schema, and `keystride migrate` is a separate step',
     ),
   DATABASE_PREPARE: z
     .enum(['auto', 'true', 'false'])
@@ -124,7 +124,7 @@ const Environment = z.object({
   GEOIP_DB: file.describe('MMDB file with locations (fields of GeoLite2 City); unset: location signals are null'),
   ASN_DB: file.describe('MMDB file with networks (fields of GeoLite2 ASN); unset: the network operator is null'),
   ANONYMIZERS: file.describe(
-    'file with address ranges of anonymizers, one a line; unset: the anonymizer signal is null',
+    'file with address ranges of anonymizers, one per line; unset: the anonymizer signal is null',
   ),
   CONTEXT_INDICATORS: listOf(CONTEXT_INDICATORS)
     .optional()
@@ -135,7 +135,7 @@ const Environment = z.object({
       'hosts that alerts may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
     ),
   ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
-  PROCESSES: count(1, 64).optional().describe('processes that serve on one port; unset: one a core'),
+  PROCESSES: count(1, 64).optional().describe('processes that serve on one port; unset: one per core'),
   SCORING: z
     .enum(['pool', 'inline'])
     .default('pool')
@@ -192,7 +192,7 @@ export interface Config {
   readonly databaseUrl: string | null
   readonly databasePool: number
   readonly migrate: boolean
-  /** Null: true unless a pooler is found. */
+  /** Null means true unless a pooler is found. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
   readonly dataFolder: string
@@ -247,20 +247,20 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 type Settings = z.output<typeof Environment>
 
-/** Variables that contradict or require one another. `settings` null: some variables are invalid by themselves. */
+/** Variables that contradict or require one another. `settings` is null if a variable is invalid by itself. */
 function conflictsOf(given: Readonly<Record<string, string | undefined>>, settings: Settings | null): string[] {
   const problems: string[] = []
   if (given.DATABASE_URL !== undefined && given.ENCRYPTION_KEY === undefined) {
     problems.push('ENCRYPTION_KEY: required with DATABASE_URL; make one with: openssl rand -base64 32')
   }
   if (given.ENCRYPTION_KEY_PREVIOUS !== undefined && given.ENCRYPTION_KEY === undefined) {
-    problems.push('ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY')
+    problems.push('ENCRYPTION_KEY_PREVIOUS: requires the present key in ENCRYPTION_KEY')
   }
   if (settings !== null && settings.FULL_REF_PATTERNS < settings.TARGET_REF_PATTERNS) {
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
   if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
-    problems.push('METRICS_HOST: must come with METRICS_PORT')
+    problems.push('METRICS_HOST: requires METRICS_PORT')
   }
   if (settings !== null && settings.METRICS_PORT === settings.PORT) {
     problems.push('METRICS_PORT: must be another port than PORT')
@@ -312,7 +312,7 @@ function configOf(settings: Settings): Config {
   }
 }
 
-/** Variables that a file may hold, because other users can read an environment more easily than a file. */
+/** Variables that a file may contain instead, because other users can read an environment more easily than a file. */
 export const SECRETS = ['DATABASE_URL', 'ENCRYPTION_KEY'] as const
 
 /** Adds the contents of secret files to `given`, whose values have precedence. Returns the files that cannot be read. */

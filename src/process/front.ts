@@ -32,11 +32,11 @@ export interface Front {
   readiness(unready: () => string | null): void
   /** Calls `forget` when another front has changed an organization's settings. */
   onSettingsChanged(forget: (organizationId: string) => void): void
-  /** Resolves once the other fronts know of the change, or after a timeout; a busy front sees it at most a second later. */
+  /** Resolves once the other fronts have the change, or after a timeout; a busy front has it at most a second later. */
   settingsChanged(organizationId: string): Promise<void>
   /** Rate accounts of the API keys, shared by all fronts. */
   readonly rateAccounts: RateAccounts
-  /** Calls `stop` when the supervisor has died: no other process would stop this one. */
+  /** Calls `stop` when the supervisor has exited: no other process would stop this one. */
   onOrphaned(stop: () => void): void
 }
 

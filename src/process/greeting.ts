@@ -5,11 +5,11 @@ import { version } from './version.js'
 interface Greeted {
   readonly config: Config
   readonly port: number
-  /** The key that this start has created; it is printed once. Null: none. */
+  /** The key that this start has created; it is printed only once. Null if none. */
   readonly apikey: string | null
   /** Number of organizations. */
   readonly organizations: number
-  /** How to call the command line here. */
+  /** The command that runs the command line here. */
   readonly command: string
 }
 
@@ -31,12 +31,12 @@ export function greeting({ config, port, apikey, organizations, command }: Greet
   ]
   const key =
     apikey !== null
-      ? [`Demo organization made. Its API key, shown this once and kept in ${file}:`, '', `  ${apikey}`, '']
+      ? [`A demo organization was created. Its API key, shown only once and stored in ${file}:`, '', `  ${apikey}`, '']
       : embedded
         ? [`The demo organization's key is in ${file}.`, '']
         : organizations === 0
           ? [
-              'Make an organization and a key:',
+              'Create an organization and a key:',
               '',
               `  ${command} organization create "My company"`,
               `  ${command} key issue <organization-id> --label backend`,
@@ -56,8 +56,8 @@ export function greeting({ config, port, apikey, organizations, command }: Greet
 }
 
 /**
- * How to call the command line, given the script that started the service: by its name if that is on the PATH, as in the
- * container; by npx in a checkout and for a package that is installed in a folder.
+ * The command that runs the command line, by the script that started the service: `keystride` if that is on the PATH, as in
+ * the container; `npx keystride` in a checkout and for a package that is installed in a folder.
  */
 export const commandAt = (script: string): string =>
   /[/\\]keystride$/.test(script) && !/[/\\]node_modules[/\\]\.bin[/\\]/.test(script) ? 'keystride' : 'npx keystride'

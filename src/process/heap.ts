@@ -4,10 +4,10 @@ import { setFlagsFromString } from 'node:v8'
 const GROWTH_PERCENT = 50
 
 /**
- * Semi-spaces of 16 MiB, the default on a machine with enough memory. With 8 MiB many requests are promoted before they are
- * answered, and collecting the old generation costs more: x 0.86 of the verifies a second at 64 connections, x 0.77 and
- * x 0.94 at 256 (two fronts on two cores, medians of 8 alternating rounds). The allocating thread collects by itself: with as
- * many processes as cores, helper threads only compete with it (x 1.08 and x 1.04 without them).
+ * Semi-spaces of 16 MiB, the default on a machine with enough memory. With 8 MiB objects of many requests are promoted before
+ * the answer, and collecting the old generation costs more: x 0.86 of the verifies a second at 64 connections, x 0.77 and
+ * x 0.94 at 256 (two fronts on two cores, medians of 8 alternating rounds). The allocating thread collects alone: with as many
+ * processes as cores, helper threads only compete with it (x 1.08 and x 1.04 without them).
  */
 export const HEAP_FLAGS: readonly string[] = ['--max-semi-space-size=16', '--no-parallel-scavenge']
 
@@ -18,7 +18,7 @@ export const HEAP_FLAGS: readonly string[] = ['--max-semi-space-size=16', '--no-
 export const ALLOCATOR: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '1' }
 
 /**
- * Keeps the heap small under load: by default the engine lets a heap of 25 MiB grow to four times that between collections.
+ * Keeps the heap small under load: by default a heap of 25 MiB may grow to four times that size between collections.
  * The engine reads this setting after each collection, so it takes effect after the start; `HEAP_FLAGS` does not.
  */
 export function boundHeapGrowth(): void {

@@ -19,7 +19,7 @@ export type Logger = Readonly<Record<Exclude<LogLevel, 'silent'>, Write>>
 type Sink = (line: string) => void
 
 /**
- * Logs as JSON, one object a line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the call
+ * Logs as JSON, one object per line: `level`, `time` (epoch ms), `pid`, the fields, `msg`. Each line is written before the call
  * returns, so that the last line of a process is not lost. A closed, full or blocked sink loses lines and does not throw.
  */
 export const jsonLog = (level: LogLevel, sink: Sink = toDescriptor(1)): Logger => logOf(level, jsonLine, sink)
@@ -99,7 +99,7 @@ function valueText(value: unknown): string {
   }
 }
 
-/** Escapes control characters, so that a text of a client or a store can neither move the cursor nor begin a line. */
+/** Escapes control characters, so that text of a client or a store can neither move the cursor nor begin a line. */
 const printable = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 
@@ -114,11 +114,11 @@ function stackOf(error: Error, depth = 0): string {
   return error.cause instanceof Error && depth < 5 ? `${own}\ncaused by: ${stackOf(error.cause, depth + 1)}` : own
 }
 
-/** Waits for a slow reader, each `WAIT_MS`: 1 s in all, then the rest of the line is lost. */
+/** Waits for a slow reader, at most 200 times 5 ms, which is 1 s; then the rest of the line is lost. */
 const WAIT_MS = 5
 const WAITS_MAX = 200
 
-/** A sink on an open file descriptor. After a wait in vain it does not wait again until a line was written. */
+/** A sink on an open file descriptor. After a wait without success it does not wait again until a line was written. */
 export function toDescriptor(descriptor: number): Sink {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   let stuck = false

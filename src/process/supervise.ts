@@ -11,7 +11,7 @@ import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 interface SuperviseOptions {
   /** The file that a front runs: the one that started this process. */
   readonly file: string
-  /** Arguments of that file: an installed package runs the command line with `serve`. */
+  /** Arguments of `file`: an installed package runs the command line with `serve`. */
   readonly args: readonly string[]
   readonly processes: number
   readonly host: string
@@ -30,19 +30,19 @@ interface Fronts {
   stop(): Promise<void>
 }
 
-/** Delay before a front is restarted, by the number of its deaths in a row: at once, then ever later, so that none spins. */
+/** Delay before a front is restarted, by its number of consecutive exits. It grows, so that a failing front does not restart in a loop. */
 const RESTART_MS = [0, 100, 500, 2000, 5000]
 /** A front that has served this long did not fail at its start. */
 const SETTLED_MS = 30_000
 const METRICS_MS = 1000
 const READY_MS = 1000
-/** A front that misses this many checks in a row hangs: its share of the connections gets no answer. */
+/** A front that misses this many checks in a row hangs: its share of the connections would get no answer. */
 const UNHEARD_MAX = 5
 const HERE_MS = 2000
 const FORGET_MS = 150
 
 /**
- * Runs `processes` fronts on one port, each a whole service, and restarts those that die or hang. They share only the stores.
+ * Runs `processes` fronts on one port, each a whole service, and restarts those that exit or hang. They share only the stores.
  * The first start of each front must succeed; a front writes the reason of a failure to its standard error.
  */
 export async function superviseFronts(options: SuperviseOptions): Promise<Fronts> {
@@ -53,8 +53,8 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   let up = false
   const servedOn = await freePort(host, port)
 
-  /** Starts a front, and again whenever it dies. Rejects if it exits before it serves. */
-  function launch(index: number, deaths: number): Promise<void> {
+  /** Starts a front and restarts it after each exit. Rejects if it exits before it serves. */
+  function launch(index: number, exits: number): Promise<void> {
     const child = forkFront(options, index, servedOn)
     const begun = performance.now()
     fronts.add(child)
@@ -62,11 +62,11 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       if (stopping || !up) return
-      const again = performance.now() - begun > SETTLED_MS ? 0 : deaths + 1
+      const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
-      log('a process of the service died: starting it again', { front: index, pid: child.pid, status, signal, waitMs })
+      log('a process of the service exited: restarting it', { front: index, pid: child.pid, status, signal, waitMs })
       setTimeout(() => {
-        // A start that fails has its reason on standard error; its exit causes the next try.
+        // A front that fails at its start writes the reason to standard error; its exit causes the next try.
         if (!stopping) launch(index, again).catch(() => {})
       }, waitMs)
     })
@@ -107,12 +107,12 @@ function servingOf(child: ChildProcess): Promise<void> {
       if (message.kind === 'serving') resolve()
     })
     child.once('exit', () =>
-      reject(new ExpectedFault('a process of the service did not start: its own line above says why')),
+      reject(new ExpectedFault('a process of the service did not start: its line above has the reason')),
     )
   })
 }
 
-/** Kills a front that hangs; its exit restarts it. Counts missed checks, not time: this process may have been frozen too. */
+/** Kills a front that hangs; its exit restarts it. Counts missed checks, not time, because this process may have been frozen, too. */
 async function killIfHung(child: ChildProcess, index: number, log: SuperviseOptions['log']): Promise<void> {
   let unheard = 0
   while (child.connected) {
@@ -210,7 +210,7 @@ async function freePort(host: string, port: number): Promise<number> {
     })
   } catch {
     throw new ExpectedFault(
-      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is no address of this machine`,
+      `PORT: cannot listen on ${host}:${port}: another process has it, or HOST is not an address of this machine`,
     )
   }
   const address = probe.address()

@@ -1,6 +1,6 @@
 import { configTable, SECRETS } from './config.js'
 
-/** The service sets the first for its own processes; examples, tests and benches use the others. */
+/** The service sets the first variable for its own processes; examples, tests and benches use the others. */
 const INTERNAL = [
   'KEYSTRIDE_FRONT',
   'KEYSTRIDE_KEY',
@@ -13,8 +13,8 @@ const INTERNAL = [
 const KUBERNETES = /^KEYSTRIDE_(SERVICE_(HOST|PORT)|PORT)(_|$)/
 
 /**
- * One sentence for each variable that looks like a setting of the service and is none: every unknown `KEYSTRIDE_*`, and
- * names that are misspelt. Their values are not read.
+ * One sentence for each variable that looks like a setting of the service but is not: every unknown `KEYSTRIDE_*`, and
+ * misspelt names. Their values are not read.
  */
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   const known = [...configTable().map(({ name }) => name), ...SECRETS.map((name) => `${name}_FILE`)]
@@ -25,13 +25,13 @@ export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
         .map((one) => ({ one, distance: editDistance(name.toUpperCase(), one) }))
         .filter(({ one, distance }) => distance <= allowed(one))
         .sort((a, b) => a.distance - b.distance)[0]?.one
-      if (near !== undefined) return [`${name} is no setting of Keystride: is ${near} meant?`]
-      return name.startsWith('KEYSTRIDE_') ? [`${name} is no setting of Keystride`] : []
+      if (near !== undefined) return [`${name} is not a setting of Keystride: did you mean ${near}?`]
+      return name.startsWith('KEYSTRIDE_') ? [`${name} is not a setting of Keystride`] : []
     })
     .sort()
 }
 
-/** Short names have neighbours of other programs: HOST has HOME, PORT has PATH. */
+/** Short names are similar to variables of other programs: HOST to HOME, PORT to PATH. */
 const allowed = (name: string): number => (name.length < 6 ? 0 : name.length < 9 ? 1 : 2)
 
 /** The least number of inserted, deleted, replaced and swapped letters between two names (optimal string alignment). */

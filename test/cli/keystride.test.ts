@@ -209,7 +209,7 @@ zpty -d shell
   })
 
   it('warns of unknown variables, also if the configuration is invalid', async () => {
-    const warning = 'keystride: warning: METRIC_PORT is no setting of Keystride: is METRICS_PORT meant?\n'
+    const warning = 'keystride: warning: METRIC_PORT is not a setting of Keystride: did you mean METRICS_PORT?\n'
     const misspelt = keystrideWith({ ...env, METRIC_PORT: '9100' })
     for (const args of [[], ['--json']]) {
       const { status, stderr } = await misspelt('config', 'check', ...args)
@@ -222,7 +222,9 @@ zpty -d shell
     }
     const service = await startProcess({ ...env, METRIC_PORT: '9100', PROCESSES: '2' })
     expect((await service.stop()).status).toBe(0)
-    expect(service.output().match(/METRIC_PORT is no setting of Keystride: is METRICS_PORT meant/g)).toHaveLength(1)
+    expect(
+      service.output().match(/METRIC_PORT is not a setting of Keystride: did you mean METRICS_PORT/g),
+    ).toHaveLength(1)
   })
 
   it('prints the same pattern of a made-up person for the same numbers', async () => {

@@ -110,7 +110,7 @@ describe('the job queue', () => {
   it('takes only ids', async () => {
     const { queue, database } = process()
     await expect(queue.send('export-log', { user: 'ann@example.com' })).rejects.toThrow(
-      'a job of export-log may carry ids only: user is none',
+      'a job of export-log may contain only ids: user is not one',
     )
     expect(await states(database)).toEqual({})
   })

@@ -90,7 +90,7 @@ describe('the configuration', () => {
     const both = readConfig({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY}, ${KEY}` })
     expect(both.encryptionKeysPrevious.map((key) => key.length)).toEqual([32, 32])
     expect(problemsOf({ ENCRYPTION_KEY_PREVIOUS: KEY })).toEqual([
-      'ENCRYPTION_KEY_PREVIOUS: needs the present key in ENCRYPTION_KEY',
+      'ENCRYPTION_KEY_PREVIOUS: requires the present key in ENCRYPTION_KEY',
     ])
     const [problem] = problemsOf({ ENCRYPTION_KEY: KEY, ENCRYPTION_KEY_PREVIOUS: `${KEY},hunter2` })
     expect(problem).toMatch(/^ENCRYPTION_KEY_PREVIOUS.*: must be 32 bytes in base64$/)
@@ -119,7 +119,7 @@ describe('the configuration', () => {
     expect(readConfig({ HOST: '::1', METRICS_PORT: '9100' }).metricsAt).toEqual({ host: '::1', port: 9100 })
     expect(readConfig({ METRICS_HOST: '10.0.0.1', METRICS_PORT: '9100' }).metricsAt?.host).toBe('10.0.0.1')
     expect(problemsOf({ METRICS_PORT: '8080' })).toEqual(['METRICS_PORT: must be another port than PORT'])
-    expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: must come with METRICS_PORT'])
+    expect(problemsOf({ METRICS_HOST: '::1' })).toEqual(['METRICS_HOST: requires METRICS_PORT'])
   })
 
   it('names variables that look like its settings and are none', () => {
@@ -133,12 +133,12 @@ describe('the configuration', () => {
     ]
     const env = Object.fromEntries(names.map((name) => [name, 'secret']))
     expect(unknownVariables(env)).toEqual([
-      'DATABSE_URL is no setting of Keystride: is DATABASE_URL meant?',
-      'ENCRYPTION_KEY_FILES is no setting of Keystride: is ENCRYPTION_KEY_FILE meant?',
-      'KEYSTRIDE_DATAA is no setting of Keystride: is KEYSTRIDE_DATA meant?',
-      'KEYSTRIDE_FOO is no setting of Keystride',
-      'METRIC_PORT is no setting of Keystride: is METRICS_PORT meant?',
-      'redis_url is no setting of Keystride: is REDIS_URL meant?',
+      'DATABSE_URL is not a setting of Keystride: did you mean DATABASE_URL?',
+      'ENCRYPTION_KEY_FILES is not a setting of Keystride: did you mean ENCRYPTION_KEY_FILE?',
+      'KEYSTRIDE_DATAA is not a setting of Keystride: did you mean KEYSTRIDE_DATA?',
+      'KEYSTRIDE_FOO is not a setting of Keystride',
+      'METRIC_PORT is not a setting of Keystride: did you mean METRICS_PORT?',
+      'redis_url is not a setting of Keystride: did you mean REDIS_URL?',
     ])
     const known = [...configTable().map(({ name }) => name), 'DATABASE_URL_FILE', 'ENCRYPTION_KEY_FILE']
     const others = 'HOME PATH HOSTNAME SHELL LANG USER TERM PWD NODE_ENV REDIS_PORT DATABASE_HOST PGHOST NODE_OPTIONS'

@@ -1,6 +1,6 @@
 /**
  * The canonical form of an address: IPv4 in decimal; IPv6 in lower case, all groups written out, no leading zeros, no
- * `::`; IPv4-mapped IPv6 as IPv4. Null if the text is no address, or has a zone (`%eth0`).
+ * `::`; IPv4-mapped IPv6 as IPv4. Null if the text is not an address, or has a zone (`%eth0`).
  */
 export function canonicalAddress(text: string): string | null {
   const groups = text.includes(':') ? groupsOf(text) : null
@@ -63,7 +63,7 @@ export function addressRange(text: string): AddressRange | null {
   return { v6, bits: bitsOf(address) >> BigInt(most - length), length }
 }
 
-/** A test whether an address is in any of the ranges: one set lookup per distinct prefix length. */
+/** Returns a test whether an address is in any of the ranges: one set lookup per distinct prefix length. */
 export function addressSet(ranges: readonly AddressRange[]): (address: string) => boolean {
   const byLength = new Map<string, { readonly shift: bigint; readonly heads: Set<bigint> }>()
   for (const { v6, bits, length } of ranges) {

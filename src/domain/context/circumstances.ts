@@ -54,8 +54,8 @@ export interface Seen {
 }
 
 /**
- * Habits learned from a member's typing successes. About 1 kB, because they are stored in the member's row. A field is
- * absent until it was learned.
+ * Habits learned from a member's typing successes. They are stored in the member's row, so they are bounded to about 1 kB. A
+ * field is absent until it was learned.
  */
 export interface Habits {
   /** Number of successes learned from. */
@@ -69,7 +69,7 @@ export interface Habits {
   readonly last?: Seen
 }
 
-/** `Habits` as JSON. A member holds this text, so that code which only passes it on does not parse it. */
+/** `Habits` as JSON. A member holds this text, so that code that does not need the habits does not parse them. */
 export type HabitsText = string
 
 export const NO_HABITS: HabitsText = '{}'

@@ -78,7 +78,7 @@ export function judgeContext(
     signals: found[indicator].signals,
   }))
   const weighs = indicators.some(({ indicator, weight }) => indicator === 'impossible-travel' && weight > 0)
-  // Possible travel alone is no evidence for the member.
+  // Before `HABIT_MIN` successes only travel has a score, and possible travel alone is not evidence for the member.
   const confidence = known === habits ? contextConfidence(indicators) : null
   return { indicators, confidence, impossibleTravel: weighs && way.impossible }
 }
@@ -100,7 +100,7 @@ export function reweighed(
       const outcomes = signals.map((one) => ({ weight: weights[one.signal] ?? 0, of: one.computedOutcome }))
       return {
         weight: rules[indicator]?.weight ?? INDICATOR_WEIGHTS[indicator],
-        // Its signals are measurements without outcomes, so its recorded score is used.
+        // The signals of impossible travel are measurements without outcomes, so its recorded score is used.
         score: indicator === 'impossible-travel' ? score : weightedMean(outcomes),
       }
     }),

@@ -1,4 +1,4 @@
-/** Number of successes with each value: `[value, times, last time in epoch ms]`, latest first. */
+/** Number of successes with each value: `[value, times, time of the last one in epoch ms]`, latest first. */
 export type Counted = readonly (readonly [value: string, times: number, at: number])[]
 
 /** Values kept per signal: a person's recent devices or networks. Not measured. */
@@ -6,7 +6,7 @@ const VALUES_MAX = 6
 /** Above this count all counts of the signal are halved, so that recent behaviour outweighs old behaviour. */
 const TIMES_MAX = 60
 
-/** Successes needed before habits count: one or two are no habit. Not measured. */
+/** Successes needed before habits count: one or two are not a habit. Not measured. */
 export const HABIT_MIN = 3
 
 /**

@@ -8,7 +8,7 @@ export const TRAVEL_WEIGHTS = { distance: 0, time: 0, speed: 0 } as const
 const FAST_KMH = 500
 /** Faster than an airliner: impossible. */
 const IMPOSSIBLE_KMH = 1000
-/** A shorter distance is attributed to errors of the database or to the network, not to travel. Our choice. */
+/** A shorter distance counts as an error of the database or an effect of the network, not as travel. Our choice. */
 const TRAVEL_MIN_KM = 100
 /** Least time assumed between two attempts: keeps the speed finite. */
 const TIME_MIN_S = 60

@@ -72,7 +72,7 @@ function nearestOf(place: Place, places: readonly Seen[]): { readonly place: See
 export const falling = (value: number, from: number, to: number): number =>
   Math.min(1, Math.max(0, (to - value) / (to - from)))
 
-/** The known places after a success at `here`; a place near it is replaced by it and its count goes on. */
+/** The known places after a success at `here`, which replaces a nearby place and continues its count. */
 export function placesAfter(places: NonNullable<Habits['places']>, here: Seen): NonNullable<Habits['places']> {
   const near = places.find((one) => distanceKm(one, here) < SAME_PLACE_KM)
   return [{ ...here, times: (near?.times ?? 0) + 1 }, ...places.filter((one) => one !== near)].slice(0, PLACES_MAX)

@@ -7,8 +7,8 @@ import type { Signal, SignalWeights } from './signal.js'
 export const NETWORK_WEIGHTS = { address: 1, prefix: 2, asn: 3, anonymizer: 3 } as const
 
 /**
- * Signals of an address: itself, its prefix (/24, /48), its network (ASN), and whether the operator's list of anonymisers
- * contains it. A listed address counts against a member whose successes came from unlisted ones.
+ * Signals of an address: the address, its prefix (/24, /48), its network (ASN), and whether the operator's list of anonymisers
+ * contains it. A listed address counts against a member whose successes came from unlisted addresses.
  */
 export function networkSignals(
   { ip, network, anonymizer }: Circumstances,
@@ -32,7 +32,7 @@ export function networkSignals(
       value: anonymizer,
       reference: anonymizer === null ? null : usual(values.anonymizer ?? []) === 'true',
       weight: weights.anonymizer ?? 0,
-      // An unlisted address is no evidence for the member: it must not raise the score.
+      // An unlisted address is not evidence for the member, so it must not raise the score.
       computedOutcome: anonymizer === true ? outcomeOf(values.anonymizer ?? [['false', 1, 0]], 'true') : null,
     },
   ]

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
 const WEEK_HOURS = 168
 /** 1970-01-01 was a Thursday. */
 const EPOCH_HOUR = 72
-/** Weight of a success at the same hour, one hour off, and two hours off; `OTHER_DAY` is a factor for another day. */
+/** Weights of a success at the same hour, one hour off, and two hours off; `OTHER_DAY` is a factor for another day. */
 const NEAR_HOURS = [1, 0.7, 0.3]
 const OTHER_DAY = 0.4
 /** Above this total, the counts of all hours are halved. */

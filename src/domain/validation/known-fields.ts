@@ -28,7 +28,7 @@ export function prepareFields(schema: z.ZodType, value: unknown): string[] {
   return warnings
 }
 
-/** The warning for one unknown field at a path; null if it resembles no known one. */
+/** The warning for one unknown field at a path; null if it is not another spelling of a known field. */
 export function misspelt(schema: z.ZodType, path: readonly PropertyKey[], name: string): string | null {
   let fields = fieldsOf(schema)
   for (const step of path)
@@ -104,7 +104,7 @@ const fieldOf = (schema: z.ZodType): Field => ({
   nullable: takesNull(schema),
 })
 
-/** Whether a schema accepts null. A trial parse is no test: coercion turns null into a number. */
+/** Whether a schema accepts null. A trial parse does not show it, because coercion turns null into a number. */
 function takesNull(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodNull) return true
   if (schema instanceof z.ZodUnion) return schema.options.some((option) => takesNull(option as z.ZodType))
@@ -121,7 +121,7 @@ function fieldsNamed(fields: readonly (readonly [string, Field])[]): Fields {
   }
 }
 
-/** The fields of several forms: a field that a form lacks is optional. */
+/** The fields of several forms; a field that is absent in one form is optional. */
 function merged(forms: readonly (Fields | null)[]): Fields | null {
   const objects = forms.filter((form) => form !== null)
   if (objects.length === 0) return null

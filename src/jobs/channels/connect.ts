@@ -15,7 +15,7 @@ import type { DeliveryOutcome } from '../../flows/alert/courier.js'
 export interface ConnectNeeds {
   readonly hosts: HostList
   readonly closedPorts: ReadonlySet<number>
-  /** Certificates (PEM) that are trusted in addition to the well-known ones; null: none. */
+  /** Certificates (PEM) that are trusted in addition to the well-known ones; null if none. */
   readonly ca: string | null
   /** Deadline of a delivery: name lookup, connection and conversation together. */
   readonly deadlineMs: number
@@ -55,7 +55,7 @@ export async function addressOf(needs: ConnectNeeds, { host, port }: Endpoint): 
   return first
 }
 
-/** Cached by file, because parsing 150 root certificates takes some 100 ms. */
+/** Cached by the text of `ca`, because parsing 150 root certificates takes about 100 ms. */
 const contexts = new Map<string, SecureContext>()
 function trusting(ca: string): SecureContext {
   const made = contexts.get(ca) ?? createSecureContext({ ca: [...rootCertificates, ca], minVersion: 'TLSv1.2' })
@@ -63,7 +63,7 @@ function trusting(ca: string): SecureContext {
   return made
 }
 
-/** TLS options of every channel: the certificate must be that of the configured host, whatever address was connected to. */
+/** TLS options of every channel: the certificate must be that of the configured host, independent of the address. */
 export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOptions => ({
   ...(isIP(host) === 0 ? { servername: host } : {}),
   ...(ca === null ? { minVersion: 'TLSv1.2' } : { secureContext: trusting(ca) }),
@@ -71,8 +71,8 @@ export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOption
 })
 
 /**
- * Connects to `endpoint` (its address resolved once, and checked), with TLS if asked, and runs `work`. Destroys the socket
- * afterwards, and at the deadline in any case. Rejects with the error of the socket or of the work.
+ * Resolves and checks the address of `endpoint`, connects, with TLS if `tls`, and runs `work`. Destroys the socket afterwards,
+ * and at the deadline in any case. Rejects with the error of the socket or of the work.
  */
 export async function connected<T>(
   needs: ConnectNeeds,
@@ -126,7 +126,7 @@ const UNREACHABLE = new Set([
   'EACCES',
 ])
 
-/** The outcome for the error of a delivery. It contains no text of the peer. */
+/** The outcome for the error of a delivery. It does not depend on text of the peer. */
 export function outcomeOf(error: unknown): DeliveryOutcome {
   if (error instanceof Undelivered) return error.outcome
   const code = (error as { code?: unknown } | null)?.code

@@ -6,8 +6,8 @@ import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.j
 import { headingOf, linesOf } from './words.js'
 
 /**
- * Sends one e-mail to all recipients by SMTP, on our own socket to the checked address. Every header comes from a template or
- * is a mailbox that the settings' schema has parsed.
+ * Sends one e-mail to all recipients by SMTP, on our own socket to the checked address. Every header comes from a template, or
+ * is a mailbox that the schema of the settings has parsed.
  */
 export async function sendEmail(
   needs: ConnectNeeds,
@@ -60,7 +60,7 @@ function smtpOutcome(error: unknown): DeliveryOutcome {
   if (code === 'ETLS') return 'tls-failed'
   if (responseCode !== undefined && responseCode >= 500) return 'refused'
   if (responseCode !== undefined && responseCode >= 400) return 'busy'
-  // The connection was established; a later error is one of the network, or of STARTTLS.
+  // `connected` has established the connection, so a later error is one of the network or of STARTTLS.
   if (code === 'ECONNECTION') return 'unreachable'
   if (code === 'ESOCKET') return outcomeOf({ code: originalCode }) === 'unreachable' ? 'unreachable' : 'tls-failed'
   if (code === 'EENVELOPE' || code === 'EMESSAGE') return 'refused'

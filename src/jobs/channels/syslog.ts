@@ -7,7 +7,7 @@ import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { addressOf, type ConnectNeeds, connected, outcomeOf, Undelivered } from './connect.js'
 import { sentenceFor } from './words.js'
 
-/** Syslog has no acknowledgement: a receiver closes once it has read all, or keeps the connection open. Both are a success. */
+/** Syslog has no acknowledgement. A receiver closes after it has read all, or keeps the connection open; both are a success. */
 const CLOSES_WITHIN_MS = 1000
 /** Time for the ICMP error of a closed port on this machine or the local network. */
 const REFUSED_WITHIN_MS = 100

@@ -17,5 +17,5 @@ export const linesOf = (message: Message): string[] => [
   `Organization: ${message.organizationId}`,
   `Delivery: ${message.id}`,
   '',
-  'The dashboard API lists all of them: GET /dashboard/notifications',
+  'The dashboard API lists all notifications: GET /dashboard/notifications',
 ]
