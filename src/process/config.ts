@@ -260,7 +260,7 @@ function conflictsOf(given: Readonly<Record<string, string | undefined>>, settin
     problems.push('FULL_REF_PATTERNS: must be TARGET_REF_PATTERNS or more')
   }
   if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
-    problems.push('METRICS_HOST: requires METRICS_PORT')
+    problems.push('METRICS_HOST: must be set together with METRICS_PORT')
   }
   if (settings !== null && settings.METRICS_PORT === settings.PORT) {
     problems.push('METRICS_PORT: must be another port than PORT')

@@ -137,7 +137,7 @@ async function change(
   throw new Refusal('degraded', 'too many changes of this code at once: try again', 1)
 }
 
-/** A code that is neither weak nor one of the two latest. Of four digits, one pick in 4,000 is one of those. */
+/** A code that is neither weak nor one of the two latest. With four digits, one pick in 4,000 is one of those. */
 async function temporary(needs: Needs, holder: CodeHolder, stored: StoredCode) {
   const at = needs.now()
   const issue = afterIssue(stored.issued, at)
