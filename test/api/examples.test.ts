@@ -74,9 +74,9 @@ describe('the examples of the documents', () => {
     const path = row.path.replace(/\{([^}]+)\}/g, (_, param: string) => filled[param] ?? `no ${param}`)
     const { status, json } = await send(service, path, session)
     const known = REFUSED[name]
-    const said = JSON.stringify({ body, json })
-    if (known !== undefined) expect([status, json.reason], said).toEqual(known.refusal)
-    else expect([Math.floor(status / 100), status in row.replies], said).toEqual([2, true])
+    const context = JSON.stringify({ body, json })
+    if (known !== undefined) expect([status, json.reason], context).toEqual(known.refusal)
+    else expect([Math.floor(status / 100), status in row.replies], context).toEqual([2, true])
   })
 
   it('include every example that is listed as refused', () => {

@@ -353,17 +353,17 @@ describe.each(backEnds)('on $name', ({ redisUrl }) => {
     it('LINK_PATTERN refuses every pattern that enroll refuses', async () => {
       const who = await enroll(service, 'refusing', 1)
       const link = (pattern: unknown) => userAction('refusing', { action: 'LINK_PATTERN', pattern })
-      const said = async (pattern: unknown) => {
+      const refusalOf = async (pattern: unknown) => {
         const { status, json } = await link(pattern)
         return [status, json.reason]
       }
-      expect(await said(even(110))).toEqual([422, 'detection-bot'])
-      expect(await said(who.first)).toEqual([422, 'fraud-detected'])
+      expect(await refusalOf(even(110))).toEqual([422, 'detection-bot'])
+      expect(await refusalOf(who.first)).toEqual([422, 'fraud-detected'])
       for (const pattern of [{ no: 'pattern' }, 'text', null, 5])
-        expect(await said(pattern)).toEqual([422, 'invalid-data'])
-      expect(await said(undefined)).toEqual([422, 'invalid-data'])
-      expect(await said({ ...(who.fresh() as object), member_ref: 'else' })).toEqual([400, 'invalid-data'])
-      expect(await said({ pad: 'x'.repeat(512 * 1024) })).toEqual([413, 'invalid-data'])
+        expect(await refusalOf(pattern)).toEqual([422, 'invalid-data'])
+      expect(await refusalOf(undefined)).toEqual([422, 'invalid-data'])
+      expect(await refusalOf({ ...(who.fresh() as object), member_ref: 'else' })).toEqual([400, 'invalid-data'])
+      expect(await refusalOf({ pad: 'x'.repeat(512 * 1024) })).toEqual([413, 'invalid-data'])
       const { status } = await userAction('refusing', { action: 'RESET_BIOMETRIC_PROFILE', pad: 'x'.repeat(17_000) })
       expect(status).toBe(413)
       expect(await state('refusing')).toMatchObject({ nPatternsRef: 1 })

@@ -264,13 +264,13 @@ describe.each(backEnds)('profile links on $name', ({ redisUrl }) => {
       { 'x-link-key': 'x' },
       { 'x-link-key': '' },
     ]
-    const said = await Promise.all(
+    const answers = await Promise.all(
       headers.map(async (given: Record<string, string>) => {
         const { status, json } = await service.callLinks('POST', '/typing-patterns', { body: {}, headers: given })
         return [status, json.reason, json.message]
       }),
     )
-    expect(new Set(said.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1)
     const { status, json } = await service.callLinks('POST', '/typing-patterns', { body: {} })
     expect([status, json.message]).toEqual([422, expect.stringContaining('header.X-Link-Key')])
   })

@@ -15,7 +15,7 @@ import { freshDatabase } from '../servers/database.js'
 import { gatewaySink, smtpSink, streamSink } from '../servers/sinks.js'
 import { startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'
-import { DEVICE, succeed } from './dashboard/inspected.js'
+import { DEVICE, succeed } from './dashboard/sign-ins.js'
 import { enroll, stranger, text } from './enrolled.js'
 import { createRecorder, type Recorder } from './recorder.js'
 

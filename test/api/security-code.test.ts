@@ -47,7 +47,7 @@ const timePasses = (userRef: string, { expired = false } = {}) =>
   )
 
 /** An answer without its varying parts: id, times, words and wait. */
-const said = ({ status, json }: { status: number; json: Record<string, unknown> }) => {
+const comparable = ({ status, json }: { status: number; json: Record<string, unknown> }) => {
   const { timestamp: _, authentication, nextAttempt, ...rest } = json
   const facts = { ...(authentication as object), id: '', timestamp: '' }
   const next = { ...(nextAttempt as object), suggestedWords: [], retryAfterSeconds: 0 }
@@ -280,7 +280,7 @@ describe('POST /users/{userRef}/verify with a security code', () => {
     expect(right.json).toMatchObject({ action: 'refused', actions: ['wait'], nextAttempt: { mode: 'locked' } })
     expect(right.json.nextAttempt.retryAfterSeconds).toBeGreaterThan(890)
     expect(right.json.refusedBecause).toBe('code-locked')
-    expect(said(right)).toEqual(said(wrong))
+    expect(comparable(right)).toEqual(comparable(wrong))
     await timePasses('lock')
     expect((await verify('lock', fresh, CODE)).json.action).toBe('verified')
   })

@@ -7,7 +7,7 @@ import type { Route } from '../../src/http/route.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
-import { visited } from './dashboard/inspected.js'
+import { visited } from './dashboard/sign-ins.js'
 
 /** Number of answers that are searched for another organization's words. The full number runs before a release. */
 const ANSWERS = LONG ? 10_000 : 1500
@@ -205,8 +205,8 @@ const NAMING = new Set([
 const naming = ROWS.filter(({ row, name }) => !MAKES.has(name) && (row.path.includes('{') || NAMING.has(name)))
 
 /** An answer without its varying parts, and without the caller's own input. */
-const alike = ({ status, text }: { status: number; text: string }, said: readonly string[]) => {
-  const same = said.reduce((all, one) => all.replaceAll(one, '*'), text)
+const alike = ({ status, text }: { status: number; text: string }, input: readonly string[]) => {
+  const same = input.reduce((all, one) => all.replaceAll(one, '*'), text)
   return [
     status,
     same

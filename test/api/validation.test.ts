@@ -97,16 +97,16 @@ function fault(
   { names, what }: Sent,
   { status, text }: { status: number; text: string },
 ): string | null {
-  const said = `${what}: ${status} ${text.slice(0, 300)}`
-  if (status >= 500) return said
+  const shown = `${what}: ${status} ${text.slice(0, 300)}`
+  if (status >= 500) return shown
   // The 404 bootstrap state of an unknown user contains the requested userRef.
   const isShell = status === 404 && row.countedAs === 'bootstrap'
-  if (status >= 400 && !isShell && LEAKS.test(text)) return `repeats the value: ${said}`
+  if (status >= 400 && !isShell && LEAKS.test(text)) return `repeats the value: ${shown}`
   if (status !== 422) return null
   const { message, reason } = JSON.parse(text)
   if (reason !== 'invalid-data') return null
-  if (RAW.test(message)) return `raw words: ${said}`
-  return names.some((name) => message.includes(name)) ? null : `does not name the field: ${said}`
+  if (RAW.test(message)) return `raw words: ${shown}`
+  return names.some((name) => message.includes(name)) ? null : `does not name the field: ${shown}`
 }
 
 describe('a value that is refused', { timeout: 600_000 }, () => {

@@ -87,8 +87,8 @@ describe('weakness', () => {
   })
 
   it("includes the policy's own list", () => {
-    const said = weakness('749205', rules({ weak_codes: ['749205'] }))
-    expect(said).toBe('is on the list of codes this organization does not accept')
+    const message = weakness('749205', rules({ weak_codes: ['749205'] }))
+    expect(message).toBe('is on the list of codes this organization does not accept')
   })
 
   it('never contains the code in its message', () => {

@@ -33,7 +33,7 @@ describe('the language of the words', () => {
     organizationDefault: 'nl',
   }
 
-  it('is the preferred one, then the asked one, then the accepted one, then the default', () => {
+  it('is the preferred one, then the requested one, then the accepted one, then the default', () => {
     const all = { ...choices, preferred: 'it', asked: 'es', acceptLanguage: 'de' }
     expect(wordsLanguage(all)).toBe('it')
     expect(wordsLanguage({ ...all, preferred: null })).toBe('es')

@@ -31,7 +31,7 @@ describe('alignment of two patterns', () => {
     expect(sharesPart(sample(typed), sample(copy))).toBe(true)
   })
 
-  it('finds none in 500 pairs of other typings, of the same text and of other texts', () => {
+  it('finds none in 500 pairs of different typings, of the same text and of different texts', () => {
     const random = seededRandom(7)
     let highest = 0
     for (let person = 0; person < 250; person++) {

@@ -58,18 +58,21 @@ function* splitMix(seed: bigint): Generator<bigint, never> {
   }
 }
 
-/** The `wanted` least hashes of 14 logarithms in a row, hashed again with the key. */
+/**
+ * The `wanted` least hashes of windows of 14 consecutive logarithms, each hashed again with the key. With few windows, each
+ * window is hashed with several shifts of the cell borders.
+ */
 function bandsOf(logs: readonly number[], cell: number, wanted: number, start: bigint, secrets: Secrets): bigint[] {
   const windows = Math.max(logs.length - 13, 1)
-  const turns = Math.ceil(wanted / windows)
-  const hashes = Array.from({ length: windows * turns }, (_, at) => {
-    const [turn, from] = [Math.floor(at / windows), at % windows]
+  const shifts = Math.ceil(wanted / windows)
+  const hashes = Array.from({ length: windows * shifts }, (_, at) => {
+    const [shift, from] = [Math.floor(at / windows), at % windows]
     const window = Array.from({ length: 14 }, (_, i) => logs[(from + i) % logs.length] ?? 0)
     const mean = window.reduce((sum, log) => sum + log, 0) / 14
     const cellOf = (log: number, i: number) =>
-      Math.floor((log - mean) / cell + (secrets.borders[i] ?? 0) + turn / turns)
+      Math.floor((log - mean) / cell + (secrets.borders[i] ?? 0) + shift / shifts)
     const cells = window.map((log, i) => BigInt(cellOf(log, i)))
-    const salted = start * BigInt(2 * turn + 1)
+    const salted = start * BigInt(2 * shift + 1)
     return cells.reduce((hash, index, i) => BigInt.asUintN(64, hash + index * (secrets.multipliers[i] ?? 0n)), salted)
   })
   const least = [...new Set(hashes)].sort((a, b) => (a < b ? -1 : 1)).slice(0, wanted)

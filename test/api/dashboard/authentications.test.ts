@@ -6,7 +6,7 @@ import { recompute } from '../../../src/scoring/trace.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { enroll } from '../enrolled.js'
-import { succeed, visited } from './inspected.js'
+import { succeed, visited } from './sign-ins.js'
 
 let service: TestService
 let ann: Awaited<ReturnType<typeof visited>>

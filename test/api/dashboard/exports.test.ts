@@ -7,7 +7,7 @@ import { startService, type TestService } from '../../service.js'
 import { until } from '../../storage/fixtures.js'
 import { figure } from '../../trust/figure.js'
 import { csvRecords, unzipped } from './archive-file.js'
-import { visited } from './inspected.js'
+import { visited } from './sign-ins.js'
 
 let url: string
 let service: TestService

@@ -3,7 +3,7 @@ import { connectPostgres, type Database } from '../../../src/storage/postgres/co
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { stranger } from '../enrolled.js'
-import { visited } from './inspected.js'
+import { visited } from './sign-ins.js'
 
 let service: TestService
 let database: Database

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { enroll } from '../enrolled.js'
-import { succeed, visited } from './inspected.js'
+import { succeed, visited } from './sign-ins.js'
 
 let service: TestService
 beforeAll(async () => {

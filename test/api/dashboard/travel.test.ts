@@ -6,7 +6,7 @@ import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { mmdb } from '../../storage/mmdb.js'
 import { enroll } from '../enrolled.js'
-import { DEVICE, succeed } from './inspected.js'
+import { DEVICE, succeed } from './sign-ins.js'
 
 let folder: string
 let service: TestService

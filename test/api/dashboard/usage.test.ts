@@ -4,7 +4,7 @@ import { postgresUsage } from '../../../src/storage/postgres/insight/usage.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
 import { until } from '../../storage/fixtures.js'
-import { visited } from './inspected.js'
+import { visited } from './sign-ins.js'
 
 let url: string
 let service: TestService

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { check, fieldPath, sentenceOf } from '../../../src/domain/validation/validation.js'
 
-const said = (schema: z.ZodType, value: unknown): string => {
+const messageFor = (schema: z.ZodType, value: unknown): string => {
   const checked = check(schema, value)
   return checked.ok ? 'accepted' : sentenceOf(checked.problems, 'body')
 }
@@ -54,12 +54,12 @@ describe('a failed check names the accepted value, not the given one', () => {
     ['none of several forms', z.union([z.string(), z.int()]), true, 'body: is not accepted'],
     ['a message of its own', z.string().max(1, 'is too much'), 'ab', 'body: is too much'],
   ])('%s', (_, schema, value, message) => {
-    expect(said(schema, value)).toBe(message)
+    expect(messageFor(schema, value)).toBe(message)
   })
 
   it('of at most three fields', () => {
     const each = z.string()
-    expect(said(z.object({ a: each, b: each, c: each, d: each }), {})).toBe(
+    expect(messageFor(z.object({ a: each, b: each, c: each, d: each }), {})).toBe(
       'a: is required; b: is required; c: is required',
     )
   })

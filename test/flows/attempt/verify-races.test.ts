@@ -128,13 +128,13 @@ async function enrolled() {
 
 /** Scoring that runs `event` once, after the first score and before the caller gets the result. */
 function scoringThen(event: () => Promise<unknown>) {
-  let asked = 0
+  let calls = 0
   const score: Scoring['score'] = async (task) => {
     const found = await scoring.score(task)
-    if (asked++ === 0) await event()
+    if (calls++ === 0) await event()
     return found
   }
-  return { ...scoring, score, asked: () => asked }
+  return { ...scoring, score, calls: () => calls }
 }
 
 describe('while a pattern is being scored', () => {
@@ -144,7 +144,7 @@ describe('while a pattern is being scored', () => {
     const four = { targetRefPatterns: 4, fullRefPatterns: 10 }
     const flows = flowsOn({ scoring: scores, targets: four })
     const { authentication } = await flows.verify(one.who, await one.session(), one.fresh(), HINTS)
-    expect(scores.asked()).toBe(2)
+    expect(scores.calls()).toBe(2)
     expect(authentication).toMatchObject({ nPatternsRef: 4, nPatternsRefUsed: 4 })
     expect(await one.records()).toBe(1)
   })
@@ -154,7 +154,7 @@ describe('while a pattern is being scored', () => {
     const scores = scoringThen(() => flowsOn().profiles.removeOne(one.who, one.patternIds[0] ?? ''))
     const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
     expect(answer).toMatchObject({ action: 'enroll', authentication: null, biometricStatus: 'in-progress' })
-    expect([scores.asked(), await one.records()]).toEqual([1, 0])
+    expect([scores.calls(), await one.records()]).toEqual([1, 0])
   })
 
   it('a profile that is reset and enrolled again is not used for an earlier pattern', async () => {
@@ -179,7 +179,7 @@ describe('while a pattern is being scored', () => {
     const answer = await flowsOn({ scoring: scores }).verify(one.who, token, one.fresh(), HINTS)
     expect(answer).toMatchObject({ action: 'refused', refusedBecause: 'typing-locked', authentication: null })
     expect(await one.used(token)).toBe(0)
-    expect([scores.asked(), await one.records()]).toEqual([1, 0])
+    expect([scores.calls(), await one.records()]).toEqual([1, 0])
   })
 
   it('a reference that another process replaces by a queued update is excluded: the pattern is scored again', async () => {
@@ -199,7 +199,7 @@ describe('while a pattern is being scored', () => {
     })
     const answer = await flowsOn({ scoring: scores }).verify(one.who, await one.session(), one.fresh(), HINTS)
     expect(answer.authentication).toMatchObject({ nPatternsRef: 5, nPatternsRefUsed: 5 })
-    expect([scores.asked(), await one.records()]).toEqual([2, 1])
+    expect([scores.calls(), await one.records()]).toEqual([2, 1])
   })
 })
 
@@ -395,7 +395,7 @@ describe('a process with a cached person', () => {
       for (const flows of [one.flows, flowsOn({ people: one.people, scoring: scores })])
         expect(await flows.verify(one.who, token, one.fresh(), HINTS)).toMatchObject(locked)
     }
-    expect([await one.used(token), scores.asked(), await one.records()]).toEqual([0, 0, records])
+    expect([await one.used(token), scores.calls(), await one.records()]).toEqual([0, 0, records])
   })
 
   it('does not use the profile of an earlier person with the same name', async () => {

@@ -13,7 +13,7 @@ export const DEVICE = {
   fonts: ['Arial', 'DejaVu Sans'],
 }
 
-/** Signs in with the person's own typing until `times` succeeded; ids of all attempts, oldest first. */
+/** Signs in with the person's own typing until `times` attempts have succeeded. Returns the ids of all attempts, oldest first. */
 export async function succeed(service: TestService, who: Enrolled, times: number, more: object = { d: DEVICE }) {
   const ids: string[] = []
   for (let succeeded = 0, tried = 0; succeeded < times; tried++) {
@@ -27,7 +27,7 @@ export async function succeed(service: TestService, who: Enrolled, times: number
   return ids
 }
 
-/** An enrolled person who signed in `times` times, and a stranger's attempt in the person's name. */
+/** Enrolls a person, who then signs in `times` times; a stranger then makes an attempt in the person's name. */
 export async function visited(service: TestService, userRef: string, times = 1) {
   const who = await enroll(service, userRef)
   const ids = await succeed(service, who, times)
