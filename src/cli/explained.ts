@@ -1,4 +1,4 @@
-import type { PairSaid } from '../scoring/explanation.js'
+import type { PairEvidence } from '../scoring/explanation.js'
 import type { Trace } from '../scoring/trace.js'
 import { table } from './table.js'
 
@@ -26,7 +26,7 @@ export function explained({ result, explanation, nReferences, model }: Trace): s
   return `${lines.join('\n')}\n`
 }
 
-function side(title: string, pairs: readonly PairSaid[]): string[] {
+function side(title: string, pairs: readonly PairEvidence[]): string[] {
   const all = pairs.reduce((sum, { spokeFor }) => sum + spokeFor, 0)
   const head = `${title}: ${pairs.length} key pairs, together ${signed(all)}`
   if (pairs.length === 0) return [head]

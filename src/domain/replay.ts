@@ -13,8 +13,8 @@ export interface ReplayMark {
 export const REPLAY_BANDS = 8
 /**
  * If two marks match, the patterns themselves are compared, shift and scale removed: a distance below this, ms, is a
- * replay. A jitter of 5 ms on each event leaves 2.5 ms, one of 16 ms leaves 8 ms. Among 24,000 pairs of one person's
- * typings of the same passphrase, the nearest are 12 ms apart.
+ * replay, as is a copied part. A jitter of 5 ms on each event leaves 2.5 ms, one of 16 ms leaves 8 ms. Among 24,000 pairs of
+ * one person's typings of the same passphrase, the nearest are 12 ms apart.
  */
 export const REPLAY_NEAR_MS = 8
 /** Days for which the replay index keeps a pattern. */

@@ -37,7 +37,7 @@ const SETTLED_MS = 30_000
 const METRICS_MS = 1000
 const READY_MS = 1000
 /** A front that misses this many checks in a row hangs: its share of the connections would get no answer. */
-const UNHEARD_MAX = 5
+const MISSED_MAX = 5
 const HERE_MS = 2000
 const FORGET_MS = 150
 
@@ -58,7 +58,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     const child = forkFront(options, index, servedOn)
     const begun = performance.now()
     fronts.add(child)
-    child.on('message', (message: FromFront) => void hear(fronts, rates, child, message))
+    child.on('message', (message: FromFront) => void answerFront(fronts, rates, child, message))
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       if (stopping || !up) return
@@ -114,14 +114,14 @@ function servingOf(child: ChildProcess): Promise<void> {
 
 /** Kills a front that hangs; its exit restarts it. Counts missed checks, not time, because this process may have been frozen, too. */
 async function killIfHung(child: ChildProcess, index: number, log: SuperviseOptions['log']): Promise<void> {
-  let unheard = 0
+  let missed = 0
   while (child.connected) {
     const [answer] = await Promise.all([
       answerOf(child, 'here', (id) => ({ kind: 'are-you-here', id }), HERE_MS),
       delay(HERE_MS, undefined, { ref: false }),
     ])
-    unheard = answer === null ? unheard + 1 : 0
-    if (unheard < UNHEARD_MAX || !child.connected) continue
+    missed = answer === null ? missed + 1 : 0
+    if (missed < MISSED_MAX || !child.connected) continue
     log('a process of the service hangs: killing it', { front: index, pid: child.pid })
     child.kill('SIGKILL')
     return
@@ -155,7 +155,7 @@ async function forgetElsewhere(fronts: ReadonlySet<ChildProcess>, changer: Child
 }
 
 /** Answers a front's request. */
-async function hear(
+async function answerFront(
   fronts: ReadonlySet<ChildProcess>,
   rates: RateAccounts,
   child: ChildProcess,

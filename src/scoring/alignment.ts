@@ -1,7 +1,7 @@
 import { decodeSample } from './sample.js'
 import { stepOf } from './sketch.js'
 
-/** Share of times that repeat in a copy and, at most, in two sincere patterns, from which a step of the score is computed. */
+/** Share of the times that repeat in a copy, and most that repeat in two sincere patterns: they determine the score of one time. */
 const REPEATED_IN_COPY = 0.85
 const REPEATED_BY_CHANCE = 0.4
 const REPEATS = Math.log(REPEATED_IN_COPY / REPEATED_BY_CHANCE)
@@ -13,13 +13,17 @@ const TOLERANCE = 2
 /** Steps tried on each side of the ratio of the median holds: up to 32 % slower or faster. */
 const REACH = 10
 /**
- * Score above which a part of one pattern is a part of the other. A chance score above s has a probability near e^-s (Karlin,
- * Altschul, 1990). The highest of 8,500 pairs of sincere patterns of one person, half of them of one passphrase typed three
- * times, was 12; of copies with keys dropped, pauses moved, a warp of 4 % or a jitter of 4 ms, 99 of 100 reach 24.
+ * Score above which a part of one pattern counts as a copy of a part of the other. A chance score above s has a probability
+ * near e^-s (Karlin, Altschul, 1990). The highest score of 8,500 pairs of sincere patterns of one person, half of them of one
+ * passphrase typed three times, was 12. Among copies with keys dropped, pauses moved, a warp of 4 % or a jitter of 4 ms, 99 of
+ * 100 reach 24.
  */
 const COPIED_PART = 16
 
-/** Whether a part of one pattern, 15 presses or more, repeats the times of a part of the other, whatever their keys and speed. From samples. */
+/**
+ * Whether a part of sample `a`, from about 15 presses, repeats the times of a part of sample `b`. Keys are not compared, and a
+ * factor on all times is removed.
+ */
 export const sharesPart = (a: Uint8Array, b: Uint8Array): boolean => alignmentScore(a, b) > COPIED_PART
 
 /**

@@ -3,15 +3,15 @@ export const TIMES = ['hold', 'pressPress', 'releasePress', 'releaseRelease'] as
 export type Time = (typeof TIMES)[number]
 
 /** One kind of time: log likelihood ratio of this person against the population (nats, above 0 for the person), and ms. */
-export interface TimeSaid {
+export interface TimeEvidence {
   readonly spokeFor: number
   readonly expectedMs: number
   readonly observedMs: number
 }
 
 /** One press of the kernel's explanation. */
-export interface PressSaid {
-  readonly said: Readonly<Partial<Record<Time, TimeSaid>>>
+export interface PressEvidence {
+  readonly evidence: Readonly<Partial<Record<Time, TimeEvidence>>>
   readonly first: number | null
   readonly second: number
 }

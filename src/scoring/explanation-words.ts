@@ -1,12 +1,12 @@
-import type { PressSaid, Time, TimeSaid } from './explained-press.js'
+import type { PressEvidence, Time, TimeEvidence } from './explained-press.js'
 
-interface Said {
+interface PairInputs {
   readonly pair: string
   /** Name of the second key; null if keys are masked. */
   readonly key: string | null
   readonly seen: number | null
   readonly spokeFor: number
-  readonly presses: readonly PressSaid[]
+  readonly presses: readonly PressEvidence[]
 }
 
 /** A difference below this, or below a tenth of the usual time, counts as none: timers alone err by some ms. */
@@ -20,9 +20,11 @@ const SHOWN_TIMES: readonly Time[] = ['hold', 'pressPress', 'releasePress']
  * One sentence about a key pair: the time that contributes most in the direction of the pair's sum.
  * `th: 38 ms faster than usual (usual 118 ms, here 80 ms, seen 6 times)`.
  */
-export function pairWords({ pair, key, seen, spokeFor, presses }: Said): string {
+export function pairWords({ pair, key, seen, spokeFor, presses }: PairInputs): string {
   const strongest = presses
-    .flatMap(({ said }) => SHOWN_TIMES.flatMap((time): [Time, TimeSaid][] => (said[time] ? [[time, said[time]]] : [])))
+    .flatMap(({ evidence }) =>
+      SHOWN_TIMES.flatMap((time): [Time, TimeEvidence][] => (evidence[time] ? [[time, evidence[time]]] : [])),
+    )
     .reduce((a, b) => (Math.sign(spokeFor) * (b[1].spokeFor - a[1].spokeFor) > 0 ? b : a))
   const [time, { expectedMs, observedMs }] = strongest
   const expected = Math.round(expectedMs)

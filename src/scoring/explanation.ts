@@ -1,11 +1,11 @@
 import { keyName } from '../domain/key-table.js'
-import { type PressSaid, TIMES, type Time, type TimeSaid } from './explained-press.js'
+import { type PressEvidence, TIMES, type Time, type TimeEvidence } from './explained-press.js'
 import { pairWords } from './explanation-words.js'
 import type { Sample } from './sample.js'
 import { type WholeSign, wholeSigns } from './whole-signs.js'
 
 /** The contribution of one key pair of the probe, over all occurrences of the pair. */
-export interface PairSaid {
+export interface PairEvidence {
   /** `th`, `e + Space`; the key alone at the first press; `keys 3 and 4` if keys are masked. */
   readonly pair: string
   /** Occurrences in the probe. */
@@ -18,7 +18,7 @@ export interface PairSaid {
   readonly expectedMs: number
   readonly observedMs: number
   /** Means of the ms, sums of the log likelihood ratios; a first press has only a hold. */
-  readonly byTime: Readonly<Partial<Record<Time, TimeSaid>>>
+  readonly byTime: Readonly<Partial<Record<Time, TimeEvidence>>>
   /** One sentence for people. */
   readonly words: string
 }
@@ -31,7 +31,7 @@ export interface Explanation {
   /** The pattern does not contain its keys, so no key is named. */
   readonly masked: boolean
   /** From the strongest evidence for the person to the strongest against. */
-  readonly pairs: readonly PairSaid[]
+  readonly pairs: readonly PairEvidence[]
   readonly whole: readonly WholeSign[]
 }
 
@@ -43,14 +43,14 @@ export function explanationOf(explained: Float32Array, probe: Sample, references
   const presses = pressesOf(explained, probe)
   const masked = probe.mode === 'sensitive'
   const seen = masked ? null : countPairs(references)
-  const groups = new Map<string, { presses: PressSaid[]; pair: string }>()
+  const groups = new Map<string, { presses: PressEvidence[]; pair: string }>()
   for (const [i, press] of presses.entries()) {
     const id = masked ? String(i) : pairId(press.first, press.second)
     const group = groups.get(id) ?? { presses: [], pair: masked ? placeName(i) : pairName(press) }
     group.presses.push(press)
     groups.set(id, group)
   }
-  const pairs = [...groups].map(([id, group]) => pairSaid(group.pair, group.presses, seen && (seen.get(id) ?? 0)))
+  const pairs = [...groups].map(([id, group]) => pairEvidence(group.pair, group.presses, seen && (seen.get(id) ?? 0)))
   return {
     masked,
     pairs: pairs.sort((a, b) => b.spokeFor - a.spokeFor),
@@ -58,17 +58,17 @@ export function explanationOf(explained: Float32Array, probe: Sample, references
   }
 }
 
-function pressesOf(explained: Float32Array, { presses }: Sample): PressSaid[] {
+function pressesOf(explained: Float32Array, { presses }: Sample): PressEvidence[] {
   return Array.from({ length: explained.length / 16 }, (_, i) => {
     const at = (row: number, kind: number) => explained[16 * i + 4 * row + kind] ?? 0
     const kinds = i === 0 ? TIMES.slice(0, 1) : TIMES
-    const said = kinds.map((time, kind) => [
+    const evidence = kinds.map((time, kind) => [
       time,
       { spokeFor: at(0, kind), expectedMs: at(1, kind), observedMs: at(2, kind) },
     ])
     return {
       // Sound: the keys are TIMES, the values as above.
-      said: Object.fromEntries(said) as PressSaid['said'],
+      evidence: Object.fromEntries(evidence) as PressEvidence['evidence'],
       first: i === 0 ? null : (presses[i - 1]?.key ?? 0),
       second: presses[i]?.key ?? 0,
     }
@@ -88,7 +88,7 @@ function countPairs(references: readonly Sample[]): Map<string, number> {
   return counts
 }
 
-function pairName({ first, second }: PressSaid): string {
+function pairName({ first, second }: PressEvidence): string {
   const [a, b] = [first === null ? '' : nameOf(first), nameOf(second)]
   if (first === null) return b
   return a.length === 1 && b.length === 1 ? a + b : `${a} + ${b}`
@@ -96,14 +96,14 @@ function pairName({ first, second }: PressSaid): string {
 const nameOf = (key: number): string => keyName(key) ?? 'other key'
 const placeName = (press: number): string => (press === 0 ? 'key 1' : `keys ${press} and ${press + 1}`)
 
-function pairSaid(pair: string, presses: readonly PressSaid[], seen: number | null): PairSaid {
+function pairEvidence(pair: string, presses: readonly PressEvidence[], seen: number | null): PairEvidence {
   const byTime = Object.fromEntries(
     TIMES.flatMap((time) => {
-      const of = presses.flatMap(({ said }) => said[time] ?? [])
+      const of = presses.flatMap(({ evidence }) => evidence[time] ?? [])
       return of.length === 0 ? [] : [[time, summed(of)]]
     }),
-  ) as PairSaid['byTime'] // Sound: the keys are TIMES.
-  const spokeFor = Object.values(byTime).reduce((sum, said) => sum + said.spokeFor, 0)
+  ) as PairEvidence['byTime'] // Sound: the keys are TIMES.
+  const spokeFor = Object.values(byTime).reduce((sum, evidence) => sum + evidence.spokeFor, 0)
   const shown = byTime.pressPress ?? byTime.hold
   const key = seen === null ? null : nameOf(presses[0]?.second ?? 0)
   return {
@@ -118,15 +118,15 @@ function pairSaid(pair: string, presses: readonly PressSaid[], seen: number | nu
   }
 }
 
-function summed(said: readonly TimeSaid[]): TimeSaid {
-  const sum = (of: (one: TimeSaid) => number) => said.reduce((all, one) => all + of(one), 0)
+function summed(evidence: readonly TimeEvidence[]): TimeEvidence {
+  const sum = (of: (one: TimeEvidence) => number) => evidence.reduce((all, one) => all + of(one), 0)
   return {
     spokeFor: round(
       sum((one) => one.spokeFor),
       3,
     ),
-    expectedMs: round(sum((one) => one.expectedMs) / said.length, 1),
-    observedMs: round(sum((one) => one.observedMs) / said.length, 1),
+    expectedMs: round(sum((one) => one.expectedMs) / evidence.length, 1),
+    observedMs: round(sum((one) => one.observedMs) / evidence.length, 1),
   }
 }
 

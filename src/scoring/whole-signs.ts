@@ -1,5 +1,5 @@
 import { keyOfCode } from '../domain/key-table.js'
-import type { PressSaid, Time } from './explained-press.js'
+import type { PressEvidence, Time } from './explained-press.js'
 import type { Sample } from './sample.js'
 
 /** One sign of the pattern as a whole; `usual` and `here` in the unit that `words` name. */
@@ -20,7 +20,7 @@ const BACKSPACE = keyOfCode('Backspace')
 
 /** Compares the whole pattern with the references, at least one. Corrections are included only if keys are known. */
 export function wholeSigns(
-  presses: readonly PressSaid[],
+  presses: readonly PressEvidence[],
   probe: Sample,
   references: readonly Sample[],
 ): readonly WholeSign[] {
@@ -42,9 +42,9 @@ export function wholeSigns(
 }
 
 /** Median of observed over expected, so one long pause does not change the pace. */
-function relative(presses: readonly PressSaid[], time: Time): number {
+function relative(presses: readonly PressEvidence[], time: Time): number {
   const ratios = presses
-    .flatMap(({ said }) => said[time] ?? [])
+    .flatMap(({ evidence }) => evidence[time] ?? [])
     .map(({ expectedMs, observedMs }) => observedMs / expectedMs)
     .sort((a, b) => a - b)
   const at = (i: number) => ratios[i] ?? 1

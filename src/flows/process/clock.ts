@@ -23,7 +23,7 @@ interface Needs {
 }
 
 const ALERT_MS = 5_000
-const NOK_MS = 60_000
+const DEGRADED_MS = 60_000
 /** A ping's reply only bounds the time. If the bounds move back by less than this, the clock stands still. */
 const STANDS_STILL_MS = 2_000
 const HERE = 'this machine'
@@ -45,8 +45,7 @@ export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
     const off = skewMs > ALERT_MS
     if (off !== before > ALERT_MS) onSkew(whose, skewMs, off)
   }
-  const furthest = () =>
-    [...skews].reduce((most, one) => (one[1] > most[1] ? one : most), [HERE, 0] as [string, number])
+  const largest = () => [...skews].reduce((most, one) => (one[1] > most[1] ? one : most), [HERE, 0] as [string, number])
 
   return {
     now() {
@@ -57,24 +56,26 @@ export function createClock({ monotonicMs, wallMs, onSkew }: Needs): Clock {
     },
     setBy: (ping) => async () => {
       const [askedAt, wallAskedAt] = [monotonicMs(), wallMs()]
-      const said = await ping()
-      const [least, most] = [said - monotonicMs(), said - askedAt]
+      const reported = await ping()
+      const [least, most] = [reported - monotonicMs(), reported - askedAt]
       offsetMs = offsetMs === null ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most)
-      note(HERE, outside(said, wallAskedAt, wallMs()))
+      note(HERE, distance(reported, wallAskedAt, wallMs()))
     },
     compared: (name, ping) => async () => {
       const askedAt = unclamped()
-      const said = await ping()
-      const heardAt = unclamped()
-      note(`the machine of ${name}`, Math.max(0, ...said.map((one) => outside(one, askedAt, heardAt))))
+      const reported = await ping()
+      const repliedAt = unclamped()
+      note(`the machine of ${name}`, Math.max(0, ...reported.map((one) => distance(one, askedAt, repliedAt))))
     },
-    skewMs: () => furthest()[1],
-    skewed: () => wrong(...furthest()),
-    skewedHere: () => wrong(HERE, skews.get(HERE) ?? 0),
+    skewMs: () => largest()[1],
+    skewed: () => messageOf(...largest()),
+    skewedHere: () => messageOf(HERE, skews.get(HERE) ?? 0),
   }
 }
 
-const wrong = (whose: string, skewMs: number): string | null =>
-  skewMs > NOK_MS ? `the clock of ${whose} is ${Math.round(skewMs / 1000)} s off the database's` : null
+const messageOf = (whose: string, skewMs: number): string | null =>
+  skewMs > DEGRADED_MS ? `the clock of ${whose} is ${Math.round(skewMs / 1000)} s off the database's` : null
 
-const outside = (said: number, least: number, most: number): number => Math.max(0, least - said, said - most)
+/** Distance of a reported time from the interval between request and reply; 0 inside it. */
+const distance = (reported: number, least: number, most: number): number =>
+  Math.max(0, least - reported, reported - most)

@@ -14,7 +14,7 @@ export interface Health {
 
 /**
  * A store is lost when two pings in a row fail: a single failure may be a cut connection that is reopened. The stores'
- * clients give up a ping after some 300 ms, so a loss shows within 850 ms, under a second, of the first query.
+ * clients give up a ping after about 300 ms, so a loss shows within 850 ms of the first query.
  */
 const EVERY_MS = 100
 /** Interval while `degraded` is not called, so that an idle process stays idle. */
@@ -83,8 +83,8 @@ export function watchHealth(
       if (resting > 0) wake()
       return shown
     },
-    listen(heard) {
-      listeners.push(heard)
+    listen(listener) {
+      listeners.push(listener)
     },
     stop() {
       stopped = true
