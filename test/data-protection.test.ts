@@ -96,7 +96,14 @@ describe('the page on data protection', () => {
   })
 
   it('has the retention times of the service', () => {
-    for (const table of ['authentication', 'replay_mark', 'admin_action', 'attempt_count', 'attempt_day'])
+    for (const table of [
+      'authentication',
+      'replay_mark',
+      'refused_pattern',
+      'admin_action',
+      'attempt_count',
+      'attempt_day',
+    ])
       expect(rowOf(table)?.kept, table).toMatch(new RegExp(`^${KEPT_DAYS} days`))
     expect(rowOf('request_log')?.kept).toBe(`${REQUESTS_KEPT_MS / 86_400_000} days`)
     expect(rowOf('session')?.kept).toMatch(new RegExp(`^${SESSION_LIFETIME_MS / 60_000} minutes`))

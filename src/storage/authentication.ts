@@ -72,12 +72,14 @@ interface SessionTyping {
   readonly since: number
 }
 
-/** The pattern of a recorded attempt. */
+/** The pattern of a recorded attempt, or of a refused call. */
 export interface TestedPattern {
   readonly patternId: string
   readonly createdAt: number
   readonly authenticated: boolean
   readonly sealed: Uint8Array
+  /** The generation that a refused call's pattern is sealed for; null for an attempt's, whose record has none. */
+  readonly refused: { readonly generation: number } | null
 }
 
 interface TestedBy {
@@ -96,7 +98,10 @@ export interface AuthenticationStore {
   record(organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome>
   /** At most `most` patterns known at `now` (epoch ms) whose marks resemble this one: `record` would answer `replay` for each. */
   resembling(organizationId: string, mark: ReplayMark, now: number, most: number): Promise<KnownPattern[]>
-  /** Patterns that a member's attempts tested since a time, newest first, at most `limit`; without those that retention removed. */
+  /**
+   * Patterns that a member's attempts tested since a time, then those of refused calls, both newest first and at most
+   * `limit`; without those that retention removed.
+   */
   tested(organizationId: string, by: TestedBy): Promise<TestedPattern[]>
   find(organizationId: string, id: string): Promise<Authentication | null>
   /** Time of the last sign-in by typing in a session since `since`, epoch ms; null if none. */

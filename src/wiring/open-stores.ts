@@ -37,6 +37,7 @@ import { postgresAttemptLocks } from '../storage/postgres/attempt/attempt-lock.j
 import { postgresAttemptLog } from '../storage/postgres/attempt/attempt-log.js'
 import { postgresAuthentications } from '../storage/postgres/attempt/authentication.js'
 import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-patterns.js'
+import { postgresRefusedPatterns } from '../storage/postgres/attempt/refused-patterns.js'
 import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../storage/postgres/connection/client.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
@@ -70,6 +71,7 @@ import type { PreferredLanguageStore } from '../storage/preferred-language.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { ProfileLinkStore } from '../storage/profile-link.js'
 import type { RateAccounts } from '../storage/rate-account.js'
+import type { RefusedPatternStore } from '../storage/refused-patterns.js'
 import type { RetentionStore } from '../storage/retention.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
@@ -98,6 +100,7 @@ export interface Stores {
   readonly outbox: Outbox
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
+  readonly refusedPatterns: RefusedPatternStore
   readonly securityCodes: SecurityCodeStore
   readonly codeHash: CodeHash
   readonly typingWords: TypingWordStore
@@ -275,6 +278,7 @@ const postgresStores = (database: Database) => ({
   outbox: postgresOutbox(database),
   attemptLocks: postgresAttemptLocks(database),
   invalidPatterns: postgresInvalidPatterns(database),
+  refusedPatterns: postgresRefusedPatterns(database),
   securityCodes: postgresSecurityCodes(database),
   typingWords: postgresTypingWords(database),
   preferredLanguages: postgresPreferredLanguages(database),

@@ -9,20 +9,15 @@ import { createAlertFlows, type Reach } from '../flows/alert/alerts.js'
 import type { Courier } from '../flows/alert/courier.js'
 import { createPatternMemory } from '../flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../flows/attempt/person-cache.js'
-import { createVerify } from '../flows/attempt/verify.js'
 import { createExportFlows } from '../flows/insight/exports.js'
 import { createInspect } from '../flows/insight/inspect.js'
 import { createSeries } from '../flows/insight/series.js'
-import { createLegacyLink } from '../flows/legacy/legacy-link.js'
-import { createLegacyVerify } from '../flows/legacy/legacy-verify.js'
 import { createChangeLanguage } from '../flows/organization/organization-language.js'
 import { createPolicyFlows } from '../flows/organization/policies.js'
 import { createSettings, type SettingsMemory } from '../flows/organization/settings.js'
 import { createTypingWordFlows } from '../flows/organization/typing-words.js'
 import type { Health } from '../flows/process/health.js'
 import { newToken } from '../flows/process/tokens.js'
-import { createEnroll } from '../flows/profile/enroll.js'
-import { createLinkPage } from '../flows/profile/link-page.js'
 import { createPendingActionFlows } from '../flows/profile/pending-action.js'
 import { createProfileLinkFlows } from '../flows/profile/profile-links.js'
 import { createProfileFlows } from '../flows/profile/profiles.js'
@@ -36,6 +31,7 @@ import { modelFile, wasmFile } from '../scoring/artifacts.js'
 import { openScorer, type Scorer } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Stores } from './open-stores.js'
+import { createPatternFlows } from './pattern-flows.js'
 
 /** The services that the handlers of all APIs use. */
 export type Services = CoreServices & DashboardServices & LinkServices
@@ -75,26 +71,20 @@ export function servicesOf(
   }
   const securityCodes = createSecurityCodeFlows(needs)
   const accounts = createAccountFlows({ ...needs, securityCodes })
-  const enroll = createEnroll(needs)
-  const verify = createVerify(needs)
   return {
     ...dashboardServices(needs),
     bootstrap: createBootstrap(needs),
     accounts,
     profiles: createProfileFlows(needs),
-    enroll,
-    verify,
+    ...createPatternFlows({ ...needs, create: accounts.create }),
     settingsOf: needs.settingsOf,
     organizations: stores.organizations,
     securityCodes,
     changeLanguage: createChangeLanguage(needs),
     typingWords: createTypingWordFlows(needs),
     preferLanguage: createPreferLanguage(needs),
-    legacyVerify: createLegacyVerify({ ...needs, create: accounts.create, enroll, verify }),
-    legacyLink: createLegacyLink({ ...needs, enroll }),
     pendingActions: createPendingActionFlows(needs),
     profileLinks: createProfileLinkFlows({ ...needs, createAccount: accounts.create }),
-    linkPage: createLinkPage(needs),
     linksUrl: `${config.publicUrl}/auth`,
     degraded: health.degraded,
     version: version(),

@@ -1,6 +1,8 @@
 import { v7 } from 'uuid'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { createAccountFlows } from '../../src/flows/account/accounts.js'
+import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
+import { createPersonCache } from '../../src/flows/attempt/person-cache.js'
 import { createPolicyFlows } from '../../src/flows/organization/policies.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
 import { newToken } from '../../src/flows/process/tokens.js'
@@ -36,9 +38,13 @@ export async function startFlows() {
     now: Date.now,
     randomSeed: () => 1,
     replay: 'reject' as const,
+    adaptation: false,
+    people: createPersonCache(1e6),
+    memory: createPatternMemory(1e6),
   }
   return {
     stores,
+    needs,
     organizationId: (await administration(stores).create('Test')).id,
     accounts: createAccountFlows({ ...needs, securityCodes: { issueFirst: async () => null } }),
     bootstrap: createBootstrap(needs),

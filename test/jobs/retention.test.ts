@@ -134,7 +134,7 @@ describe('retention', () => {
     expect(await partitions()).not.toContain('authentication_2040_01')
   })
 
-  it('deletes replay marks, requests, sessions, links, counts, actions and refused patterns past their retention, and no other', async () => {
+  it('deletes replay marks, refused patterns and their times, requests, sessions, links, counts and actions past their retention, and no other', async () => {
     const now = Date.now()
     const old = new Date(now - KEPT_DAYS * DAY_MS - 1000)
     const young = new Date(now - KEPT_DAYS * DAY_MS + 60_000)
@@ -142,6 +142,8 @@ describe('retention', () => {
       await database.asSystem(async (sql) => {
         await sql`
           insert into keystride.replay_mark values (${org}, ${randomBytes(16)}, '{}', ${ada.memberId}, ${at}, ${uuid()}, 0)`
+        await sql`
+          insert into keystride.refused_pattern values (${org}, ${ada.memberId}, ${uuid()}, 0, ${randomBytes(20)}, ${at})`
         await sql`
           insert into keystride.attempt_count values (${org}, 'all', ${at}, '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`
         await sql`
@@ -174,6 +176,7 @@ describe('retention', () => {
     await round(now)
     const tables = [
       'replay_mark',
+      'refused_pattern',
       'attempt_count',
       'attempt_day',
       'admin_action',

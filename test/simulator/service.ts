@@ -5,12 +5,7 @@ import { createSecurityCodeFlows } from '../../src/flows/account/security-code.j
 import { createUnlock } from '../../src/flows/account/unlock.js'
 import { createPatternMemory } from '../../src/flows/attempt/pattern-memory.js'
 import { createPersonCache, PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
-import { createVerify } from '../../src/flows/attempt/verify.js'
-import { createLegacyLink } from '../../src/flows/legacy/legacy-link.js'
-import { createLegacyVerify } from '../../src/flows/legacy/legacy-verify.js'
 import { createSettings } from '../../src/flows/organization/settings.js'
-import { createEnroll } from '../../src/flows/profile/enroll.js'
-import { createLinkPage } from '../../src/flows/profile/link-page.js'
 import { createPendingActionFlows } from '../../src/flows/profile/pending-action.js'
 import { createProfileLinkFlows } from '../../src/flows/profile/profile-links.js'
 import { createProfileFlows } from '../../src/flows/profile/profiles.js'
@@ -26,11 +21,13 @@ import type { PendingActionStore } from '../../src/storage/pending-action.js'
 import type { PolicyStore } from '../../src/storage/policies.js'
 import type { ProfileStore } from '../../src/storage/profile.js'
 import type { ProfileLinkStore } from '../../src/storage/profile-link.js'
+import type { RefusedPatternStore } from '../../src/storage/refused-patterns.js'
 import type { SecurityCodeStore } from '../../src/storage/security-code.js'
 import type { SessionStore } from '../../src/storage/session.js'
 import type { TypingWordStore } from '../../src/storage/typing-words.js'
 import type { UserLogStore } from '../../src/storage/user-log.js'
 import type { Vault } from '../../src/storage/vault.js'
+import { createPatternFlows } from '../../src/wiring/pattern-flows.js'
 import type { Scheduler } from './scheduler.js'
 import { memoryAccounts } from './stores/account.js'
 import { memoryAuthentications } from './stores/authentication.js'
@@ -38,6 +35,7 @@ import {
   memoryAttemptLocks,
   memoryInvalidPatterns,
   memoryPendingActions,
+  memoryRefusedPatterns,
   memorySecurityCodes,
 } from './stores/member-stores.js'
 import { memoryProfiles } from './stores/profile.js'
@@ -55,6 +53,7 @@ export interface Stores {
   readonly authentications: AuthenticationStore
   readonly attemptLocks: AttemptLockStore
   readonly invalidPatterns: InvalidPatternStore
+  readonly refusedPatterns: RefusedPatternStore
   readonly securityCodes: SecurityCodeStore
   readonly sessions: SessionStore
   readonly organizations: Pick<OrganizationStore, 'find'>
@@ -95,6 +94,7 @@ export function memoryStores(tables: Tables, sessions: MemorySessions): MemorySt
     authentications: memoryAuthentications(tables),
     attemptLocks: memoryAttemptLocks(tables),
     invalidPatterns: memoryInvalidPatterns(tables),
+    refusedPatterns: memoryRefusedPatterns(tables),
     securityCodes: memorySecurityCodes(tables),
     sessions: sessionStore,
     ...fixedSettings(),
@@ -170,6 +170,7 @@ export function startProcess(needs: Needs, process: number) {
     authentications: through('authentications'),
     attemptLocks: through('attemptLocks'),
     invalidPatterns: through('invalidPatterns'),
+    refusedPatterns: through('refusedPatterns'),
     securityCodes: through('securityCodes'),
     sessions: through('sessions'),
     organizations: through('organizations'),
@@ -199,22 +200,16 @@ export function startProcess(needs: Needs, process: number) {
   }
   const securityCodes = createSecurityCodeFlows(given)
   const accounts = createAccountFlows({ ...given, securityCodes })
-  const enroll = createEnroll(given)
-  const verify = createVerify(given)
   const profileFlows = createProfileFlows(given)
   const pendingActionFlows = createPendingActionFlows(given)
   return {
     bootstrap: createBootstrap(given),
     accounts,
-    enroll,
-    verify,
+    ...createPatternFlows({ ...given, create: accounts.create }),
     securityCodes,
     profiles: profileFlows,
     pendingActions: pendingActionFlows,
     profileLinks: createProfileLinkFlows({ ...given, createAccount: accounts.create }),
-    linkPage: createLinkPage(given),
-    legacyVerify: createLegacyVerify({ ...given, create: accounts.create, enroll, verify }),
-    legacyLink: createLegacyLink({ ...given, enroll }),
     unlock: createUnlock(given),
     userActions: createUserActions({ ...given, profileFlows, pendingActionFlows }),
   }

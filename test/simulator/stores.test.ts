@@ -5,6 +5,7 @@ import { Refusal } from '../../src/domain/refusal.js'
 import { postgresAttemptLocks } from '../../src/storage/postgres/attempt/attempt-lock.js'
 import { postgresAuthentications } from '../../src/storage/postgres/attempt/authentication.js'
 import { postgresInvalidPatterns } from '../../src/storage/postgres/attempt/invalid-patterns.js'
+import { postgresRefusedPatterns } from '../../src/storage/postgres/attempt/refused-patterns.js'
 import { postgresSessions } from '../../src/storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
 import { postgresAccounts } from '../../src/storage/postgres/person/account.js'
@@ -132,6 +133,7 @@ describe('the in-memory members of the simulator', () => {
         authentications: postgresAuthentications(database),
         attemptLocks: postgresAttemptLocks(database),
         invalidPatterns: postgresInvalidPatterns(database),
+        refusedPatterns: postgresRefusedPatterns(database),
         securityCodes: postgresSecurityCodes(database),
       }
       let done = 0

@@ -5,17 +5,22 @@ import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext } from './attempt-context.js'
 
-/** The patterns that a member's next pattern is compared with: the enrolled references, then the latest tested ones, oldest first. */
+/**
+ * The patterns that a member's next pattern is compared with: the enrolled references, then the latest tested ones, then the
+ * latest of refused calls, both oldest first.
+ */
 export interface KnownPatterns {
   readonly ids: readonly string[]
   /** Their sketches (`sketchOf`), one after another. */
   readonly sketches: Uint8Array
   readonly nReferences: number
+  /** Patterns of refused calls. */
+  readonly nRefused: number
   /** Complete up to this version of the member's attempts, in this generation and version of the profile. */
   readonly attemptsVersion: number
   readonly generation: number
   readonly profileVersion: number
-  /** Time of the latest tested pattern, epoch ms; 0 without any. */
+  /** Time of the latest tested or refused pattern, epoch ms; 0 without any. */
   readonly latestAt: number
 }
 
@@ -24,7 +29,9 @@ export interface PatternMemory {
   keep(memberId: string, known: KnownPatterns): void
 }
 
-/** Tested patterns kept per member. With 16 references they fit into the kernel's 64 sketches. */
+/** Patterns kept per member: the kernel's `KNOWN_SKETCHES_MAX`. */
+const KNOWN_MAX = 64
+/** Tested ones among them, which fit with 16 references. Those of refused calls have the places that are left. */
 const TESTED_MAX = 48
 /** Clocks of two processes may differ by this much. A pattern that is read twice is kept once. */
 const OVERLAP_MS = 120_000
@@ -88,7 +95,7 @@ export async function knownPatterns(
   const kept = needs.memory.find(member)
   if (kept !== null && kept.attemptsVersion >= member.attemptsVersion) return kept
   const known = kept ?? fromReferences(member, enrolled ?? (await enrolledReferences(needs, context)))
-  const complete = (await testedSince(needs, context, known.latestAt)).reduce(withTested, known)
+  const complete = (await testedSince(needs, context, known.latestAt)).reduce(withPattern, known)
   const { attemptsVersion } = member
   const current = { ...complete, attemptsVersion }
   needs.memory.keep(member.id, current)
@@ -96,16 +103,23 @@ export async function knownPatterns(
 }
 
 /** Adds the pattern of a recorded attempt, unless another attempt was recorded in between. */
-export function remember(memory: PatternMemory, member: Member, known: KnownPatterns, pattern: Sketched): void {
+export function remember(
+  memory: PatternMemory,
+  member: Member,
+  known: KnownPatterns,
+  pattern: Omit<Sketched, 'refused'>,
+): void {
   if (known.attemptsVersion + 1 !== member.attemptsVersion) return
-  memory.keep(member.id, { ...withTested(known, pattern), attemptsVersion: member.attemptsVersion })
+  const { attemptsVersion } = member
+  memory.keep(member.id, { ...withPattern(known, { ...pattern, refused: false }), attemptsVersion })
 }
 
-/** A tested pattern, opened. */
+/** A tested or refused pattern, opened. */
 interface Sketched {
   readonly id: string
   readonly at: number
   readonly authenticated: boolean
+  readonly refused: boolean
   readonly sketch: Uint8Array
 }
 
@@ -136,22 +150,27 @@ const fromReferences = (
   ids: enrolled.map(({ id }) => id),
   sketches: Buffer.concat(enrolled.map(({ sample }) => confirmed(sketchOf(sample)))),
   nReferences: enrolled.length,
+  nRefused: 0,
   attemptsVersion: 0,
   generation,
   profileVersion,
   latestAt: 0,
 })
 
-/** Tested patterns since `latestAt`, oldest first, without those that do not open: they are sealed for an earlier generation. */
+/**
+ * Tested and refused patterns since `latestAt`, each oldest first, without those that do not open: a tested one may be sealed
+ * for an earlier generation.
+ */
 async function testedSince(needs: Needs, context: AttemptContext, latestAt: number): Promise<Sketched[]> {
   const { who, member } = context
   const since = Math.max(0, latestAt - OVERLAP_MS)
   const asked = { userRef: who.userRef, memberId: member.id, since, limit: TESTED_MAX }
   const tested = await needs.authentications.tested(who.organizationId, asked)
   const sketched = await Promise.all(
-    tested.map(async ({ patternId, createdAt, authenticated, sealed }: TestedPattern) => {
-      const sample = await opened(needs, context, patternId, member.generation, sealed).catch(() => null)
-      return sample === null ? [] : [{ id: patternId, at: createdAt, authenticated, sketch: sketchOf(sample) }]
+    tested.map(async ({ patternId: id, createdAt: at, authenticated, sealed, refused }: TestedPattern) => {
+      const generation = refused?.generation ?? member.generation
+      const sample = await opened(needs, context, id, generation, sealed).catch(() => null)
+      return sample === null ? [] : [{ id, at, authenticated, refused: refused !== null, sketch: sketchOf(sample) }]
     }),
   )
   return sketched.flat().reverse()
@@ -168,22 +187,40 @@ function opened(
   return vault.open(who.organizationId, binding, sealed)
 }
 
-/** Adds a tested pattern as the latest. Drops the oldest tested one if there are too many. */
-function withTested(known: KnownPatterns, { id, at, authenticated, sketch }: Sketched): KnownPatterns {
+/**
+ * Adds a pattern as the latest of its kind. Drops the oldest tested one if there are too many of these, and the oldest refused
+ * one if there are too many in all, so that a refused pattern pushes out no tested one.
+ */
+function withPattern(known: KnownPatterns, { id, at, authenticated, refused, sketch }: Sketched): KnownPatterns {
   if (known.ids.includes(id)) return known
-  const { ids, sketches, nReferences } = known
-  const isFull = ids.length - nReferences >= TESTED_MAX
-  const start = isFull ? sketchesBytes(sketches, nReferences) : sketches.length
-  const end = isFull ? start + sketchBytesAt(sketches, start) : sketches.length
+  const { nReferences, nRefused } = known
+  const nTested = known.ids.length - nReferences - nRefused
+  const kept = refused || nTested < TESTED_MAX ? known : without(known, nReferences)
+  const place = kept.ids.length - (refused ? 0 : nRefused)
+  const at0 = sketchesBytes(kept.sketches, place)
+  const added = {
+    ...kept,
+    ids: [...kept.ids.slice(0, place), id, ...kept.ids.slice(place)],
+    sketches: Buffer.concat([
+      kept.sketches.subarray(0, at0),
+      authenticated ? confirmed(sketch) : sketch,
+      kept.sketches.subarray(at0),
+    ]),
+    nRefused: nRefused + (refused ? 1 : 0),
+    latestAt: Math.max(known.latestAt, at),
+  }
+  if (added.ids.length <= KNOWN_MAX || added.nRefused === 0) return added
+  return { ...without(added, added.ids.length - added.nRefused), nRefused: added.nRefused - 1 }
+}
+
+function without(known: KnownPatterns, index: number): KnownPatterns {
+  const { ids, sketches } = known
+  const start = sketchesBytes(sketches, index)
+  const end = start + sketchBytesAt(sketches, start)
   return {
     ...known,
-    ids: [...ids.slice(0, nReferences), ...ids.slice(nReferences + (isFull ? 1 : 0)), id],
-    sketches: Buffer.concat([
-      sketches.subarray(0, start),
-      sketches.subarray(end),
-      authenticated ? confirmed(sketch) : sketch,
-    ]),
-    latestAt: Math.max(known.latestAt, at),
+    ids: [...ids.slice(0, index), ...ids.slice(index + 1)],
+    sketches: Buffer.concat([sketches.subarray(0, start), sketches.subarray(end)]),
   }
 }
 

@@ -9,9 +9,11 @@ import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { InvalidPatternStore } from '../../storage/invalid-patterns.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { ProfileLinkStore, StoredLink } from '../../storage/profile-link.js'
+import type { RefusedPatternStore } from '../../storage/refused-patterns.js'
 import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
+import { rememberingRefused } from '../attempt/refused-patterns.js'
 import type { Settings } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { sha256 } from '../process/tokens.js'
@@ -24,6 +26,7 @@ interface Needs {
   readonly profiles: ProfileStore
   readonly authentications: AuthenticationStore
   readonly invalidPatterns: InvalidPatternStore
+  readonly refusedPatterns: RefusedPatternStore
   readonly sessions: SessionStore
   readonly vault: Vault
   readonly scoring: Scoring
@@ -85,7 +88,13 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const before = await found(needs, key)
       const { link, who, member, settings } = before
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-      const { completed, after, warnings } = await stored(needs, before, body).catch(refuseInvalid)
+      const { completed, after, warnings } = await rememberingRefused(
+        needs,
+        who,
+        body,
+        stored(needs, before, body).catch(refuseInvalid),
+        ({ kept }) => ({ kept, person: before }),
+      )
       const progress = progressOf(needs, link, after)
       return {
         // The references that the reset has collected are now the profile.
@@ -121,6 +130,8 @@ async function found(needs: Needs, key: string): Promise<Found> {
 }
 
 interface Stored extends Pick<LinkStep, 'completed' | 'warnings'> {
+  /** The pattern is a reference now. */
+  readonly kept: boolean
   readonly after: Member
 }
 
@@ -136,10 +147,10 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<St
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
   const outcome = await write(needs, before, place, { ...reading, id: needs.newId(), body }, link.id)
-  if (outcome.outcome === 'closed') return { completed: false, after: outcome.member, warnings }
+  if (outcome.outcome === 'closed') return { kept: false, completed: false, after: outcome.member, warnings }
   if (outcome.outcome !== 'added') throw notWritten(outcome)
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()
-  return { completed: outcome.completes, after: outcome.member, warnings }
+  return { kept: true, completed: outcome.completes, after: outcome.member, warnings }
 }
 
 function isLast(needs: Needs, link: StoredLink, member: Member): boolean {

@@ -1,5 +1,10 @@
 import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
-import type { Authentication, AuthenticationStore, KnownPattern } from '../../../src/storage/authentication.js'
+import type {
+  Authentication,
+  AuthenticationStore,
+  KnownPattern,
+  TestedPattern,
+} from '../../../src/storage/authentication.js'
 import { authenticationOf } from '../../storage/fixtures.js'
 import { enterMark, type Immediate, keyOf, type MarkRow, marksLike, resembles, type Tables, update } from './tables.js'
 
@@ -8,13 +13,13 @@ const DAY_MS = 24 * 3_600_000
 export function memoryAuthentications(tables: Tables): Immediate<AuthenticationStore> {
   const of = (organizationId: string, userRef: string): readonly Authentication[] =>
     tables.authentications.get(keyOf(organizationId, userRef)) ?? []
-  /** The sealed pattern of a mark, from the reference or the attempt that stores it; null if neither does. */
+  /** The sealed pattern of a mark, from the reference, attempt or refused pattern that stores it; null if none does. */
   function patternOf(organizationId: string, mark: MarkRow | undefined): KnownPattern['pattern'] {
     const row = mark === undefined ? undefined : tables.members.get(keyOf(organizationId, mark.memberId))
     if (mark?.patternId == null || row === undefined) return null
     const { memberId, patternId } = mark
     const tested = [...tables.authentications.values()].flat().find((one) => one.patternId === patternId)
-    const reference = row.references.find(({ id }) => id === patternId)
+    const reference = [...row.references, ...row.refused].find(({ id }) => id === patternId)
     const sealed = tested?.sealed ?? reference?.sealed
     const generation = tested === undefined ? (reference?.generation ?? mark.generation) : mark.generation
     const binding = { accountId: row.of.account.id, memberId, patternId, generation }
@@ -64,15 +69,26 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },
-    tested: (organizationId, { userRef, memberId, since, limit }) =>
-      of(organizationId, userRef)
-        .flatMap(({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
-          by === memberId && createdAt >= since && patternId !== null && sealed !== null
-            ? [{ patternId, createdAt, authenticated, sealed }]
+    tested(organizationId, { userRef, memberId, since, limit }) {
+      const latest = (patterns: TestedPattern[]) =>
+        patterns
+          .filter(({ createdAt }) => createdAt >= since)
+          .sort((a, b) => b.createdAt - a.createdAt)
+          .slice(0, limit)
+      const tested = of(organizationId, userRef).flatMap(
+        ({ patternId, createdAt, authenticated, sealed, memberId: by }) =>
+          by === memberId && patternId !== null && sealed !== null
+            ? [{ patternId, createdAt, authenticated, sealed, refused: null }]
             : [],
-        )
-        .sort((a, b) => b.createdAt - a.createdAt)
-        .slice(0, limit),
+      )
+      const refused = (tables.members.get(keyOf(organizationId, memberId))?.refused ?? []).map(
+        ({ id: patternId, createdAt, sealed, generation }) => ({
+          ...{ patternId, createdAt, sealed, authenticated: false },
+          refused: { generation },
+        }),
+      )
+      return [...latest(tested), ...latest(refused)]
+    },
     find(organizationId, id) {
       for (const [place, list] of tables.authentications) {
         const found = place.startsWith(`${organizationId} `) ? list.find((one) => one.id === id) : undefined

@@ -143,6 +143,23 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       const session = { userRef, memberId: member.id, sessionId: '0123456789abcdef', since: now() - 60_000 }
       return ['authentications', 'typedInSession', org, session]
     }
+    if (roll < 0.5) {
+      const by = { userRef, memberId: member.id, since: now() - 60_000, limit: random.pick([2, 50]) }
+      return ['authentications', 'tested', org, by]
+    }
+    if (roll < 0.6) {
+      const replayMark = random.chance(0.3) ? random.pick(marks) : fresh()
+      const { generation } = member
+      const pattern = {
+        id: uuid(),
+        memberId: member.id,
+        generation,
+        sealed: randomBytes(20),
+        replayMark,
+        createdAt: now(),
+      }
+      return ['refusedPatterns', 'remember', org, pattern]
+    }
     const person = { organizationId: org, accountId: of.account.id, memberId: member.id, userRef }
     const given = attempt(person)
     const method = random.chance(0.6) ? 'biometric' : 'security_code'

@@ -1,11 +1,14 @@
 import { afterLock, afterNewCode, NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { INVALID_PATTERNS_MAX, INVALID_PATTERNS_WINDOW_MS } from '../../../src/domain/invalid-patterns.js'
 import { pendingAfter } from '../../../src/domain/pending-action.js'
+import { REFUSED_PER_DAY } from '../../../src/domain/refused-patterns.js'
+import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type { AttemptLockStore } from '../../../src/storage/attempt-lock.js'
 import type { InvalidPatternStore } from '../../../src/storage/invalid-patterns.js'
 import type { PendingActionStore } from '../../../src/storage/pending-action.js'
+import type { RefusedPatternStore } from '../../../src/storage/refused-patterns.js'
 import type { SecurityCodeStore } from '../../../src/storage/security-code.js'
-import { type Immediate, keyOf, live, type MemberRow, type Tables, update } from './tables.js'
+import { enterMark, type Immediate, keyOf, live, type MemberRow, type Tables, update } from './tables.js'
 
 export function memorySecurityCodes(tables: Tables): Immediate<SecurityCodeStore> {
   const rowOf = (organizationId: string, memberId: string) => live(tables, organizationId, memberId)
@@ -78,6 +81,23 @@ export function memoryInvalidPatterns(tables: Tables): Immediate<InvalidPatternS
         latest.length >= INVALID_PATTERNS_MAX ? (latest[0] ?? now) + INVALID_PATTERNS_WINDOW_MS : null
       update(tables, row, {})
       return 0
+    },
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+export function memoryRefusedPatterns(tables: Tables): Immediate<RefusedPatternStore> {
+  return {
+    remember(organizationId, pattern) {
+      const { id: patternId, memberId, generation, replayMark, createdAt: seenAt } = pattern
+      const row = live(tables, organizationId, memberId)
+      if (row === null || row.refused.filter(({ createdAt }) => createdAt >= seenAt - DAY_MS).length >= REFUSED_PER_DAY)
+        return
+      const owner = { memberId, seenAt, patternId, generation }
+      if (!enterMark(tables, organizationId, replayMark, owner, seenAt - REPLAY_MEMORY_DAYS * DAY_MS)) return
+      row.refused = [...row.refused, pattern]
+      update(tables, row, { attemptsVersion: row.member.attemptsVersion + 1 })
     },
   }
 }

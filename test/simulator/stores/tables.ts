@@ -6,6 +6,7 @@ import type { NewMember } from '../../../src/storage/account.js'
 import type { AttemptRecord, Authentication } from '../../../src/storage/authentication.js'
 import type { StoredReference } from '../../../src/storage/profile.js'
 import type { NewLink } from '../../../src/storage/profile-link.js'
+import type { RefusedPattern } from '../../../src/storage/refused-patterns.js'
 
 /** A store with synchronous methods, each one isolated transaction. */
 export type Immediate<Store> = {
@@ -34,6 +35,8 @@ export interface MemberRow {
   patternsClosedUntil: number | null
   /** References of all generations, in the order of creation. */
   references: readonly ReferenceRow[]
+  /** Oldest first. */
+  refused: readonly RefusedPattern[]
 }
 
 export interface ReferenceRow extends StoredReference {
@@ -183,6 +186,7 @@ export function putMember(tables: Tables, of: AccountRow, { id, memberRef, displ
     invalidPatterns: [],
     patternsClosedUntil: null,
     references: [],
+    refused: [],
   }
   of.members.push(row)
   tables.members.set(keyOf(organizationId, id), row)
@@ -257,10 +261,11 @@ function leaveTombstone({ tombstones, now }: Tables, { organizationId, of, membe
   }
 }
 
-/** Deletes the references, the replay marks and the links of the member. Returns the number of enrolled references. */
+/** Deletes the references, the refused patterns, the replay marks and the links of the member. Returns the number of enrolled references. */
 export function dropTyping(tables: Tables, row: MemberRow): number {
   const { organizationId, references, member } = row
   row.references = []
+  row.refused = []
   for (const [key, mark] of tables.marks) {
     if (mark.memberId !== member.id) continue
     tables.marks.delete(key)

@@ -4,6 +4,14 @@ import { groupCommit } from './group-commit.js'
 import { resembling } from './known-patterns.js'
 import { type AuthenticationRow, authenticationColumns, toAuthentication } from './record-codec.js'
 
+interface TestedRow {
+  pattern_id: string
+  created_at: Date
+  authenticated: boolean
+  sealed: Uint8Array
+  refused_generation: number | null
+}
+
 /** Judged attempts in PostgreSQL; concurrent attempts share one commit. */
 export function postgresAuthentications(database: Database): AuthenticationStore {
   return {
@@ -30,16 +38,21 @@ export function postgresAuthentications(database: Database): AuthenticationStore
 
     tested: (organizationId, { userRef, memberId, since, limit }) =>
       database.keyed(organizationId, async (sql) => {
-        const rows = await sql<{ pattern_id: string; created_at: Date; authenticated: boolean; sealed: Uint8Array }[]>`
-          select pattern_id, created_at, authenticated, sealed from keystride.authentication
+        const rows = await sql<TestedRow[]>`
+          (select pattern_id, created_at, authenticated, sealed, null as refused_generation from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
             and member_id = ${memberId} and pattern_id is not null and sealed is not null
-          order by id desc limit ${limit}`
-        return rows.map(({ pattern_id, created_at, authenticated, sealed }) => ({
+          order by id desc limit ${limit})
+          union all
+          (select id, seen_at, false, sealed, generation from keystride.refused_pattern
+          where organization_id = ${organizationId} and member_id = ${memberId} and id >= keystride.uuid_from(${new Date(since)})
+          order by id desc limit ${limit})`
+        return rows.map(({ pattern_id, created_at, authenticated, sealed, refused_generation }) => ({
           patternId: pattern_id,
           createdAt: created_at.getTime(),
           authenticated,
           sealed,
+          refused: refused_generation === null ? null : { generation: refused_generation },
         }))
       }),
 

@@ -20,7 +20,7 @@ interface SampleRow {
 
 const DAY_MS = 86_400_000
 
-/** Makes `resembling`: finds marks by their index, and their patterns in references or attempts. */
+/** Makes `resembling`: finds marks by their index, and their patterns in references, attempts or refused patterns. */
 export const resembling =
   (database: Database): AuthenticationStore['resembling'] =>
   (organizationId, mark, now, most) =>
@@ -28,8 +28,7 @@ export const resembling =
       const marks = await marksLike(sql, mark, now, most)
       // If this very typing is known, no comparison is needed.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
-      const ids = isKnown ? [] : marks.map(({ pattern_id }) => pattern_id)
-      const samples = new Map((await samplesOf(sql, organizationId, ids)).map((row) => [row.id, row]))
+      const samples = new Map((await samplesOf(sql, organizationId, isKnown ? [] : marks)).map((row) => [row.id, row]))
       return marks.map(({ exact, pattern_id, generation: marked, member_id }): KnownPattern => {
         const sample = samples.get(pattern_id)
         if (sample === undefined) return { exact, pattern: null }
@@ -44,13 +43,19 @@ const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, 
     ${exact}, ${bigintArray(bands)}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
 
 /** A tested pattern may have become a reference of a later generation; the reference is sealed for that generation. */
-async function samplesOf(sql: Transaction, organizationId: string, ids: readonly string[]): Promise<SampleRow[]> {
-  if (ids.length === 0) return []
-  const wanted = `{${ids.join()}}`
+async function samplesOf(sql: Transaction, organizationId: string, marks: readonly MarkRow[]): Promise<SampleRow[]> {
+  if (marks.length === 0) return []
+  const wanted = `{${marks.map(({ pattern_id }) => pattern_id).join()}}`
+  const owners = `{${marks.map(({ member_id }) => member_id).join()}}`
   const references = await sql<SampleRow[]>`
     select r.id, m.account_id, r.generation, r.sealed from keystride.reference_pattern r
       join keystride.member m on m.organization_id = r.organization_id and m.id = r.member_id
-    where r.organization_id = ${organizationId} and r.id = any (${wanted}::uuid[])`
+    where r.organization_id = ${organizationId} and r.id = any (${wanted}::uuid[])
+    union all
+    select r.id, m.account_id, r.generation, r.sealed from unnest(${wanted}::uuid[], ${owners}::uuid[]) mark (id, member_id)
+      join keystride.refused_pattern r
+        on r.organization_id = ${organizationId} and r.member_id = mark.member_id and r.id = mark.id
+      join keystride.member m on m.organization_id = r.organization_id and m.id = r.member_id`
   const tested = await sql<SampleRow[]>`
     select t.* from unnest(${wanted}::uuid[]) wanted (id), lateral (
       select pattern_id as id, account_id, null::int as generation, sealed from keystride.authentication

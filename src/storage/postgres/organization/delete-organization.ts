@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../connection/client.js'
  */
 const TABLES = [
   'replay_mark',
+  'refused_pattern',
   'reference_pattern',
   'profile_link',
   'session',

@@ -19,6 +19,7 @@ export async function eraseUser(sql: Transaction, organizationId: string, accoun
       where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])
       returning kind = 'enrolled' as enrolled`,
     sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
+    sql`delete from keystride.refused_pattern where organization_id = ${organizationId} and member_id = any (${ids}::uuid[])`,
     ...eraseFromExports(sql, organizationId, userRef),
     sql`select keystride.uncount_attempts(${userRef})`,
     sql`delete from keystride.authentication where organization_id = ${organizationId} and user_ref = ${userRef}`,
@@ -50,6 +51,7 @@ export async function eraseMember(
       delete from keystride.reference_pattern where organization_id = ${organizationId} and member_id = ${memberId}
       returning kind = 'enrolled' as enrolled`,
     sql`delete from keystride.replay_mark where organization_id = ${organizationId} and member_id = ${memberId}`,
+    sql`delete from keystride.refused_pattern where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`delete from keystride.profile_link where organization_id = ${organizationId} and member_id = ${memberId}`,
     sql`
       update keystride.authentication set sealed = null, facts = null, tags = null

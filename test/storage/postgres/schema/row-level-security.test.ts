@@ -4,6 +4,7 @@ import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { afterFailure, NO_ATTEMPTS } from '../../../../src/domain/attempts.js'
 import { postgresAuthentications } from '../../../../src/storage/postgres/attempt/authentication.js'
+import { postgresRefusedPatterns } from '../../../../src/storage/postgres/attempt/refused-patterns.js'
 import { postgresSessions } from '../../../../src/storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
 import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
@@ -20,7 +21,7 @@ import { postgresProfileLinks } from '../../../../src/storage/postgres/person/pr
 import { postgresUserLog } from '../../../../src/storage/postgres/person/user-log.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { figure } from '../../../trust/figure.js'
-import { attempt, NOW, organization, person, reference, sha256Hex } from '../../fixtures.js'
+import { attempt, mark, NOW, organization, person, reference, sha256Hex } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 let database: Database
@@ -42,6 +43,8 @@ beforeAll(async () => {
   const rules = { target: 5, limit: 10, rejectReplay: true }
   await postgresProfiles(database).add(orgA, reference(ada.memberId), rules)
   await postgresAuthentications(database).record(orgA, attempt(ada))
+  const pattern = { id: uuid(), memberId: ada.memberId, generation: 0, sealed: randomBytes(20), createdAt: NOW }
+  await postgresRefusedPatterns(database).remember(orgA, { ...pattern, replayMark: mark() })
   // Somebody who failed and was deleted: an event in the ledger, a lock that outlives the account.
   const eve = await person(database, orgA, 'eve')
   await postgresAuthentications(database).record(

@@ -883,6 +883,9 @@ begin
   delete from keystride.replay_mark where ctid = any (array(
     select ctid from keystride.replay_mark where seen_at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;
+  delete from keystride.refused_pattern where ctid = any (array(
+    select ctid from keystride.refused_pattern where seen_at < kept limit most));
+  get diagnostics n = row_count; more := more or n = most;
   delete from keystride.admin_action where ctid = any (array(
     select ctid from keystride.admin_action where at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;
@@ -1253,6 +1256,34 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.refuse_deletion() OWNER TO keystride_system;
+CREATE FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) RETURNS boolean
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+declare
+  own constant uuid := keystride.current_organization();
+  since constant uuid := keystride.uuid_from(at - interval '24 hours');
+begin
+  perform from keystride.member m where m.organization_id = own and m.id = owner_id and m.archived_at is null
+    and (select count(*) from keystride.refused_pattern r
+      where r.organization_id = own and r.member_id = owner_id and r.id >= since) < most
+    for no key update;
+  if not found then return false; end if;
+  if (select count(*) from keystride.refused_pattern r
+    where r.organization_id = own and r.member_id = owner_id and r.id >= since) >= most then return false; end if;
+  insert into keystride.replay_mark as m (organization_id, exact, bands, member_id, seen_at, pattern_id, generation)
+    values (own, mark, mark_bands, owner_id, at, pattern, pattern_generation)
+    on conflict (organization_id, exact) do update set bands = excluded.bands, member_id = excluded.member_id,
+      seen_at = excluded.seen_at, pattern_id = excluded.pattern_id, generation = excluded.generation
+      where m.seen_at <= at - make_interval(days => memory_days);
+  if not found then return false; end if;
+  insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
+    values (own, owner_id, pattern, pattern_generation, sample, at);
+  update keystride.member set attempts_version = attempts_version + 1 where organization_id = own and id = owner_id;
+  return true;
+end
+$$;
+ALTER FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) OWNER TO keystride_system;
 CREATE FUNCTION keystride.resolve_api_key(wanted bytea) RETURNS TABLE(organization_id uuid, id uuid, scopes jsonb, key_rate integer, key_burst integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1837,6 +1868,18 @@ ALTER TABLE ONLY keystride.reference_pattern ALTER COLUMN member_id SET (n_disti
 ALTER TABLE ONLY keystride.reference_pattern ALTER COLUMN sealed SET STORAGE EXTERNAL;
 ALTER TABLE ONLY keystride.reference_pattern FORCE ROW LEVEL SECURITY;
 ALTER TABLE keystride.reference_pattern OWNER TO app;
+CREATE TABLE keystride.refused_pattern (
+    organization_id uuid NOT NULL,
+    member_id uuid NOT NULL,
+    id uuid NOT NULL,
+    generation integer NOT NULL,
+    sealed bytea NOT NULL,
+    seen_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY keystride.refused_pattern ALTER COLUMN member_id SET (n_distinct=-0.1);
+ALTER TABLE ONLY keystride.refused_pattern ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY keystride.refused_pattern FORCE ROW LEVEL SECURITY;
+ALTER TABLE keystride.refused_pattern OWNER TO app;
 CREATE TABLE keystride.replay_mark (
     organization_id uuid NOT NULL,
     exact bytea NOT NULL,
@@ -1976,6 +2019,8 @@ ALTER TABLE ONLY keystride.profile_link
     ADD CONSTRAINT profile_link_pkey PRIMARY KEY (organization_id, id);
 ALTER TABLE ONLY keystride.reference_pattern
     ADD CONSTRAINT reference_pattern_pkey PRIMARY KEY (organization_id, member_id, id);
+ALTER TABLE ONLY keystride.refused_pattern
+    ADD CONSTRAINT refused_pattern_pkey PRIMARY KEY (organization_id, member_id, id);
 ALTER TABLE ONLY keystride.replay_mark
     ADD CONSTRAINT replay_mark_pkey PRIMARY KEY (organization_id, exact);
 ALTER TABLE ONLY keystride.request_log
@@ -2153,6 +2198,7 @@ CREATE POLICY every_organization ON keystride.organization TO keystride_system U
 CREATE POLICY every_organization ON keystride.policy TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.profile_link TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.reference_pattern TO keystride_system USING (true) WITH CHECK (true);
+CREATE POLICY every_organization ON keystride.refused_pattern TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.replay_mark TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.request_log TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.session TO keystride_system USING (true) WITH CHECK (true);
@@ -2193,6 +2239,7 @@ CREATE POLICY own_organization ON keystride.organization TO keystride_app USING 
 CREATE POLICY own_organization ON keystride.policy TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.profile_link TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.reference_pattern TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
+CREATE POLICY own_organization ON keystride.refused_pattern TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.replay_mark TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.request_log TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.session TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
@@ -2203,6 +2250,7 @@ CREATE POLICY own_organization ON keystride.user_totaled TO keystride_app USING 
 ALTER TABLE keystride.policy ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.profile_link ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.reference_pattern ENABLE ROW LEVEL SECURITY;
+ALTER TABLE keystride.refused_pattern ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.replay_mark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.request_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.session ENABLE ROW LEVEL SECURITY;
@@ -2304,6 +2352,8 @@ REVOKE ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], accoun
 GRANT ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) TO app;
 REVOKE ALL ON FUNCTION keystride.refuse_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.refuse_deletion() FROM PUBLIC;
+REVOKE ALL ON FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) TO app;
 REVOKE ALL ON FUNCTION keystride.slide_totals(now timestamp with time zone) FROM PUBLIC;
@@ -2374,6 +2424,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.profile_link TO keystride_a
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.profile_link TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.reference_pattern TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.reference_pattern TO keystride_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.refused_pattern TO keystride_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.refused_pattern TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.replay_mark TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.replay_mark TO keystride_system;
 GRANT SELECT ON TABLE keystride.request_log TO keystride_app;

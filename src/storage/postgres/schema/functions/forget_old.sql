@@ -20,6 +20,9 @@ begin
   delete from keystride.replay_mark where ctid = any (array(
     select ctid from keystride.replay_mark where seen_at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;
+  delete from keystride.refused_pattern where ctid = any (array(
+    select ctid from keystride.refused_pattern where seen_at < kept limit most));
+  get diagnostics n = row_count; more := more or n = most;
   delete from keystride.admin_action where ctid = any (array(
     select ctid from keystride.admin_action where at < kept limit most));
   get diagnostics n = row_count; more := more or n = most;

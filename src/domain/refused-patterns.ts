@@ -1,0 +1,20 @@
+import { FAILURES_PER_DAY } from './attempts.js'
+import type { RefusalKind } from './refusal.js'
+
+/**
+ * Refused patterns of a member that are remembered in 24 hours. Our choice: as many as the member may fail, because more
+ * replays than that cannot be tried in a day. They push out nothing: further ones of that day are not remembered.
+ */
+export const REFUSED_PER_DAY = FAILURES_PER_DAY
+
+/**
+ * Refusals that use a pattern up. Our choice: every final answer does. After a limit, a shed request or an outage
+ * (429, 5xx) the same request may be repeated, so these are not listed, and neither is a body without a valid pattern.
+ */
+export const USING_UP: readonly RefusalKind[] = [
+  'session-missing',
+  'member-mismatch',
+  'profile-complete',
+  'bot-detected',
+  'replay-detected',
+]

@@ -1,0 +1,125 @@
+import { v7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Refusal } from '../../../src/domain/refusal.js'
+import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
+import { createPatternMemory, knownPatterns } from '../../../src/flows/attempt/pattern-memory.js'
+import { encodeSample } from '../../../src/scoring/sample.js'
+import type { TestedPattern } from '../../../src/storage/authentication.js'
+import { person } from '../../../src/typist/made-up-person.js'
+import type { Stores } from '../../../src/wiring/open-stores.js'
+import { createPatternFlows } from '../../../src/wiring/pattern-flows.js'
+import { text } from '../../api/enrolled.js'
+import { HINTS, newUser, type RealFlows, startFlows } from '../real-flows.js'
+
+let flows: RealFlows
+beforeAll(async () => {
+  flows = await startFlows()
+})
+afterAll(() => flows.close())
+
+const bytes = (pattern: unknown) => Buffer.from(JSON.stringify(pattern))
+const away = async (): Promise<never> => {
+  throw new Refusal('degraded', 'the store is away', 1)
+}
+
+/** The pattern flows of a process, with the test's replacements of stores. */
+const flowsOn = (changes: Partial<Stores> = {}) =>
+  createPatternFlows({ ...flows.needs, ...changes, create: flows.accounts.create })
+
+/** A user with five references. */
+async function enrolled(seed: number) {
+  const who = await newUser(flows)
+  const typist = person(seed)
+  let next = 0
+  const fresh = () => bytes(typist.types(text(next), next++))
+  const session = async () => (await flows.bootstrap(who, null, HINTS)).sessionToken
+  const token = await session()
+  for (let stored = 0; stored < 5; ) {
+    const outcome = await flows.enroll(who, token, fresh(), HINTS).catch((error: Refusal) => error.kind)
+    if (outcome !== 'bot-detected') stored++
+  }
+  const verify = async (body: Uint8Array, on = flowsOn()) =>
+    on.verify(who, await session(), { kind: 'pattern', body }, HINTS)
+  return { who, fresh, session, verify }
+}
+
+describe('a client that repeats a request', () => {
+  it('after 503 is judged as if for the first time: nothing was remembered', async () => {
+    const { verify, fresh, who, session } = await enrolled(911)
+    const body = fresh()
+    const stores = flows.stores
+    const unrecorded = flowsOn({ authentications: { ...stores.authentications, record: away } })
+    await expect(verify(body, unrecorded)).rejects.toMatchObject({ kind: 'degraded' })
+    const unread = flowsOn({ sessions: { ...stores.sessions, find: away } })
+    await expect(unread.enroll(who, await session(), body, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await verify(body)).authentication?.reason).toBe('')
+  })
+
+  it('has the answer of a refused call only after its pattern is remembered, and 503 if it cannot be', async () => {
+    const { verify, fresh, who, session } = await enrolled(912)
+    const body = fresh()
+    const forgetful = flowsOn({ refusedPatterns: { remember: away } })
+    await expect(forgetful.enroll(who, await session(), body, HINTS)).rejects.toMatchObject({ kind: 'degraded' })
+    expect((await verify(body)).authentication?.reason).toBe('')
+    const next = fresh()
+    await expect(flowsOn().enroll(who, 'ended', next, HINTS)).rejects.toMatchObject({ kind: 'session-missing' })
+    expect((await verify(next)).authentication?.reason).toBe('fraud-detected')
+  })
+
+  it('in the same refused state gets the same answer again', async () => {
+    const { fresh, who, session } = await enrolled(913)
+    const [body, token] = [fresh(), await session()]
+    for (let n = 0; n < 3; n++)
+      await expect(flowsOn().enroll(who, token, body, HINTS)).rejects.toMatchObject({ kind: 'profile-complete' })
+  })
+})
+
+describe('a legacy call that enrolls', () => {
+  it('verifies the pattern if the profile was completed meanwhile, and does not call it a replay of itself', async () => {
+    const { fresh, who } = await enrolled(914)
+    const incomplete = { ...flows.needs.targets, targetRefPatterns: 6 }
+    let reads = 0
+    // At the first read the profile lacks a reference.
+    const targets = new Proxy(incomplete, {
+      get: (of, name) => (name === 'targetRefPatterns' && reads++ > 0 ? 5 : Reflect.get(of, name)),
+    })
+    const legacy = createPatternFlows({ ...flows.needs, targets, create: flows.accounts.create })
+    const attempt = { kind: 'pattern' as const, body: fresh() }
+    const answer = await legacy.legacyVerify({ who, token: null, enrolls: true, attempt, hints: HINTS })
+    expect(reads).toBeGreaterThan(1)
+    expect(answer).toMatchObject({ enrollment: null, authentication: { reason: '' } })
+  })
+})
+
+describe('the known patterns of a member', () => {
+  it('keep every tested one, however many were refused: these have the places that are left', async () => {
+    const sample = encodeSample([{ key: 1, pressMs: 0, releaseMs: 80 }], 'visible')
+    const pattern = (at: number, refused: TestedPattern['refused']) => ({
+      ...{ patternId: v7(), createdAt: at, authenticated: refused === null, sealed: sample, refused },
+    })
+    const tested = Array.from({ length: 48 }, (_, i) => pattern(1000 - i, null))
+    const refused = Array.from({ length: 40 }, (_, i) => pattern(2000 - i, { generation: 0 }))
+    let stored: readonly TestedPattern[] = [...tested, ...refused]
+    const needs = {
+      memory: createPatternMemory(1e6),
+      profiles: { references: async () => [] },
+      authentications: { tested: async () => [...stored] },
+      vault: { ...flows.stores.vault, open: async () => sample },
+    }
+    const references = Array.from({ length: 5 }, () => ({ id: v7(), sample }))
+    const member = { id: v7(), generation: 0, profileVersion: 0, attemptsVersion: 1 }
+    // Sound: the call reads no more of its context than this.
+    const context = { who: {}, account: {}, member } as unknown as AttemptContext
+    const known = await knownPatterns(needs, context, references)
+    const idsOf = (patterns: readonly TestedPattern[]) => patterns.map(({ patternId }) => patternId).reverse()
+    const latest = [...references.map(({ id }) => id), ...idsOf(tested), ...idsOf(refused.slice(0, 11))]
+    expect(known.ids).toEqual(latest)
+    expect(known.sketches).toHaveLength(64 * 4)
+    // A tested one takes the place of the oldest tested one.
+    const another = pattern(3000, null)
+    stored = [another]
+    const later = { ...context, member: { ...context.member, attemptsVersion: 2 } }
+    const { ids } = await knownPatterns(needs, later, references)
+    expect(ids).toEqual([...latest.slice(0, 5), ...latest.slice(6, 53), another.patternId, ...latest.slice(53)])
+  })
+})
