@@ -18,7 +18,7 @@ import { administration, openStores, type Stores } from './wiring/open-stores.js
 import { serveAll } from './wiring/serve-all.js'
 import { startScoring } from './wiring/start-scoring.js'
 
-/** The service stops within 5 s after its lead, regardless of the work in progress. */
+/** Deadline of the stop, after `stopLeadMs`: the process ends within 5 s, regardless of the work in progress. */
 const STOP_WITHIN_MS = 4_500
 
 /** Starts the service and runs it until SIGTERM or SIGINT. Ends the process with status 1 if it cannot start. */
@@ -30,7 +30,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   const front = connectSupervisor(env)
   if (front === null) for (const line of unknownVariables(env)) log.warn(line)
   const supervises = config.processes > 1 && front === null
-  // A supervisor stops after its fronts and their lead.
+  // A supervisor stops its serving processes at once; each of them waits `stopLeadMs`.
   const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
   try {
     if (supervises) await runFronts(config, log, stopping)
@@ -44,7 +44,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
 
 /**
  * Under npm, stops when the parent process changes. npm and npx run a command in a shell that dies of a signal without passing
- * it on: the service would go on unnoticed.
+ * it on: the service would keep running unnoticed.
  */
 function stopWithLauncher(env: NodeJS.ProcessEnv): void {
   const launcher = process.ppid
@@ -59,15 +59,15 @@ function stopWithLauncher(env: NodeJS.ProcessEnv): void {
 
 type Stopping = ReturnType<typeof stopOnSignal>
 
-/** Supervises several processes that serve. Keeps the stores open that they share, such as the embedded PostgreSQL. */
+/** Supervises several serving processes, and keeps the stores that they share, such as the embedded PostgreSQL, open. */
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
   const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
   stopping.onStop(() => stores.close())
-  // Checked here too: otherwise each front would report the same problem.
+  // Checked here too: otherwise each serving process would report the same problem.
   await requireKeys(stores)
   const { processes, host, port, metricsAt } = config
   const [file, ...args] = process.argv.slice(1)
-  if (file === undefined) throw new Error('the processes of the service cannot tell which file to run')
+  if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
   const fronts = await superviseFronts({
     file,
     args,
@@ -133,8 +133,8 @@ function readConfigOrExit(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Runs the registered steps, latest first, `leadMs` after the first signal. A second SIGINT ends the lead; other signals have
- * no effect. The steps may take `moreMs` longer than those of a single process.
+ * Runs the registered steps, latest first, `leadMs` after the first signal. A later SIGINT runs them at once; other later
+ * signals have no effect. The steps may take `moreMs` longer than those of a single process.
  */
 function stopOnSignal(log: Logger, leadMs: number, moreMs: number) {
   const steps: (() => Promise<void>)[] = []
@@ -186,7 +186,7 @@ async function greet(config: Config, stores: Stores, port: number): Promise<void
   const demo = stores.embedded
     ? await firstOrganization(flows, { name: DEMO_ORGANIZATION, label: 'demo', file, content })
     : null
-  // A slow store costs a hint, not the start.
+  // If the list fails, the greeting lacks a hint and the start goes on.
   const organizations = await flows.list().then(
     (all) => all.length,
     () => 1,

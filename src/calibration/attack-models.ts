@@ -205,7 +205,7 @@ export function synthesize(
 /**
  * A change that simulates another keyboard, timer or way of typing for sincere sessions: another speed, shorter holds, one key at
  * a time, a coarse timer, another key layout, no Shift. It preserves the properties of a hand (habits per key, tails) and
- * destroys those of the fitting data alone, so that the bot signs do not take one-handed typing of an odd phrase for a machine.
+ * destroys those of the fitting data alone, so that the bot signs do not classify one-handed typing of an odd phrase as a machine's.
  * Apply the same one to a person's references and probes.
  */
 export function disturbance(random: Random): (session: Session) => Session {

@@ -14,7 +14,7 @@ export interface BoostingOptions {
   readonly learningRate: number
   readonly l2: number
   readonly rowsPerLeafMin: number
-  /** Share of the features, and of the rows that earlier trees have settled, that a tree sees. */
+  /** Shares that a tree sees: of the rows that earlier trees have settled, and of the features. */
   readonly rowShare: number
   readonly featureShare: number
   readonly seed: number

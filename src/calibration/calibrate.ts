@@ -48,7 +48,7 @@ const FUSION = {
   rowShare: 0.15,
   featureShare: 0.15,
 }
-/** A little under the promised 1 %: by the uncertainty of the out-of-fold figure. */
+/** Below the promised 1 % by the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
 
 /**

@@ -12,7 +12,7 @@ export interface Person {
   readonly sessions: ReadonlyMap<string, Session>
 }
 
-/** The open data sets by the name of their file; `names` if keys are written as characters or names, not codes. */
+/** The open data sets. `keys` says how a file writes keys: as key codes, or as characters and names. */
 export const DATA_SETS = {
   aalto: { file: 'aalto_desktop.tsv.gz', keys: 'codes' },
   nislab: { file: 'greyc_nislab.tsv.gz', keys: 'names' },

@@ -15,7 +15,7 @@ import { collector } from './rows.js'
 
 const PRESSES_MIN = 15
 const REFERENCES_MAX = 10
-/** Pieces of other captures look like typing to these signs: as examples they would only blur the rest. */
+/** Pieces of other captures look like typing to these signs: as examples they would only weaken the other signs. */
 const FITTED = ATTACK_MODEL_NAMES.filter((attackModel) => attackModel !== 'S6spliceOther')
 /** The forgeries that are hardest to distinguish from typing are drawn more often. */
 const HARD: readonly AttackModel[] = [
@@ -26,7 +26,7 @@ const HARD: readonly AttackModel[] = [
   'S6pairGaussianOther',
 ]
 const DRAWN: readonly AttackModel[] = [...FITTED, ...HARD, ...HARD, ...HARD, 'S6pairGaussian', 'S6pairLognormal']
-/** Models that a single pattern reveals. Models that keep the times of each key or key pair are excluded: they would only blur the rest. */
+/** Models that a single pattern reveals. Models that keep the times of each key or key pair are excluded: they would only weaken the other signs. */
 const SHOWING: readonly AttackModel[] = [
   'S1',
   'S3',

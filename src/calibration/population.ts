@@ -7,7 +7,7 @@ export interface RawSession {
   readonly rows: readonly Float32Array[]
 }
 
-/** With fewer events a key pair uses its second key's statistics (prototype's figure). */
+/** With fewer events a key pair uses its second key's statistics (the figure of a prototype). */
 const EVENTS_MIN = 30
 /** Weight, in events, of the statistics of the back-off context. No measurement behind it. */
 const PRIOR_EVENTS = 15

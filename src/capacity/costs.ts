@@ -18,7 +18,7 @@ const bytes = z.number().min(0)
 
 /**
  * Costs of requests on one machine, measured by `npm run bench -- path --costs FILE`: the input of `keystride plan`.
- * `verify_first` is a verify of a person whom the process has not cached, `verify` one of a person whom it has.
+ * `verify_first` is a verify of a person who is not in the process's cache, `verify` one of a cached person.
  */
 export const CapacityCosts = z.object({
   schema: z.literal('keystride-costs/1'),

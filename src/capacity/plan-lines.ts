@@ -32,7 +32,7 @@ interface Basis {
 }
 type Line = readonly [name: string, unit: string, of: (sizes: Sizes) => number, because: string]
 
-/** Three digits, or a whole number from 1,000. */
+/** Three significant digits; from 1,000 on a whole number. */
 export const shown = (value: number): string =>
   value === 0
     ? '0'

@@ -29,15 +29,15 @@ export interface CapacityTarget {
   readonly cores: number
 }
 
-/** Maximum planned utilisation of processes and stores: leaves room for hiccups and a lost neighbour. Our choice. */
+/** Maximum planned utilisation of processes and stores: leaves room for pauses and the load of a failed process. Our choice. */
 export const BUSY_MAX = 0.7
-/** A session lives this long (decisions, Sessions). */
+/** Lifetime of a session, s. */
 export const SESSION_S = 900
 /** Patterns of an enrollment. */
 const ENROLLS = 5
-/** A retry follows within this time, s; caching everybody until the next day costs more memory than it saves. Our choice. */
+/** A retry follows within this time, s; a cache that holds everybody until the next day is not worth its memory. Our choice. */
 const CACHED_S = 300
-/** Limit of cached people per process, MiB: all of it becomes work for the garbage collector, and a restart begins with none. Our choice. */
+/** Limit of cached people per process, MiB: a larger cache costs garbage collection, and a restart empties it. Our choice. */
 export const CACHE_MAX_MIB = 1024
 /**
  * Processor time of a reverse proxy and of PgBouncer, µs a request: nginx 1.22 without TLS, half of the requests with a body of
@@ -89,8 +89,8 @@ export function sharedMachineRate(costs: CapacityCosts, requests: Requests, core
 }
 
 /**
- * Mean remaining time, ms, of the request that another request finds in service: E(S^2) / 2 E(S). Times of a kind are
- * exponential (Kleinrock 1975, 5.7), so it is the sum of squares over the sum. Long requests weigh by their length.
+ * Mean remaining time, ms, of the request that an arriving request finds in service: E(S^2) / 2 E(S). Times of a kind are
+ * exponential (Kleinrock 1975, 5.7), so it is the sum of squares over the sum.
  */
 function residualMs(costs: CapacityCosts, requests: Requests, at: At): number {
   const times = KINDS.map((kind) => [requests[kind], costs.requests[kind].front_us[at] / 1000] as const)
@@ -164,7 +164,7 @@ export function sized(costs: CapacityCosts, target: CapacityTarget, at: At): Siz
   const grown = (1 + target.growthPerYear) ** target.years
   const peak = target.peakPerS * grown
   const [frontUs, postgresUs, redisUs] = [part('front_us'), part('postgres_us'), part('redis_us')]
-  // All columns use the typical value: the spread of this figure is the bench's and not a cost.
+  // All columns use the typical value: the spread of this figure comes from the bench and is not a cost.
   const unloadedMs = costs.unloaded_p99_ms.typical
   const residual = residualMs(costs, requests, at)
   const busy = busyAllowed(residual, unloadedMs, target.p99Ms)

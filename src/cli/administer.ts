@@ -18,7 +18,7 @@ export type Administer = (
   options?: { readonly schema?: SchemaChoice; readonly redis?: boolean },
 ) => Promise<void>
 
-/** Administration on the stores that `env` names; Redis is left alone unless `redis` is true. Only `keystride migrate` changes the schema. */
+/** Administration on the stores that `env` names; Redis is opened only if `redis` is true. Only `keystride migrate` changes the schema. */
 export const administerFrom =
   (env: NodeJS.ProcessEnv): Administer =>
   (work, { schema = 'exact', redis = false } = {}) =>
@@ -51,13 +51,13 @@ export async function run(work: () => Promise<void>): Promise<void> {
 }
 
 /** Throws if there is no such organization. */
-export async function known(flows: OrganizationFlows, organizationId: string): Promise<void> {
+export async function requireOrganization(flows: OrganizationFlows, organizationId: string): Promise<void> {
   const organizations = await flows.list()
   if (!organizations.some(({ id }) => id === organizationId)) throw new Error('there is no organization of that id')
 }
 
 /** Retries idempotent work while a store refuses, 20 times at most. */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let left = 20; ; left--) {
     try {
       return await work()

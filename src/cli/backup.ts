@@ -8,13 +8,15 @@ import type { KeyRing } from '../storage/key-ring.js'
 import { print, run } from './administer.js'
 import { table } from './table.js'
 
-/** `keystride backup`: shows that a backup can be restored before it is needed. */
+/** `keystride backup`: tests whether a backup can be restored. */
 export function backupCommand(env: NodeJS.ProcessEnv): Command {
-  const backup = new Command('backup').description('check that a backup by pg_dump is whole and its keys are held')
+  const backup = new Command('backup').description(
+    'check that a pg_dump backup is complete and its encryption keys are held',
+  )
   backup
     .command('verify')
     .description('restore a backup into a temporary database, count its rows and check its encryption keys')
-    .argument('<file>', 'a backup by "pg_dump --format=custom" or "--format=directory"')
+    .argument('<file>', 'a backup made by "pg_dump --format=custom" or "--format=directory"')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action((file: string, { json }: { json?: true }) => run(() => verify(file, env, json === true)))
@@ -32,7 +34,7 @@ async function verify(file: string, env: NodeJS.ProcessEnv, asJson: boolean): Pr
   const restoredInMs = Math.round(performance.now() - begun)
   // pg_dump --enable-row-security succeeds and leaves out every row.
   if (backup.counts.organization === 0)
-    throw new ExpectedFault(`${file} holds no organization: it cannot be a whole backup`)
+    throw new ExpectedFault(`${file} holds no organization: it cannot be a complete backup`)
   const uses = await keyUses(backup, keys)
   const { schema, migrationsMissing, counts, lastAttemptAt } = backup
   if (asJson)
@@ -41,9 +43,9 @@ async function verify(file: string, env: NodeJS.ProcessEnv, asJson: boolean): Pr
   const lost = uses.filter(({ state }) => state !== 'held')
   if (lost.length > 0)
     throw new ExpectedFault(
-      `${file} is whole, but ${lost.map(({ id, state }) => `encryption key ${id} is ${state}`).join(', ')}: profiles of its organizations cannot be read. Set it in ENCRYPTION_KEY or ENCRYPTION_KEY_PREVIOUS`,
+      `${file} is complete, but ${lost.map(({ id, state }) => `encryption key ${id} is ${state}`).join(', ')}: profiles of its organizations cannot be read. Set it in ENCRYPTION_KEY or ENCRYPTION_KEY_PREVIOUS`,
     )
-  if (!asJson) print(`${file} is whole, and its encryption keys are held.`)
+  if (!asJson) print(`${file} is complete, and its encryption keys are held.`)
 }
 
 /** SIGINT and SIGTERM abort it, so that the temporary database is removed before the process ends. */
@@ -92,7 +94,7 @@ async function keyUses({ wrappedKeys }: Backup, keys: KeyRing | null): Promise<K
   })
 }
 
-/** Null where there is none: unlike the service, this makes no key. */
+/** Null if there are none: unlike the service, the command creates no key. */
 async function keysOf({ encryptionKey, encryptionKeysPrevious, dataFolder }: Config): Promise<KeyRing | null> {
   const [{ givenKeys }, { keyFile }] = await Promise.all([
     import('../storage/key-ring.js'),
@@ -112,7 +114,7 @@ const LABELS: Record<keyof Backup['counts'], string> = {
 }
 
 const HELP = `
-The exit status is 1 where the file is truncated, damaged or foreign, lacks a table or rows, has a newer schema, or where an encryption
-key of its organizations is neither in ENCRYPTION_KEY nor in ENCRYPTION_KEY_PREVIOUS. The backup is restored into a temporary PostgreSQL
-in the folder for temporary files (TMPDIR), which needs the size of the database there and is removed again. The database of the service
-is not touched. pg_restore must be installed, in the version of pg_dump or a newer one.`
+The exit status is 1 if the file is truncated, damaged or not a Keystride backup, lacks a table or rows, or has a newer schema, or if an
+encryption key of its organizations is neither in ENCRYPTION_KEY nor in ENCRYPTION_KEY_PREVIOUS. The backup is restored into a temporary
+PostgreSQL in the folder for temporary files (TMPDIR), which needs as much space there as the database and is removed afterwards. The
+service's database is not touched. pg_restore must be installed, in pg_dump's version or a newer one.`

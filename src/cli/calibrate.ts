@@ -18,7 +18,7 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         const { bytes, prior, outOfFold } = await calibrate({ ...options, onProgress })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
-        process.stdout.write(`confidence is a probability at ${prior} genuine attempts\n`)
+        process.stdout.write(`confidence is a probability if a share of ${prior} of the attempts is genuine\n`)
         process.stdout.write(`${options.out}: ${bytes} bytes\n`)
       }),
     )

@@ -3,7 +3,7 @@ import { Argument, Command } from 'commander'
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
-/** `keystride completion`: a script for a shell, made of the commands and options that there are. */
+/** `keystride completion`: a completion script for a shell, generated from the commands and their options. */
 export const completionCommand = (program: () => Promise<Command>): Command =>
   new Command('completion')
     .description('print a script that completes commands in bash, zsh or fish')
@@ -17,7 +17,7 @@ export const completionCommand = (program: () => Promise<Command>): Command =>
       process.stdout.write(SCRIPT[shell](wordsAfter(await program())))
     })
 
-/** What may follow each chain of commands: `{'': ['serve', ...], 'key issue': ['--label', ...]}`. */
+/** The words that can follow each chain of commands: `{'': ['serve', ...], 'key issue': ['--label', ...]}`. */
 type WordsAfter = ReadonlyMap<string, readonly string[]>
 
 function wordsAfter(program: Command): WordsAfter {
@@ -33,7 +33,7 @@ function wordsAfter(program: Command): WordsAfter {
   return all
 }
 
-/** A chain of commands is the longest beginning of the line that the table knows; files complete where it has nothing. */
+/** The script finds the longest known chain of commands at the start of the line. bash completes files if no word matches. */
 const SCRIPT: Record<Shell, (words: WordsAfter) => string> = {
   bash: (words) => `_keystride() {
   local chain='' word i

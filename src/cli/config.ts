@@ -2,13 +2,13 @@ import { Command } from 'commander'
 import { print, quietLog, run } from './administer.js'
 import { table } from './table.js'
 
-/** `keystride config`: what the environment says, and whether it can be used. */
+/** `keystride config`: checks and prints the configuration. */
 export function configCommand(env: NodeJS.ProcessEnv): Command {
-  const config = new Command('config').description('look at the configuration')
+  const config = new Command('config').description('check and print the configuration')
   config
     .command('check')
-    .description('check the environment variables and, with --connect, the stores behind them and the encryption keys')
-    .option('--connect', 'also reach PostgreSQL and Redis, and look whether a key is missing')
+    .description('check the environment variables and, with --connect, the stores and the encryption keys')
+    .option('--connect', 'also connect to PostgreSQL and Redis, and check that no encryption key is missing')
     .option('--json', 'print name, state and meaning of each variable as JSON')
     .action((options: { connect?: true; json?: true }) => run(() => check(env, options)))
   return config
@@ -19,7 +19,7 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
     import('../process/config.js'),
     import('../process/unknown-variables.js'),
   ])
-  // First: a misspelt name may be the reason why the others cannot be used.
+  // Printed first: a misspelt name may be the cause of an error below.
   for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
   const config = readConfig(env)
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print

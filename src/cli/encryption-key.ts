@@ -47,7 +47,7 @@ export const rotateCommand = (administer: Administer): Command =>
 
 const PROCEDURE = `
 Stored data and security codes do not change, only the wrapping of each organization's data key. The service may run
-meanwhile. If the command is killed or fails, run it again.
+at the same time. If the command is killed or fails, run it again.
 
 With ENCRYPTION_KEY:
   1. Create a new key: openssl rand -base64 32
@@ -70,7 +70,7 @@ function advice(uses: readonly KeyUse[], { keyRing }: Stores): string {
   if (previous.some(({ organizations }) => organizations > 0)) return 'Run "keystride key rotate".'
   if (previous.length === 0) return 'Every organization is under the present key.'
   return keyRing.change === null
-    ? 'Every organization is under the present key: once every process has it, ENCRYPTION_KEY_PREVIOUS may go.'
+    ? 'Every organization is under the present key: once every process has it, ENCRYPTION_KEY_PREVIOUS can be removed.'
     : 'Every organization is under the present key: "keystride key rotate" drops the others.'
 }
 
@@ -83,7 +83,7 @@ function summary(
   if (left > 0) lines.push(`${left} still under another key: run the command again`)
   else if (dropped.length > 0) lines.push(`dropped from ${keyRing.place}: ${dropped.join(', ')}`)
   else if (keyRing.held().length > 1)
-    lines.push('once every process has the present key, ENCRYPTION_KEY_PREVIOUS may go')
+    lines.push('once every process has the present key, ENCRYPTION_KEY_PREVIOUS can be removed')
   else if (rewrapped === 0 && keyRing.change === null)
     lines.push(
       'To change the key, give a new one as ENCRYPTION_KEY and this one as ENCRYPTION_KEY_PREVIOUS (see --help)',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Erasure, ErasureOutcome } from '../storage/erasures.js'
-import { type Administer, patiently, print, quietLog, run } from './administer.js'
+import { type Administer, print, quietLog, run, withRetries } from './administer.js'
 import { newErasureList, wholeErasureList } from './erasure-list.js'
 
 /** `keystride erasures`: erases deleted people again after a restore. */
@@ -17,7 +17,7 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
       administer(async ({ stores: { erasures: store } }) => {
         const list = newErasureList()
         for (let after: Erasure | null = null; ; ) {
-          const some: Erasure[] = await patiently(() => store.list(after, AT_A_TIME))
+          const some: Erasure[] = await withRetries(() => store.list(after, AT_A_TIME))
           for (const one of some) print(list.line(one))
           after = some.at(-1) ?? null
           if (after === null) break
@@ -43,11 +43,11 @@ export function erasuresCommand(administer: Administer, env: NodeJS.ProcessEnv):
         ])
         const stores = await openStores(readConfig(env), quietLog(), { redis: true })
         try {
-          await patiently(() => stores.endEverySession())
+          await withRetries(() => stores.endEverySession())
           print('every session was ended')
           const outcomes: Record<ErasureOutcome, number> = { erased: 0, absent: 0, known: 0, foreign: 0 }
           for (const [organizationId, some] of batches(wanted))
-            for (const outcome of await patiently(() => stores.erasures.again(organizationId, some)))
+            for (const outcome of await withRetries(() => stores.erasures.again(organizationId, some)))
               outcomes[outcome] += 1
           for (const outcome of OUTCOMES) print(`${outcomes[outcome]} ${MEANING[outcome]}`)
         } finally {

@@ -2,7 +2,7 @@ import type { PairEvidence } from '../scoring/explanation.js'
 import type { Trace } from '../scoring/trace.js'
 import { table } from './table.js'
 
-/** Key pairs shown for and against, each; the trace has all. */
+/** Maximum of key pairs shown for, and of those shown against; the trace has all. */
 const SHOWN = 12
 
 /** A trace as text for a terminal: the result, the pattern as a whole, the strongest key pairs. Ends with a newline. */

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { KEY_SCOPES, type KeyScope, SCOPES } from '../domain/organization.js'
 import type { ApiKeyRecord } from '../storage/api-key.js'
-import { type Administer, iso, known, print } from './administer.js'
+import { type Administer, iso, print, requireOrganization } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { rotateCommand, statusCommand } from './encryption-key.js'
 import { printRows } from './table.js'
@@ -27,7 +27,7 @@ export function keyCommand(administer: Administer): Command {
     )
     .action((organizationId: string, options: { label: string; scopes: KeyScope[]; expires?: number }) =>
       administer(async ({ flows }) => {
-        await known(flows, organizationId)
+        await requireOrganization(flows, organizationId)
         const issued = await flows.issueKey(
           organizationId,
           options.label,
@@ -45,7 +45,7 @@ export function keyCommand(administer: Administer): Command {
     .option(...JSON_OPTION)
     .action((organizationId: string, { json }: { json?: true }) =>
       administer(async ({ flows, stores }) => {
-        await known(flows, organizationId)
+        await requireOrganization(flows, organizationId)
         const now = stores.clock.now()
         const rows = (await flows.listKeys(organizationId)).map((row) => ({
           id: row.id,

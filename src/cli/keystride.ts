@@ -5,7 +5,7 @@ import { administerFrom, run } from './administer.js'
 interface Entry {
   readonly name: string
   readonly what: string
-  /** Loads the command: what it imports may take longer than all the rest. */
+  /** Loads the command's module: its imports may take longer than the command. */
   readonly load: (env: NodeJS.ProcessEnv) => Promise<Command>
 }
 
@@ -18,37 +18,37 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'migrate',
-    what: 'bring the database to this version; safe to run twice, or by several machines at once',
+    what: 'migrate the database to this version; idempotent, also from several machines at once',
     load: async (env) => (await import('./migrate.js')).migrateCommand(administerFrom(env)),
   },
   {
     name: 'organization',
-    what: 'create, list, rename and delete organizations, and change what holds for one',
+    what: 'create, list, rename and delete organizations, and change their settings',
     load: async (env) => (await import('./organization.js')).organizationCommand(administerFrom(env)),
   },
   {
     name: 'config',
-    what: 'look at the configuration',
+    what: 'check and print the configuration',
     load: async (env) => (await import('./config.js')).configCommand(env),
   },
   {
     name: 'key',
-    what: 'issue, list and revoke API keys; look at and rotate the encryption key',
+    what: 'issue, list and revoke API keys; show and rotate the encryption key',
     load: async (env) => (await import('./key.js')).keyCommand(administerFrom(env)),
   },
   {
     name: 'member',
-    what: "look at a member's state, and unlock a member",
+    what: "show a member's state, and unlock a member",
     load: async (env) => (await import('./member.js')).memberCommand(administerFrom(env)),
   },
   {
     name: 'erasures',
-    what: 'keep a list of who was erased, and hold a restored database to it',
+    what: 'export a list of erased people, and apply it to a restored database',
     load: async (env) => (await import('./erasures.js')).erasuresCommand(administerFrom(env), env),
   },
   {
     name: 'backup',
-    what: 'check that a backup by pg_dump is whole and its keys are held',
+    what: 'check that a pg_dump backup is complete and its encryption keys are held',
     load: async (env) => (await import('./backup.js')).backupCommand(env),
   },
   {
@@ -58,7 +58,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'explain',
-    what: 'score typing patterns against one another and say, key pair by key pair, what spoke for and against',
+    what: 'score a typing pattern against references, and print the evidence for and against by key pair',
     load: async () => (await import('./explain.js')).explainCommand(run),
   },
   {
@@ -68,7 +68,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'plan',
-    what: 'say what machines and stores a number of people takes',
+    what: 'plan processes, memory and stores for a number of people',
     load: async () => (await import('./plan.js')).planCommand(run),
   },
   {
@@ -78,13 +78,12 @@ const COMMANDS: readonly Entry[] = [
   },
 ]
 
-/** Wrong use of a command: an unknown name, a missing or bad argument. Everything else that fails is 1. */
+/** Exit status of a usage error: an unknown name, a missing or bad argument. Other failures have status 1. */
 const WRONG_USE = 2
 
 /**
- * The command line: the service itself, and its administration. Administration works on the same stores as the service,
- * found through the same environment variables; with the embedded PostgreSQL it joins a running one or starts it for as
- * long as the command runs.
+ * The command line: the service and its administration. Administration uses the same environment variables and stores as
+ * the service. It uses an embedded PostgreSQL that runs already, or else starts it until the command ends.
  */
 export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const words = argv.slice(2).filter((word) => !word.startsWith('-'))
@@ -92,7 +91,9 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
   const program = newProgram()
   for (const { name, what, load } of COMMANDS)
     program.addCommand(name === asked ? await load(env) : new Command(name).description(what))
-  forEach(program, (command) => command.exitOverride().showHelpAfterError('(add --help for what can be given)'))
+  forEach(program, (command) =>
+    command.exitOverride().showHelpAfterError('(add --help for commands, arguments and options)'),
+  )
   try {
     await program.parseAsync(argv)
   } catch (error) {
@@ -101,7 +102,7 @@ export async function keystride(argv: readonly string[], env: NodeJS.ProcessEnv)
   }
 }
 
-/** Every command with all that hangs below it. */
+/** Every command with its subcommands. */
 async function wholeProgram(env: NodeJS.ProcessEnv): Promise<Command> {
   const program = newProgram()
   for (const { load } of COMMANDS) program.addCommand(await load(env))

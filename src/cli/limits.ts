@@ -26,7 +26,7 @@ export function limitsCommand(administer: Administer): Command {
         const organization = (await flows.list()).find(({ id }) => id === organizationId)
         if (organization === undefined) throw new Error('there is no organization of that id')
         const { keyRate } = organization
-        print(options.json === true ? JSON.stringify(keyRate, null, 2) : told(keyRate))
+        print(options.json === true ? JSON.stringify(keyRate, null, 2) : shown(keyRate))
       }),
     )
 }
@@ -39,8 +39,8 @@ function rateOf({ rate: perSecond, burst: atOnce }: Options): KeyRate | null | u
   return perSecond === 'default' ? null : { perSecond, burst: atOnce ?? burstOf(perSecond) }
 }
 
-function told(keyRate: KeyRate | null): string {
-  if (keyRate === null) return 'as the deployment has it (KEY_RATE, KEY_BURST)'
+function shown(keyRate: KeyRate | null): string {
+  if (keyRate === null) return "the deployment's default (KEY_RATE, KEY_BURST)"
   const { perSecond, burst: atOnce } = keyRate
   return perSecond === NO_RATE ? 'unlimited' : `${perSecond} requests a second for each key, ${atOnce} at once`
 }

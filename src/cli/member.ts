@@ -8,7 +8,7 @@ import { normalizeUserRef } from '../domain/user-ref.js'
 import { createUnlock } from '../flows/account/unlock.js'
 import type { Designation } from '../flows/session/person.js'
 import type { Stores } from '../wiring/open-stores.js'
-import { type Administer, iso, known, print } from './administer.js'
+import { type Administer, iso, print, requireOrganization } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { table } from './table.js'
 
@@ -24,7 +24,7 @@ export function memberCommand(administer: Administer): Command {
       .option('--member-ref <ref>', 'which member, on a shared account', userRef)
       .action((organizationId: string, ref: string, options: { memberRef?: string; json?: true }) =>
         administer(async ({ stores, config: { targets }, flows }) => {
-          await known(flows, organizationId)
+          await requireOrganization(flows, organizationId)
           await work(
             stores,
             { organizationId, userRef: ref, memberRef: options.memberRef ?? null },

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
 import { type Administer, print } from './administer.js'
 
-/** `keystride migrate`: the database's schema at this version. */
+/** `keystride migrate`: migrates the database's schema to this version. */
 export const migrateCommand = (administer: Administer): Command =>
   new Command('migrate')
-    .description('bring the database to this version; safe to run twice, or by several machines at once')
+    .description('migrate the database to this version; idempotent, also from several machines at once')
     .action(() =>
       administer(
         async ({ stores: { migrated, embedded, backupRoleSql } }) => {

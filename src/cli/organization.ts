@@ -1,17 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { OrganizationFlows } from '../flows/organization/organizations.js'
 import type { Stores } from '../wiring/open-stores.js'
-import { type Administer, iso, patiently, print } from './administer.js'
+import { type Administer, iso, print, withRetries } from './administer.js'
 import { JSON_OPTION, uuid } from './arguments.js'
 import { limitsCommand } from './limits.js'
 import { quotasCommand } from './quotas.js'
 import { redirectsCommand } from './redirects.js'
 import { printRows } from './table.js'
 
-/** `keystride organization`: whom the service works for. */
+/** `keystride organization`: the organizations that use the service, and their settings. */
 export function organizationCommand(administer: Administer): Command {
   const organization = new Command('organization').description(
-    'create, list, rename and delete organizations, and change what holds for one',
+    'create, list, rename and delete organizations, and change their settings',
   )
   organization
     .command('create')
@@ -66,16 +66,16 @@ async function remove(organizationId: string, flows: OrganizationFlows, stores: 
   const { nAccounts, nUsers } = license.headcount
   if (!yes) {
     process.stderr.write(
-      `This deletes "${name}" with ${nAccounts} accounts and ${nUsers} users. No command brings it back.\nType its name to go on: `,
+      `This deletes "${name}" with ${nAccounts} accounts and ${nUsers} users. This cannot be undone.\nType its name to continue: `,
     )
     if ((await answer()) !== name) throw new Error('that is not its name: nothing was deleted')
   }
-  await patiently(() => flows.delete(organizationId))
+  await withRetries(() => flows.delete(organizationId))
   await stores.endSessionsOf(organizationId)
   print(`deleted "${name}"`)
 }
 
-/** The next line of standard input; null where it has ended. */
+/** The next line of standard input; null at its end. */
 async function answer(): Promise<string | null> {
   const { createInterface } = await import('node:readline')
   const lines = createInterface({ input: process.stdin })
@@ -89,8 +89,8 @@ async function answer(): Promise<string | null> {
 
 const DELETE_HELP = `
 Its API keys and links are refused within a second. Then its rows are deleted in batches, which takes minutes for a large organization;
-what was interrupted is run again. Other organizations are not touched. A backup of before still has the organization: delete it again after
-such a backup was restored.`
+after an interruption, run the command again. Other organizations are not touched. An older backup still contains the organization: after
+restoring one, delete it again.`
 
 function nonEmpty(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('wanted a name')

@@ -117,7 +117,7 @@ function report({ lines, limits, advice, configuration }: CapacityPlan, costs: C
     '',
     table(['what', 'plan', 'low to high', 'unit', 'because'], sizes),
     '',
-    'What it holds, the weakest first:',
+    'Limits, the lowest first:',
     table(['part', 'sign-ins', 'because'], breaks),
     '',
     ...advice,

@@ -11,10 +11,10 @@ export const openQueue = ({ jobQueue }: Stores, log: Logger): JobQueue =>
   createJobQueue({
     jobQueue,
     onFailed: (error, facts) => log.error({ err: error, ...facts }, 'a job failed'),
-    onLost: (error) => log.error({ err: error }, 'no job is taken or planned: the queue is out of reach'),
+    onLost: (error) => log.error({ err: error }, 'the job queue is unreachable: no job is taken or scheduled'),
   })
 
-/** An export whose process died, or whose job was lost, goes on within this time and 30 s. */
+/** An export whose process died, or whose job was lost, resumes within this time plus 30 s. */
 const FIND_EXPORTS_EVERY_S = 60
 /** Each round scans some small tables completely. */
 const RETENTION_EVERY_S = 6 * 3600
@@ -36,7 +36,7 @@ export function registerWorkers(queue: JobQueue, stores: Stores): void {
   queue.schedule('retention', RETENTION_EVERY_S)
 }
 
-/** Statistics are right without this count; they are slower the more attempts are not counted. */
+/** Statistics are correct without this count, but the more attempts are not counted, the slower they are. */
 const COUNT_EVERY_MS = 20_000
 /** Expired sessions have no effect. The table holds those of this period in addition to the live ones of 900 s. */
 const SWEEP_SESSIONS_EVERY_MS = 20_000
@@ -44,7 +44,7 @@ const SWEEP_SESSIONS_EVERY_MS = 20_000
 /** A process that dies loses the requests that it counted in this period. */
 const ADD_EVERY_MS = 2000
 const DAILY_EVERY_MS = 10 * 60_000
-/** Largest delay of an alert about a quota's overage. Until then each reader sums the changes that creations left. */
+/** Largest delay of an alert about a quota's overage. Until then each reader sums the changes that creations queued. */
 const HEADCOUNT_EVERY_MS = 2000
 
 /** Writes this process's usage counts to the store. */
@@ -63,17 +63,17 @@ export const startJobs = ({ statistics, usage, retention }: Stores, log: Logger)
   every({
     work: () => statistics.countAttempts(),
     everyMs: COUNT_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'attempts were not counted: tried again in a moment'),
+    onError: (error) => log.warn({ err: error }, 'attempts were not counted: the next round retries'),
   }),
   every({
     work: () => usage.addUpHeadcounts(),
     everyMs: HEADCOUNT_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'the headcount was not added up: tried again in a moment'),
+    onError: (error) => log.warn({ err: error }, 'the headcount was not added up: the next round retries'),
   }),
   every({
     work: () => retention.sweepSessions(),
     everyMs: SWEEP_SESSIONS_EVERY_MS,
-    onError: (error) => log.warn({ err: error }, 'expired sessions were not deleted: tried again in a moment'),
+    onError: (error) => log.warn({ err: error }, 'expired sessions were not deleted: the next round retries'),
   }),
   every({
     async work() {

@@ -57,7 +57,7 @@ function home(config: Config, stores: Stores): PlainEndpoint {
   }
 }
 
-/** The hosted pages and their files. The page to try the product is there only with the embedded database. */
+/** The hosted pages and their files. The page to try the product exists only with the embedded database. */
 export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
   const own = [home(config, stores), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
   if (!stores.embedded) return own

@@ -4,8 +4,9 @@ import { SCOPES } from '../domain/organization.js'
 import { newApiKey, type OrganizationFlows } from '../flows/organization/organizations.js'
 
 /**
- * Creates the first organization, with a key of all scopes; null if there is one with a key already. Writes `content(apikey)`
- * to `file`, readable only by its owner, before the key is stored: after a crash in between, the next start overwrites it.
+ * Creates the first organization, with a key of all scopes. Null if an organization exists already, unless the oldest has this
+ * name and no key: then only the key is created. Writes `content(apikey)` to `file`, readable only by its owner, before the key
+ * is stored: after a crash in between, the next start overwrites it.
  */
 export async function firstOrganization(
   flows: OrganizationFlows,

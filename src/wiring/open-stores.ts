@@ -108,9 +108,9 @@ export interface Stores {
   readonly sessions: SessionStore
   /** Null without Redis. */
   readonly rateAccounts: RateAccounts | null
-  /** Wherever they are kept. */
+  /** Ends all sessions, in PostgreSQL and in Redis. */
   readonly endEverySession: () => Promise<void>
-  /** Forgets in Redis every session and rate of an organization that is deleted. */
+  /** Deletes the sessions and rates of a deleted organization from Redis. */
   readonly endSessionsOf: (organizationId: string) => Promise<void>
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
@@ -151,7 +151,7 @@ const connectionsFor = ({ processes, databasePool }: Config): number =>
   Math.max(60, (processes + 1) * databasePool + FURTHER_CONNECTIONS)
 
 /**
- * Opens every store that the configuration names. `schema` handles a database of another version: `migrate` migrates it,
+ * Opens every store that the configuration names. `schema` says what to do with a database of another version: `migrate` migrates it,
  * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. `redis` false does
  * not open Redis, which administration does not need. `supervised`: the supervising process restarts an embedded database
  * that dies. After a failure, closes everything it has opened.
@@ -178,7 +178,7 @@ export async function openStores(
         log.warn({ whose, skewMs }, off ? "a clock is off the database's" : "a clock agrees with the database's again"),
     })
     const pingDatabase = clock.setBy(() => database.ping())
-    await untilHeard(pingDatabase)
+    await untilAnswered(pingDatabase)
     const redis =
       config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, (line) => log.info(line))
     if (redis !== null) closing.push(() => redis.close())
@@ -243,7 +243,7 @@ async function openDatabase(
   return { url, primary, embedded: embedded !== null, migrated, database }
 }
 
-/** Encryption keys, and what uses them. */
+/** Encryption keys, and the parts that use them. */
 function openKeys(config: Config, database: Database) {
   const keyRing =
     config.encryptionKey === null
@@ -297,7 +297,7 @@ async function atVersion(primary: string, schema: SchemaChoice, log: (line: stri
 }
 
 /** Waits for the database's clock, because no call may use this machine's. The first connection may be slow. */
-async function untilHeard(ping: () => Promise<void>): Promise<void> {
+async function untilAnswered(ping: () => Promise<void>): Promise<void> {
   for (let left = FIRST_PINGS; ; left--) {
     try {
       return await ping()
@@ -326,7 +326,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 const AWAY = /^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT)$/
 
-/** An error of the first connection as an error for the operator, if it is a known one; else the error itself. */
+/** Maps known errors of the first connection to errors for the operator; other errors are unchanged. */
 function databaseFault(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
@@ -344,7 +344,7 @@ function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
   return new Set([...servers, ...nodes.map((node) => portOf(node, 6379))])
 }
 
-/** Loads the client only if Redis is used: its modules take 190 ms of a start. */
+/** Loads the client only if Redis is used: loading its modules takes 190 ms. */
 async function openRedis(url: string, log: (line: string) => void) {
   const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }] = await Promise.all([
     import('../storage/redis/client.js'),

@@ -64,10 +64,10 @@ const APIS: readonly Api<Services>[] = [
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
 
-/** Deadline of one delivery of an alert: the answer to a test of a channel must meet its own deadline. */
+/** Deadline of one delivery of an alert: a test of a channel delivers within a request, which has a deadline too. */
 const SEND_WITHIN_MS = 10_000
 
-/** Builds the flows and the server on open stores and a running scoring pool, and begins to serve. */
+/** Builds the flows and the server on open stores and started scoring, and begins to serve. */
 export async function serveAll(needs: Needs): Promise<Serving> {
   const { config, stores, scoring, health, log, front } = needs
   const { now } = stores.clock
@@ -139,7 +139,7 @@ const openCourier = ({ config, stores }: Needs): Courier =>
     deadlineMs: SEND_WITHIN_MS,
   })
 
-/** The admission, with its looks while requests are at work. Each look also measures the delay of the event loop. */
+/** The admission. While requests are in progress, a timer calls `look` and measures the delay of the event loop. */
 function openAdmission({ requestsAtOnce, queueMs }: Config, { onRefused, onLoopDelay }: Metrics) {
   let looking: NodeJS.Timeout | undefined
   const admission = createAdmission({

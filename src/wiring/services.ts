@@ -91,7 +91,7 @@ export function servicesOf(
   }
 }
 
-/** Settings, cached in this process. A change is answered once the other processes know of it. */
+/** Settings, cached in this process. A change is answered after the other processes have dropped theirs. */
 function settingsOfAll(stores: Stores, front: Front | null): SettingsMemory {
   const memory = createSettings({ ...stores, monotonicMs })
   front?.onSettingsChanged((organizationId) => void memory.forgetSettings(organizationId))

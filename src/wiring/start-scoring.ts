@@ -6,7 +6,7 @@ import { createInlineScoring } from '../scoring/inline.js'
 import { createScoringPool } from '../scoring/pool.js'
 import type { Scoring } from '../scoring/scoring.js'
 
-/** Starts scoring with the shipped kernel and model. Rejects if they do not load, so that the start fails, not an attempt. */
+/** Starts scoring with the shipped kernel and model. Rejects if they do not load, so that the start fails and not an attempt. */
 export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
   if (config.scoring === 'inline') return createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
   const scoring = createScoringPool({

@@ -33,10 +33,10 @@ describe('keystride key', { timeout: 120_000 }, () => {
     const rotated = await keystride(2, 1)('key', 'rotate')
     expect(rotated).toEqual({
       status: 0,
-      stdout: `2 re-wrapped under ${idOf(2)}, 0 already current\nonce every process has the present key, ENCRYPTION_KEY_PREVIOUS may go\n`,
+      stdout: `2 re-wrapped under ${idOf(2)}, 0 already current\nonce every process has the present key, ENCRYPTION_KEY_PREVIOUS can be removed\n`,
       stderr: '2 re-wrapped\n',
     })
-    expect((await keystride(2, 1)('key', 'status')).stdout).toMatch(/ 0 +opens only\n.*may go/)
+    expect((await keystride(2, 1)('key', 'status')).stdout).toMatch(/ 0 +opens only\n.*can be removed/)
     expect((await keystride(2)('key', 'status')).stdout).toMatch(/^Every organization is under the present key\.$/m)
     expect(`${before.stdout}${rotated.stdout}`).not.toContain(key(1).slice(0, 20))
   })

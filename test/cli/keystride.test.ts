@@ -70,7 +70,7 @@ describe('keystride', () => {
     const limits = (...given: string[]) => keystride('organization', 'limits', id, ...given)
     expect((await limits('--rate', '50')).stdout).toBe('50 requests a second for each key, 100 at once\n')
     expect((await limits('--rate', '50', '--burst', '5')).stdout).toContain('5 at once')
-    expect((await limits('--rate', 'default')).stdout).toContain('as the deployment has it')
+    expect((await limits('--rate', 'default')).stdout).toContain("the deployment's default")
     for (const bad of [
       ['--rate', 'many'],
       ['--burst', '5'],

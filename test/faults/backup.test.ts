@@ -97,7 +97,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     for (const line of ['organizations +1', 'accounts +1', `reference patterns +${patterns}`, 'attempts +1'])
       expect(made.stdout).toMatch(new RegExp(`^${line}$`, 'm'))
     expect(made.stdout).toMatch(/\nencryption key \S+ +held, 1 organizations\n/)
-    expect(made.stdout).toMatch(/\nkeystride\.dump is whole, and its encryption keys are held\.\n$/)
+    expect(made.stdout).toMatch(/\nkeystride\.dump is complete, and its encryption keys are held\.\n$/)
     const machine = await shell('keystride backup verify keystride.dump --json')
     expect(JSON.parse(machine.stdout)).toMatchObject({
       file: 'keystride.dump',
@@ -170,19 +170,19 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     },
     'without-a-schema': {
       make: (name) => dumpTo(name, '--exclude-schema=pgboss'),
-      says: /without-a-schema is not whole: it lacks the schema pgboss/,
+      says: /without-a-schema is incomplete: it lacks the schema pgboss/,
     },
     'without-rows': {
       make: (name) => dumpTo(name, '--exclude-table-data=keystride.erasure'),
-      says: /without-rows is not whole: it lacks the rows of keystride erasure/,
+      says: /without-rows is incomplete: it lacks the rows of keystride erasure/,
     },
     'under-row-level-security': {
       make: (name) => shell(`pg_dump --dbname=${url} --enable-row-security --format=custom --file=${name}`),
-      says: /under-row-level-security holds no organization: it cannot be a whole backup/,
+      says: /under-row-level-security holds no organization: it cannot be a complete backup/,
     },
     'without-a-table': {
       make: (name) => dumpTo(name, '--exclude-table=keystride.erasure'),
-      says: /without-a-table is not whole: it lacks /,
+      says: /without-a-table is incomplete: it lacks /,
     },
     newer: {
       make: async (name) => {
@@ -217,7 +217,7 @@ describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => 
     const other = Buffer.alloc(32, 8).toString('base64')
     const missing = await verify('keystride.dump', { ENCRYPTION_KEY: other })
     expect(missing).toMatchObject({ status: 1, stdout: expect.stringMatching(/^encryption key \S+ +missing, 1 /m) })
-    expect(missing.stderr).toMatch(/^keystride: keystride\.dump is whole, but encryption key \S+ is missing: /)
+    expect(missing.stderr).toMatch(/^keystride: keystride\.dump is complete, but encryption key \S+ is missing: /)
     const keys = { ENCRYPTION_KEY: other, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY ?? '' }
     expect(await verify('keystride.dump', keys)).toMatchObject({ status: 0, stderr: '' })
     // A machine without a database of the service and without a key.

@@ -21,7 +21,7 @@ export interface Redis {
   /** Calls `work` for every master, one after the other; `run` runs a script without keys there. */
   onEveryMaster(work: (run: RunThere) => Promise<void>): Promise<void>
   /**
-   * Rejects if the server is out of reach, or takes no writes: full, read-only, or unable to save. Returns the clock of each
+   * Rejects if the server is unreachable, or takes no writes: full, read-only, or unable to save. Returns the clock of each
    * master, epoch ms.
    */
   ping(): Promise<readonly number[]>

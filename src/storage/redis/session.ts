@@ -69,7 +69,7 @@ export function redisSessions(redis: Redis): SessionStore {
   }
 }
 
-/** Ends every session of an organization, or of all: looks through all keys, a thousand at a time. */
+/** Deletes the sessions and rate accounts of an organization, or of all: scans all keys, a thousand at a time. */
 export const endEverySession = (redis: Redis, organizationId = ''): Promise<void> =>
   redis.onEveryMaster(async (run) => {
     let cursor = '0'

@@ -11,8 +11,8 @@ const BATCH_MAX = 64
 /**
  * A commit waits for at most this many attempts, and while one is under way, another one begins with this many. A statement
  * costs PostgreSQL some 340 us, and 110 us per attempt, so larger batches are cheaper. But a batch of all requests of a front
- * leaves that front idle meanwhile (x 0.84 with one front). 24 of 64 requests (`REQUESTS_AT_ONCE`) give x 1.10 of 16 of 32,
- * with two fronts on two cores at 256 connections (medians of 10 alternating rounds).
+ * leaves that front idle meanwhile (x 0.84 with one front). 24 of 64 requests (`REQUESTS_AT_ONCE`) give x 1.10 of the rate
+ * with 16 of 32, with two fronts on two cores at 256 connections (medians of 10 alternating rounds).
  */
 const WORTH_A_COMMIT = 24
 

@@ -70,7 +70,7 @@ const CHECKS: Readonly<Record<string, (owned: Owned) => Element>> = {
   cleareds: ({ attempt }) => clearedOf(attempt.replayMark?.cleared ?? []),
 }
 
-/** Its effects on other tables: tags, counts by facet, events, and the member's counters and habits. */
+/** Parameters for the effects of an attempt on other tables: tags, counts by facet, events, and the member's counters and habits. */
 const EFFECTS: Readonly<Record<string, (attempt: AttemptRecord) => string | null>> = {
   tags: ({ facts }) => (facts === null || facts.tags.length === 0 ? null : JSON.stringify(facts.tags)),
   facets: (attempt) => (attempt.facts === null ? null : JSON.stringify(facetsOf(attempt.facts, attempt))),

@@ -26,7 +26,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** The connection is lost. The server says FATAL as it hangs up; a broken connection has a code of the library or the system. */
+/** The connection is lost. A server that closes it reports FATAL; a broken connection has a code of the library or the system. */
 export function isLost(error: unknown): boolean {
   const { severity } = (error ?? {}) as { severity?: string } // what the library rejects with
   return BROKEN.has(codeOf(error)) || UNREACHABLE.has(codeOf(error)) || severity === 'FATAL' || severity === 'PANIC'

@@ -7,7 +7,7 @@ interface Primary {
   readonly timeline: number
 }
 
-/** A server that does not report its role within this time counts as away. */
+/** A server that does not report its role within this time counts as unreachable. */
 const ASKED_MS = 1000
 
 /**
@@ -44,7 +44,7 @@ export async function findPrimary(servers: readonly string[], timelineMin = 0): 
 /** Null for a standby. */
 async function timelineOf(url: string): Promise<number | null> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: ASKED_MS, query_timeout: ASKED_MS })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; unheard, it would end the process
+  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
   try {
     await client.connect()
     // The first eight digits of a segment's name are its timeline.
@@ -70,7 +70,7 @@ interface Writer {
 
 /**
  * Follows the server that takes writes among several; `onMove` is called when it is another one. The library's own support
- * of several hosts connects without a pause while none takes writes, and accepts a standby for `read-write` (3.4.9).
+ * of several hosts reconnects without a delay while none takes writes, and accepts a standby for `read-write` (3.4.9).
  */
 export function followWriter(
   servers: readonly string[],
@@ -81,7 +81,7 @@ export function followWriter(
   let url = first
   let seeking = false
   let stopped = false
-  /** The highest one found. */
+  /** The highest timeline found. */
   let timeline = 0
   return {
     url: () => url,

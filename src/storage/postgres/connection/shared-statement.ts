@@ -1,20 +1,20 @@
 import { Refusal } from '../../../domain/refusal.js'
 
 /** A call that waits for a statement shared with other calls. */
-export interface Waiting<Asked, Told> {
+export interface Waiting<Asked, Answer> {
   readonly asked: Asked
-  resolve(told: Told): void
+  resolve(answer: Answer): void
   reject(error: unknown): void
 }
 
-interface SharedStatementOptions<Asked, Told> {
+interface SharedStatementOptions<Asked, Answer> {
   /** Runs one statement for the batch; returns one answer per call, in the same order. */
-  readonly run: (batch: readonly Asked[]) => Promise<readonly Told[]>
+  readonly run: (batch: readonly Asked[]) => Promise<readonly Answer[]>
   /** Removes the calls for one statement from the queue, given the calls under way. */
   readonly take: (
-    queue: Waiting<Asked, Told>[],
-    underWay: readonly Waiting<Asked, Told>[],
-  ) => readonly Waiting<Asked, Told>[]
+    queue: Waiting<Asked, Answer>[],
+    underWay: readonly Waiting<Asked, Answer>[],
+  ) => readonly Waiting<Asked, Answer>[]
   /** A statement waits for at most this many calls. */
   readonly worthWaitingFor: number
   /** While one statement is under way, another one begins once this many calls wait. */
@@ -29,12 +29,12 @@ const STATEMENTS_AT_ONCE = 2
  * adds no wait, and a busy one shares the cost of a statement. A batch that fails is retried call by call, so that only the
  * bad call fails; a `Refusal` rejects the whole batch.
  */
-export function shareStatement<Asked, Told>(
-  options: SharedStatementOptions<Asked, Told>,
-): (asked: Asked) => Promise<Told> {
+export function shareStatement<Asked, Answer>(
+  options: SharedStatementOptions<Asked, Answer>,
+): (asked: Asked) => Promise<Answer> {
   const { run, take, worthWaitingFor, worthAnother } = options
-  const queue: Waiting<Asked, Told>[] = []
-  let underWay: readonly (readonly Waiting<Asked, Told>[])[] = []
+  const queue: Waiting<Asked, Answer>[] = []
+  let underWay: readonly (readonly Waiting<Asked, Answer>[])[] = []
   let statements = 0
 
   async function flush(): Promise<void> {
@@ -59,11 +59,11 @@ export function shareStatement<Asked, Told>(
   }
 
   /** Runs the batch and settles its calls. */
-  async function settle(batch: readonly Waiting<Asked, Told>[]): Promise<void> {
+  async function settle(batch: readonly Waiting<Asked, Answer>[]): Promise<void> {
     try {
-      const told = await run(batch.map(({ asked }) => asked))
+      const answers = await run(batch.map(({ asked }) => asked))
       // Sound: `run` returns one answer per call.
-      for (const [i, waiting] of batch.entries()) waiting.resolve(told[i] as Told)
+      for (const [i, waiting] of batch.entries()) waiting.resolve(answers[i] as Answer)
     } catch (error) {
       if (batch.length === 1 || error instanceof Refusal) for (const waiting of batch) waiting.reject(error)
       else for (const waiting of batch) await settle([waiting])

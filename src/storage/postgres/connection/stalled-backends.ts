@@ -2,7 +2,7 @@ import type postgres from 'postgres'
 
 /** Connections of the service have this name. */
 export const APPLICATION_NAME = 'keystride'
-/** While calls are refused, stalled connections that may be the cause are looked for this often. */
+/** Interval of the search for stalled connections while calls are refused. */
 const LOOK_EVERY_MS = 250
 
 interface StalledSearch {

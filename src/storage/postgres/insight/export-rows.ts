@@ -31,7 +31,7 @@ export async function* exportRows(
   { from, to }: TimeWindow,
 ): AsyncGenerator<readonly (readonly Cell[])[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, application_name: 'keystride' })
-  client.on('error', () => {}) // a lost connection rejects the statement under way; unheard, it would end the process
+  client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener, it would end the process
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read read only')

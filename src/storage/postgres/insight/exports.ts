@@ -140,8 +140,8 @@ async function* pieces(
 }
 
 /**
- * For the deletion of a person, in its transaction and before the rows are deleted: deletes archives that contain any of
- * them, and restarts one that is being written. The statements must be sent in this order.
+ * For the deletion of a person, in its transaction and before the person's rows are deleted: deletes archives that contain any
+ * of these rows, and restarts one that is being written. The statements must be sent in this order.
  */
 export function eraseFromExports(sql: Transaction, organizationId: string, userRef: string) {
   // Retention may have dropped rows this old, which an archive still has.

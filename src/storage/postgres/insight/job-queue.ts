@@ -12,8 +12,8 @@ const FORGOTTEN_AFTER_S = 24 * 3600
 type Execute = (text: string, values?: readonly unknown[]) => Promise<{ rows: unknown[] }>
 
 /**
- * Jobs in the schema `pgboss`, through the common pool and as the login itself, which owns that schema and sees no row of
- * Keystride's. Works behind PgBouncer: nothing listens for notifications, and statements stay prepared only if the pool's
+ * Jobs in the schema `pgboss`, through the common pool and as the login itself, which owns that schema and sees no row of the
+ * schema `keystride`. Works behind PgBouncer: nothing listens for notifications, and statements stay prepared only if the pool's
  * do. The first call loads the package, which takes 50 ms.
  */
 export function postgresJobQueue(database: Database): JobQueueStore {
@@ -40,7 +40,7 @@ export function postgresJobQueue(database: Database): JobQueueStore {
       return (await (await boss()).send(queue, ids, options)) !== null
     },
     async take(queue) {
-      // pg-boss takes any error of a fetch for "none is due", so the error is caught here.
+      // pg-boss reports any error of a fetch as "none is due", so the error is caught here.
       let lost: unknown = null
       const db = {
         executeSql: (text: string, values: unknown[]) =>
@@ -82,7 +82,7 @@ export async function requireJobQueue(execute: Execute): Promise<void> {
   try {
     await open(execute)
   } catch (error) {
-    // The package has no error code for it.
+    // The package has no error code for this error.
     if (!/not installed|requires migrations/.test((error as Error).message)) throw error
     throw new ExpectedFault('the schema of the job queue is at another version: run "keystride migrate" first')
   }

@@ -26,7 +26,7 @@ interface Span {
 
 /** Largest number of names that are looked up one by one. No measurement behind it. */
 const FEW = 2000
-/** Time-out for a window that is no sliding one: a year of a large organization is read attempt by attempt. */
+/** Time-out for a window without totals: a year of a large organization is read attempt by attempt. */
 const STATEMENT_MS = 10_000
 
 /** Memory for the users of a window's edges; the planner estimates 1 % of up to 150 million attempts. */
@@ -45,7 +45,7 @@ export function usersTable(database: Database, organizationId: string, window: T
       for (;;) {
         const span = await spanOf(sql, window)
         const rows = await anyOrder(sql, organizationId, window, span, order)
-        // If the totals slid in between, the edges do not match them.
+        // If the totals moved in between, the edges do not match them.
         const after = span && (await spanOf(sql, window))
         if (after?.until.getTime() === span?.until.getTime()) return rows.map(toUser)
       }
@@ -133,7 +133,7 @@ const fromTotals = (sql: Transaction, organizationId: string, edges: Edges, days
     order by ${ordered(sql, sql`p`, order, true)}`
 }
 
-/** Looks up one by one by key: the edges are few, but the planner does not know it. */
+/** Looks up each user of the edges by key: there are few, but the planner does not know it. */
 const touched = (sql: Transaction, organizationId: string, days: number) => sql`
   select e.account_id, t.user_ref, e.n + t.n as n, e.n_authenticated + t.n_authenticated as n_authenticated,
     e.n_challenged + t.n_challenged as n_challenged, e.n_blocked + t.n_blocked as n_blocked,

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Transaction } from '../connection/client.js'
 
 /**
- * Tables with rows of an organization, those that refer to others first. `usage_event` and `erasure` are append-only and go
- * with the row of the organization; deliveries of alerts go with their notification.
+ * Tables with rows of an organization, those that refer to others first. The rows of `usage_event` and `erasure`, which are
+ * append-only, are deleted with the row of the organization, and deliveries of alerts with their notification.
  */
 const TABLES = [
   'replay_mark',
@@ -60,7 +60,7 @@ export async function deleteOrganization(database: Database, organizationId: str
     while ((await database.asSystem((sql) => deleteRows(sql, organizationId, table, BATCH))) === BATCH);
   await database.asSystem(
     async (sql) => {
-      // Those that came in the meantime.
+      // Rows that were inserted meanwhile.
       for (const table of TABLES) await deleteRows(sql, organizationId, table)
       await sql`delete from keystride.organization where organization_id = ${organizationId}`
     },
@@ -73,7 +73,10 @@ export async function deleteOrganization(database: Database, organizationId: str
   return true
 }
 
-/** The number of deleted rows. Row addresses repeat in the partitions of a table; the id makes such a row one to delete as well. */
+/**
+ * Returns the number of deleted rows. Partitions of a table have equal ctids: the outer condition keeps the rows of other
+ * organizations.
+ */
 async function deleteRows(sql: Transaction, organizationId: string, table: string, limit: number | null = null) {
   const name = sql(`keystride.${table}`)
   const { count } = await sql`

@@ -3,7 +3,7 @@ import type { LanguageMode, Organization, Quotas } from '../../../domain/organiz
 import type { License, OrganizationStore } from '../../organization.js'
 import type { Database } from '../connection/client.js'
 import { deleteOrganization } from './delete-organization.js'
-import { keepKeys } from './wrapped-key.js'
+import { lockKeyChanges } from './wrapped-key.js'
 
 /** Both null, or neither. */
 export interface KeyRateRow {
@@ -32,8 +32,8 @@ interface LicenseRow {
 }
 
 /**
- * Organizations in PostgreSQL. `create`, `list`, `delete` and what sets quotas, origins and rates
- * are administration and act as `keystride_system`.
+ * Organizations in PostgreSQL. `create`, `list`, `delete`, `rename` and the methods that set quotas, origins and rates are
+ * administration and act as `keystride_system`.
  */
 export function postgresOrganizations(database: Database): OrganizationStore {
   return {
@@ -41,7 +41,7 @@ export function postgresOrganizations(database: Database): OrganizationStore {
       database.asSystem(async (sql) => {
         const { id, name, policyId, policy } = organization
         const createdAt = new Date(organization.createdAt)
-        await keepKeys(sql)
+        await lockKeyChanges(sql)
         await sql`
           insert into keystride.organization (organization_id, name, wrapped_key, created_at)
           values (${id}, ${name}, ${organization.wrapKey()}, ${createdAt})`

@@ -98,7 +98,7 @@ const findPeople = (database: Database, people: readonly Designated[]): Promise<
         lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
     const found = new Map(rows.map((row) => [row.nth, row]))
     const answers = people.map((_, i) => toPerson(found.get(i + 1)))
-    // Else the rows outlive the look-up, for the reason given at `ask`.
+    // Otherwise the rows stay in memory after the look-up, for the reason given at `ask`.
     rows.length = 0
     return answers
   })
@@ -148,7 +148,7 @@ async function carryOut(
   if (move.kind === 'add') {
     const [, , after] = await Promise.all([
       insertMember(sql, organizationId, account.id, { ...newMember, memberRef: move.memberRef }),
-      holdToMembersQuota(sql, organizationId, roster.members.length + 1),
+      requireMembersQuota(sql, organizationId, roster.members.length + 1),
       withMembers(sql, organizationId, account),
     ])
     return after
@@ -159,7 +159,7 @@ async function carryOut(
   // The type last, so that the ledger's `type-change` has the totals after all changes.
   await sql`
     update keystride.account set type = ${type} where organization_id = ${organizationId} and id = ${account.id}`
-  if (type === 'generic') await holdToSharedQuota(sql, organizationId)
+  if (type === 'generic') await requireSharedQuota(sql, organizationId)
   return withMembers(sql, organizationId, { ...account, type })
 }
 
@@ -189,7 +189,7 @@ async function leaveOne(
   { account, members: [only] }: Roster,
   newMember: AccountPlan['newMember'],
 ): Promise<void> {
-  // An archived member may have the reference that the remaining one gets; its lock passes on with the reference.
+  // An archived member may have the reference that the remaining one gets; its locks pass on with the reference.
   await sql`
     delete from keystride.member
     where organization_id = ${organizationId} and account_id = ${account.id} and archived_at is not null`
@@ -231,12 +231,12 @@ const quotasOf = (sql: Transaction, organizationId: string) => sql<QuotaRow[]>`
   where o.organization_id = ${organizationId}`
 
 /** Exact after the change of type: its ledger event has locked the headcount's row. */
-async function holdToSharedQuota(sql: Transaction, organizationId: string): Promise<void> {
+async function requireSharedQuota(sql: Transaction, organizationId: string): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
   if (quotas?.strict && exceeds(quotas.n_accounts_generic, quotas.shared)) throw sharedAccountsQuota(quotas.shared)
 }
 
-async function holdToMembersQuota(sql: Transaction, organizationId: string, nMembers: number): Promise<void> {
+async function requireMembersQuota(sql: Transaction, organizationId: string, nMembers: number): Promise<void> {
   const [quotas] = await quotasOf(sql, organizationId)
   if (quotas?.strict && exceeds(nMembers, quotas.members)) {
     throw new Refusal(

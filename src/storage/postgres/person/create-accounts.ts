@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** Outcome of a creation; `line`: it must wait for the lock of the headcount. */
-type Told = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
+type CreateOutcome = (AccountWithMember & { readonly created: boolean }) | Refusal | 'line'
 
 interface OutcomeRow {
   nth: number
@@ -21,7 +21,7 @@ interface OutcomeRow {
   licensed: number | null
 }
 
-/** Accounts per commit: larger batches cost a process the same per account. */
+/** Accounts per commit: with larger batches an account costs a process the same. */
 const BATCH_MAX = 64
 /** While one commit is under way, another one begins with this many calls: each commit costs a disk flush. */
 const WORTH_ANOTHER = 16
@@ -32,10 +32,10 @@ const WORTH_ANOTHER = 16
  */
 export function createTogether(database: Database): AccountStore['create'] {
   const create = sharedCreation(database, false)
-  const lines = new Map<string, { n: number; create: (asked: Asked) => Promise<Told> }>()
+  const lines = new Map<string, { n: number; create: (asked: Asked) => Promise<CreateOutcome> }>()
   const oneMore = analyzeAsItGrows(database)
 
-  async function createInLine(asked: Asked): Promise<Told> {
+  async function createInLine(asked: Asked): Promise<CreateOutcome> {
     const { organizationId } = asked
     const line = lines.get(organizationId) ?? { n: 0, create: sharedCreation(database, true) }
     lines.set(organizationId, line)
@@ -50,17 +50,17 @@ export function createTogether(database: Database): AccountStore['create'] {
 
   return async (organizationId, account) => {
     const asked = { organizationId, account }
-    let told = await create(asked)
-    if (told === 'line') told = await createInLine(asked)
-    if (told === 'line') throw new Error('a creation that waits for the line was not let in')
-    if (told instanceof Refusal) throw told
-    if (told.created) oneMore()
-    return told
+    let answer = await create(asked)
+    if (answer === 'line') answer = await createInLine(asked)
+    if (answer === 'line') throw new Error('a creation that may wait was asked to wait')
+    if (answer instanceof Refusal) throw answer
+    if (answer.created) oneMore()
+    return answer
   }
 }
 
 const sharedCreation = (database: Database, waits: boolean) =>
-  shareStatement<Asked, Told>({
+  shareStatement<Asked, CreateOutcome>({
     run: (batch) => write(database, batch, waits),
     take: takeBatch,
     worthWaitingFor: BATCH_MAX,
@@ -68,9 +68,9 @@ const sharedCreation = (database: Database, waits: boolean) =>
   })
 
 /** A batch has each userRef once: a second creation of the same one finds the first. */
-function takeBatch(queue: Waiting<Asked, Told>[]): Waiting<Asked, Told>[] {
-  const batch = new Map<string, Waiting<Asked, Told>>()
-  const later: Waiting<Asked, Told>[] = []
+function takeBatch(queue: Waiting<Asked, CreateOutcome>[]): Waiting<Asked, CreateOutcome>[] {
+  const batch = new Map<string, Waiting<Asked, CreateOutcome>>()
+  const later: Waiting<Asked, CreateOutcome>[] = []
   for (const waiting of queue.splice(0, BATCH_MAX)) {
     const { organizationId, account } = waiting.asked
     const reference = `${organizationId} ${account.userRef}`
@@ -81,7 +81,7 @@ function takeBatch(queue: Waiting<Asked, Told>[]): Waiting<Asked, Told>[] {
   return [...batch.values()]
 }
 
-const write = (database: Database, batch: readonly Asked[], waits: boolean): Promise<Told[]> =>
+const write = (database: Database, batch: readonly Asked[], waits: boolean): Promise<CreateOutcome[]> =>
   database.call(async (sql) => {
     const of = (value: (account: NewAccount) => string | null) => textArray(batch.map(({ account }) => value(account)))
     const rows = await sql<(PersonRow & OutcomeRow)[]>`
@@ -93,12 +93,12 @@ const write = (database: Database, batch: readonly Asked[], waits: boolean): Pro
         ${of(({ member }) => member?.displayName ?? null)}::text[], ${JSON.stringify(NO_ATTEMPTS)}::text::jsonb,
         ${waits}) p,
         lateral (select (p.found_account).*) a, lateral (select (p.found_member).*) m`
-    const told = new Map(rows.map((row) => [row.nth, toTold(row)]))
+    const outcomes = new Map(rows.map((row) => [row.nth, toOutcome(row)]))
     rows.length = 0
-    return batch.map((_, i) => told.get(i + 1) ?? removed())
+    return batch.map((_, i) => outcomes.get(i + 1) ?? removed())
   })
 
-function toTold(row: PersonRow & OutcomeRow): Told {
+function toOutcome(row: PersonRow & OutcomeRow): CreateOutcome {
   const { outcome, licensed } = row
   if (outcome === 'line') return 'line'
   if (outcome === 'accounts-quota') return accountsQuota(licensed ?? 0)

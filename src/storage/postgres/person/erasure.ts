@@ -5,7 +5,7 @@ import { noSuccessor, queuedAs } from './member.js'
 
 /**
  * Removes an account and every row that names it or its people. The caller has locked the account; this locks the members.
- * Only counts stay, in the ledger, and for a day a hash with the locks.
+ * Only counts stay, in the ledger, and for a day a hash of the references with the locks.
  */
 export async function eraseUser(sql: Transaction, organizationId: string, accountId: string, userRef: string) {
   const members = await sql<{ id: string }[]>`

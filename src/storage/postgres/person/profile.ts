@@ -159,9 +159,9 @@ async function replaceOldest(
   rules: Parameters<ProfileStore['replaceOldest']>[2],
 ): Promise<AddOutcome> {
   const queued = livePending(member.pending, reference.createdAt)
-  const honors = queued?.id === rules.pendingId && queued.action === 'UPDATE_BIOMETRIC_PROFILE'
+  const isQueued = queued?.id === rules.pendingId && queued.action === 'UPDATE_BIOMETRIC_PROFILE'
   const fits = member.generation === reference.generation && member.sampleFormat === SAMPLE_FORMAT
-  if (!honors || !fits || member.nPatternsRef < rules.target) return { outcome: 'closed', member }
+  if (!isQueued || !fits || member.nPatternsRef < rules.target) return { outcome: 'closed', member }
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
   const [oldest] = await sql<{ mode: CaptureMode }[]>`
@@ -193,8 +193,8 @@ async function addToSuccessor(
 ): Promise<AddOutcome> {
   if (reference.generation !== member.generation + 1) return { outcome: 'closed', member }
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
-  const goesOn = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
-  const collected = goesOn ? member.successor : null
+  const continues = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
+  const collected = continues ? member.successor : null
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
   if (collected === null) await deleteSuccessor(sql, owner, member, reference.id)
   const one = counted(reference.mode)
@@ -323,7 +323,7 @@ async function changed(
   const [row] = await sql<MemberRow[]>`
     update keystride.member m set ${assignments}
     where m.organization_id = ${organizationId} and m.id = ${memberId} returning ${memberColumns(sql)}`
-  if (row === undefined) throw new Error('a locked member went away')
+  if (row === undefined) throw new Error('a locked member has no row')
   return toMember(row)
 }
 

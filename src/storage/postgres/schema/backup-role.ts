@@ -7,7 +7,7 @@ export const SCHEMAS = ['keystride', 'keystride_history', 'pgboss']
 /** The lock of migrations: concurrent grants on one table fail. */
 const LOCK = '7241865325823964'
 
-/** Makes the role for `pg_dump --role` as far as the login may. `backupRoleSql` says what is missing then. */
+/** Creates the role for `pg_dump --role` as far as the login may; `backupRoleSql` returns the missing statements. */
 export async function ensureBackupRole(client: pg.Client): Promise<void> {
   const standing = await standingOf(client)
   for (const statement of await missingRole(client, standing)) if (!(await tried(client, statement))) return
@@ -18,13 +18,13 @@ export async function ensureBackupRole(client: pg.Client): Promise<void> {
   await client.query('commit')
 }
 
-/** The connection reads as the role from now on. Throws where the login may not become it. */
+/** The connection reads as the role from now on. Throws if the login may not become it. */
 export async function actAsBackupRole(client: pg.Client): Promise<void> {
   await ensureBackupRole(client)
   await client.query(`set role ${ROLE}`)
 }
 
-/** Statements that an administrator must run once in this database; null where the role is complete. */
+/** Statements that an administrator must run once in this database; null if the role is complete. */
 export async function backupRoleSql(databaseUrl: string): Promise<string | null> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
   client.on('error', () => {}) // the statement under way rejects

@@ -11,10 +11,10 @@ import { migrateEmpty, versionOf } from './migrate.js'
 import { ensureRoles } from './roles.js'
 
 /**
- * Restores a file of `pg_dump` into an embedded PostgreSQL of its own, which is removed again, and reads its content.
- * Throws an `ExpectedFault` where the file is no whole backup of this service: the tables, functions and policies of its
- * schema version must be there, and the rows of each table. Needs `pg_restore` on this machine, and the size of the database
- * in the folder for temporary files. `interrupted` ends it early; the folder is removed then too.
+ * Restores a file of `pg_dump` into a temporary embedded PostgreSQL and reads its content. Throws an `ExpectedFault` if the
+ * file is not a complete backup of this service: it must have the tables, functions and policies of its schema version, and
+ * the rows of each table. Needs `pg_restore` on this machine, and as much space as the database in the folder for temporary
+ * files. `interrupted` ends it early; the temporary folder is then removed too.
  */
 export async function readBackup(file: string, interrupted: AbortSignal): Promise<Backup> {
   const listed = await contentsOf(file, interrupted)
@@ -39,7 +39,7 @@ export async function readBackup(file: string, interrupted: AbortSignal): Promis
   }
 }
 
-/** Entries such as `TABLE DATA keystride account`. Throws where the file is no backup of this service. */
+/** Entries such as `TABLE DATA keystride account`. Throws if the file is not a backup of this service. */
 async function contentsOf(file: string, interrupted: AbortSignal): Promise<string[]> {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new ExpectedFault(`${file} does not exist`)
@@ -49,7 +49,7 @@ async function contentsOf(file: string, interrupted: AbortSignal): Promise<strin
   const entries = output.split('\n').flatMap((line) => /^\d+; \d+ \d+ (.+) \S+$/.exec(line)?.[1] ?? [])
   const missing = SCHEMAS.filter((schema) => !entries.includes(`SCHEMA - ${schema}`))
   if (missing.length === SCHEMAS.length) throw new ExpectedFault(`${file} is a backup of another database`)
-  if (missing.length > 0) throw new ExpectedFault(`${file} is not whole: it lacks the schema ${missing.join(', ')}`)
+  if (missing.length > 0) throw new ExpectedFault(`${file} is incomplete: it lacks the schema ${missing.join(', ')}`)
   return entries
 }
 
@@ -74,7 +74,7 @@ async function requireRows(file: string, client: pg.Client, listed: readonly str
     select n.nspname || ' ' || c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind = 'r' and n.nspname ${IN_SCHEMAS}`)
   const missing = rows.map(({ name }) => name).filter((name) => !listed.includes(`TABLE DATA ${name}`))
-  if (missing.length > 0) throw new ExpectedFault(`${file} is not whole: it lacks the rows of ${few(missing)}`)
+  if (missing.length > 0) throw new ExpectedFault(`${file} is incomplete: it lacks the rows of ${few(missing)}`)
 }
 
 /** Compares the schema with that of an empty database after the same migrations. */
@@ -88,7 +88,7 @@ async function requireSchemaParts(file: string, client: pg.Client, url: string, 
   })
   const found = new Set(await partsOf(client))
   const missing = [...wanted.filter((part) => !found.has(part)), ...(await missingFunctions(client))]
-  if (missing.length > 0) throw new ExpectedFault(`${file} is not whole: it lacks ${few(missing)}`)
+  if (missing.length > 0) throw new ExpectedFault(`${file} is incomplete: it lacks ${few(missing)}`)
 }
 
 /** Functions change without a migration, so the backup's own history names those that it must have. */
@@ -137,7 +137,7 @@ async function contentOf(client: pg.Client): Promise<Omit<Backup, 'schema' | 'mi
   }
 }
 
-/** `why` is null where it succeeded. */
+/** `why` is null if it succeeded. */
 function pgRestore(
   args: readonly string[],
   interrupted: AbortSignal,

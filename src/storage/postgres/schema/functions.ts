@@ -98,7 +98,7 @@ async function replace(client: pg.Client, functions: readonly SqlFile[]): Promis
 }
 
 async function replaceOne(client: pg.Client, { name, text }: SqlFile): Promise<void> {
-  // The savepoint by itself: a syntax error keeps all statements of a query from running.
+  // The savepoint is a separate query: after a syntax error no statement of a query runs.
   const statements = `${text}\n; reset role; release savepoint before_function`
   await client.query('savepoint before_function')
   try {

@@ -10,9 +10,9 @@ import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schem
 const MONTHS_AHEAD = 3
 
 /**
- * Brings the database to this version's schema and returns what it applied: names of migrations, and the number of
- * functions; empty if nothing. Idempotent. Concurrent processes wait for each other by a lock that ends with its transaction,
- * which works behind PgBouncer too. Leaves a newer schema unchanged. Throws a sentence if the login lacks a right, or if no
+ * Migrates the database to this version's schema. Returns the names of the applied migrations and the number of the applied
+ * functions; empty if nothing was applied. Idempotent. Concurrent processes wait for each other by a lock that ends with its transaction,
+ * which works behind PgBouncer too. Leaves a newer schema unchanged. Throws an error for the operator if the login lacks a right, or if no
  * migration leads from the database to this version.
  */
 export async function migrate(
@@ -43,8 +43,8 @@ export async function migrate(
 }
 
 /**
- * Throws a sentence if the database is not at this version's schema: the version that was found, the wanted one and the
- * command to run. Changes nothing. `newer` true accepts a newer schema, on which an older process may run during a rolling
+ * Throws an error for the operator if the database is not at this version's schema: the version that was found, the wanted
+ * one and the command to run. Changes nothing. `newer` true accepts a newer schema, on which an older process may run during a rolling
  * update.
  */
 export async function requireSchema(
@@ -90,7 +90,7 @@ async function requireFunctions(client: pg.Client, shipped: ShippedSchema, newer
     )
 }
 
-/** Makes the tables of the first migrations, that many, in an empty database; leaves the job queue out. */
+/** Applies the first `migrations` migrations to an empty database; leaves the job queue out. */
 export async function migrateEmpty(client: pg.Client, migrations: number): Promise<void> {
   const shipped = shippedSchema()
   await client.query('begin')
@@ -139,7 +139,7 @@ async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<
   return [...missing.map(({ name }) => name), `${functions.length + removed.length} functions`]
 }
 
-/** In a schema of its own: tables in `keystride` have forced row level security, and the owner must read these. */
+/** In a separate schema: the owner must read the history, and tables in `keystride` have forced row level security. */
 async function createHistory(client: pg.Client): Promise<void> {
   await client.query('create schema if not exists keystride_history')
   await client.query(`create table if not exists keystride_history.migration (

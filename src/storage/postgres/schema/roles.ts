@@ -3,7 +3,7 @@ import type pg from 'pg'
 const ROLES = ['keystride_app', 'keystride_system'] as const
 type Role = (typeof ROLES)[number]
 
-/** SQLSTATEs of a role or grant that another process made in the same moment; roles belong to the whole cluster. */
+/** SQLSTATEs of a role or grant that another process made at the same time; roles belong to the whole cluster. */
 const RACED = new Set(['42710', '23505', 'XX000'])
 const NOT_ALLOWED = '42501'
 
@@ -15,8 +15,8 @@ export interface Standing {
 
 /**
  * Creates the two NOLOGIN roles if absent, and grants them to the login without inheritance: otherwise their policies would
- * apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws a
- * sentence with the statements that an administrator must run.
+ * apply to the login too. Safe to run concurrently, in several databases and processes. If the login lacks a right, throws
+ * an error with the statements that an administrator must run.
  */
 export async function ensureRoles(client: pg.Client): Promise<void> {
   const standing = await standingOf(client)
@@ -24,7 +24,7 @@ export async function ensureRoles(client: pg.Client): Promise<void> {
   for (const role of ROLES) await ensureRole(client, role, standing)
 }
 
-/** The login, and what decides what it may do. */
+/** The login, and the properties that determine its rights. */
 export async function standingOf(client: pg.Client): Promise<Standing> {
   const { rows } = await client.query<Standing>(
     `select current_setting('server_version_num')::int as version, rolsuper as superuser, rolname as login
@@ -60,7 +60,7 @@ function statements(role: string, { login, version }: Standing): [grant: string,
   return [grant, grant]
 }
 
-/** Whether the statement took effect, here or in another process; false where the login may not run it. */
+/** Whether the statement took effect, here or in another process; false if the login may not run it. */
 export async function tried(client: pg.Client, statement: string): Promise<boolean> {
   return null === (await refused(client, statement))
 }
@@ -70,7 +70,7 @@ async function attempt(client: pg.Client, statement: string, standing: Standing)
   if (why !== null) throw notAllowed(standing.login, standing, why)
 }
 
-/** The database's words where the login may not run the statement, else null. */
+/** The database's message if the login may not run the statement, else null. */
 async function refused(client: pg.Client, statement: string): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
