@@ -1,17 +1,19 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
- * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, and suites
- * that repeat on the second back end (test/service.ts). They run with KEYSTRIDE_TESTS=all, and if named on the command line.
+ * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
+ * of docs/trust.md, load generated and packages installed, and suites that repeat on the second back end (test/service.ts).
+ * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
+const LONG = ['faults/**', 'trust/**', 'bench/load/**', 'calibration/adaptation.test.ts', 'package.test.ts']
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'))
 if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
-const long = process.env.KEYSTRIDE_TESTS === 'all' ? [] : ['test/faults/**']
+const isWhole = process.env.KEYSTRIDE_TESTS === 'all'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...long],
+    exclude: [...configDefaults.exclude, ...(isWhole ? [] : LONG.map((path) => `test/${path}`))],
     globalSetup: ['test/servers/global-setup.ts'],
     testTimeout: 30_000,
     // A machine that others share stands still for a second now and then. What such a pause does to a test, a store taken for
@@ -23,6 +25,7 @@ export default defineConfig({
     },
     hookTimeout: 60_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // Many of the short tests wait for servers and browsers; those that measure how long a fault lasts need the cores.
+    maxWorkers: isWhole ? 2 : 3,
   },
 })

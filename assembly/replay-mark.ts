@@ -1,8 +1,9 @@
 /**
  * The replay mark of the pattern in TIMES: keyed hashes from which no time can be read. `exact` covers all times after the
  * shift is removed. The bands are chosen by content and not by position, so that they survive dropped keys, changed pauses and
- * swapped parts: every 14 consecutive intervals (or holds) are a window. A window's times are divided by their geometric mean,
- * which removes a local scale, and mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The
+ * swapped parts: every 14 consecutive intervals (or holds) are a window. The logarithms of a window's times are standardized:
+ * subtracting the mean removes a local scale, and dividing by the spread keeps regular rhythms from being alike by chance. They
+ * are mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The
  * windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997). Six bands are of intervals and two of holds,
  * which edited pauses do not change. The key determines the cell borders and the stored windows, so an attacker without the
  * key cannot aim an edit at them.
@@ -26,13 +27,14 @@ const WINDOW: i32 = 14
 const INTERVAL_BANDS: i32 = 6
 const HOLD_BANDS: i32 = 2
 /**
- * Widths of a cell as a logarithm, and the ms added to a time before its logarithm is taken, because a few ms are a large
- * part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100 patterns; patterns
+ * Width of a cell in units of the spread; the least spread; and the ms added to a time before its logarithm is taken, because
+ * a few ms are a large part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100 patterns; patterns
  * of different people share a band in 4 of a million pairs (`npm run bench -- accuracy --attacks`).
  */
-const INTERVAL_CELL: f64 = 0.28
+const INTERVAL_CELL: f64 = 0.8
 const INTERVAL_ADDED_MS: f64 = 70
-const HOLD_CELL: f64 = 0.14
+const HOLD_CELL: f64 = 0.65
+const SPREAD_MIN: f64 = 0.12
 const HOLD_ADDED_MS: f64 = 25
 /** Offset of the cell borders from the grid of any timer: the rounding of a float must not move a time over a border. */
 const EXACT_BORDER: f64 = 0.2137
@@ -117,10 +119,16 @@ function windowHash(from: i32, count: i32, cell: f64, offset: f64, start: u64): 
   let sum: f64 = 0
   for (let i = 0; i < WINDOW; i++) sum += load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3))
   const mean = sum / <f64>WINDOW
+  let squares: f64 = 0
+  for (let i = 0; i < WINDOW; i++) {
+    const above = load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3)) - mean
+    squares += above * above
+  }
+  const width = cell * max(Math.sqrt(squares / <f64>WINDOW), SPREAD_MIN)
   let hash = start
   for (let i = 0; i < WINDOW; i++) {
     const above = load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3)) - mean
-    const index = <i64>Math.floor(above / cell + load<f64>(MARK_BORDERS + (<usize>i << 3)) + offset)
+    const index = <i64>Math.floor(above / width + load<f64>(MARK_BORDERS + (<usize>i << 3)) + offset)
     hash += <u64>index * load<u64>(MARK_MULTIPLIERS + (<usize>i << 3))
   }
   return hash

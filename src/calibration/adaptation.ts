@@ -41,6 +41,7 @@ export function learner(kernel: Kernel, rule: LearningRule) {
       confidenceContext: null,
       bot: alone.botLikelihood > 0.5,
       replay: false,
+      editedCopy: false,
       impossibleTravel: false,
     }
     const decided = verdict(evidence, DEFAULT_POLICY)

@@ -30,7 +30,9 @@ export interface AttemptFacts {
   readonly shadow: { readonly policyId: string; readonly recommendedAction: RecommendedAction } | null
   /** The known pattern of the member that this pattern repeats with edits, and its repeated share; null if none. */
   readonly copyOf: CopyOf | null
+  /** Refused because it has the times of a known pattern; or because it is one with edits. */
   readonly replayRejected: boolean
+  readonly editedCopyRejected: boolean
   readonly impossibleTravel: boolean
   /** `bot`: classified as a machine. `replay`: detected, even if not refused. */
   readonly bot: boolean

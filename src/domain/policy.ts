@@ -32,6 +32,12 @@ export const Policy = z.object({
   contextual_influence: z.number().min(0).max(0.5),
   priority: z.enum(PRIORITIES),
   indicators: Indicators.default({}),
+  on_suspicion: z
+    .enum(['block', 'challenge'])
+    .default('block')
+    .describe(
+      'The recommendation on an edited copy or a forgery whose typing would otherwise be accepted or challenged. A pattern with the very times of a known one is `block` in any case.',
+    ),
   security_code_fallback: z.object({
     enabled: z.boolean(),
     max_biometric_attempts: z.int().min(1).max(10),
@@ -50,6 +56,7 @@ export const DEFAULT_POLICY: Policy = {
   contextual_influence: 0.2,
   priority: 'balanced',
   indicators: {},
+  on_suspicion: 'block',
   security_code_fallback: {
     enabled: true,
     max_biometric_attempts: 3,

@@ -9,7 +9,10 @@ export interface Evidence {
   /** Calibrated, 0 to 1; null if no context signal is known. */
   readonly confidenceContext: number | null
   readonly bot: boolean
+  /** The times of a known pattern. */
   readonly replay: boolean
+  /** A known pattern that was edited: likely, not certain. */
+  readonly editedCopy: boolean
   /** The speed since the last sign-in is impossible. */
   readonly impossibleTravel: boolean
 }
@@ -21,17 +24,20 @@ export interface Verdict {
 }
 
 /**
- * Decides from scores and policy. A bot, a replay or an impossible travel gives `block` at any score. Context can raise or
- * lower the confidence, but a biometric confidence below half the threshold always gives `block`.
+ * Decides from scores and policy. A replay or an impossible travel gives `block` at any score; a bot or an edited copy gives
+ * the policy's `on_suspicion`, or `block` if the score alone gives it. Context can raise or lower the confidence, but a
+ * biometric confidence below half the threshold always gives `block`.
  */
 export function verdict(evidence: Evidence, policy: Policy): Verdict {
   const { confidenceBiometrics, confidenceContext } = evidence
   const ci = confidenceContext === null ? 0 : policy.contextual_influence
   const confidence = (1 - ci) * confidenceBiometrics + ci * (confidenceContext ?? 0)
-  if (evidence.bot) return { confidence, recommendedAction: 'block', reason: 'detection-bot' }
-  if (evidence.replay) return { confidence, recommendedAction: 'block', reason: 'fraud-detected' }
-  if (evidence.impossibleTravel) return { confidence, recommendedAction: 'block', reason: '' }
-  return { confidence, recommendedAction: actionFor(confidence, confidenceBiometrics, policy), reason: '' }
+  const byScore = evidence.impossibleTravel ? 'block' : actionFor(confidence, confidenceBiometrics, policy)
+  const suspected = evidence.replay || byScore === 'block' ? 'block' : policy.on_suspicion
+  if (evidence.bot) return { confidence, recommendedAction: suspected, reason: 'detection-bot' }
+  if (evidence.replay || evidence.editedCopy)
+    return { confidence, recommendedAction: suspected, reason: 'fraud-detected' }
+  return { confidence, recommendedAction: byScore, reason: '' }
 }
 
 function actionFor(confidence: number, confidenceBiometrics: number, policy: Policy): RecommendedAction {

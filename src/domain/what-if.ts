@@ -13,6 +13,7 @@ type Evidence = Pick<
   | 'contextKnown'
   | 'bot'
   | 'replayRejected'
+  | 'editedCopyRejected'
   | 'impossibleTravel'
 >
 
@@ -21,7 +22,7 @@ type Evidence = Pick<
  * own policy reproduces its recommendation. Adaptive references that the attempt did not score are not scored now.
  */
 export function whatIf(facts: Evidence, policy: Policy, enabled: readonly ContextIndicator[]): RecommendedAction {
-  const { confidenceEnrolled, confidenceAdapted, bot, replayRejected, impossibleTravel } = facts
+  const { confidenceEnrolled, confidenceAdapted, bot, replayRejected, editedCopyRejected, impossibleTravel } = facts
   const travelWeighs = enabled.includes('impossible-travel') && policy.indicators['impossible-travel']?.weight !== 0
   return verdict(
     {
@@ -29,6 +30,7 @@ export function whatIf(facts: Evidence, policy: Policy, enabled: readonly Contex
       confidenceContext: facts.contextKnown ? reweighed(facts.indicators, policy.indicators, enabled) : null,
       bot,
       replay: replayRejected,
+      editedCopy: editedCopyRejected,
       impossibleTravel: impossibleTravel && travelWeighs,
     },
     policy,

@@ -19,8 +19,17 @@ const policy: fc.Arbitrary<Policy> = fc
   })
   .map((chosen) => ({ ...DEFAULT_POLICY, ...chosen }))
 const judged = (confidenceBiometrics: number, of: Policy) =>
-  verdict({ confidenceBiometrics, confidenceContext: null, bot: false, replay: false, impossibleTravel: false }, of)
-    .recommendedAction
+  verdict(
+    {
+      confidenceBiometrics,
+      confidenceContext: null,
+      bot: false,
+      replay: false,
+      editedCopy: false,
+      impossibleTravel: false,
+    },
+    of,
+  ).recommendedAction
 
 describe('the confidence combined from both scores', () => {
   it('never changes a block by the enrolled references alone, under any policy', () => {

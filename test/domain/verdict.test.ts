@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js'
 import { verdict } from '../../src/domain/verdict.js'
 
 const evidence = {
@@ -7,6 +7,7 @@ const evidence = {
   confidenceContext: null,
   bot: false,
   replay: false,
+  editedCopy: false,
   impossibleTravel: false,
 }
 const action = (confidenceBiometrics: number, confidenceContext: number | null, policy = DEFAULT_POLICY) =>
@@ -33,6 +34,18 @@ describe('a verdict', () => {
   it('has no challenge band if the priority is security', () => {
     expect(action(0.49, null, { ...DEFAULT_POLICY, priority: 'security' })).toBe('block')
     expect(action(0.26, null, { ...DEFAULT_POLICY, priority: 'usability' })).toBe('challenge')
+  })
+
+  it('challenges a bot and an edited copy where the policy says so, unless the typing itself is blocked', () => {
+    const lenient: Policy = { ...DEFAULT_POLICY, on_suspicion: 'challenge' }
+    const of = (changes: Partial<typeof evidence>, policy = lenient) => verdict({ ...evidence, ...changes }, policy)
+    expect(of({ editedCopy: true })).toMatchObject({ recommendedAction: 'challenge', reason: 'fraud-detected' })
+    expect(of({ bot: true })).toMatchObject({ recommendedAction: 'challenge', reason: 'detection-bot' })
+    for (const suspected of [{ editedCopy: true }, { bot: true }]) {
+      expect(of(suspected, DEFAULT_POLICY).recommendedAction).toBe('block')
+      for (const certain of [{ replay: true }, { impossibleTravel: true }, { confidenceBiometrics: 0.2 }])
+        expect(of({ ...suspected, ...certain }).recommendedAction).toBe('block')
+    }
   })
 
   it('blocks a bot and a replay at any confidence, and gives the reason', () => {

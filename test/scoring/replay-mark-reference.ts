@@ -69,8 +69,10 @@ function bandsOf(logs: readonly number[], cell: number, wanted: number, start: b
     const [shift, from] = [Math.floor(at / windows), at % windows]
     const window = Array.from({ length: 14 }, (_, i) => logs[(from + i) % logs.length] ?? 0)
     const mean = window.reduce((sum, log) => sum + log, 0) / 14
+    const squares = window.reduce((sum, log) => sum + (log - mean) * (log - mean), 0)
+    const width = cell * Math.max(Math.sqrt(squares / 14), 0.12)
     const cellOf = (log: number, i: number) =>
-      Math.floor((log - mean) / cell + (secrets.borders[i] ?? 0) + shift / shifts)
+      Math.floor((log - mean) / width + (secrets.borders[i] ?? 0) + shift / shifts)
     const cells = window.map((log, i) => BigInt(cellOf(log, i)))
     const salted = start * BigInt(2 * shift + 1)
     return cells.reduce((hash, index, i) => BigInt.asUintN(64, hash + index * (secrets.multipliers[i] ?? 0n)), salted)
@@ -105,8 +107,8 @@ export function referenceMark(times: readonly number[], key: Uint8Array): { exac
   const holds = Array.from({ length: n }, (_, i) => at(2 * i + 1) - at(2 * i))
   const logs = (all: readonly number[], addedMs: number) => all.map((ms) => Math.log(ms + addedMs))
   const bands = [
-    ...bandsOf(logs(intervals, 70), 0.28, 6, ofIntervals, secrets),
-    ...bandsOf(logs(holds, 25), 0.14, 2, ofHolds, secrets),
+    ...bandsOf(logs(intervals, 70), 0.8, 6, ofIntervals, secrets),
+    ...bandsOf(logs(holds, 25), 0.65, 2, ofHolds, secrets),
   ]
   const exact = bytesOf(...times.map((ms) => Math.floor(ms - at(0) + 0.2137)))
   return { exact: sipHash(key.subarray(16), exact, true), bands }

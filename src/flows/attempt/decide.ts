@@ -67,18 +67,28 @@ function decideTyping(
   const { reading, patternId, sealed } = comparison
   const { settings, member } = context
   const { policy } = settings.policy
-  const replay = reading.replayOfReference || reading.copyOfKnown || seenBefore
-  const replayRejected = replay && needs.replay === 'reject'
+  const sameTimes = reading.replayOfReference || seenBefore
+  const replay = sameTimes || reading.copyOfKnown
+  const rejects = needs.replay === 'reject'
+  const editedCopyRejected = rejects && replay && !sameTimes
+  const replayRejected = rejects && sameTimes
   const confidenceBiometrics = joinedConfidence(reading.confidence ?? 0, reading.confidenceAdapted, policy)
   const circumstances = circumstancesOf(needs, comparison, stamp.now)
   const habits = readHabits(member.habits)
   const judgement = judgeContext(circumstances, habits, policy.indicators, needs.contextIndicators)
   const { confidence: confidenceContext, impossibleTravel } = judgement
   const { confidence, recommendedAction, reason } = verdict(
-    { confidenceBiometrics, confidenceContext, bot: reading.bot, replay: replayRejected, impossibleTravel },
+    {
+      confidenceBiometrics,
+      confidenceContext,
+      bot: reading.bot,
+      replay: replayRejected,
+      editedCopy: editedCopyRejected,
+      impossibleTravel,
+    },
     policy,
   )
-  const facts = factsOf(comparison, circumstances, judgement, replay, replayRejected)
+  const facts = factsOf(comparison, circumstances, judgement, { replay, replayRejected, editedCopyRejected })
   const { exact, bands } = reading.replayMark
   return recordOf(context, stamp, {
     recommendedAction,
@@ -157,8 +167,7 @@ function factsOf(
   { reading, references, adaptive, known }: TypingComparison,
   { ip, network, anonymizer, place, device }: Circumstances,
   { indicators, impossibleTravel, confidence }: ContextJudgement,
-  replay: boolean,
-  replayRejected: boolean,
+  replays: Pick<AttemptFacts, 'replay' | 'replayRejected' | 'editedCopyRejected'>,
 ): AttemptFacts {
   const { bot, botLikelihood, mode, metadata } = reading
   return {
@@ -173,9 +182,10 @@ function factsOf(
     impossibleTravel,
     bot,
     botLikelihood,
-    replay,
+    replay: replays.replay,
     copyOf: copyOf(reading, known),
-    replayRejected,
+    replayRejected: replays.replayRejected,
+    editedCopyRejected: replays.editedCopyRejected,
     mode,
     confidenceEnrolled: reading.confidence ?? 0,
     confidenceAdapted: reading.confidenceAdapted,

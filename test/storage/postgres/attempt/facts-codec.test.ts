@@ -30,6 +30,7 @@ const facts: AttemptFacts = {
   shadow: null,
   copyOf: null,
   replayRejected: false,
+  editedCopyRejected: false,
   impossibleTravel: false,
   bot: false,
   replay: false,
