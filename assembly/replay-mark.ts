@@ -4,7 +4,7 @@
  * swapped parts: every 14 consecutive intervals (or holds) are a window. The logarithms of a window's times are standardized:
  * subtracting the mean removes a local scale, and dividing by the spread keeps regular rhythms from being alike by chance. They
  * are mapped to cells so coarse that a jitter of a few ms leaves most windows unchanged. The
- * windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997). Six bands are of intervals and two of holds,
+ * windows with the least keyed hashes are stored (bottom-k min-hash: Broder, 1997). Seven bands are of intervals and one of holds,
  * which edited pauses do not change. The key determines the cell borders and the stored windows, so an attacker without the
  * key cannot aim an edit at them.
  * MARK holds the host's keys and the result:
@@ -24,14 +24,14 @@ import { MARK, MARK_BORDERS, MARK_CELLS, MARK_LEAST, MARK_LOGS, MARK_MULTIPLIERS
 
 /** Times in one window. */
 const WINDOW: i32 = 14
-const INTERVAL_BANDS: i32 = 6
-const HOLD_BANDS: i32 = 2
+const INTERVAL_BANDS: i32 = 7
+const HOLD_BANDS: i32 = 1
 /**
  * Width of a cell in units of the spread; the least spread; and the ms added to a time before its logarithm is taken, because
  * a few ms are a large part of a short time. On the open data a jitter of up to 5 ms on every event leaves a band in 96 of 100 patterns; patterns
- * of different people share a band in 4 of a million pairs (`npm run bench -- accuracy --attacks`).
+ * of different people share a band in 3 of a million pairs (`npm run bench -- accuracy --attacks`).
  */
-const INTERVAL_CELL: f64 = 0.8
+const INTERVAL_CELL: f64 = 0.9
 const INTERVAL_ADDED_MS: f64 = 70
 const HOLD_CELL: f64 = 0.65
 const SPREAD_MIN: f64 = 0.12

@@ -61,6 +61,8 @@ export type RecordOutcome =
 /** A pattern in the replay index. `pattern` is null if only its mark is kept, or if the mark is of this very typing. */
 export interface KnownPattern {
   readonly exact: Uint8Array
+  /** Bands that its mark and the mark that was looked up have in common. */
+  readonly nBandsShared: number
   readonly pattern: { readonly binding: Binding; readonly sealed: Uint8Array } | null
 }
 

@@ -45,7 +45,10 @@ function habit(seed: number, name: string): number {
 /** Even at half the pace a pause stays within the bounds of a typing pattern. */
 const FLIGHT_MAX_MS = 4500
 
-/** Spreads are standard deviations of log times. They are small within a session, so that the liveness check accepts the typing. */
+/**
+ * Spreads are standard deviations of log times. Between key pairs it is that of people on open data (0.32); within a session
+ * they are small, so that the liveness check accepts the typing.
+ */
 export function person(seed: number): MadeUpPerson {
   const holdMs = 100 * Math.exp(0.2 * habit(seed, 'hold'))
   const paceMs = 130 * Math.exp(0.25 * habit(seed, 'pace'))
@@ -67,7 +70,7 @@ export function person(seed: number): MadeUpPerson {
         // The pace drifts within a session, and people pause to read the next word.
         pace = 0.85 * pace + 0.05 * normal(random)
         if (i > 0) {
-          const pair = 0.17 * habitOf(`${text[i - 1]}${letter}`)
+          const pair = 0.32 * habitOf(`${text[i - 1]}${letter}`)
           const stops = text[i - 1] === ' ' && random() < 0.3
           const hesitates = random() < 0.05 ? 0.5 + 0.8 * random() : 0
           const flightMs = paceMs * Math.exp(pace + pair + (stops ? 1.5 : 0) + hesitates + 0.12 * normal(random))

@@ -107,8 +107,8 @@ export function referenceMark(times: readonly number[], key: Uint8Array): { exac
   const holds = Array.from({ length: n }, (_, i) => at(2 * i + 1) - at(2 * i))
   const logs = (all: readonly number[], addedMs: number) => all.map((ms) => Math.log(ms + addedMs))
   const bands = [
-    ...bandsOf(logs(intervals, 70), 0.8, 6, ofIntervals, secrets),
-    ...bandsOf(logs(holds, 25), 0.65, 2, ofHolds, secrets),
+    ...bandsOf(logs(intervals, 70), 0.9, 7, ofIntervals, secrets),
+    ...bandsOf(logs(holds, 25), 0.65, 1, ofHolds, secrets),
   ]
   const exact = bytesOf(...times.map((ms) => Math.floor(ms - at(0) + 0.2137)))
   return { exact: sipHash(key.subarray(16), exact, true), bands }

@@ -94,7 +94,7 @@ describe('replay mark', () => {
     expect(known / 400).toBeGreaterThanOrEqual(share)
   })
 
-  it('matches at most one of 400 pairs of different sessions of one person, of the same text and of different texts', () => {
+  it('matches at most three of 400 pairs of different sessions of one person, of the same text and of different texts', () => {
     const random = seededRandom(3)
     let called = 0
     for (let person = 0; person < 200; person++) {
@@ -108,6 +108,6 @@ describe('replay mark', () => {
       )
         called++
     }
-    expect(called).toBeLessThanOrEqual(1)
+    expect(called).toBeLessThanOrEqual(3)
   })
 })

@@ -66,6 +66,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if ((tables.marks.get(same)?.seenAt ?? 0) > oldest) keys.add(same)
       return [...keys].slice(0, most).map((key) => ({
         exact: Buffer.from(key.slice(organizationId.length + 1), 'hex'),
+        nBandsShared: 1,
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },

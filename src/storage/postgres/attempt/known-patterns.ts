@@ -8,6 +8,7 @@ interface MarkRow {
   pattern_id: string
   generation: number
   member_id: string
+  bands_shared: number
 }
 
 interface SampleRow {
@@ -29,17 +30,19 @@ export const resembling =
       // If this very typing is known, no comparison is needed.
       const isKnown = marks.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)
       const samples = new Map((await samplesOf(sql, organizationId, isKnown ? [] : marks)).map((row) => [row.id, row]))
-      return marks.map(({ exact, pattern_id, generation: marked, member_id }): KnownPattern => {
-        const sample = samples.get(pattern_id)
-        if (sample === undefined) return { exact, pattern: null }
-        const generation = sample.generation ?? marked
-        const binding = { accountId: sample.account_id, memberId: member_id, patternId: sample.id, generation }
-        return { exact, pattern: { binding, sealed: sample.sealed } }
-      })
+      return marks.map(
+        ({ exact, pattern_id, generation: marked, member_id, bands_shared: nBandsShared }): KnownPattern => {
+          const sample = samples.get(pattern_id)
+          if (sample === undefined) return { exact, nBandsShared, pattern: null }
+          const generation = sample.generation ?? marked
+          const binding = { accountId: sample.account_id, memberId: member_id, patternId: sample.id, generation }
+          return { exact, nBandsShared, pattern: { binding, sealed: sample.sealed } }
+        },
+      )
     })
 
 const marksLike = (sql: Transaction, { exact, bands }: ReplayMark, now: number, most: number) => sql<MarkRow[]>`
-  select exact, pattern_id, generation, member_id from keystride.own_marks_like(
+  select exact, pattern_id, generation, member_id, bands_shared from keystride.own_marks_like(
     ${exact}, ${bigintArray(bands)}, ${new Date(now - REPLAY_MEMORY_DAYS * DAY_MS)}, ${most})`
 
 /** A tested pattern may have become a reference of a later generation; the reference is sealed for that generation. */

@@ -1128,17 +1128,20 @@ CREATE FUNCTION keystride.organizations_with_ended_links() RETURNS TABLE(organiz
   limit 100
 $$;
 ALTER FUNCTION keystride.organizations_with_ended_links() OWNER TO keystride_system;
-CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid)
+CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid, bands_shared integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET jit TO 'off'
     AS $$
-  select m.exact, m.pattern_id, m.generation, m.member_id
+  select m.exact, m.pattern_id, m.generation, m.member_id,
+      (select count(distinct band)::int from unnest(m.bands) band where band = any (mark_bands))
     from (select * from keystride.replay_mark known where known.bands && mark_bands offset 0) m
     where m.organization_id = keystride.current_organization() and m.seen_at > after
   union
-  select m.exact, m.pattern_id, m.generation, m.member_id from keystride.replay_mark m
+  select m.exact, m.pattern_id, m.generation, m.member_id,
+      (select count(distinct band)::int from unnest(m.bands) band where band = any (mark_bands))
+    from keystride.replay_mark m
     where m.organization_id = keystride.current_organization() and m.exact = mark and m.seen_at > after
   limit most
 $$;
