@@ -1,4 +1,4 @@
-import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
+import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../../src/domain/replay.js'
 import type {
   Authentication,
   AuthenticationStore,
@@ -66,7 +66,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if ((tables.marks.get(same)?.seenAt ?? 0) > oldest) keys.add(same)
       return [...keys].slice(0, most).map((key) => ({
         exact: Buffer.from(key.slice(organizationId.length + 1), 'hex'),
-        nBandsShared: 1,
+        nBandsShared: sharedBands(mark, tables.marks.get(key)),
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },
@@ -113,3 +113,6 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     list: (organizationId, userRef, limit) => [...of(organizationId, userRef)].sort(byId).slice(0, limit),
   }
 }
+
+const sharedBands = ({ bands }: ReplayMark, known: MarkRow | undefined): number =>
+  new Set(bands.filter((band) => known?.bands.includes(band))).size

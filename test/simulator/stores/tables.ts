@@ -283,7 +283,7 @@ export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
   tables.watch({ what: 'link-ended', link, how })
 }
 
-/** Whether the replay index has this mark, or one from after `oldest` that shares at least `shared` of its bands. */
+/** Whether the replay index has this mark, or one from after `oldest` that shares a band. */
 export function resembles({ marks, bands }: Tables, organizationId: string, mark: ReplayMark, oldest: number): boolean {
   const cleared = new Set(mark.cleared?.map((exact) => keyOf(organizationId, Buffer.from(exact).toString('hex'))))
   return marksLike({ marks, bands }, organizationId, mark, oldest).some((key) => !cleared.has(key))

@@ -76,6 +76,7 @@ describe('a refused pattern', () => {
     expect(await authentications.resembling(org, alike, Date.now(), 10)).toEqual([
       {
         exact: Buffer.from(pattern.replayMark.exact),
+        nBandsShared: 8,
         pattern: {
           binding: { accountId: ada.accountId, memberId: ada.memberId, patternId: pattern.id, generation: 0 },
           sealed: Buffer.from(pattern.sealed),
