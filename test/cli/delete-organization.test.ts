@@ -77,6 +77,9 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
   await sql`
     insert into keystride.session (organization_id, user_ref, sha256, member_ref, expires_at)
     values (${id}, 'ann', sha256(${id}::text::bytea), 'ann', now() + interval '1 hour')`
+  await sql`
+    insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
+    select organization_id, id, gen_random_uuid(), 0, 'sealed', now() from keystride.member where organization_id = ${id}`
   await sql`insert into keystride.alerting (organization_id, derived_until) values (${id}, now())`
   await sql`insert into keystride.alert_channel (organization_id, channel, settings) values (${id}, 'email', '{}')`
   await sql`

@@ -75,7 +75,7 @@ export function memoryAccounts(tables: Tables): Immediate<AccountStore> {
       const { id } = member.member
       const redacted = tables.authentications
         .get(place)
-        ?.map((one) => (one.memberId === id ? { ...one, pattern: null, facts: null } : one))
+        ?.map((one) => (one.memberId === id ? { ...one, patternId: null, sealed: null, facts: null } : one))
       if (redacted !== undefined) tables.authentications.set(place, redacted)
       return { nPatternsDeleted }
     },
