@@ -12,7 +12,7 @@ describe('npm run bench', () => {
     expect(await listed()).toEqual(expect.arrayContaining(['load', 'ratio', 'micro', 'accuracy']))
   })
 
-  it('has help of every bench, which measures nothing', { timeout: 120_000 }, async () => {
+  it('prints the help of every bench, and measures nothing', { timeout: 120_000 }, async () => {
     const names = await listed()
     expect(names.length).toBeGreaterThan(8)
     for (const name of names) {
@@ -21,7 +21,7 @@ describe('npm run bench', () => {
     }
   })
 
-  it('says which name is none, with status 2', async () => {
+  it('names an unknown bench in its message, with status 2', async () => {
     await expect(bench('score')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('"score"') })
   })
 })

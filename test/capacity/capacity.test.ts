@@ -132,7 +132,7 @@ describe('the capacity planner', () => {
     expect(busy({ codes: 0.02 })).toBeLessThan(busy({ newcomers: 0.02 }))
   })
 
-  // A plan for 50 million people once gave each process a profile cache of 49 GB.
+  // Regression: a plan for 50 million people gave each process a profile cache of 49 GB.
   it('limits the profile cache of a process to its maximum, and says so', () => {
     const people = 50_000_000
     const plan = planOf({ people, peakPerS: 25_000 })

@@ -54,7 +54,7 @@ export function createContext(apikey: string, random: () => number) {
   }
 }
 
-/** An outage or no answer: the client asks again. */
+/** An outage or no answer: the client retries. */
 const isOutage = (status: number) => status === 0 || status >= 500
 
 /** The session of a client: its current one, or '' until a new one begins. */

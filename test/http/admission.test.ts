@@ -198,7 +198,7 @@ describe('admission', () => {
     expect([calmOutcomes, calm.waiting()]).toEqual([[], 1])
   })
 
-  it('needs no looks while no request is at work', () => {
+  it('needs no looks while no request is in progress', () => {
     let heard = 0
     const one = createAdmission({ atOnce: 1, waitMs: 20, onWork: () => heard++ })
     expect(one.look(0)).toBe(false)

@@ -68,7 +68,7 @@ describe('metrics', () => {
     expect(text).not.toContain('org-1')
   })
 
-  it('report the delay of the event loop, without the pause between two looks', async () => {
+  it('report the delay of the event loop, without the pause between two measurements', async () => {
     const metrics = createMetrics({ version: '1.2.3', provider: loadProvider() })
     metrics.onLoopDelay(4)
     const text = await metrics.text()

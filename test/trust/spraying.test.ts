@@ -86,7 +86,7 @@ async function spray({ apikey, sessions }: Sprayed): Promise<{ tookMs: number; c
 }
 
 describe('one code tried on many users', { timeout: LONG ? 1_800_000 : 90_000 }, () => {
-  it('alerts the organization within a minute, and no member exceeds the own budget', async () => {
+  it('alerts the organization within a minute, and no member exceeds its own budget', async () => {
     const found: Awaited<ReturnType<typeof spray>>[] = []
     const organizations: Sprayed[] = []
     for (let n = 0; n < ORGANIZATIONS; n++) organizations.push(await sprayable())

@@ -64,7 +64,7 @@ describe('a threshold', () => {
   })
 
   it.each(['p99', 'p99>50', 'p98>1ms', 'p99=1ms', 'sleep.p99>1ms', 'errors>2', 'goodput<x', 'p99>1ms,'])(
-    'refuse an unreadable condition: %s',
+    'is refused if it cannot be read: %s',
     (text) => expect(thresholds(text)).toMatch(/cannot be read: expected conditions such as/),
   )
 })

@@ -30,7 +30,7 @@ beforeEach(async () => {
   ada = await person(database, org)
 })
 
-/** A refused pattern; its id is of its time. */
+/** A refused pattern; its id contains its time. */
 const refused = (changes: Partial<RefusedPattern> = {}): RefusedPattern => {
   const createdAt = changes.createdAt ?? Date.now()
   const id = uuid({ msecs: createdAt })
@@ -49,7 +49,7 @@ const seenSince = (since: number) =>
 const versionOf = async () => (await postgresAccounts(database).find(org, 'ada', null))?.member?.attemptsVersion
 
 describe('a refused pattern', () => {
-  it('is a known pattern of its member, with its generation, and moves the version that attempts are judged on', async () => {
+  it('is a known pattern of its member, with its generation, and increments the version that attempts are judged on', async () => {
     const pattern = refused({ generation: 3 })
     await store.remember(org, pattern)
     expect(await seenSince(0)).toEqual([
@@ -66,7 +66,7 @@ describe('a refused pattern', () => {
     expect(await postgresAuthentications(database).record(org, stale)).toBe('conflict')
   })
 
-  it('makes an attempt with its mark a replay, and is there to be compared with', async () => {
+  it('makes an attempt with its mark a replay, and is returned for comparison with similar marks', async () => {
     const pattern = refused()
     await store.remember(org, pattern)
     const authentications = postgresAuthentications(database)
@@ -85,7 +85,7 @@ describe('a refused pattern', () => {
     ])
   })
 
-  it('is kept once, and not at all if an attempt had it', async () => {
+  it('is stored once, and not if an attempt has its mark', async () => {
     const [pattern, tested] = [refused(), attempt(ada)]
     expect(await postgresAuthentications(database).record(org, tested)).toBe('recorded')
     await store.remember(org, pattern)
@@ -98,7 +98,7 @@ describe('a refused pattern', () => {
     expect(await versionOf()).toBe(2)
   })
 
-  it('is not kept beyond the number of a day, of concurrent ones neither, and the first ones stay', async () => {
+  it('is not stored above the daily limit, even in concurrent calls, and the first ones stay', async () => {
     const yesterday = refused({ createdAt: Date.now() - DAY_MS - 60_000 })
     await store.remember(org, yesterday)
     const first = refused()
@@ -113,7 +113,7 @@ describe('a refused pattern', () => {
     expect(await seenSince(0)).toHaveLength(REFUSED_PER_DAY + 2)
   })
 
-  it('is not kept of an unknown member, one of another organization, or one taken off an account', async () => {
+  it('is not stored for an unknown member, one of another organization, or an archived one', async () => {
     const other = await organization(database)
     await store.remember(other, refused())
     await store.remember(org, refused({ memberId: uuid() }))

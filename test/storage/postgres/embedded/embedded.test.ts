@@ -165,7 +165,7 @@ describe('the embedded PostgreSQL', () => {
     const { child, url } = await service()
     await write(url)
     const pid = serverPid() ?? 0
-    child.kill('SIGSTOP') // as good as dead, without the death signal
+    child.kill('SIGSTOP') // a stopped service does nothing, and its server gets no signal of its death
     writeFileSync(path.join(dataFolder, 'postgres/keystride.owner'), '999999999\n')
     const adopted = await start()
     expect(adopted.url).toBe(url)

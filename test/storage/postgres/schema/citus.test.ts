@@ -51,7 +51,7 @@ const LINT = `
 
 /** Row triggers read and write rows of their own organization alone, which lie on the same worker. */
 const WANTS = 'is a trigger, which wants citus.enable_unsafe_triggers'
-/** They keep the owner from truncating; on Citus they are dropped, because the login of the service may not truncate anyway. */
+/** They prevent a truncate by the owner; on Citus they are dropped, because the login of the service may not truncate there. */
 const DROPPED = 'is a trigger a statement'
 
 /** Refused parts of the schema by name; docs/scaling.md has the remedy for each kind. */
@@ -156,11 +156,11 @@ describe('the schema, as Citus would distribute it by organization', () => {
     await fresh.drop()
   })
 
-  it('breaks none of its rules but by the triggers that are named', async () => {
+  it('breaks only the rules of Citus that the list of exceptions names', async () => {
     expect(await violations()).toEqual(EXCEPTIONS)
   })
 
-  it.each(PLANTED)('is not taken for sound with: $made', async ({ made, found }) => {
+  it.each(PLANTED)('is found to break a rule with: $made', async ({ made, found }) => {
     await client.query('begin')
     try {
       await client.query(made)

@@ -12,10 +12,10 @@ import {
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
-/** Months have partitions, so the dump leaves these out. */
+/** The partitions depend on the month of the test, so the dump excludes them. */
 const PARTITIONS = 'keystride.authentication_2*'
 
-/** A dump without comments, also those in function bodies, empty lines, session settings and psql commands. */
+/** A dump without comments (including those in function bodies), empty lines, session settings and psql commands. */
 const normalised = (dump: string): string =>
   dump
     .split('\n')

@@ -19,7 +19,7 @@ afterEach(async () => {
   await fresh.drop()
 })
 
-/** The shipped schema at another version, with these texts in place of the functions' own; null takes one away. */
+/** The shipped schema at another version, with these texts in place of the functions' own; null removes a function. */
 const version = (name: string, texts: Record<string, string | null> = {}): ShippedSchema => ({
   ...shipped,
   version: name,
@@ -46,7 +46,7 @@ async function signatures(name: string): Promise<string[]> {
 const windowsNow = async () => (await client.query('select keystride.totaled_windows() as days')).rows[0]?.days
 
 describe('functions of the schema', () => {
-  // Once a background job took more than five seconds of a core on a server that compiles plans.
+  // Regression: on a server that compiles plans, a background job took more than five seconds of a core.
   it('are without jit where they forbid sequential scans', async () => {
     const { rows } = await client.query<{ name: string; bare: boolean }>(`
       select proname as name, not 'jit=off' = any (proconfig) as bare from pg_proc
@@ -55,7 +55,7 @@ describe('functions of the schema', () => {
     expect(rows.filter(({ bare }) => bare)).toEqual([])
   })
 
-  it('lie in one file each, which has their name and revokes the right to call them from everybody', async () => {
+  it('are in one file each, which has their name and revokes the right to call them from PUBLIC', async () => {
     const { rows } = await client.query<{ name: string }>(
       `select proname as name from pg_proc where pronamespace = 'keystride'::regnamespace order by proname collate "C"`,
     )
@@ -84,7 +84,7 @@ describe('functions of the schema', () => {
     expect(await migrate(fresh.url, silent, next)).toEqual([])
   })
 
-  it('have the callers that their file names, whatever an earlier version allowed', async () => {
+  it('may be called only by the roles that their file grants it to, whatever an earlier version granted', async () => {
     const text = textOf('totaled_windows')
     const open = text.replace(
       /^grant .*$/m,
@@ -98,7 +98,7 @@ describe('functions of the schema', () => {
     ])
   })
 
-  it('take the place of one with other arguments, another result or another owner', async () => {
+  it('replace a function with other arguments, another result or another owner', async () => {
     for (const text of [
       windows('returns int[] language sql immutable return array[1]', 'n int default 1'),
       windows('returns bigint[] language sql immutable return array[1::bigint]', 'n int default 1'),
@@ -124,7 +124,7 @@ describe('functions of the schema', () => {
     expect(await signatures('a_stranger')).toHaveLength(1)
   })
 
-  it('of which one cannot be applied leave all as they were, and the message names its file', async () => {
+  it('stay unchanged if one of them cannot be applied, and the message names its file', async () => {
     const broken = version(shipped.version, {
       append_checkpoints: `${textOf('append_checkpoints')}-- changed`,
       counts: windows('x').replaceAll('totaled_windows', 'counts'),
@@ -158,7 +158,7 @@ describe('functions of two versions', () => {
     version(name, { totaled_windows: windows(`returns int[] language sql immutable return array[${days}]`) })
   const [older, newer] = [of('0.9.1', 1), of('0.10.0', 2)]
 
-  it('become those of the newer one, which an older process that starts later keeps', async () => {
+  it('become those of the newer one, and an older process that starts later keeps these', async () => {
     await migrate(fresh.url, silent, older)
     expect(await windowsNow()).toEqual([1])
     expect(await migrate(fresh.url, silent, newer)).toEqual(['1 functions'])
@@ -167,12 +167,12 @@ describe('functions of two versions', () => {
     expect(await migrate(fresh.url, silent, newer)).toEqual([])
   })
 
-  it('are those of the newer one where both start at once', async () => {
+  it('are those of the newer one if both start concurrently', async () => {
     await Promise.all([older, newer, older, newer].map((one) => migrate(fresh.url, silent, one)))
     expect(await windowsNow()).toEqual([2])
   })
 
-  it('stay where the database has a migration that the process does not know', async () => {
+  it('stay unchanged if the database has a migration that the process does not know', async () => {
     await migrate(fresh.url, silent, newer)
     await client.query(`insert into keystride_history.migration (name, run_on) values ('999_newer', now())`)
     expect(await migrate(fresh.url, silent, of('0.10.0', 3))).toEqual([])
@@ -187,7 +187,7 @@ describe('functions of two versions', () => {
     expect(await windowsNow()).toEqual([2])
   })
 
-  it('stop a start without migrations at older ones, and a command at newer ones too', async () => {
+  it('stop a service without migrations if they are older, and a command also if they are newer', async () => {
     const wants = (shipped: ShippedSchema, newer: boolean) => requireSchema(fresh.url, { newer, shipped })
     await migrate(fresh.url, silent, older)
     for (const accepted of [true, false]) {

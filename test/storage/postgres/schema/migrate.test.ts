@@ -19,7 +19,7 @@ describe('migrate', () => {
     expect(await migrate(fresh.url)).toEqual([])
   })
 
-  it('leaves a newer history alone, and refuses one with a gap', async () => {
+  it('changes nothing under a newer history, and refuses a history with a gap', async () => {
     await migrate(fresh.url)
     const history = postgres(fresh.url, { max: 1, onnotice: () => {} })
     await history`insert into keystride_history.migration (name, run_on) values ('999_newer', now())`
@@ -29,7 +29,7 @@ describe('migrate', () => {
     await history.end()
   })
 
-  it('refuses a database of before the first release, with and without rows, and changes nothing', async () => {
+  it('refuses a database from before the first release, and changes nothing', async () => {
     const old = postgres(fresh.url, { max: 1, onnotice: () => {} })
     await old.unsafe(`create schema keystride_history; create schema keystride; create table keystride.account (id int);
       insert into keystride.account values (1);
@@ -54,7 +54,7 @@ describe('migrate', () => {
     expect(new Set(names.map((name) => name.slice(0, 3))).size).toBe(names.length)
   })
 
-  it('gives up its rights to create in the schema, and to call what it does not call', async () => {
+  it('leaves keystride_system no right to create in the schema, and the login none to call a function it does not use', async () => {
     await migrate(fresh.url)
     const sql = postgres(fresh.url, { max: 1, onnotice: () => {} })
     const [row] = await sql`select has_schema_privilege('keystride_system', 'keystride', 'create') as creates,
@@ -70,14 +70,14 @@ describe('migrate', () => {
     expect(applied.length).toBeGreaterThanOrEqual(3)
   })
 
-  it('runs in several databases of one server at once', async () => {
+  it('runs in several databases of one server concurrently', async () => {
     const others = [await freshDatabase({ empty: true }), await freshDatabase({ empty: true })]
     const all = await Promise.all([fresh, ...others].map(({ url }) => migrate(url)))
     for (const applied of all) expect(applied.length).toBeGreaterThanOrEqual(3)
     for (const other of others) await other.drop()
   })
 
-  it('makes the months ahead, and the default partition catches the rest', async () => {
+  it('creates the partitions of the coming months, and an attempt is stored in that of its month', async () => {
     await migrate(fresh.url)
     const database = connectPostgres({ url: fresh.url, max: 2 })
     const names = await database.asSystem(
@@ -110,7 +110,7 @@ describe('migrate', () => {
     await database.close()
   })
 
-  it('says what an administrator must run where the login may not make roles', async () => {
+  it('prints what an administrator must run if the login may not create roles', async () => {
     const admin = postgres(fresh.url, { max: 1, onnotice: () => {} })
     const name = `keystride_plain_${process.pid}`
     await admin.unsafe(`create role ${name} login password 'plain'`)

@@ -30,7 +30,7 @@ let orgA: string
 let orgB: string
 let tables: string[]
 
-/** Fills every table for organization A; B exists and holds nothing else. */
+/** Fills every table for organization A; organization B has no other row. */
 beforeAll(async () => {
   fresh = await freshDatabase()
   database = connectPostgres({ url: fresh.url, max: 2 })
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await postgresAuthentications(database).record(orgA, attempt(ada))
   const pattern = { id: uuid(), memberId: ada.memberId, generation: 0, sealed: randomBytes(20), createdAt: NOW }
   await postgresRefusedPatterns(database).remember(orgA, { ...pattern, replayMark: mark() })
-  // Somebody who failed and was deleted: an event in the ledger, a lock that outlives the account.
+  // A deleted person with a failure: an event in the ledger, and counters that stay after the account is deleted.
   const eve = await person(database, orgA, 'eve')
   await postgresAuthentications(database).record(
     orgA,
@@ -63,7 +63,7 @@ beforeAll(async () => {
     redirectUri: null,
     validityS: 60,
   })
-  // Somebody blocked, whom an alert tells of, and its delivery tried.
+  // A blocked person with an alert, and an attempt to deliver it.
   await postgresAlerts(database).changeRules(orgA, { blocked: { syslog: true } })
   const logs = {
     channel: 'syslog',
@@ -83,7 +83,7 @@ beforeAll(async () => {
     await postgresOutbox(database).settle(claimed, tried, { state: 'waiting', channelForMs: 0 })
   }
   await postgresStatistics(database).countAttempts()
-  // Attempts of this hour are not due: their counts are made by hand.
+  // Attempts of this hour are not counted yet, so the test inserts a count.
   await database.asSystem(
     (sql) => sql`
       insert into keystride.attempt_count values (${orgA}, 'all', now(), '', 1, 1, 0, 0, 1, 1, 1, 0, 0)`,
@@ -123,7 +123,7 @@ afterAll(async () => {
   await fresh.drop()
 })
 
-/** How many rows of A an unfiltered select gives on each table. */
+/** Number of rows of A that an unfiltered select returns, by table. */
 async function rowsOfA(sql: Pick<postgres.Sql, 'unsafe'>): Promise<Record<string, number>> {
   const seen: Record<string, number> = {}
   for (const table of tables) {
@@ -143,31 +143,31 @@ describe('row level security', () => {
     expect([...open]).toEqual([])
   })
 
-  it('shows an organization its own rows of every table', async () => {
+  it('lets an organization read its own rows of every table', async () => {
     const seen = await database.scoped(orgA, rowsOfA)
     expect(tables.length).toBeGreaterThanOrEqual(12)
     expect(tables.filter((table) => seen[table] === 0)).toEqual([])
   })
 
-  it('shows another organization none of them, without any filter', async () => {
+  it('hides all of them from another organization, without any filter', async () => {
     const seen = await database.scoped(orgB, rowsOfA)
     expect(seen).toEqual(none())
     const rows = Object.values(seen).reduce((sum, n) => sum + n, 0)
     figure('T02', `${rows} rows of another one without a filter, over ${tables.length} tables`, '0', rows === 0)
   })
 
-  it('shows none where no organization is set', async () => {
+  it('hides all rows if no organization is set', async () => {
     expect(await database.scoped('', rowsOfA)).toEqual(none())
   })
 
-  it('shows the login by itself none, though it owns the tables', async () => {
+  it('hides all rows from the login without a role, although it owns the tables', async () => {
     expect(await rowsOfA(login)).toEqual(none())
     await login`select set_config('keystride.organization_id', ${orgA}, false)`
     expect(await rowsOfA(login)).toEqual(none())
     await login`select set_config('keystride.organization_id', '', false)`
   })
 
-  it('lets nobody write into another organization', async () => {
+  it('prevents writes into another organization', async () => {
     const foreign = database.scoped(
       orgB,
       (sql) => sql`
@@ -181,7 +181,7 @@ describe('row level security', () => {
     expect(deleted.count).toBe(0)
   })
 
-  it('leaves no role behind on the connection', async () => {
+  it('applies to one transaction: afterwards the connection has no role and no organization', async () => {
     const one = connectPostgres({ url: fresh.url, max: 2 })
     await one.scoped(orgA, (sql) => sql`select 1`)
     await expect(one.scoped(orgA, (sql) => sql`select nonsense`)).rejects.toThrow('nonsense')
@@ -192,7 +192,7 @@ describe('row level security', () => {
     await one.close()
   })
 
-  it('keeps the functions across organizations from the ordinary role', async () => {
+  it('denies the ordinary role every function that works across organizations', async () => {
     const calls = [
       `select * from keystride.resolve_api_key('\\x00')`,
       `select * from keystride.find_profile_link('\\x00')`,
