@@ -3,7 +3,7 @@ import type { Indicator, IndicatorReading } from './context/signal.js'
 import type { RecommendedAction } from './verdict.js'
 
 /** Number of holds and press-press intervals that repeat those of a known pattern, and number of those compared. */
-interface CopyOf {
+export interface CopyOf {
   readonly patternId: string
   readonly repeated: number
   readonly compared: number

@@ -40,6 +40,8 @@ export interface Kernel {
    * `known` one after another. Null without known patterns.
    */
   repeats(sketch: Uint8Array, known: Uint8Array): Repeat | null
+  /** How many times, hold and interval, of each press of a sketch repeat in another: 0 to 2; null if the press was not compared. */
+  repeatsByPress(sketch: Uint8Array, known: Uint8Array): (number | null)[]
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. */
   score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
   /** Writes a sample into a slot and reads it, to score many probes against the same references. */
@@ -89,6 +91,11 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
     scan: (body) => scanBody(host, body),
     mark: (times, replayKey) => markOf(host, times, replayKey),
     repeats: (sketch, known) => repeatOf(host, sketch, known),
+    repeatsByPress(sketch, known) {
+      repeatOf(host, sketch, known)
+      const presses = current().bytes.subarray(address('REPEAT_PRESSES')).subarray(0, sketch[0])
+      return Array.from(presses, (repeated) => (repeated === 0 ? null : repeated - 1))
+    },
     score(probe, references) {
       const used = Math.min(references.length, referencesMax)
       writeSample(current(), 0, probe)

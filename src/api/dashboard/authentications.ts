@@ -240,12 +240,27 @@ export const authenticationTrace = dashboardRoute({
           .boolean()
           .nullable()
           .describe('whether this version reproduces the recorded score bit for bit; null without a trace'),
+        copy_of: z
+          .object({
+            pattern_id: z.string(),
+            created_at: z.iso.datetime(),
+            repeated: z.int().describe('times of the pattern, holds and press-press intervals, that repeat'),
+            compared: z.int(),
+            presses: z
+              .array(z.int().min(0).max(2).nullable())
+              .nullable()
+              .describe(
+                'for each press, how many of its two times repeat; null where none was compared, and null as a whole after a pattern was deleted',
+              ),
+          })
+          .nullable()
+          .describe('the earlier pattern of the member that this one repeats with edits'),
       }),
     ),
   },
   refuses: ['nothing-found'],
   async handle({ organizationId, params, services }) {
-    const { attempt, trace, nMissing, reproduced } = await services.inspect.trace(organizationId, params.id)
+    const { attempt, trace, nMissing, reproduced, copy } = await services.inspect.trace(organizationId, params.id)
     const { id, policyId, recommendedAction, confidence, confidenceBiometrics, confidenceContext } = attempt
     const decision = {
       authentication_id: id,
@@ -255,7 +270,17 @@ export const authenticationTrace = dashboardRoute({
       confidence_biometrics: confidenceBiometrics,
       confidence_context: confidenceContext,
     }
-    return { status: 200, payload: { data: { ...decision, trace, n_patterns_missing: nMissing, reproduced } } }
+    const copy_of =
+      copy === null
+        ? null
+        : {
+            pattern_id: copy.patternId,
+            created_at: new Date(copy.at).toISOString(),
+            repeated: copy.repeated,
+            compared: copy.compared,
+            presses: copy.presses,
+          }
+    return { status: 200, payload: { data: { ...decision, trace, n_patterns_missing: nMissing, reproduced, copy_of } } }
   },
 })
 

@@ -1,18 +1,20 @@
-import type { AttemptFacts } from '../../domain/attempt-facts.js'
+import type { AttemptFacts, CopyOf } from '../../domain/attempt-facts.js'
 import type { Circumstances } from '../../domain/context/circumstances.js'
 import { judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
 import type { Scorer } from '../../scoring/scorer.js'
+import { sketchOf } from '../../scoring/sketch.js'
 import { type Trace, traceOf } from '../../scoring/trace.js'
 import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog, LoggedAttempt } from '../../storage/attempt-log.js'
-import type { Authentication } from '../../storage/authentication.js'
+import type { Authentication, AuthenticationStore } from '../../storage/authentication.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 
 interface Needs {
   readonly attemptLog: Pick<AttemptLog, 'find'>
+  readonly authentications: Pick<AuthenticationStore, 'findByPattern'>
   readonly accounts: Pick<AccountStore, 'find'>
   readonly profiles: Pick<ProfileStore, 'references'>
   readonly vault: Vault
@@ -29,6 +31,15 @@ interface AttemptTrace {
   readonly nMissing: number
   /** The current scorer reproduces the recorded score bit for bit; null without a trace. */
   readonly reproduced: boolean | null
+  /** The known pattern that it repeats; null if none. */
+  readonly copy: TracedCopy | null
+}
+
+interface TracedCopy extends CopyOf {
+  /** When the known pattern was received, epoch ms. */
+  readonly at: number
+  /** For each press, how many of its two times repeat; null if not compared. Null if one of the patterns was deleted. */
+  readonly presses: readonly (number | null)[] | null
 }
 
 export interface InspectFlows {
@@ -115,7 +126,10 @@ const UNKNOWN: Circumstances = { at: 0, ip: null, network: null, anonymizer: nul
 
 async function traced(needs: Needs, organizationId: string, attempt: LoggedAttempt): Promise<AttemptTrace> {
   const { patternId, sealed, facts, userRef, memberRef, accountId, memberId } = attempt
-  const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null })
+  const copyOf = facts?.copyOf ?? null
+  const copyWith = (presses: TracedCopy['presses']) =>
+    copyOf === null ? null : { ...copyOf, at: receivedAt(copyOf.patternId), presses }
+  const none = (nMissing: number) => ({ attempt, trace: null, nMissing, reproduced: null, copy: copyWith(null) })
   const person = await needs.accounts.find(organizationId, userRef, memberRef)
   if (patternId === null || sealed === null || facts === null || person?.member?.id !== memberId) return none(0)
   const { generation } = person.member
@@ -125,6 +139,8 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   if (nMissing > 0) return none(nMissing)
   const open = (id: string, sealed: Uint8Array) =>
     needs.vault.open(organizationId, { accountId, memberId, patternId: id, generation }, sealed)
+  const testedSample = async (id: string) =>
+    (await needs.authentications.findByPattern(organizationId, userRef, id))?.sealed ?? null
   const samples = (ids: readonly string[]) =>
     Promise.all(ids.map((id) => open(id, held.get(id)?.sealed ?? new Uint8Array())))
   const inputs = {
@@ -136,5 +152,14 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
   const { confidence, confidenceAdapted, botLikelihood } = trace.result
   const found = [confidence ?? 0, Math.max(confidence ?? 0, confidenceAdapted ?? 0)]
   const reproduced = found.includes(attempt.confidenceBiometrics) && botLikelihood === facts.botLikelihood
-  return { attempt, trace, nMissing, reproduced }
+  const original =
+    copyOf === null ? null : (held.get(copyOf.patternId)?.sealed ?? (await testedSample(copyOf.patternId)))
+  const presses =
+    copyOf === null || original === null
+      ? null
+      : needs.scorer().kernel.repeatsByPress(sketchOf(inputs.probe), sketchOf(await open(copyOf.patternId, original)))
+  return { attempt, trace, nMissing, reproduced, copy: copyWith(presses) }
 }
+
+/** Ids of patterns are UUIDs of version 7: their first 48 bits are the time, epoch ms. */
+const receivedAt = (patternId: string): number => Number.parseInt(patternId.replaceAll('-', '').slice(0, 12), 16)

@@ -3,9 +3,10 @@ import { CONTEXT_INDICATORS, INDICATORS } from '../../../src/domain/context/sign
 import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
 import { openScorer } from '../../../src/scoring/scorer.js'
 import { recompute } from '../../../src/scoring/trace.js'
+import { type TypedKey, wirePattern } from '../../../src/typist/made-up-person.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
-import { enroll } from '../enrolled.js'
+import { enroll, text } from '../enrolled.js'
 import { succeed, visited } from './sign-ins.js'
 
 let service: TestService
@@ -139,6 +140,30 @@ describe('a trace', () => {
     expect(recompute(scorer, json.data.trace)).toEqual(json.data.trace.result)
     expect(json.data.trace.result.confidence).toBe(json.data.confidence_biometrics)
     expect(json.data.trace.explanation.pairs.length).toBeGreaterThan(5)
+  })
+
+  it('shows which presses repeat an earlier pattern, and when that was received', async () => {
+    const cleo = await enroll(service, 'cleo')
+    const keys = cleo.who.keys(text(300), 300)
+    const verify = async (body: unknown) => {
+      const { session } = await service.bootstrap('cleo')
+      const { json } = await service.call('POST', '/users/cleo/verify', { session, body })
+      return json.authentication
+    }
+    const original = await verify(wirePattern(keys))
+    const later = ([key, press, release]: TypedKey, i: number): TypedKey =>
+      i < 12 ? [key, press, release] : [key, press + 300, release + 300]
+    const copy = await verify(wirePattern(keys.map(later)))
+    expect(copy).toMatchObject({ authenticated: false, recommendedAction: 'block' })
+    const { copy_of } = (await get(`/authentication/${copy.id}/trace`)).json.data
+    expect(copy_of.pattern_id).toBe(original.patternTestId)
+    expect(Math.abs(Date.parse(copy_of.created_at) - Date.parse(original.timestamp))).toBeLessThan(10_000)
+    const compared = copy_of.presses.filter((repeated: number | null) => repeated !== null)
+    expect(2 * compared.length).toBe(copy_of.compared)
+    expect(compared.reduce((sum: number, repeated: number) => sum + repeated, 0)).toBe(copy_of.repeated)
+    expect(copy_of.presses[12]).toBe(1)
+    expect(copy_of.repeated).toBe(copy_of.compared - 1)
+    expect((await get(`/authentication/${ann.strange}/trace`)).json.data.copy_of).toBeNull()
   })
 
   it('is null once a pattern of the score was deleted, and for a security code', async () => {
