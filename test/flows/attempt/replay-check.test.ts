@@ -173,12 +173,14 @@ describe('a typing whose mark resembles a known one', () => {
 
     // A removed pattern cannot be compared: two equal bands count as a replay, and one does not.
     await database.scoped(organizationId, (sql) => sql`update keystride.authentication set sealed = null`)
+    const others = second.replayMark.bands
+    const own = [...new Set(first.replayMark.bands.filter((band) => !others.includes(band)))]
+    expect(own.length).toBeGreaterThan(1)
     const sharing = (n: number) => [
-      ...first.replayMark.bands.slice(0, n),
+      ...own.slice(0, n),
       ...Array.from({ length: 8 - n }, () => randomBytes(8).readBigInt64LE()),
     ]
     const lookWith = (bands: bigint[]) => look(again, { exact: randomBytes(16), bands })
-    expect(new Set(first.replayMark.bands.slice(0, 2)).size).toBe(2)
     expect(await lookWith(sharing(2))).toBeNull()
     expect((await lookWith(sharing(1)))?.cleared).toHaveLength(1)
   })
