@@ -1,7 +1,8 @@
 /**
  * A pattern's entry in the replay index: keyed hashes of its quantised timings, which reveal no timing. `exact` (16 bytes)
- * is equal for equal timings, shifted or not. Two patterns share at least one of their `bands` (8 signed 64-bit numbers) if
- * one is an edited copy or a part of the other, with a jitter of a few ms; two sincere patterns rarely do.
+ * is equal for equal timings, shifted or not. Two patterns share some of their `bands` (8 signed 64-bit numbers) if one is an
+ * edited copy or a part of the other, with a jitter of a few ms; two sincere patterns rarely share one. A mark resembles a
+ * known one that shares one band and is of the same member, or that shares two.
  */
 export interface ReplayMark {
   readonly exact: Uint8Array

@@ -90,6 +90,8 @@ interface TestedBy {
   /** Epoch ms. */
   readonly since: number
   readonly limit: number
+  /** Ids of patterns to leave out. */
+  readonly known: readonly string[]
 }
 
 export interface AuthenticationStore {
@@ -98,8 +100,16 @@ export interface AuthenticationStore {
    * (`authenticated`) also sets the member's `lastSuccessAt`. Concurrent attempts share one commit.
    */
   record(organizationId: string, attempt: AttemptRecord): Promise<RecordOutcome>
-  /** At most `most` patterns known at `now` (epoch ms) whose marks resemble this one: `record` would answer `replay` for each. */
-  resembling(organizationId: string, mark: ReplayMark, now: number, most: number): Promise<KnownPattern[]>
+  /**
+   * At most `most` patterns known at `now` (epoch ms) whose marks this mark of a member resembles: `record` would answer
+   * `replay` for each.
+   */
+  resembling(
+    organizationId: string,
+    memberId: string,
+    mark: ReplayMark,
+    within: { readonly now: number; readonly most: number },
+  ): Promise<KnownPattern[]>
   /**
    * Patterns that a member's attempts tested since a time, then those of refused calls, both newest first and at most
    * `limit`; without those that retention removed.

@@ -33,7 +33,7 @@ export interface PatternMemory {
 const KNOWN_MAX = 64
 /** Tested ones among them, which fit with 16 references. Those of refused calls have the places that are left. */
 const TESTED_MAX = 48
-/** Clocks of two processes may differ by this much. A pattern that is read twice is kept once. */
+/** Clocks of two processes may differ by this much. */
 const OVERLAP_MS = 120_000
 /** Approximate size of an entry without its sketches and ids, and of an id. */
 const ENTRY_BYTES = 200
@@ -95,7 +95,7 @@ export async function knownPatterns(
   const kept = needs.memory.find(member)
   if (kept !== null && kept.attemptsVersion >= member.attemptsVersion) return kept
   const known = kept ?? fromReferences(member, enrolled ?? (await enrolledReferences(needs, context)))
-  const complete = (await testedSince(needs, context, known.latestAt)).reduce(withPattern, known)
+  const complete = (await testedSince(needs, context, known)).reduce(withPattern, known)
   const { attemptsVersion } = member
   const current = { ...complete, attemptsVersion }
   needs.memory.keep(member.id, current)
@@ -158,13 +158,19 @@ const fromReferences = (
 })
 
 /**
- * Tested and refused patterns since `latestAt`, each oldest first, without those that do not open: a tested one may be sealed
- * for an earlier generation.
+ * Tested and refused patterns that are not known, since `latestAt`, each oldest first, without those that do not open: a
+ * tested one may be sealed for an earlier generation.
  */
-async function testedSince(needs: Needs, context: AttemptContext, latestAt: number): Promise<Sketched[]> {
+async function testedSince(
+  needs: Needs,
+  context: AttemptContext,
+  { ids: known, latestAt, attemptsVersion }: KnownPatterns,
+): Promise<Sketched[]> {
   const { who, member } = context
   const since = Math.max(0, latestAt - OVERLAP_MS)
-  const asked = { userRef: who.userRef, memberId: member.id, since, limit: TESTED_MAX }
+  // Each attempt and each refused pattern has incremented the version.
+  const limit = Math.min(TESTED_MAX, member.attemptsVersion - attemptsVersion)
+  const asked = { userRef: who.userRef, memberId: member.id, since, limit, known }
   const tested = await needs.authentications.tested(who.organizationId, asked)
   const sketched = await Promise.all(
     tested.map(async ({ patternId: id, createdAt: at, authenticated, sealed, refused }: TestedPattern) => {

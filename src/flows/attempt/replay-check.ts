@@ -25,20 +25,20 @@ export const NOT_SEEN: ReplayCheck = { seenBefore: false, cleared: [] }
 /** `record` refused the attempt as a replay: compares its pattern with the patterns that have similar marks. */
 export async function checkReplay(
   needs: ReplayCheckNeeds,
-  { who }: AttemptContext,
+  { who, member }: AttemptContext,
   input: AttemptInput,
   { replayMark }: AttemptRecord,
 ): Promise<ReplayCheck> {
   if (input.kind === 'code' || replayMark === null) return { seenBefore: true, cleared: [] }
-  const mark = await clearedMark(needs, who.organizationId, input.body, replayMark)
+  const mark = await clearedMark(needs, who.organizationId, member.id, { body: input.body, replayMark })
   return { seenBefore: mark === null, cleared: mark?.cleared ?? [] }
 }
 
-/** Among a million typings of the same words by different people about one shares a band with one. One comparison costs 0.3 ms. */
+/** Of a thousand typings of the same words by one person, one shares a band with a new one. One comparison costs 0.3 ms. */
 const COMPARED_MAX = 64
 /**
- * A removed pattern cannot be compared. It counts as repeated if its mark shares this many bands: fewer than one in 25 million
- * pairs of different people do, and 44 to 75 of 100 edited copies.
+ * A removed pattern cannot be compared. It counts as repeated if its mark shares this many bands, as marks of other members
+ * do: 44 to 75 of 100 edited copies share them.
  */
 const BANDS_OF_REMOVED = 2
 
@@ -49,10 +49,11 @@ const BANDS_OF_REMOVED = 2
 export async function clearedMark(
   needs: ReplayCheckNeeds,
   organizationId: string,
-  body: Uint8Array,
-  mark: ReplayMark,
+  memberId: string,
+  { body, replayMark: mark }: { readonly body: Uint8Array; readonly replayMark: ReplayMark },
 ): Promise<ReplayMark | null> {
-  const known = await needs.authentications.resembling(organizationId, mark, needs.now(), COMPARED_MAX + 1)
+  const within = { now: needs.now(), most: COMPARED_MAX + 1 }
+  const known = await needs.authentications.resembling(organizationId, memberId, mark, within)
   if (known.length === 0 || known.length > COMPARED_MAX) return null
   if (known.some(({ exact }) => Buffer.compare(exact, mark.exact) === 0)) return null
   const replayKey = await needs.vault.replayKey(organizationId)

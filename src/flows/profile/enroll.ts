@@ -217,12 +217,12 @@ export async function write(
   candidate: Candidate,
   linkId: string | null = null,
 ): Promise<AddOutcome> {
-  const { organizationId } = admission.who
+  const { who, member } = admission
   let { replayMark } = candidate
   for (let look = 0; ; look++) {
     const outcome = await store(needs, admission, place, { ...candidate, replayMark }, linkId)
     if (outcome.outcome !== 'replay' || replayMark === null || look === LOOKS_MAX) return outcome
-    replayMark = await clearedMark(needs, organizationId, candidate.body, replayMark)
+    replayMark = await clearedMark(needs, who.organizationId, member.id, { body: candidate.body, replayMark })
     if (replayMark === null) return outcome
   }
 }

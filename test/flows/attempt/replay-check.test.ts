@@ -93,7 +93,7 @@ async function read(body: Uint8Array, references: readonly Uint8Array[] = []): P
   return found.reading
 }
 
-const alike = (a: ReplayMark, b: ReplayMark): boolean => a.bands.some((band) => b.bands.includes(band))
+const nShared = (a: ReplayMark, b: ReplayMark): number => new Set(a.bands.filter((band) => b.bands.includes(band))).size
 
 /** The flows of enrollment, on these stores. */
 function enrolling() {
@@ -116,7 +116,7 @@ function enrolling() {
 }
 
 /**
- * Two typings whose marks are alike by chance although the typings differ; the organization's key determines which. Skips
+ * Two typings whose marks share two bands by chance although the typings differ; the organization's key determines which. Skips
  * typings that are classified as a bot's, and pairs as close to each other as a typing and its copy.
  */
 async function alikeByChance(seed: number): Promise<readonly [number[], number[]]> {
@@ -124,7 +124,7 @@ async function alikeByChance(seed: number): Promise<readonly [number[], number[]
   const all = typed.filter(({ reading }) => !reading.bot)
   for (const [i, a] of all.entries())
     for (const b of all.slice(i + 1)) {
-      if (!alike(a.reading.replayMark, b.reading.replayMark)) continue
+      if (nShared(a.reading.replayMark, b.reading.replayMark) < 2) continue
       const { replayDistanceMs } = await read(bodyAt(b.times), [a.reading.sample])
       if (replayDistanceMs >= REPLAY_NEAR_MS && Number.isFinite(replayDistanceMs)) return [a.times, b.times]
     }
@@ -145,7 +145,8 @@ describe('a typing whose mark resembles a known one', () => {
     const [known, again] = await alikeByChance(4)
     const [ada, bo] = [await person(database, organizationId, 'ada'), await person(database, organizationId, 'bo')]
     const needs = { ...stores, scoring, now: () => Date.now() }
-    const look = (times: readonly number[], mark: ReplayMark) => clearedMark(needs, organizationId, bodyAt(times), mark)
+    const look = (times: readonly number[], mark: ReplayMark) =>
+      clearedMark(needs, organizationId, bo.memberId, { body: bodyAt(times), replayMark: mark })
     const first = await attemptAt(known, ada)
     expect(await stores.authentications.record(organizationId, first)).toBe('recorded')
 
@@ -163,7 +164,7 @@ describe('a typing whose mark resembles a known one', () => {
     const stretched = known.map((ms) => 1.2 * ms)
     for (const times of [known, shaken, stretched]) {
       const copy = await attemptAt(times, bo)
-      if (times !== known && !alike(copy.replayMark, first.replayMark)) continue
+      if (times !== known && nShared(copy.replayMark, first.replayMark) < 2) continue
       expect(await stores.authentications.record(organizationId, { ...copy, attemptsVersion: 1 })).toBe('replay')
       expect(await look(times, copy.replayMark)).toBeNull()
     }
@@ -197,7 +198,10 @@ describe('a typing whose mark resembles a known one', () => {
       outcome: 'added',
     })
     const { replayMark: mark } = await read(bodyAt(again))
-    const found = await stores.authentications.resembling(organizationId, mark, Date.now(), 10)
+    const found = await stores.authentications.resembling(organizationId, owner.memberId, mark, {
+      now: Date.now(),
+      most: 10,
+    })
     const resembling = found.find(({ exact }) => Buffer.compare(exact, replayMark.exact) === 0)
     expect(resembling?.pattern?.binding).toEqual(binding)
     const opened = await stores.vault.open(organizationId, binding, resembling?.pattern?.sealed ?? new Uint8Array())
@@ -222,7 +226,8 @@ describe('a typing whose mark resembles a known one', () => {
     expect(await stores.profiles.add(organizationId, made, rules)).toMatchObject({ outcome: 'added' })
     const needs = { ...stores, scoring, now: () => Date.now() }
     const { replayMark: mark } = await read(bodyAt(again))
-    const look = async () => (await clearedMark(needs, organizationId, bodyAt(again), mark))?.cleared?.length ?? 0
+    const input = { body: bodyAt(again), replayMark: mark }
+    const look = async () => (await clearedMark(needs, organizationId, owner.memberId, input))?.cleared?.length ?? 0
     expect(await look()).toBeGreaterThan(0)
     await database.scoped(
       organizationId,
@@ -274,7 +279,9 @@ describe('a typing whose mark resembles a known one', () => {
     const copy = await attemptAt(sent, attacker)
     expect(await stores.authentications.record(organizationId, copy)).toBe('replay')
     const needs = { ...stores, scoring, now: () => Date.now() }
-    expect(await clearedMark(needs, organizationId, bodyAt(sent), copy.replayMark)).toBeNull()
+    expect(
+      await clearedMark(needs, organizationId, attacker.memberId, { body: bodyAt(sent), replayMark: copy.replayMark }),
+    ).toBeNull()
   })
 
   it('is looked up in its own organization, within the retention of marks, up to a limit', async () => {
@@ -289,7 +296,7 @@ describe('a typing whose mark resembles a known one', () => {
     }
     const mark = { exact: randomBytes(16), bands: [b1, b0, ...rest.map((band) => band + 1n)] }
     const count = async (of: string, now: number, most: number) =>
-      (await stores.authentications.resembling(of, mark, now, most)).length
+      (await stores.authentications.resembling(of, someone.memberId, mark, { now, most })).length
     const later = Date.now() + 401 * 86_400_000
     expect([
       await count(organizationId, Date.now(), 10),

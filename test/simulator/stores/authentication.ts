@@ -1,4 +1,4 @@
-import { REPLAY_MEMORY_DAYS, type ReplayMark } from '../../../src/domain/replay.js'
+import { REPLAY_MEMORY_DAYS } from '../../../src/domain/replay.js'
 import type {
   Authentication,
   AuthenticationStore,
@@ -6,7 +6,17 @@ import type {
   TestedPattern,
 } from '../../../src/storage/authentication.js'
 import { authenticationOf } from '../../storage/fixtures.js'
-import { enterMark, type Immediate, keyOf, type MarkRow, marksLike, resembles, type Tables, update } from './tables.js'
+import {
+  enterMark,
+  type Immediate,
+  keyOf,
+  type MarkRow,
+  marksLike,
+  resembles,
+  sharedBands,
+  type Tables,
+  update,
+} from './tables.js'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -37,7 +47,7 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       if (attempt.rowVersion !== undefined && attempt.rowVersion !== rowVersion) return 'conflict'
       if (replayMark !== null) {
         const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
-        if (resembles(tables, organizationId, replayMark, oldest)) return 'replay'
+        if (resembles(tables, organizationId, memberId, replayMark, oldest)) return 'replay'
         const owner = { memberId, seenAt: createdAt, patternId, generation }
         if (!enterMark(tables, organizationId, replayMark, owner, oldest)) return 'replay'
       }
@@ -59,10 +69,10 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
       tables.watch({ what: 'attempt', row, before, codeHash, attempt })
       return 'recorded'
     },
-    resembling(organizationId, mark, now, most) {
+    resembling(organizationId, memberId, mark, { now, most }) {
       const oldest = now - REPLAY_MEMORY_DAYS * DAY_MS
       const same = keyOf(organizationId, Buffer.from(mark.exact).toString('hex'))
-      const keys = new Set(marksLike(tables, organizationId, mark, oldest))
+      const keys = new Set(marksLike(tables, organizationId, memberId, mark, oldest))
       if ((tables.marks.get(same)?.seenAt ?? 0) > oldest) keys.add(same)
       return [...keys].slice(0, most).map((key) => ({
         exact: Buffer.from(key.slice(organizationId.length + 1), 'hex'),
@@ -70,10 +80,10 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
         pattern: patternOf(organizationId, tables.marks.get(key)),
       }))
     },
-    tested(organizationId, { userRef, memberId, since, limit }) {
+    tested(organizationId, { userRef, memberId, since, limit, known }) {
       const latest = (patterns: TestedPattern[]) =>
         patterns
-          .filter(({ createdAt }) => createdAt >= since)
+          .filter(({ createdAt, patternId }) => createdAt >= since && !known.includes(patternId))
           .sort((a, b) => b.createdAt - a.createdAt)
           .slice(0, limit)
       const tested = of(organizationId, userRef).flatMap(
@@ -113,6 +123,3 @@ export function memoryAuthentications(tables: Tables): Immediate<AuthenticationS
     list: (organizationId, userRef, limit) => [...of(organizationId, userRef)].sort(byId).slice(0, limit),
   }
 }
-
-const sharedBands = ({ bands }: ReplayMark, known: MarkRow | undefined): number =>
-  new Set(bands.filter((band) => known?.bands.includes(band))).size

@@ -231,7 +231,7 @@ function claimMark(
 ): boolean {
   if (replayMark === null) return true
   const oldest = createdAt - REPLAY_MEMORY_DAYS * DAY_MS
-  if (reject && resembles(tables, organizationId, replayMark, oldest)) return false
+  if (reject && resembles(tables, organizationId, member.id, replayMark, oldest)) return false
   const owner = { memberId: member.id, seenAt: createdAt, patternId, generation }
   return enterMark(tables, organizationId, replayMark, owner, oldest) || !reject
 }

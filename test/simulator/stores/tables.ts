@@ -283,22 +283,36 @@ export function endLink(tables: Tables, link: LinkRow, how: LinkEnd): void {
   tables.watch({ what: 'link-ended', link, how })
 }
 
-/** Whether the replay index has this mark, or one from after `oldest` that shares a band. */
-export function resembles({ marks, bands }: Tables, organizationId: string, mark: ReplayMark, oldest: number): boolean {
+/** Whether the replay index has this mark, or one from after `oldest` that this mark of a member resembles. */
+export function resembles(
+  tables: Tables,
+  organizationId: string,
+  memberId: string,
+  mark: ReplayMark,
+  oldest: number,
+): boolean {
   const cleared = new Set(mark.cleared?.map((exact) => keyOf(organizationId, Buffer.from(exact).toString('hex'))))
-  return marksLike({ marks, bands }, organizationId, mark, oldest).some((key) => !cleared.has(key))
+  return marksLike(tables, organizationId, memberId, mark, oldest).some((key) => !cleared.has(key))
 }
 
-/** Keys of the marks from after `oldest` that share a band with this one. */
+/** Keys of the marks from after `oldest` that share a band with this one of a member; of another member, two. */
 export function marksLike(
   { marks, bands }: Pick<Tables, 'marks' | 'bands'>,
   organizationId: string,
+  memberId: string,
   mark: ReplayMark,
   oldest: number,
 ): string[] {
   const met = mark.bands.flatMap((band) => [...(bands.get(keyOf(organizationId, String(band))) ?? [])])
-  return [...new Set(met)].filter((key) => (marks.get(key)?.seenAt ?? 0) > oldest)
+  return [...new Set(met)].filter((key) => {
+    const known = marks.get(key)
+    if (known === undefined || known.seenAt <= oldest) return false
+    return sharedBands(mark, known) >= (known.memberId === memberId ? 1 : 2)
+  })
 }
+
+export const sharedBands = ({ bands }: ReplayMark, known: MarkRow | undefined): number =>
+  new Set(bands.filter((band) => known?.bands.includes(band))).size
 
 /** Adds the mark; false if an equal one from after `oldest` exists. */
 export function enterMark(

@@ -113,7 +113,8 @@ function steps(database: Database): Record<string, Step> {
     'end all sessions of a user': (of) => sessions.endAll(of.organizationId, of.userRef, of.userRef),
     'read the references': (of) => profiles.references(of.organizationId, of.memberId),
     'record an attempt': async (of) => authentications.record(of.organizationId, attempt(of, await versioned(of))),
-    'look for replays': (of) => authentications.resembling(of.organizationId, mark(), NOW, 5),
+    'look for replays': (of) =>
+      authentications.resembling(of.organizationId, of.memberId, mark(), { now: NOW, most: 5 }),
     'look for typing in a session': ({ organizationId, userRef, memberId }) =>
       authentications.typedInSession(organizationId, {
         ...{ userRef, memberId, sessionId: '0123456789abcdef', since: Date.now() - 900_000 },

@@ -36,16 +36,18 @@ export function postgresAuthentications(database: Database): AuthenticationStore
         return row?.created_at.getTime() ?? null
       }),
 
-    tested: (organizationId, { userRef, memberId, since, limit }) =>
+    tested: (organizationId, { userRef, memberId, since, limit, known }) =>
       database.keyed(organizationId, async (sql) => {
         const rows = await sql<TestedRow[]>`
           (select pattern_id, created_at, authenticated, sealed, null as refused_generation from keystride.authentication
           where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
             and member_id = ${memberId} and pattern_id is not null and sealed is not null
+            and pattern_id <> all (${`{${known.join()}}`}::uuid[])
           order by id desc limit ${limit})
           union all
           (select id, seen_at, false, sealed, generation from keystride.refused_pattern
           where organization_id = ${organizationId} and member_id = ${memberId} and id >= keystride.uuid_from(${new Date(since)})
+            and id <> all (${`{${known.join()}}`}::uuid[])
           order by id desc limit ${limit})`
         return rows.map(({ pattern_id, created_at, authenticated, sealed, refused_generation }) => ({
           patternId: pattern_id,

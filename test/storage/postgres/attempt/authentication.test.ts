@@ -150,17 +150,18 @@ describe('record', () => {
 })
 
 describe('the replay index', () => {
-  it('detects equal timings, and near ones by an equal band, of any person in the organization', async () => {
+  it('detects equal timings, and near ones by a band of the same member or two of another in the organization', async () => {
     const known = mark()
-    const [b0 = 0n] = known.bands
+    const [b0 = 0n, b1 = 0n] = known.bands
     expect(await store.record(org, attempt(ada, { replayMark: known }))).toBe('recorded')
     const bo = await person(database, org, 'bo')
-    const near = mark(randomBytes(16), [...freshBands().slice(1), b0])
+    const sharing = (...bands: bigint[]) => mark(randomBytes(16), [...freshBands().slice(bands.length), ...bands])
+    const [nearer, near] = [sharing(b1, b0), sharing(b0)]
     expect(await store.record(org, attempt(bo, { replayMark: known }))).toBe('replay')
-    expect(await store.record(org, attempt(bo, { replayMark: near }))).toBe('replay')
+    expect(await store.record(org, attempt(bo, { replayMark: nearer }))).toBe('replay')
     expect(await member(bo)).toMatchObject({ attemptsVersion: 0 })
-    const sincere = mark(randomBytes(16), freshBands())
-    expect(await store.record(org, attempt(bo, { replayMark: sincere }))).toBe('recorded')
+    expect(await store.record(org, attempt(ada, { replayMark: near, attemptsVersion: 1 }))).toBe('replay')
+    expect(await store.record(org, attempt(bo, { replayMark: near }))).toBe('recorded')
   })
 
   it('accepts one of many concurrent equal marks', async () => {
@@ -176,10 +177,10 @@ describe('the replay index', () => {
 
   it('accepts one of concurrent near marks, and every mark that shares no band', async () => {
     const people = await Promise.all(Array.from({ length: 30 }, (_, i) => person(database, org, `n${i}`)))
-    const [b0 = 0n] = freshBands()
+    const [b0 = 0n, b1 = 0n] = freshBands()
     const outcomes = await Promise.all(
       people.map((of, i) => {
-        const bands = i < 20 ? [b0, ...freshBands().slice(1)] : freshBands()
+        const bands = i < 20 ? [b0, b1, ...freshBands().slice(2)] : freshBands()
         return store.record(org, attempt(of, { replayMark: mark(randomBytes(16), bands) }))
       }),
     )

@@ -45,7 +45,13 @@ const refused = (changes: Partial<RefusedPattern> = {}): RefusedPattern => {
   }
 }
 const seenSince = (since: number) =>
-  postgresAuthentications(database).tested(org, { userRef: 'ada', memberId: ada.memberId, since, limit: 1000 })
+  postgresAuthentications(database).tested(org, {
+    userRef: 'ada',
+    memberId: ada.memberId,
+    since,
+    limit: 1000,
+    known: [],
+  })
 const versionOf = async () => (await postgresAccounts(database).find(org, 'ada', null))?.member?.attemptsVersion
 
 describe('a refused pattern', () => {
@@ -73,7 +79,7 @@ describe('a refused pattern', () => {
     const again = attempt(ada, { attemptsVersion: 1, replayMark: pattern.replayMark })
     expect(await authentications.record(org, again)).toBe('replay')
     const alike = { ...mark(), bands: pattern.replayMark.bands }
-    expect(await authentications.resembling(org, alike, Date.now(), 10)).toEqual([
+    expect(await authentications.resembling(org, ada.memberId, alike, { now: Date.now(), most: 10 })).toEqual([
       {
         exact: Buffer.from(pattern.replayMark.exact),
         nBandsShared: 8,

@@ -17,6 +17,7 @@ begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
       where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
+        and keystride.resembles(m.member_id, m.bands, owner_id, mark_bands)
       limit 1;
     if found then return false; end if;
   end if;

@@ -57,6 +57,7 @@ begin
           select from (select * from keystride.replay_mark m
             where m.bands && h.bands offset 0) k
           where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(days => memory_days)
+            and keystride.resembles(k.member_id, k.bands, h.member_id, h.bands)
             and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
           then 'replay'
         else 'recorded' end as so_far

@@ -1,0 +1,13 @@
+set local role keystride_system;
+
+-- Whether a mark resembles a known one, so that their patterns are to be compared: it has one equal band if the known mark is
+-- of the same member, two if it is of another. Of a billion pairs of different people's patterns 3,000 share one band and
+-- fewer than 40 share two: with one, an organization of ten million patterns would compare each sincere one with thirty.
+create or replace function keystride.resembles(known_member uuid, known_bands bigint[], owner_id uuid, mark_bands bigint[])
+returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp
+as $$
+  select count(distinct band) >= case when known_member = owner_id then 1 else 2 end
+    from unnest(known_bands) band where band = any (mark_bands)
+$$;
+revoke execute on function keystride.resembles from public;
