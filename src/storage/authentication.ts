@@ -84,7 +84,7 @@ export interface TestedPattern {
   readonly refused: { readonly generation: number } | null
 }
 
-interface TestedBy {
+export interface TestedBy {
   readonly userRef: string
   readonly memberId: string
   /** Epoch ms. */

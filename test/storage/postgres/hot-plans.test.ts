@@ -112,6 +112,8 @@ function steps(database: Database): Record<string, Step> {
     'end a session': async (of) => sessions.end(...(await minted(of))),
     'end all sessions of a user': (of) => sessions.endAll(of.organizationId, of.userRef, of.userRef),
     'read the references': (of) => profiles.references(of.organizationId, of.memberId),
+    'read the tested patterns': ({ organizationId, userRef, memberId }) =>
+      authentications.tested(organizationId, { userRef, memberId, since: 0, limit: 48, known: [uuid()] }),
     'record an attempt': async (of) => authentications.record(of.organizationId, attempt(of, await versioned(of))),
     'look for replays': (of) =>
       authentications.resembling(of.organizationId, of.memberId, mark(), { now: NOW, most: 5 }),

@@ -3,14 +3,7 @@ import type { Database } from '../connection/client.js'
 import { groupCommit } from './group-commit.js'
 import { resembling } from './known-patterns.js'
 import { type AuthenticationRow, authenticationColumns, toAuthentication } from './record-codec.js'
-
-interface TestedRow {
-  pattern_id: string
-  created_at: Date
-  authenticated: boolean
-  sealed: Uint8Array
-  refused_generation: number | null
-}
+import { testedPatterns } from './tested-patterns.js'
 
 /** Judged attempts in PostgreSQL; concurrent attempts share one commit. */
 export function postgresAuthentications(database: Database): AuthenticationStore {
@@ -36,27 +29,7 @@ export function postgresAuthentications(database: Database): AuthenticationStore
         return row?.created_at.getTime() ?? null
       }),
 
-    tested: (organizationId, { userRef, memberId, since, limit, known }) =>
-      database.keyed(organizationId, async (sql) => {
-        const rows = await sql<TestedRow[]>`
-          (select pattern_id, created_at, authenticated, sealed, null as refused_generation from keystride.authentication
-          where organization_id = ${organizationId} and user_ref = ${userRef} and id >= keystride.uuid_from(${new Date(since)})
-            and member_id = ${memberId} and pattern_id is not null and sealed is not null
-            and pattern_id <> all (${`{${known.join()}}`}::uuid[])
-          order by id desc limit ${limit})
-          union all
-          (select id, seen_at, false, sealed, generation from keystride.refused_pattern
-          where organization_id = ${organizationId} and member_id = ${memberId} and id >= keystride.uuid_from(${new Date(since)})
-            and id <> all (${`{${known.join()}}`}::uuid[])
-          order by id desc limit ${limit})`
-        return rows.map(({ pattern_id, created_at, authenticated, sealed, refused_generation }) => ({
-          patternId: pattern_id,
-          createdAt: created_at.getTime(),
-          authenticated,
-          sealed,
-          refused: refused_generation === null ? null : { generation: refused_generation },
-        }))
-      }),
+    tested: testedPatterns(database),
 
     // Uses the index on the user's attempts: an index on pattern_id would cost every attempt.
     findByPattern: (organizationId, userRef, patternId) =>
