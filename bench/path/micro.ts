@@ -5,6 +5,7 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { readByContract } from '../../src/scoring/read-pattern.js'
 import { scoreTask } from '../../src/scoring/score.js'
+import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
 import { type PatternBody, pressesOf } from '../peers/pattern.js'
 import { createScorer } from '../peers/scoring/scorer.js'
 import { bodyOf } from '../ratio/people.js'
@@ -26,6 +27,8 @@ No server is started. A C bound for scanning, as published and not measured here
 and keeps nothing.
 `
 
+/** Known patterns of a member who has signed in often: all that are kept. */
+const KNOWN_MAX = 64
 /** Maximum share of parse and schema that the scan with its features may take. */
 const SCAN_SHARE_MAX = 0.25
 
@@ -44,6 +47,8 @@ await runBench('micro', () => {
   const references = Array.from({ length: options.references }, (_, i) => sampleOf(10 + i))
   const adaptive = [30, 31, 32].map(sampleOf)
   const probe = sampleOf(6)
+  const sketch = sketchOf(probe)
+  const known = Buffer.concat(Array.from({ length: KNOWN_MAX }, (_, i) => confirmed(sketchOf(sampleOf(40 + i)))))
   const read = readByContract(body)
   if (!read.ok) throw new Error(read.message)
   kernel.score(probe, references)
@@ -60,12 +65,15 @@ await runBench('micro', () => {
       'the contract: JSON.parse, zod, bounds, sample': () => readByContract(body),
       'features of a sample (WASM)': () => kernel.read(0, probe),
       'replay mark (WASM)': () => kernel.mark(read.times, replayKey),
+      [`search ${KNOWN_MAX} known patterns for a copy (WASM)`]: () => kernel.repeats(sketch, known),
       'score against the references (WASM)': () => kernel.score(probe, references),
       'score against the template kept of them': () => kernel.scoreKept(probe, template.bytes),
       'the same in JavaScript': () => scorer.score(presses, scorer.readTemplate(template.bytes)),
       'the same in JavaScript, template read before': () => scorer.score(presses, readBefore),
       'a whole attempt, references read': () => scoreTask(kernel, { body, references, replayKey }),
       'a whole attempt, template kept': () => scoreTask(kernel, { body, references: [], template, replayKey }),
+      [`a whole attempt, template kept, ${KNOWN_MAX} known patterns`]: () =>
+        scoreTask(kernel, { body, references: [], template, known, replayKey }),
       'a whole attempt with 3 adaptive references': () => scoreTask(kernel, { body, references, adaptive, replayKey }),
     },
     options.rounds,

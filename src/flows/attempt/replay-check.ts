@@ -34,7 +34,7 @@ export async function checkReplay(
   return { seenBefore: mark === null, cleared: mark?.cleared ?? [] }
 }
 
-/** Of a thousand typings of the same words by one person, one shares a band with a new one. One comparison costs 0.3 ms. */
+/** One in a thousand typings of the same words by one person shares a band with a new one. One comparison costs 0.3 ms. */
 const COMPARED_MAX = 64
 /**
  * A removed pattern cannot be compared. It counts as repeated if its mark shares this many bands, as marks of other members

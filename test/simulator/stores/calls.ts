@@ -144,8 +144,15 @@ export function memberCalls(random: Random, tables: Tables, org: string): () => 
       return ['authentications', 'typedInSession', org, session]
     }
     if (roll < 0.5) {
-      const by = { userRef, memberId: member.id, since: now() - 60_000, limit: random.pick([2, 50]) }
-      return ['authentications', 'tested', org, by]
+      const attempted = tables.authentications.get(keyOf(org, userRef)) ?? []
+      const known = [random.pick(attempted)?.patternId, random.pick(attempted)?.patternId].filter((id) => id != null)
+      const since = now() - 60_000
+      return [
+        'authentications',
+        'tested',
+        org,
+        { userRef, memberId: member.id, since, limit: random.pick([2, 50]), known },
+      ]
     }
     if (roll < 0.6) {
       const replayMark = random.chance(0.3) ? random.pick(marks) : fresh()

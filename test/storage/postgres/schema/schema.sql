@@ -187,6 +187,7 @@ begin
   if reject then
     perform 1 from (select * from keystride.replay_mark where bands && mark_bands offset 0) m
       where m.organization_id = organization and m.seen_at > oldest and m.exact <> all (cleared)
+        and keystride.resembles(m.member_id, m.bands, owner_id, mark_bands)
       limit 1;
     if found then return false; end if;
   end if;
@@ -1128,7 +1129,7 @@ CREATE FUNCTION keystride.organizations_with_ended_links() RETURNS TABLE(organiz
   limit 100
 $$;
 ALTER FUNCTION keystride.organizations_with_ended_links() OWNER TO keystride_system;
-CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid, bands_shared integer)
+CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid, bands_shared integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
@@ -1138,6 +1139,7 @@ CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after 
       (select count(distinct band)::int from unnest(m.bands) band where band = any (mark_bands))
     from (select * from keystride.replay_mark known where known.bands && mark_bands offset 0) m
     where m.organization_id = keystride.current_organization() and m.seen_at > after
+      and keystride.resembles(m.member_id, m.bands, owner_id, mark_bands)
   union
   select m.exact, m.pattern_id, m.generation, m.member_id,
       (select count(distinct band)::int from unnest(m.bands) band where band = any (mark_bands))
@@ -1145,7 +1147,7 @@ CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after 
     where m.organization_id = keystride.current_organization() and m.exact = mark and m.seen_at > after
   limit most
 $$;
-ALTER FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) OWNER TO keystride_system;
+ALTER FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) OWNER TO keystride_system;
 CREATE FUNCTION keystride.queue_deliveries() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1199,6 +1201,7 @@ begin
           select from (select * from keystride.replay_mark m
             where m.bands && h.bands offset 0) k
           where k.organization_id = h.organization_id and k.seen_at > h.at - make_interval(days => memory_days)
+            and keystride.resembles(k.member_id, k.bands, h.member_id, h.bands)
             and (cleareds[h.i] is null or position(encode(k.exact, 'hex') in cleareds[h.i]) = 0))
           then 'replay'
         else 'recorded' end as so_far
@@ -1287,6 +1290,14 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) OWNER TO keystride_system;
+CREATE FUNCTION keystride.resembles(known_member uuid, known_bands bigint[], owner_id uuid, mark_bands bigint[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select count(distinct band) >= case when known_member = owner_id then 1 else 2 end
+    from unnest(known_bands) band where band = any (mark_bands)
+$$;
+ALTER FUNCTION keystride.resembles(known_member uuid, known_bands bigint[], owner_id uuid, mark_bands bigint[]) OWNER TO keystride_system;
 CREATE FUNCTION keystride.resolve_api_key(wanted bytea) RETURNS TABLE(organization_id uuid, id uuid, scopes jsonb, key_rate integer, key_burst integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1389,6 +1400,35 @@ begin
 end
 $$;
 ALTER FUNCTION keystride.sweep_sessions(most integer) OWNER TO keystride_system;
+CREATE FUNCTION keystride.tested_patterns(organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits integer[], knowns text[]) RETURNS TABLE(nth integer, pattern_id uuid, tested_at timestamp with time zone, succeeded boolean, sample bytea, refused_generation integer)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET plan_cache_mode TO 'force_generic_plan'
+    SET enable_seqscan TO 'off'
+    SET jit TO 'off'
+    AS $$
+declare
+  since uuid;
+  known uuid[];
+begin
+  for i in 1 .. cardinality(organizations) loop
+    perform set_config('keystride.organization_id', organizations[i]::text, true);
+    since := keystride.uuid_from(to_timestamp(since_ms[i] / 1000::float8));
+    known := string_to_array(knowns[i], ',')::uuid[];
+    return query
+      (select i, a.pattern_id, a.created_at, a.authenticated, a.sealed, null::int from keystride.authentication a
+        where a.organization_id = organizations[i] and a.user_ref = of_users[i] and a.id >= since
+          and a.member_id = of_members[i] and a.pattern_id is not null and a.sealed is not null
+          and a.pattern_id <> all (known)
+        order by a.id desc limit limits[i])
+      union all
+      (select i, r.id, r.seen_at, false, r.sealed, r.generation from keystride.refused_pattern r
+        where r.organization_id = organizations[i] and r.member_id = of_members[i] and r.id >= since and r.id <> all (known)
+        order by r.id desc limit limits[i]);
+  end loop;
+end
+$$;
+ALTER FUNCTION keystride.tested_patterns(organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits integer[], knowns text[]) OWNER TO keystride_app;
 CREATE FUNCTION keystride.time_of(id uuid) RETURNS timestamp with time zone
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ select to_timestamp(('x' || replace(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0) $$;
@@ -2348,8 +2388,8 @@ REVOKE ALL ON FUNCTION keystride.note_reset() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.note_spraying(organization uuid, until timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.organizations_with_ended_links() FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.organizations_with_ended_links() TO app;
-REVOKE ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], after timestamp with time zone, most integer) TO keystride_app;
+REVOKE ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.queue_deliveries() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.record_attempts(organization_ids uuid[], account_ids uuid[], member_ids uuid[], attempts_versions bigint[], generations integer[], row_versions bigint[], exacts bytea[], bands bigint[], ids uuid[], created_ms bigint[], user_refs text[], member_refs text[], account_types text[], session_ids text[], methods text[], authenticated boolean[], recommended_actions text[], reasons text[], confidences double precision[], confidences_biometrics double precision[], confidences_context double precision[], policy_ids uuid[], n_patterns_ref integer[], n_patterns_ref_used integer[], pattern_ids uuid[], cleareds text[], sealed text, facts text, tags text, facets text, events text, counters text, habits text, memory_days integer) TO app;
@@ -2357,6 +2397,7 @@ REVOKE ALL ON FUNCTION keystride.refuse_change() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.refuse_deletion() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.remember_refused(owner_id uuid, mark bytea, mark_bands bigint[], at timestamp with time zone, pattern uuid, pattern_generation integer, sample bytea, most integer, memory_days integer) TO keystride_app;
+REVOKE ALL ON FUNCTION keystride.resembles(known_member uuid, known_bands bigint[], owner_id uuid, mark_bands bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.resolve_api_key(wanted bytea) TO app;
 REVOKE ALL ON FUNCTION keystride.slide_totals(now timestamp with time zone) FROM PUBLIC;
@@ -2364,6 +2405,9 @@ GRANT ALL ON FUNCTION keystride.slide_totals(now timestamp with time zone) TO ap
 REVOKE ALL ON FUNCTION keystride.stricter_attempts(one jsonb, other jsonb) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.sweep_sessions(most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.sweep_sessions(most integer) TO app;
+REVOKE ALL ON FUNCTION keystride.tested_patterns(organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits integer[], knowns text[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION keystride.tested_patterns(organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits integer[], knowns text[]) FROM keystride_app;
+GRANT ALL ON FUNCTION keystride.tested_patterns(organizations uuid[], of_users text[], of_members uuid[], since_ms bigint[], limits integer[], knowns text[]) TO app;
 REVOKE ALL ON FUNCTION keystride.time_of(id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.time_of(id uuid) TO keystride_app;
 GRANT ALL ON FUNCTION keystride.time_of(id uuid) TO keystride_system;
