@@ -56,7 +56,7 @@ function upperPercent(count: number, of: number): number {
   return (100 * (centre + Math.sqrt(z2 * ((share * (1 - share)) / of + z2 / (4 * of * of))))) / (1 + z2 / of)
 }
 
-const WIDTHS = [34, 20, 20, 10, 8]
+const WIDTHS = [35, 20, 20, 10, 8, 15, 15]
 const line = (...cells: readonly string[]): string =>
   cells
     .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
@@ -141,7 +141,15 @@ function editLines(
   const targets = targetsOf(people)
   const lines = [
     '',
-    line('edited copies, authenticated', 'of a sign-in', 'of a reference', 'bar', 'samples', 'not in the index'),
+    line(
+      'edited copies, authenticated',
+      'of a sign-in',
+      'of a reference',
+      'bar',
+      'samples',
+      'not indexed',
+      'for another',
+    ),
   ]
   const bars = [
     [EDIT_BAR, Object.entries(EDITS)],
@@ -156,9 +164,11 @@ function editLines(
       if (seen === undefined || enrolled === undefined) continue
       const worst = Math.max(seen.authenticated, enrolled.authenticated)
       const cells = [seen, enrolled].map(({ authenticated, samples: n }) => cell(authenticated, n))
-      const unindexed = cell(countUnindexed(kernel, targets, edit, samples), samples)
+      const unindexed = (['the member', 'another'] as const).map((sender) =>
+        cell(countUnindexed(kernel, targets, edit, samples, sender), samples),
+      )
       const verdict = judged(worst, seen.samples, bar)
-      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, unindexed, verdict))
+      lines.push(line(name, ...cells, `${bar}`, `${seen.samples}`, ...unindexed, verdict))
     }
   const { mean, most } = countReuses(kernel, targets, 20)
   lines.push(line('one capture 20 times, other pauses', `${mean.toFixed(2)} of 20`, `most ${most}`, '1'))

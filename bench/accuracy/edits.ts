@@ -4,7 +4,7 @@ import type { Kernel } from '../../src/scoring/kernel.js'
 import { BOT_LIKELIHOOD, isCopy, REPLAY_DISTANCE_MS } from '../../src/scoring/score.js'
 import { confirmed, sketchOf } from '../../src/scoring/sketch.js'
 import { sampleOf, within } from './forgeries.js'
-import { isReplay } from './replays.js'
+import { isReplay, type Sender } from './replays.js'
 
 const SEED = 13
 const THRESHOLD = 0.5
@@ -201,13 +201,19 @@ export function countEdits(
   )
 }
 
-/** Edited copies of captures that another member sends, or the member after 48 later ones: how many the replay index alone does not stop. */
-export function countUnindexed(kernel: Kernel, targets: readonly Target[], edit: Edit, samples: number): number {
+/** Edited copies of captures, sent after 48 later patterns or by another member: how many the replay index alone does not stop. */
+export function countUnindexed(
+  kernel: Kernel,
+  targets: readonly Target[],
+  edit: Edit,
+  samples: number,
+  sender: Sender,
+): number {
   const random = seededRandom(SEED)
   let missed = 0
   for (let i = 0; i < samples; i++) {
     const capture = of(targets[i % targets.length]?.captures ?? [], i)
-    if (!isReplay(kernel, capture, sessionOf(edit(durationsOf(capture), random)))) missed++
+    if (!isReplay(kernel, capture, sessionOf(edit(durationsOf(capture), random)), sender)) missed++
   }
   return missed
 }

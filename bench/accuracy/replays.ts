@@ -40,25 +40,28 @@ export const patternsOf = (people: readonly Person[], pressesMax: number): Sessi
   )
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => a.every((byte, i) => byte === b[i])
-/** Like the index: a band is equal. */
-const resemble = (a: ReplayMark, b: ReplayMark): boolean => a.bands.some((band) => b.bands.includes(band))
+/** Equal bands with which a mark resembles a known one, by its member (`resembles.sql`). */
+const BANDS_SHARED = { 'the member': 1, another: 2 }
+export type Sender = keyof typeof BANDS_SHARED
+const resemble = (a: ReplayMark, b: ReplayMark, sender: Sender = 'the member'): boolean =>
+  new Set(a.bands.filter((band) => b.bands.includes(band))).size >= BANDS_SHARED[sender]
 interface Marked {
   readonly sample: Uint8Array
   readonly mark: ReplayMark
 }
 /** Like the decision of a verify: the same times exactly, or resembling marks and a small distance or a part in common. */
-const known = (a: Marked, b: Marked, distanceMs: number): boolean =>
+const known = (a: Marked, b: Marked, distanceMs: number, sender?: Sender): boolean =>
   same(a.mark.exact, b.mark.exact) ||
-  (resemble(a.mark, b.mark) && (distanceMs < REPLAY_NEAR_MS || sharesPart(a.sample, b.sample)))
+  (resemble(a.mark, b.mark, sender) && (distanceMs < REPLAY_NEAR_MS || sharesPart(a.sample, b.sample)))
 const marked = (kernel: Kernel, session: Session): Marked => ({
   sample: sampleOf(session),
   mark: kernel.mark(pressTimes(session), KEY),
 })
 
-/** Whether the replay index alone stops `sent` if it holds `seen`. */
-export function isReplay(kernel: Kernel, seen: Session, sent: Session): boolean {
+/** Whether the replay index alone stops `sent` if it holds `seen` of a member. */
+export function isReplay(kernel: Kernel, seen: Session, sent: Session, sender: Sender): boolean {
   const [first, again] = [marked(kernel, seen), marked(kernel, sent)]
-  return known(first, again, kernel.score(again.sample, [first.sample]).replayDistanceMs)
+  return known(first, again, kernel.score(again.sample, [first.sample]).replayDistanceMs, sender)
 }
 
 /** `samples` replays of the patterns in rotation. */
