@@ -5,8 +5,9 @@
  * is compared with the others in the same way, so a regular typist, repeated text or a coarse timer does not count as forgery.
  */
 import {
-  CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
+  CHAIN_HEADS, CHAIN_NEXT, COMPARED_MAX, HABITS, HABITS_STRIDE, KEY_HEADS, KEY_NEXT, RAW, SCRATCH, Z, countOf, eventsOf, f32At, firstKeyOf, keyAt, lanesAt, row, setF32,
 } from './layout'
+import { JointMoments } from './joint-moments'
 
 /** Values that `habits` writes for one slot. "Matches" are the presses of other slots with the same key pair, or the same key. */
 export const enum Habit {
@@ -32,8 +33,14 @@ export const enum Habit {
   flightOffset,
   /** First of ten: correlation of one time with the next, of the population with holds and with release-press times, roll-over, tails. */
   dependence,
+  /**
+   * First of fifteen: correlations with the means of the matches and slopes (`holdTie` and others); products of hold and flight of one press, and of
+   * a flight with the next but one.
+   */
+  ties = 24,
 }
 export const DEPENDENCES: i32 = 10
+export const TIES: i32 = 15
 /** Most matches of one press by pair, and by key: they bound the cost if all texts are the same. */
 const CHAIN_MAX: f32 = 16
 const KEY_CHAIN_MAX: f32 = 8
@@ -93,6 +100,12 @@ function habitsOf(slot: i32): usize {
   return HABITS + (<usize>(slot * HABITS_STRIDE) << 2)
 }
 
+// @ts-ignore: decorator
+@inline
+function capped(value: f32): f32 {
+  return max(-CAP, min(CAP, value))
+}
+
 function set(slot: i32, which: i32, value: f32): void {
   setF32(habitsOf(slot), which, value)
 }
@@ -119,6 +132,26 @@ export function habitAboveOwn(slot: i32, which: i32, references: i32): f32 {
   return others > 0 ? habitOf(slot, which) - sum / others : 0
 }
 
+/**
+ * How presses follow the means of their matches. A person's time regresses from such a mean, which holds the noise of a few
+ * times, towards what is usual: its difference from the mean of the pair is correlated with that mean, and with the distance from
+ * it to the mean of the key. A time that was made from the mean follows its noise, and both correlations are 0.
+ */
+const holdTie = new JointMoments()
+const flightTie = new JointMoments()
+const holdReturn = new JointMoments()
+const flightReturn = new JointMoments()
+/** The same for presses whose pair is new, with the means by key. */
+const keyHoldTie = new JointMoments()
+const keyFlightTie = new JointMoments()
+/** Distance from the mean, with the population's expectation: people vary more where they are slow. */
+const holdWidth = new JointMoments()
+const flightWidth = new JointMoments()
+
+/** Means of the matches of each press by key. */
+const KEY_HOLDS: usize = SCRATCH
+const KEY_FLIGHTS: usize = SCRATCH + <usize>(COMPARED_MAX << 2)
+
 function habits(slot: i32): void {
   matchKeys(slot)
   matchPairs(slot)
@@ -130,11 +163,13 @@ function habits(slot: i32): void {
 /** Compares each press with the other slots' presses of the same key. */
 function matchKeys(slot: i32): void {
   let matches: f32 = 0, holdSame: f32 = 0, flightSame: f32 = 0, shared: f32 = 0, root: f32 = 0
+  keyHoldTie.reset()
+  keyFlightTie.reset()
   for (let i = 0; i < countOf(slot); i++) {
     const hold = f32At(lanesAt(slot, i), 0)
     // The logarithm of a time within bounds is never this low.
     const flight: f32 = i > 0 ? f32At(row(RAW, slot, 1), i - 1) : -1
-    let count: f32 = 0, holds: f32 = 0
+    let count: f32 = 0, holds: f32 = 0, flights: f32 = 0, withFlight: f32 = 0
     for (let event = <i32>load<u16>(keyHead(slot, i)); event != 0 && count < KEY_CHAIN_MAX; event = next(KEY_NEXT, event)) {
       if (event >> 7 == slot) continue
       const other = f32At(lanesAt(0, event), 0)
@@ -142,16 +177,36 @@ function matchKeys(slot: i32): void {
       count += 1
       if (abs(other - hold) < SAME) holdSame += 1
       const press = event & 127
+      if (press > 0) {
+        flights += f32At(lanesAt(0, event), 1)
+        withFlight += 1
+      }
       if (press > 0 && abs(f32At(row(RAW, event >> 7, 1), press - 1) - flight) < SAME_LOG) flightSame += 1
     }
     if (count == 0) continue
     shared += 1
     matches += count
     root += sqrt<f32>(min(CAP, abs(hold - holds / count)))
+    setF32(KEY_HOLDS, i, holds / count)
+    setF32(KEY_FLIGHTS, i, withFlight > 0 ? flights / withFlight : 0)
+    if (i == 0 || withFlight == 0 || isPairKnown(slot, i)) continue
+    const holdMean = <f64>holds / <f64>count, flightMean = <f64>flights / <f64>withFlight
+    keyHoldTie.add(<f64>hold - holdMean, holdMean, 1 / <f64>count)
+    keyFlightTie.add(<f64>f32At(lanesAt(slot, i), 1) - flightMean, flightMean, 1 / <f64>withFlight)
   }
+  set(slot, Habit.ties + 8, keyHoldTie.correlation())
+  set(slot, Habit.ties + 9, keyFlightTie.correlation())
+  set(slot, Habit.ties + 10, keyFlightTie.slope())
   set(slot, Habit.keyHoldSame, holdSame / max<f32>(matches, 1))
   set(slot, Habit.keyFlightSame, flightSame / max<f32>(matches, 1))
   set(slot, Habit.keyRoot, root / max<f32>(shared, 1))
+}
+
+/** Whether another slot has the key pair of a press. */
+function isPairKnown(slot: i32, press: i32): bool {
+  for (let event = <i32>load<u16>(chainHead(slot, press)); event != 0; event = next(CHAIN_NEXT, event))
+    if (event >> 7 != slot) return true
+  return false
 }
 
 /** Compares each press with the other slots' presses of the same key after the same key. */
@@ -161,6 +216,13 @@ function matchPairs(slot: i32): void {
   let holdSquares: f32 = 0, flightSquares: f32 = 0, flightCubes: f32 = 0
   let joints: f32 = 0, holdHold: f32 = 0, flightFlight: f32 = 0, holdFlight: f32 = 0
   let holdBefore: f32 = 0, flightBefore: f32 = 0, joined = false
+  let sameHoldFlight: f32 = 0, flightLag2: f32 = 0, joints2: f32 = 0, flightBefore2: f32 = 0, joined2 = false
+  holdTie.reset()
+  flightTie.reset()
+  holdReturn.reset()
+  flightReturn.reset()
+  holdWidth.reset()
+  flightWidth.reset()
   for (let i = 1; i < countOf(slot); i++) {
     const hold = f32At(lanesAt(slot, i), 0)
     const flight = f32At(lanesAt(slot, i), 1)
@@ -181,13 +243,15 @@ function matchPairs(slot: i32): void {
     matches += count
     if (count == 0) {
       joined = false
+      joined2 = false
       continue
     }
     shared += 1
     // Standard deviation of a difference from a mean of `count`, in deviations of one: the result is the same with four matches or five.
     const scale = sqrt<f32>(count / (count + 1))
-    const h = max(-CAP, min(CAP, (hold - holds / count) * scale))
-    const f = max(-CAP, min(CAP, (flight - flights / count) * scale))
+    tie(i, hold, flight, holds / count, flights / count, 1 / <f64>count)
+    const h = capped((hold - holds / count) * scale)
+    const f = capped((flight - flights / count) * scale)
     holdRoot += sqrt<f32>(abs(h))
     flightRoot += sqrt<f32>(abs(f))
     holdFar += abs(h)
@@ -197,6 +261,15 @@ function matchPairs(slot: i32): void {
     holdSquares += h * h
     flightSquares += f * f
     flightCubes += f * f * f
+    sameHoldFlight += h * f
+    holdWidth.add(<f64>abs(h), <f64>(f32At(row(RAW, slot, 0), i) - f32At(row(Z, slot, 0), i)), 1)
+    flightWidth.add(<f64>abs(f), <f64>(f32At(row(RAW, slot, 1), i - 1) - f32At(row(Z, slot, 1), i - 1)), 1)
+    if (joined2) {
+      joints2 += 1
+      flightLag2 += f * flightBefore2
+    }
+    joined2 = joined
+    flightBefore2 = flightBefore
     if (joined) {
       joints += 1
       holdHold += h * holdBefore
@@ -210,8 +283,8 @@ function matchPairs(slot: i32): void {
   const per: f32 = <f32>1 / max<f32>(shared, 1)
   const perMatch: f32 = <f32>1 / max<f32>(matches, 1)
   const perJoint: f32 = <f32>1 / max<f32>(joints, 1)
-  const holdMean = holdFar * per
-  const flightMean = flightFar * per
+  const holdDistance = holdFar * per
+  const flightDistance = flightFar * per
   const flightSquare = flightSquares * per
   set(slot, Habit.shared, shared)
   set(slot, Habit.matchRoot, matchRoot * perMatch)
@@ -220,16 +293,39 @@ function matchPairs(slot: i32): void {
   set(slot, Habit.flightSame, flightSame * perMatch)
   set(slot, Habit.holdRoot, holdRoot * per)
   set(slot, Habit.flightRoot, flightRoot * per)
-  set(slot, Habit.holdFar, Mathf.log(FLOOR + holdMean))
-  set(slot, Habit.flightFar, Mathf.log(FLOOR + flightMean))
+  set(slot, Habit.holdFar, Mathf.log(FLOOR + holdDistance))
+  set(slot, Habit.flightFar, Mathf.log(FLOOR + flightDistance))
   set(slot, Habit.holdOffset, holdSum * per)
   set(slot, Habit.flightOffset, flightSum * per)
   set(slot, Habit.dependence, holdHold * perJoint)
   set(slot, Habit.dependence + 1, flightFlight * perJoint)
   set(slot, Habit.dependence + 2, holdFlight * perJoint)
-  set(slot, Habit.dependence + 7, holdSquares * per / max<f32>(holdMean * holdMean, FLOOR))
-  set(slot, Habit.dependence + 8, flightSquare / max<f32>(flightMean * flightMean, FLOOR))
+  set(slot, Habit.dependence + 7, holdSquares * per / max<f32>(holdDistance * holdDistance, FLOOR))
+  set(slot, Habit.dependence + 8, flightSquare / max<f32>(flightDistance * flightDistance, FLOOR))
   set(slot, Habit.dependence + 9, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
+  set(slot, Habit.ties, holdTie.correlation())
+  set(slot, Habit.ties + 1, holdTie.slope())
+  set(slot, Habit.ties + 2, flightTie.correlation())
+  set(slot, Habit.ties + 3, flightTie.slope())
+  set(slot, Habit.ties + 4, holdReturn.correlation())
+  set(slot, Habit.ties + 5, holdReturn.slope())
+  set(slot, Habit.ties + 6, flightReturn.correlation())
+  set(slot, Habit.ties + 7, flightReturn.slope())
+  set(slot, Habit.ties + 11, holdWidth.correlation())
+  set(slot, Habit.ties + 12, flightWidth.correlation())
+  set(slot, Habit.ties + 13, sameHoldFlight * per)
+  set(slot, Habit.ties + 14, flightLag2 / max<f32>(joints2, 1))
+}
+
+/** Adds a press whose matches by pair have these means. */
+function tie(press: i32, hold: f32, flight: f32, ofHolds: f32, ofFlights: f32, weight: f64): void {
+  const holdMean = <f64>capped(ofHolds), flightMean = <f64>capped(ofFlights)
+  const h = <f64>capped(hold) - holdMean
+  const f = <f64>capped(flight) - flightMean
+  holdTie.add(h, holdMean, weight)
+  flightTie.add(f, flightMean, weight)
+  holdReturn.add(h, <f64>f32At(KEY_HOLDS, press) - holdMean, weight)
+  flightReturn.add(f, <f64>f32At(KEY_FLIGHTS, press) - flightMean, weight)
 }
 
 /** Shares of presses before the previous release, and of releases before the previous release. */

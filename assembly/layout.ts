@@ -40,7 +40,7 @@
  * | CHAIN_HEADS | 128 x 128 x u16             | forgery     | key pair to the references' last press of it, 0 if none; zero between calls |
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the previous press of the same pair, slot x 128 + press   |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
- * | HABITS   | 17 x 28 x f32                  | forgery     | each pattern compared with the references except itself   |
+ * | HABITS   | 17 x 40 x f32                  | forgery     | each pattern compared with the references except itself   |
  * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | inputs of a score from the references, except their samples |
  * | RESULT   | 8 x f64                        | index       | result of `score` (table in `index.ts`)                   |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | the contribution of each press of the probe (table in `explain.ts`) |
@@ -69,7 +69,7 @@
  *
  * A host checks LAYOUT_VERSION before it uses any address.
  */
-export const LAYOUT_VERSION: i32 = 7
+export const LAYOUT_VERSION: i32 = 8
 
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
@@ -91,7 +91,7 @@ export const STATS_MAX: i32 = 32
 export const IDS_MAX: i32 = 2048
 export const LIVENESS_MAX: i32 = 128
 export const KNOWN_SKETCHES_MAX: i32 = 64
-export const HABITS_STRIDE: i32 = 28
+export const HABITS_STRIDE: i32 = 40
 
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
@@ -139,7 +139,7 @@ export const CHAIN_HEADS: usize = memory.data(32768, 16)
 export const CHAIN_NEXT: usize = memory.data(4352, 16)
 export const KEY_HEADS: usize = memory.data(256, 16)
 export const KEY_NEXT: usize = memory.data(4352, 16)
-export const HABITS: usize = memory.data(1904, 16)
+export const HABITS: usize = memory.data(2720, 16)
 export const PREPARED: usize = memory.data(6112, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)

@@ -5,7 +5,7 @@
  * decisions, Typing pattern.
  */
 import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
-import { DEPENDENCES, Habit, habitAboveOwn, habitOf } from './forgery'
+import { DEPENDENCES, Habit, TIES, habitAboveOwn, habitOf } from './forgery'
 import { SHIFT, SPACE } from './key-classes'
 import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './statistics'
 
@@ -67,6 +67,7 @@ function forged(slot: i32, references: i32): void {
   put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.holdOffset))))
   put(root * min<f32>(TYPICAL, abs(habitOf(slot, Habit.flightOffset))))
   for (let i = 0; i < DEPENDENCES; i++) put(habitAboveOwn(slot, Habit.dependence + i, references))
+  for (let i = 0; i < TIES; i++) put(habitAboveOwn(slot, Habit.ties + i, references))
 }
 
 /** Spread, skewness, kurtosis, distances to a uniform and a normal distribution, most frequent value and repeats. */

@@ -12,14 +12,15 @@ import {
 import { type Participant, protocolsOf, runProtocol } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
-import { attackFigures } from './attacks.js'
+import { attackFigures, leftOutLines } from './attacks.js'
 import { detCurve } from './det-curve.js'
+import { leftOutFigures } from './left-out.js'
 import { movesFigures } from './moves.js'
 
 const HELP = `Measures on open data how well the shipped kernel and model distinguish people.
 
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
-       [--timer MS] [--attacks] [--moves]
+       [--timer MS] [--attacks] [--left-out] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
   --json    write the figures with their intervals, as fractions, to FILE
@@ -29,6 +30,7 @@ usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--p
   --timer   simulate a browser clock with this tick, ms, in references and probes
   --attacks also report bots and replays: how many pass, and how many sincere patterns count as one
   --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000
+  --left-out also fit the bot signs without each family of forgers with remembered noise, and report what these pass (20 minutes)
   --moves   also report how accuracy changes with text length, references and shared text, and the errors by person
 
 P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two hands and one   P4 other days' free text
@@ -93,6 +95,7 @@ function main(): void {
       model: { type: 'string' },
       timer: { type: 'string' },
       attacks: { type: 'boolean', default: false },
+      'left-out': { type: 'boolean', default: false },
       samples: { type: 'string', default: '2000' },
       moves: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
@@ -128,12 +131,12 @@ function main(): void {
   for (const line of calibration) console.log(line)
   if (values.moves)
     for (const line of movesFigures(kernel, splitPeople(loadPeople(values.data, 'aalto')).untouched)) console.log(line)
-  if (values.attacks) {
-    const samples = Number(values.samples)
-    if (!(samples >= 1)) throw new Error('--samples is a number of forgeries, 1 or more')
-    for (const line of attackFigures(kernel, values.data, samples, (message) => console.error(message)))
-      console.log(line)
-  }
+  const samples = Number(values.samples)
+  if (!(samples >= 1)) throw new Error('--samples is a number of forgeries, 1 or more')
+  const onProgress = (message: string): void => console.error(message)
+  if (values.attacks) for (const line of attackFigures(kernel, values.data, samples, onProgress)) console.log(line)
+  if (values['left-out'])
+    for (const line of leftOutLines(leftOutFigures(kernel, values.data, samples, onProgress))) console.log(line)
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, null, 2)}\n`)
   if (values.svg !== undefined) writeFileSync(values.svg, detCurve(curves))
 }

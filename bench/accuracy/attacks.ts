@@ -1,5 +1,6 @@
 import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
 import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
+import { MEMORY_MODEL_NAMES, strangersOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import {
   countEdits,
@@ -13,7 +14,8 @@ import {
   STRONGER_EDITS,
   targetsOf,
 } from './edits.js'
-import { countForgeries, populationOf, victimsOf, within } from './forgeries.js'
+import { countForgeries, forgerOf, populationOf, rememberingForger, victimsOf, within } from './forgeries.js'
+import type { LeftOut } from './left-out.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
 import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
 
@@ -43,6 +45,9 @@ export const FORGERY_BARS: Readonly<Record<AttackModel, number>> = {
   S6pairGaussianOther: 15,
   S6spliceOther: 15,
 }
+/** Percent of forgeries with remembered noise that may be accepted, and of those whose family was not fitted. */
+export const MEMORY_BAR = 15
+const LEFT_OUT_BAR = 20
 /** Percent of sincere patterns that may count as a bot, and of sincere pairs that may count as a replay. */
 export const SINCERE_BAR = 0.5
 export const PAIRS_BAR = 0.1
@@ -107,9 +112,22 @@ export function attackFigures(
   const population = populationOf(fitting)
   for (const attackModel of ATTACK_MODEL_NAMES) {
     onProgress(attackModel)
-    const { samples: n, notCalled, accepted } = countForgeries(kernel, attackModel, victims, population, samples)
+    const forger = forgerOf(attackModel, population)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, samples)
     const bar = FORGERY_BARS[attackModel]
     lines.push(line(attackModel, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
+  }
+  const strangers = strangersOf(fitting)
+  for (const model of MEMORY_MODEL_NAMES) {
+    onProgress(model)
+    const {
+      samples: n,
+      notCalled,
+      accepted,
+    } = countForgeries(kernel, rememberingForger(model, strangers), victims, samples)
+    lines.push(
+      line(model, cell(notCalled, n), cell(accepted, n), `${MEMORY_BAR}`, `${n}`, judged(accepted, n, MEMORY_BAR)),
+    )
   }
   lines.push('', line('replays, not stopped', 'of a reference', 'of anything seen', 'bar', 'samples'))
   const patterns = patternsOf(untouched, 50)
@@ -179,3 +197,18 @@ function editLines(
   lines.push(line('sincere, called a copy', cell(sincere.called, sincere.patterns), '', '0.1', `${sincere.patterns}`))
   return lines
 }
+
+/** A table of `leftOutFigures`. */
+export const leftOutLines = (figures: readonly LeftOut[]): string[] => [
+  line('forgeries of a family never fitted', 'IAPAR', 'family', 'bar', 'samples'),
+  ...figures.map(({ family, model, samples, accepted }) =>
+    line(
+      model,
+      cell(accepted, samples),
+      family,
+      `${LEFT_OUT_BAR}`,
+      `${samples}`,
+      judged(accepted, samples, LEFT_OUT_BAR),
+    ),
+  ),
+]

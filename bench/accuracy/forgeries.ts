@@ -7,6 +7,7 @@ import {
 } from '../../src/calibration/attack-models.js'
 import type { Person, Session } from '../../src/calibration/dataset.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
+import { forgeWithMemory, type Means, type MemoryModel, meansOf } from '../../src/calibration/remembered-noise.js'
 import { boundsProblem } from '../../src/domain/typing-pattern.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
@@ -28,7 +29,12 @@ interface Victim {
   readonly references: readonly Uint8Array[]
   readonly texts: readonly Session[]
   readonly stock: Readonly<Record<'references' | 'captures', Captured>>
+  /** Means of the references. */
+  readonly means: Means
 }
+
+/** Makes a forgery of the victim over the keys of a text. */
+export type Forger = (victim: Victim, text: Session, random: Random) => Session
 
 /**
  * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 are captured by some forgers, and 10 to 14 are the
@@ -40,7 +46,8 @@ export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] 
     const texts = all.slice(10, 15)
     if (texts.length === 0) return []
     const stock = { references: capturedFrom(all.slice(0, 5)), captures: capturedFrom(all.slice(5, 10)) }
-    return [{ references: all.slice(0, 5).map(sampleOf), texts, stock }]
+    const enrolled = all.slice(0, 5)
+    return [{ references: enrolled.map(sampleOf), texts, stock, means: meansOf(enrolled) }]
   })
 }
 
@@ -48,26 +55,45 @@ export function victimsOf(people: readonly Person[], pressesMax = 50): Victim[] 
 export const populationOf = (people: readonly Person[]): Captured =>
   capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
 
-/** `samples` forgeries of an attack model, spread over the victims, against each victim's five references. */
+const gridOf = (random: Random): number => (random() < 0.5 ? 1 : 0.1)
+
+export function forgerOf(attackModel: AttackModel, population: Captured): Forger {
+  const { of } = ATTACK_MODELS[attackModel]
+  return ({ stock }, text, random) =>
+    synthesize(attackModel, text, of === 'population' ? population : stock[of], gridOf(random), random)
+}
+
+export const rememberingForger =
+  (model: MemoryModel, strangers: Means['residuals']): Forger =>
+  ({ means }, text, random) =>
+    forgeWithMemory(model, text, means, strangers, gridOf(random), random)
+
+/**
+ * `samples` forgeries, spread over the victims, against each victim's five references. `botOf`: another kernel's verdict in place
+ * of the first one's.
+ */
 export function countForgeries(
   kernel: Kernel,
-  attackModel: AttackModel,
+  forger: Forger,
   victims: readonly Victim[],
-  population: Captured,
   samples: number,
+  botOf: Kernel = kernel,
 ): ForgeryCount {
   const random = seededRandom(SEED)
   let [made, notCalled, accepted] = [0, 0, 0]
   const each = Math.ceil(samples / victims.length)
   for (const victim of victims) {
-    victim.references.forEach((reference, i) => {
-      kernel.read(i + 1, reference)
-    })
+    for (const each of new Set([kernel, botOf]))
+      victim.references.forEach((reference, i) => {
+        each.read(i + 1, reference)
+      })
     for (let i = 0; i < each && made < samples; i++) {
-      kernel.read(0, sampleOf(forged(attackModel, victim, population, i, random)))
+      const sample = sampleOf(forged(forger, victim, i, random))
+      kernel.read(0, sample)
       const { botLikelihood, confidence, replayDistanceMs } = kernel.scoreRead(victim.references.length)
       made++
-      if (botLikelihood > 0.5) continue
+      if (botOf !== kernel) botOf.read(0, sample)
+      if ((botOf === kernel ? botLikelihood : botOf.scoreRead(victim.references.length).botLikelihood) > 0.5) continue
       notCalled++
       if (replayDistanceMs >= REPLAY_DISTANCE_MS && (confidence ?? 0) >= 0.5) accepted++
     }
@@ -79,12 +105,10 @@ export function countForgeries(
 const DRAWS_MAX = 50
 
 /** A forgery within a pattern's bounds. */
-function forged(attackModel: AttackModel, victim: Victim, population: Captured, turn: number, random: Random): Session {
-  const { of } = ATTACK_MODELS[attackModel]
-  const stock = of === 'population' ? population : victim.stock[of]
+function forged(forger: Forger, victim: Victim, turn: number, random: Random): Session {
   for (let i = turn; ; i++) {
     const text = victim.texts[i % victim.texts.length] ?? []
-    const session = synthesize(attackModel, text, stock, random() < 0.5 ? 1 : 0.1, random)
+    const session = forger(victim, text, random)
     if (within(session) || i > turn + DRAWS_MAX) return session
   }
 }

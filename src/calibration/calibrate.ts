@@ -71,7 +71,7 @@ export async function calibrate({ data, out, seed, onProgress = () => {} }: Cali
   const columns = binned(examples, seed)
   const fits = await fitInParallel(fusionTasks(examples, columns, seed), FIT_WORKER, out, onProgress)
   const confidence = fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES)
-  const liveness = fitLiveness(wasm, foundation.whole, people.aalto, seed, onProgress)
+  const liveness = fitLiveness(wasm, foundation.whole, people.aalto, { seed, onProgress })
   const outOfFold = reportOutOfFold(wasm, foundation, fits, confidence, people)
   const { among, lone } = liveness
   const model = { ...foundation.whole, liveness: among.trees, loneLiveness: lone.trees }

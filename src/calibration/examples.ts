@@ -11,6 +11,14 @@ import {
 import type { Examples } from './boosting.js'
 import type { Person, Session } from './dataset.js'
 import { type Random, seededRandom, shuffled } from './random.js'
+import {
+  type Family,
+  forgeWithMemory,
+  MEMORY_MODEL_NAMES,
+  MEMORY_MODELS,
+  meansOf,
+  strangersOf,
+} from './remembered-noise.js'
 import { collector } from './rows.js'
 
 const PRESSES_MIN = 15
@@ -76,6 +84,7 @@ export function livenessExamples(
   people: readonly Person[],
   company: Company,
   seed: number,
+  leftOut?: Family,
 ): Examples {
   const random = seededRandom(seed)
   const kernel = createKernel(wasm, model)
@@ -87,6 +96,8 @@ export function livenessExamples(
     collected.add(row, label)
   }
   const population = capturedFrom(people.slice(0, 300).flatMap(({ sessions }) => [...sessions.values()].slice(0, 1)))
+  const strangers = strangersOf(people)
+  const remembered = MEMORY_MODEL_NAMES.filter((model) => MEMORY_MODELS[model].family !== leftOut)
   for (const { sessions } of people) {
     for (let round = 0; round < ROUNDS; round++) {
       const { references, captures, probes } = dealt([...sessions.values()], company, random)
@@ -110,6 +121,13 @@ export function livenessExamples(
           random() < 0.5 ? 1 : 0.1,
           random,
         )
+        examine(forged, references.length, 1)
+      }
+      if (company === 'none') continue
+      const means = meansOf(references)
+      for (const model of [...remembered, ...remembered]) {
+        const text = probes[Math.floor(random() * probes.length)] ?? []
+        const forged = forgeWithMemory(model, text, means, strangers, random() < 0.5 ? 1 : 0.1, random)
         examine(forged, references.length, 1)
       }
     }

@@ -6,10 +6,11 @@ import { type Company, dealt, livenessExamples } from './examples.js'
 import { thresholdAt } from './metrics.js'
 import { encodeModel, type ModelParts } from './model-file.js'
 import { seededRandom } from './random.js'
+import type { Family } from './remembered-noise.js'
 
 const FITS = {
   references: {
-    trees: 500,
+    trees: 900,
     leaves: 16,
     learningRate: 0.1,
     l2: 2,
@@ -29,6 +30,8 @@ const FALSE_BOTS = { references: 0.004, none: 0.001 }
  * typed with one hand or two, and Monaco's patterns, none of which were fitted (docs/accuracy.md).
  */
 const ALLOWANCE = { references: 4.5, none: 3.4 }
+/** Logits for everybody, added with references; chosen together with the allowance. */
+const MARGIN = 0.4
 
 /** The liveness trees, and the constant that turns their sum into a likelihood. */
 interface Liveness extends Boosted {
@@ -38,36 +41,61 @@ interface Liveness extends Boosted {
 
 /** `among` for patterns with two references or more, `lone` for patterns with one or none. */
 interface Livenesses {
-  readonly among: Liveness & { readonly allowance: number }
+  readonly among: AmongReferences
   readonly lone: Liveness
 }
+type AmongReferences = Liveness & { readonly allowance: number }
 
-/** Fits the liveness trees on all people, and their thresholds by a trial on four fifths that is tested on the rest. */
+interface FitOptions {
+  readonly seed: number
+  readonly onProgress: (message: string) => void
+  /** Forgers that no tree sees. */
+  readonly leftOut?: Family
+}
+
 export function fitLiveness(
   wasm: Uint8Array,
   whole: ModelParts,
   people: readonly Person[],
-  seed: number,
-  onProgress: (message: string) => void,
+  options: FitOptions,
 ): Livenesses {
-  const fit = (company: Company): Liveness => {
-    const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
-    const inner = people.slice(0, people.length - heldOut.length)
-    const trial = boostLiveness(wasm, whole, inner, company, seed, onProgress)
-    const parts = {
-      ...whole,
-      liveness: trial.trees,
-      loneLiveness: trial.trees,
-      calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, trial.base),
-    }
-    const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut, company)
-    return { ...boostLiveness(wasm, whole, people, company, seed + 1, onProgress), intercept: -threshold }
-  }
-  const lone = fit('none')
+  const lone = fit(wasm, whole, people, 'none', options)
   return {
-    among: { ...fit('references'), allowance: ALLOWANCE.references },
+    among: fitAmongReferences(wasm, whole, people, options),
     lone: { ...lone, intercept: lone.intercept - ALLOWANCE.none },
   }
+}
+
+export function fitAmongReferences(
+  wasm: Uint8Array,
+  whole: ModelParts,
+  people: readonly Person[],
+  options: FitOptions,
+): AmongReferences {
+  const among = fit(wasm, whole, people, 'references', options)
+  return { ...among, intercept: among.intercept - MARGIN, allowance: ALLOWANCE.references }
+}
+
+/** Fits the liveness trees on all people, and their threshold by a trial on four fifths that is tested on the rest. */
+function fit(
+  wasm: Uint8Array,
+  whole: ModelParts,
+  people: readonly Person[],
+  company: Company,
+  options: FitOptions,
+): Liveness {
+  const heldOut = people.slice(-Math.min(HELD_OUT, Math.floor(people.length / 5)))
+  const inner = people.slice(0, people.length - heldOut.length)
+  const trial = boostLiveness(wasm, whole, inner, company, options)
+  const parts = {
+    ...whole,
+    liveness: trial.trees,
+    loneLiveness: trial.trees,
+    calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, trial.base),
+  }
+  const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut, company)
+  const fitted = boostLiveness(wasm, whole, people, company, { ...options, seed: options.seed + 1 })
+  return { ...fitted, intercept: -threshold }
 }
 
 function boostLiveness(
@@ -75,10 +103,9 @@ function boostLiveness(
   whole: ModelParts,
   people: readonly Person[],
   company: Company,
-  seed: number,
-  onProgress: (message: string) => void,
+  { seed, onProgress, leftOut }: FitOptions,
 ): Boosted {
-  const examples = livenessExamples(wasm, encodeModel(whole), people, company, seed)
+  const examples = livenessExamples(wasm, encodeModel(whole), people, company, seed, leftOut)
   const which = company === 'none' ? 'of patterns alone' : 'among references'
   onProgress(`liveness ${which}: ${examples.labels.length} examples of ${examples.width} features`)
   return fitBoosting(examples, { ...FITS[company], seed })

@@ -32,7 +32,7 @@ interface Surface {
   readonly repeats: (bytes: number) => void
 }
 
-const LAYOUT_VERSION = 7
+const LAYOUT_VERSION = 8
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
 const utf8Encoder = new TextEncoder()

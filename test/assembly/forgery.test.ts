@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { capturedFrom, synthesize } from '../../src/calibration/attack-models.js'
 import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
 import { seededRandom } from '../../src/calibration/random.js'
+import { forgeWithMemory, meansOf } from '../../src/calibration/remembered-noise.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
@@ -19,6 +20,7 @@ const SHARED = 54
 const BOTH_SAME = 55
 const SAME_END = 60
 const NEARER_END = 68
+const HOLD_TIE = 80
 
 /** The probe's bot signs against a person's references. */
 function signs(probe: readonly KeyPress[], references: readonly (readonly KeyPress[])[]): number[] {
@@ -71,6 +73,20 @@ describe('forgery signs', () => {
       expect(nearer(forged)).toBeLessThan(-1)
       expect(nearer(typedBy(person + 100, 6))).toBeGreaterThan(-1)
     }
+  })
+
+  it('find that forged times follow the noise of the means they were drawn from, and sincere times do not', () => {
+    const random = seededRandom(4)
+    let [forged, sincere] = [0, 0]
+    for (let person = 0; person < 40; person++) {
+      const references = typed(person)
+      const means = meansOf(references)
+      const tie = (probe: readonly KeyPress[]) => signs(probe, references)[HOLD_TIE] ?? 0
+      forged += tie(forgeWithMemory('S7joint', typedBy(person, 6), means, means.residuals, 1, random))
+      sincere += tie(typedBy(person, 6))
+    }
+    expect(forged / 40).toBeGreaterThan(0.1)
+    expect(Math.abs(sincere / 40)).toBeLessThan(0.1)
   })
 
   it('count the presses of a key that is already down', () => {

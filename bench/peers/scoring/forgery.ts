@@ -1,5 +1,6 @@
 import { probePairs } from './alignment.js'
-import type { Pattern } from './pattern.js'
+import { JointMoments } from './joint-moments.js'
+import { COMPARED_MAX, type Pattern } from './pattern.js'
 import { log32 } from './single.js'
 import { HABITS, type Template } from './template.js'
 import { NONE } from './threads.js'
@@ -23,6 +24,8 @@ export const HOLD_OFFSET = 12
 export const FLIGHT_OFFSET = 13
 export const DEPENDENCE = 14
 export const DEPENDENCES = 10
+export const TIES = 24
+export const TIE_COUNT = 15
 
 /** Matches of one press by pair, and by key. */
 const CHAIN_MAX = 16
@@ -31,6 +34,16 @@ const SAME = fround(0.004)
 const SAME_LOG = fround(0.002)
 const FLOOR = fround(0.03)
 const CAP = 3
+
+const [holdTie, flightTie, holdReturn, flightReturn] = moments()
+const [keyHoldTie, keyFlightTie, holdWidth, flightWidth] = moments()
+/** Means of the matches of each press by key. */
+const keyHolds = new Float32Array(COMPARED_MAX)
+const keyFlights = new Float32Array(COMPARED_MAX)
+
+function moments(): readonly [JointMoments, JointMoments, JointMoments, JointMoments] {
+  return [new JointMoments(), new JointMoments(), new JointMoments(), new JointMoments()]
+}
 
 /** Fills the habits of a probe against a template's references, after `align`. */
 export function examineHabits(probe: Pattern, template: Template, habits: Float32Array): void {
@@ -58,11 +71,15 @@ function matchKeys(
   let flightSame = 0
   let shared = 0
   let root = 0
+  keyHoldTie.reset()
+  keyFlightTie.reset()
   for (let i = 0; i < n; i++) {
     const hold = z[i] ?? 0
     const flight = i > 0 ? (raw[stride + i] ?? 0) : -1
     let count = 0
     let holds = 0
+    let flights = 0
+    let withFlight = 0
     let e = lastOfKey[keys[i] ?? 0] ?? NONE
     for (; e !== NONE && count < KEY_CHAIN_MAX; e = beforeOfKey[e] ?? NONE) {
       const other = rows.z[e] ?? 0
@@ -71,20 +88,33 @@ function matchKeys(
       if (Math.abs(fround(other - hold)) < SAME) holdSame++
       // No logarithm of a time within bounds is 0, the value at a first press.
       const otherFlight = rows.raw[rows.stride + e] ?? 0
+      if (otherFlight !== 0) {
+        flights = fround(flights + (rows.z[rows.stride + e] ?? 0))
+        withFlight++
+      }
       if (otherFlight !== 0 && Math.abs(fround(otherFlight - flight)) < SAME_LOG) flightSame++
     }
     if (count === 0) continue
     shared++
     matches += count
     root = fround(root + sqrt32(Math.min(CAP, Math.abs(fround(hold - fround(holds / count))))))
+    keyHolds[i] = holds / count
+    keyFlights[i] = withFlight > 0 ? flights / withFlight : 0
+    if (i === 0 || withFlight === 0 || threads.lastOfPair[probePairs[i] ?? 0] !== NONE) continue
+    const [holdMean, flightMean] = [holds / count, flights / withFlight]
+    keyHoldTie.add(hold - holdMean, holdMean, 1 / count)
+    keyFlightTie.add((z[stride + i] ?? 0) - flightMean, flightMean, 1 / withFlight)
   }
+  habits[TIES + 8] = keyHoldTie.correlation()
+  habits[TIES + 9] = keyFlightTie.correlation()
+  habits[TIES + 10] = keyFlightTie.slope()
   habits[KEY_HOLD_SAME] = holdSame / Math.max(matches, 1)
   habits[KEY_FLIGHT_SAME] = flightSame / Math.max(matches, 1)
   habits[KEY_ROOT] = root / Math.max(shared, 1)
 }
 
 /** Each press against the references' presses of the same key after the same key. */
-function matchPairs({ n, stride, z }: Pattern, { references, threads }: Template, habits: Float32Array): void {
+function matchPairs({ n, stride, raw, z }: Pattern, { references, threads }: Template, habits: Float32Array): void {
   const [rows] = references
   if (rows === undefined) return
   const { lastOfPair, beforeOfPair } = threads
@@ -110,6 +140,12 @@ function matchPairs({ n, stride, z }: Pattern, { references, threads }: Template
   let holdBefore = 0
   let flightBefore = 0
   let joined = false
+  let sameHoldFlight = 0
+  let flightLag2 = 0
+  let joints2 = 0
+  let flightBefore2 = 0
+  let joined2 = false
+  for (const sums of [holdTie, flightTie, holdReturn, flightReturn, holdWidth, flightWidth]) sums.reset()
   for (let i = 1; i < n; i++) {
     const hold = z[i] ?? 0
     const flight = z[stride + i] ?? 0
@@ -135,13 +171,24 @@ function matchPairs({ n, stride, z }: Pattern, { references, threads }: Template
     matches += count
     if (count === 0) {
       joined = false
+      joined2 = false
       continue
     }
     shared++
+    tie(i, hold, flight, fround(holds / count), fround(flights / count), 1 / count)
     const scale = sqrt32(fround(count / (count + 1)))
     const h = capped(fround(fround(hold - fround(holds / count)) * scale))
     const f = capped(fround(fround(flight - fround(flights / count)) * scale))
     const ff = fround(f * f)
+    sameHoldFlight = fround(sameHoldFlight + fround(h * f))
+    holdWidth.add(Math.abs(h), fround((raw[i] ?? 0) - (z[i] ?? 0)), 1)
+    flightWidth.add(Math.abs(f), fround((raw[stride + i] ?? 0) - (z[stride + i] ?? 0)), 1)
+    if (joined2) {
+      joints2++
+      flightLag2 = fround(flightLag2 + fround(f * flightBefore2))
+    }
+    joined2 = joined
+    flightBefore2 = flightBefore
     holdRoot = fround(holdRoot + sqrt32(Math.abs(h)))
     flightRoot = fround(flightRoot + sqrt32(Math.abs(f)))
     holdFar = fround(holdFar + Math.abs(h))
@@ -185,6 +232,22 @@ function matchPairs({ n, stride, z }: Pattern, { references, threads }: Template
   habits[DEPENDENCE + 7] = over(fround(holdSquares * per), holdMean * holdMean)
   habits[DEPENDENCE + 8] = over(flightSquare, flightMean * flightMean)
   habits[DEPENDENCE + 9] = over(fround(flightCubes * per), flightSquare * sqrt32(flightSquare))
+  const ties = [holdTie, flightTie, holdReturn, flightReturn].flatMap((sums) => [sums.correlation(), sums.slope()])
+  habits.set(ties, TIES)
+  habits[TIES + 11] = holdWidth.correlation()
+  habits[TIES + 12] = flightWidth.correlation()
+  habits[TIES + 13] = sameHoldFlight * per
+  habits[TIES + 14] = flightLag2 / Math.max(joints2, 1)
+}
+
+/** Adds a press whose matches by pair have these means. */
+function tie(i: number, hold: number, flight: number, ofHolds: number, ofFlights: number, weight: number): void {
+  const [holdMean, flightMean] = [capped(ofHolds), capped(ofFlights)]
+  const [h, f] = [capped(hold) - holdMean, capped(flight) - flightMean]
+  holdTie.add(h, holdMean, weight)
+  flightTie.add(f, flightMean, weight)
+  holdReturn.add(h, (keyHolds[i] ?? 0) - holdMean, weight)
+  flightReturn.add(f, (keyFlights[i] ?? 0) - flightMean, weight)
 }
 
 /** Shares of presses before the previous release, and of releases before the previous release. */

@@ -12,6 +12,8 @@ import {
   KEY_FLIGHT_SAME,
   MATCH_ROOT,
   SHARED_PRESSES,
+  TIE_COUNT,
+  TIES,
 } from './forgery.js'
 import { SHIFT, SPACE } from './key-classes.js'
 import { KEY_KINDS, KINDS } from './model.js'
@@ -115,6 +117,7 @@ function forged(habits: Float32Array, habitsAt: number, template: Template): voi
   put(root * Math.min(TYPICAL, Math.abs(habit(HOLD_OFFSET))))
   put(root * Math.min(TYPICAL, Math.abs(habit(FLIGHT_OFFSET))))
   for (let i = 0; i < DEPENDENCES; i++) put(aboveOwn(DEPENDENCE + i))
+  for (let i = 0; i < TIE_COUNT; i++) put(aboveOwn(TIES + i))
 }
 
 /** Spread, skewness, kurtosis, distance to a uniform distribution, quantiles; for logarithms also most frequent value and repeats. */

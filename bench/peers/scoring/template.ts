@@ -7,7 +7,7 @@ const { fround } = Math
 
 /** Rows of statistics of a probe, each with four kinds of time. */
 export const STAT_ROWS = 28
-export const HABITS = 28
+export const HABITS = 40
 
 /** Summaries of the references: mean, least, most and deviation of each number. */
 interface Summaries {
@@ -27,7 +27,7 @@ export interface Template {
   /** Sum of the references' vectors in the axes of each model. */
   readonly sums: readonly Float32Array[]
   readonly summaries: Summaries
-  /** Habits of each reference against the others, 28 each. */
+  /** Habits of each reference against the others, 40 each. */
   readonly habits: Float32Array
   /** Liveness score of the most machine-like reference, before calibration; NaN until first used. */
   ownLiveness: number

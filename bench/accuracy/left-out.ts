@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
+import { fitFoundation } from '../../src/calibration/foundation.js'
+import { fitAmongReferences } from '../../src/calibration/liveness.js'
+import { encodeModel } from '../../src/calibration/model-file.js'
+import { MEMORY_MODEL_NAMES, MEMORY_MODELS, strangersOf } from '../../src/calibration/remembered-noise.js'
+import { wasmFile } from '../../src/scoring/artifacts.js'
+import { createKernel, type Kernel } from '../../src/scoring/kernel.js'
+import { countForgeries, rememberingForger, victimsOf } from './forgeries.js'
+
+export interface LeftOut {
+  readonly family: string
+  readonly model: string
+  readonly samples: number
+  readonly accepted: number
+}
+
+/**
+ * Forgeries that are accepted although their family was never fitted: fits the bot signs once without each family (three
+ * minutes each), and takes the confidence of `shipped`. The promise about forgeries that nobody has thought of.
+ */
+export function leftOutFigures(
+  shipped: Kernel,
+  data: string,
+  samples: number,
+  onProgress: (message: string) => void,
+): LeftOut[] {
+  const wasm = new Uint8Array(readFileSync(wasmFile()))
+  const { fitting, untouched } = splitPeople(loadPeople(data, 'aalto'))
+  const people = { aalto: fitting, nislab: loadPeople(data, 'nislab'), monacoFree: loadPeople(data, 'monacoFree') }
+  const { whole } = fitFoundation(wasm, people, onProgress)
+  const [victims, strangers] = [victimsOf(untouched), strangersOf(fitting)]
+  return [...new Set(Object.values(MEMORY_MODELS).map(({ family }) => family))].flatMap((family) => {
+    onProgress(`without ${family} ...`)
+    const { trees, base, intercept, allowance } = fitAmongReferences(wasm, whole, fitting, {
+      ...{ seed: 1, onProgress, leftOut: family },
+    })
+    const calibration = Float32Array.of(0, 1, 0, base, 1, intercept, 0, 0, 0, 0, allowance, 0)
+    const bot = createKernel(wasm, encodeModel({ ...whole, liveness: trees, calibration }))
+    return MEMORY_MODEL_NAMES.filter((model) => MEMORY_MODELS[model].family === family).map((model) => {
+      const forger = rememberingForger(model, strangers)
+      const { samples: n, accepted } = countForgeries(shipped, forger, victims, samples, bot)
+      return { family, model, samples: n, accepted }
+    })
+  })
+}
