@@ -17,6 +17,7 @@ import {
 import { countForgeries, forgerOf, populationOf, rememberingForger, victimsOf, within } from './forgeries.js'
 import type { LeftOut } from './left-out.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
+import { countSameWords, phraseTypists, sentenceTypists } from './same-words.js'
 import { countSincere, type Patterns, passphrases, pieces, type SincereCount, sentences } from './sincere.js'
 
 /** Percent of each attack model that may be accepted (T06 in docs/trust.md). */
@@ -145,6 +146,16 @@ export function attackFigures(
     onProgress(`sincere pairs: ${name}`)
     const { pairs: n, resembling, called } = countPairs(kernel, of, PAIRS)
     lines.push(line(name, cell(called, n), cell(resembling, n), `${PAIRS_BAR}`, `${n}`, judged(called, n, PAIRS_BAR)))
+  }
+  lines.push('', line('the same words 500 times', 'called a replay', 'marks alike', 'bar', 'typings'))
+  for (const [name, typists] of [
+    ['Aalto, untouched, 50 people', sentenceTypists(untouched.slice(0, 50))],
+    ['NISLAB', phraseTypists(nislab)],
+  ] as const) {
+    onProgress(`the same words: ${name}`)
+    const { typings, called, resembling } = countSameWords(kernel, typists, 500)
+    const verdict = judged(called, typings, PAIRS_BAR)
+    lines.push(line(name, cell(called, typings), `${resembling}`, `${PAIRS_BAR}`, `${typings}`, verdict))
   }
   return lines
 }

@@ -1,6 +1,7 @@
 import type { Person, Session } from '../../src/calibration/dataset.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { REPLAY_NEAR_MS, type ReplayMark } from '../../src/domain/replay.js'
+import { COMPARED_MAX } from '../../src/flows/attempt/replay-check.js'
 import { sharesPart } from '../../src/scoring/alignment.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { pressTimes } from '../../src/scoring/read-pattern.js'
@@ -62,6 +63,22 @@ const marked = (kernel: Kernel, session: Session): Marked => ({
 export function isReplay(kernel: Kernel, seen: Session, sent: Session, sender: Sender): boolean {
   const [first, again] = [marked(kernel, seen), marked(kernel, sent)]
   return known(first, again, kernel.score(again.sample, [first.sample]).replayDistanceMs, sender)
+}
+
+/** The replay index of one member: `add` compares a pattern with those added before whose marks resemble its own. */
+export function createIndex(kernel: Kernel) {
+  const patterns = new Map<bigint, Marked[]>()
+  return {
+    add(session: Session): { readonly isReplay: boolean; readonly nResembling: number } {
+      const own = marked(kernel, session)
+      const bands = [...new Set(own.mark.bands)]
+      const resembling = new Set(bands.flatMap((band) => patterns.get(band) ?? []))
+      for (const band of bands) patterns.set(band, [...(patterns.get(band) ?? []), own])
+      const distanceMs = (other: Marked) => kernel.score(own.sample, [other.sample]).replayDistanceMs
+      const isReplay = [...resembling].some((other) => known(own, other, distanceMs(other)))
+      return { isReplay: isReplay || resembling.size > COMPARED_MAX, nResembling: resembling.size }
+    },
+  }
 }
 
 /** `samples` replays of the patterns in rotation. */

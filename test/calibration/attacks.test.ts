@@ -14,6 +14,7 @@ import {
 } from '../../bench/accuracy/edits.js'
 import { countForgeries, forgerOf, populationOf, rememberingForger, victimsOf } from '../../bench/accuracy/forgeries.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from '../../bench/accuracy/replays.js'
+import { countSameWords, phraseTypists, sentenceTypists } from '../../bench/accuracy/same-words.js'
 import { countSincere, passphrases, pieces, type SincereCount, sentences } from '../../bench/accuracy/sincere.js'
 import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
 import { loadPeople, splitPeople } from '../../src/calibration/dataset.js'
@@ -166,6 +167,23 @@ describe('the shipped model under attack, on people it was not fitted on', () =>
     const percent = (100 * called) / pairs
     figure('T05', `${percent.toFixed(3)} % of ${pairs} sincere pairs mistaken`, `${PAIRS_BAR} %`, percent <= PAIRS_BAR)
   })
+
+  it.skipIf(skipped)(
+    `mistakes at most one in 1,000 typings for a replay if people type the same thirty words hundreds of times${why}`,
+    () => {
+      const typists = [...sentenceTypists(aalto.untouched.slice(0, 10)), ...phraseTypists(nislab.slice(0, 10))]
+      const { typings, called, resembling } = countSameWords(
+        kernel,
+        LONG ? typists : typists.slice(5, 15),
+        LONG ? 500 : 200,
+      )
+      expect(resembling).toBeGreaterThan(0)
+      const percent = (100 * called) / typings
+      const found = `${percent.toFixed(3)} % of ${typings} typings of the same words mistaken`
+      figure('T05', found, `${PAIRS_BAR} %`, percent <= PAIRS_BAR)
+    },
+    120_000,
+  )
 
   it.skipIf(skipped)(
     `mistakes no typing of a passphrase for a replay of another, although some replay marks match${why}`,

@@ -131,7 +131,7 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     await service.call('POST', '/users/opened')
     const { session } = await service.bootstrap('opened')
     const made = await service.call('POST', '/users/opened/typing-patterns', { session, body })
-    expect(made.status).toBe(200)
+    expect(made.status, JSON.stringify(made.json)).toBe(200)
     const [row] = await database.asSystem(
       (sql) => sql<{ id: string; sealed: Buffer; generation: number; account: string; member: string }[]>`
         select r.id, r.sealed, r.generation, m.account_id as account, m.id as member

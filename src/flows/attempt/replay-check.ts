@@ -35,7 +35,7 @@ export async function checkReplay(
 }
 
 /** One in a thousand typings of the same words by one person shares a band with a new one. One comparison costs 0.3 ms. */
-const COMPARED_MAX = 64
+export const COMPARED_MAX = 64
 /**
  * A removed pattern cannot be compared. It counts as repeated if its mark shares this many bands, as marks of other members
  * do: 44 to 75 of 100 edited copies share them.
