@@ -95,7 +95,7 @@ export async function knownPatterns(
   const kept = needs.memory.find(member)
   if (kept !== null && kept.attemptsVersion >= member.attemptsVersion) return kept
   const known = kept ?? fromReferences(member, enrolled ?? (await enrolledReferences(needs, context)))
-  const complete = (await testedSince(needs, context, known)).reduce(withPattern, known)
+  const complete = withPatterns(known, await testedSince(needs, context, known))
   const { attemptsVersion } = member
   const current = { ...complete, attemptsVersion }
   needs.memory.keep(member.id, current)
@@ -111,7 +111,7 @@ export function remember(
 ): void {
   if (known.attemptsVersion + 1 !== member.attemptsVersion) return
   const { attemptsVersion } = member
-  memory.keep(member.id, { ...withPattern(known, { ...pattern, refused: false }), attemptsVersion })
+  memory.keep(member.id, { ...withPatterns(known, [{ ...pattern, refused: false }]), attemptsVersion })
 }
 
 /** A tested or refused pattern, opened. */
@@ -194,45 +194,37 @@ function opened(
 }
 
 /**
- * Adds a pattern as the latest of its kind. Drops the oldest tested one if there are too many of these, and the oldest refused
- * one if there are too many in all, so that a refused pattern pushes out no tested one.
+ * Adds patterns, each as the latest of its kind. Drops the oldest tested ones if there are too many of these, and the oldest
+ * refused ones if there are too many in all, so that a refused pattern pushes out no tested one.
  */
-function withPattern(known: KnownPatterns, { id, at, authenticated, refused, sketch }: Sketched): KnownPatterns {
-  if (known.ids.includes(id)) return known
+function withPatterns(known: KnownPatterns, added: readonly Sketched[]): KnownPatterns {
+  const fresh = added.filter(({ id }) => !known.ids.includes(id))
+  if (fresh.length === 0) return known
   const { nReferences, nRefused } = known
-  const nTested = known.ids.length - nReferences - nRefused
-  const kept = refused || nTested < TESTED_MAX ? known : without(known, nReferences)
-  const place = kept.ids.length - (refused ? 0 : nRefused)
-  const at0 = sketchesBytes(kept.sketches, place)
-  const added = {
-    ...kept,
-    ids: [...kept.ids.slice(0, place), id, ...kept.ids.slice(place)],
-    sketches: Buffer.concat([
-      kept.sketches.subarray(0, at0),
-      authenticated ? confirmed(sketch) : sketch,
-      kept.sketches.subarray(at0),
-    ]),
-    nRefused: nRefused + (refused ? 1 : 0),
-    latestAt: Math.max(known.latestAt, at),
-  }
-  if (added.ids.length <= KNOWN_MAX || added.nRefused === 0) return added
-  return { ...without(added, added.ids.length - added.nRefused), nRefused: added.nRefused - 1 }
-}
-
-function without(known: KnownPatterns, index: number): KnownPatterns {
-  const { ids, sketches } = known
-  const start = sketchesBytes(sketches, index)
-  const end = start + sketchBytesAt(sketches, start)
+  const held = entriesOf(known)
+  const entries = (refused: boolean) =>
+    fresh
+      .filter((one) => one.refused === refused)
+      .map(({ id, sketch, authenticated }) => ({ id, sketch: authenticated ? confirmed(sketch) : sketch }))
+  const tested = [...held.slice(nReferences, held.length - nRefused), ...entries(false)].slice(-TESTED_MAX)
+  const room = KNOWN_MAX - nReferences - tested.length
+  const ofRefused = [...held.slice(held.length - nRefused), ...entries(true)]
+  const refused = room > 0 ? ofRefused.slice(-room) : []
+  const all = [...held.slice(0, nReferences), ...tested, ...refused]
   return {
     ...known,
-    ids: [...ids.slice(0, index), ...ids.slice(index + 1)],
-    sketches: Buffer.concat([sketches.subarray(0, start), sketches.subarray(end)]),
+    ids: all.map(({ id }) => id),
+    sketches: Buffer.concat(all.map(({ sketch }) => sketch)),
+    nRefused: refused.length,
+    latestAt: Math.max(known.latestAt, ...fresh.map(({ at }) => at)),
   }
 }
 
-/** Bytes of the first n sketches. */
-function sketchesBytes(sketches: Uint8Array, n: number): number {
-  let at = 0
-  for (let i = 0; i < n; i++) at += sketchBytesAt(sketches, at)
-  return at
+function entriesOf({ ids, sketches }: KnownPatterns): { readonly id: string; readonly sketch: Uint8Array }[] {
+  let end = 0
+  return ids.map((id) => {
+    const start = end
+    end += sketchBytesAt(sketches, start)
+    return { id, sketch: sketches.subarray(start, end) }
+  })
 }
