@@ -12,7 +12,7 @@ const BACKSLASH: u8 = 0x5c
 const COMMA: u8 = 0x2c
 export const OPEN_BRACE: u8 = 0x7b
 export const OPEN_BRACKET: u8 = 0x5b
-/** Bound of a request body (decisions, Addresses, envelope, transport); the outermost value is level 1. */
+/** Bound of a request body; the outermost value is level 1. */
 const NESTING_MAX: i32 = 8
 
 /** The string read last: address of its first byte, length in bytes, length in UTF-16 units as JavaScript counts. */

@@ -74,7 +74,7 @@ export const LAYOUT_VERSION: i32 = 8
 /** A profile is full at 10; 16 leaves room for an organization that raises the target. */
 export const REFERENCES_MAX: i32 = 16
 export const SLOTS: i32 = REFERENCES_MAX + 1
-/** Bound of a typing pattern (decisions, Typing pattern). */
+/** Bound of a typing pattern. */
 export const KEYS_MAX: i32 = 500
 /** Presses compared. The model is fitted on patterns of 25 to 50 presses; beyond 128 the means hardly change (not measured). */
 export const COMPARED_MAX: i32 = 128
@@ -96,7 +96,7 @@ export const HABITS_STRIDE: i32 = 40
 /** 4 + 500 x 9 bytes, rounded up to a multiple of 512. */
 export const SAMPLE_BYTES: i32 = 4608
 export const MODEL_BYTES_MAX: i32 = 2 * 1024 * 1024
-/** Bounds of a request body and of its lists (decisions, Typing pattern). */
+/** Bounds of a request body and of its lists. */
 export const BODY_BYTES_MAX: i32 = 512 * 1024
 export const KEY_EVENTS_MAX: i32 = 1200
 export const KEY_RECORDS_MAX: i32 = 600

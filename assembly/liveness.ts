@@ -1,8 +1,7 @@
 /**
  * Signs that a machine typed the probe: times that are too even, that have a uniform or normal distribution unlike a hand's,
  * that are the same for every key, or that are unrelated to the previous key. Fills LIVENESS for the liveness trees, and gives
- * a verdict without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021);
- * decisions, Typing pattern.
+ * a verdict without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021).
  */
 import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
 import { DEPENDENCES, Habit, TIES, habitAboveOwn, habitOf } from './forgery'

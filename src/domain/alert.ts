@@ -1,4 +1,4 @@
-/** Kinds of event that an organization can be alerted to (decisions, Dashboard). */
+/** Kinds of event that an organization can be alerted to. */
 export const EVENT_KINDS = [
   'blocked',
   'bot',

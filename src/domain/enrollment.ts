@@ -32,7 +32,7 @@ export type EnrollmentPlace =
   /** Refused: the profile is complete and no recent authentication exists. */
   | { readonly kind: 'closed' }
 
-/** Where the next enrolled pattern of a member is stored (decisions, Biometric status). */
+/** Where the next enrolled pattern of a member is stored. */
 export function enrollmentPlace({ member, session, targets, now }: EnrollmentInputs): EnrollmentPlace {
   const queued = livePending(member.pending, now)
   const honored = queued !== null && queued.id === session.reportedAction ? queued : null

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Refusal } from './refusal.js'
 import { CORE_POOLS, coreWords, type Language, type WordPools } from './typing-words.js'
 
-/** A word of the typing widget as an organization manages it (decisions 8). */
+/** A word of the typing widget as an organization manages it. */
 export interface TypingWord {
   readonly id: string
   /** Normalized, see `normalizeWord`. */

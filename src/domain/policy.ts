@@ -25,7 +25,7 @@ const Indicators = z
         })
   })
 
-/** An organization's rules for turning scores into decisions (interface, Dashboard objects; decisions on verify). */
+/** An organization's rules for turning scores into decisions (interface, Dashboard objects). */
 export const Policy = z.object({
   name: z.string().min(1).max(100),
   decision_threshold: z.number().min(0.01).max(0.99),

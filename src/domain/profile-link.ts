@@ -5,7 +5,7 @@ import type { EnrollmentPlace } from './enrollment.js'
 export const LINK_KINDS = ['create-profile', 'reset-profile', 'complete-profile'] as const
 export type LinkKind = (typeof LINK_KINDS)[number]
 
-/** Lifetime of a link, seconds (decisions, Profile links). */
+/** Lifetime of a link, seconds. */
 export const LINK_VALIDITY_S = { least: 60, most: 604_800, fallback: 86_400 } as const
 
 /** The task of a link. */

@@ -13,7 +13,7 @@ import { prepareFields } from './validation/known-fields.js'
 import { ILL_FORMED, illFormedPath } from './validation/text.js'
 import { check, sentenceOf } from './validation/validation.js'
 
-/** Bounds of a typing pattern (decisions, Typing pattern). */
+/** Bounds of a typing pattern. */
 export const KEYDOWNS_MIN = 15
 export const KEYDOWNS_MAX = 500
 const KEY_EVENTS_MAX = 1200
@@ -88,7 +88,7 @@ const RecorderVersion = z
   .refine(acceptedVersion, 'recorder version is not supported: it must be >=1.0.0 and <2.0.0')
 
 /**
- * The typing pattern on the wire (interface, Typing pattern; decisions, Typing pattern). Unknown fields are dropped. Checks
+ * The typing pattern on the wire (interface, Typing pattern). Unknown fields are dropped. Checks
  * shape and counts only; `readTypingPattern` checks the time bounds of the key presses.
  */
 export const TypingPattern = z

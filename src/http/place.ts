@@ -4,7 +4,7 @@ import type { Route } from './route.js'
 import { type Found, makeRouter, type Router, type Target } from './router.js'
 import type { Api, PlainEndpoint, ServerNeeds } from './server-types.js'
 
-/** Largest body of every route except those that take typing patterns (decisions 1). */
+/** Largest body of every route except those that take typing patterns. */
 export const bodyBytesMax = 16 * 1024
 
 /** The route or plain endpoint that serves a path and method. */

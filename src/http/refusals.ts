@@ -19,7 +19,7 @@ export interface WireRefusal {
 
 /**
  * Status and reason of every kind of refusal; a missing kind does not compile. Source: interface, Errors. Where that is silent
- * (404 path, 405, 408, 413, 415, 429): Our choice, decisions 1.
+ * (404 path, 405, 408, 413, 415, 429): our choice.
  */
 export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'request-malformed': { status: 400, reason: 'invalid-data' },

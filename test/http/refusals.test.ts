@@ -6,7 +6,7 @@ import { routesFor } from '../../src/http/route.js'
 import { ask, request } from './raw.js'
 import { goodKey, type Running, type Services, start, stop } from './table.js'
 
-/** Status and reason of each kind, copied from decisions 1 and the interface's Errors. */
+/** Status and reason of each kind, copied from the interface's Errors and our choices. */
 const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'request-malformed': [400, 'invalid-data'],
   'session-missing': [400, 'invalid-data'],

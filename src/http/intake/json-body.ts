@@ -4,7 +4,7 @@ import { prepareFields } from '../../domain/validation/known-fields.js'
 import { ILL_FORMED, illFormedPath } from '../../domain/validation/text.js'
 import { check, type Problem, sentenceOf } from '../../domain/validation/validation.js'
 
-/** Deepest nesting of objects and arrays in a body, the outermost included (decisions 1). */
+/** Deepest nesting of objects and arrays in a body, the outermost included. */
 const depthMax = 8
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,6 +1,6 @@
 import { Refusal } from '../../domain/refusal.js'
 
-/** Headers that are refused if repeated, because two readers could pick different ones (decisions 1). */
+/** Headers that are refused if repeated, because two readers could pick different ones. */
 const single = new Set(['apikey', 'x-service-session', 'content-length', 'content-type', 'host', 'transfer-encoding'])
 
 /** How the head announces the body. */

@@ -110,7 +110,7 @@ function referencesOf({ member: { generation }, references }: MemberRow): { n: n
   return { n, nNext, found: [visible, n - visible, visibleNext, nNext - visibleNext, odd].join() }
 }
 
-/** The status and the number of references by the table of decisions 5. */
+/** The status and the number of references by the table of biometric states. */
 function byTheTable({ member, n, nNext }: Snapshot, now: number): { status: BiometricStatus; n: number } {
   const { targetRefPatterns, fullRefPatterns } = TARGETS
   if (nNext > 0 && member.successor?.owner === 'enrollment') return { status: 'in-progress', n: nNext }
