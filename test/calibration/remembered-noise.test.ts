@@ -23,7 +23,7 @@ describe('forgers whose noise has a memory', () => {
     expect(forge(3)).not.toEqual(forge(4))
   })
 
-  it('types around the means of the key pair: without noise, exactly these', () => {
+  it('types the means of the key pair if the noise is 0', () => {
     const still = { ...victim, spread: [0, 0] as const }
     const forged = forgeWithMemory('S7drift', text, still, strangers, 0.001, seededRandom(1))
     for (let i = 1; i < text.length; i++) {
