@@ -34,8 +34,8 @@ export const enum Habit {
   /** First of ten: correlation of one time with the next, of the population with holds and with release-press times, roll-over, tails. */
   dependence,
   /**
-   * First of fifteen: correlations with the means of the matches and slopes (`holdTie` and others); products of hold and flight of one press, and of
-   * a flight with the next but one.
+   * First of fifteen: correlations with the means of the matches and slopes (`holdTie` and others); products of hold and flight
+   * of one press, and of a flight with the next but one.
    */
   ties = 24,
 }
@@ -217,12 +217,7 @@ function matchPairs(slot: i32): void {
   let joints: f32 = 0, holdHold: f32 = 0, flightFlight: f32 = 0, holdFlight: f32 = 0
   let holdBefore: f32 = 0, flightBefore: f32 = 0, joined = false
   let sameHoldFlight: f32 = 0, flightLag2: f32 = 0, joints2: f32 = 0, flightBefore2: f32 = 0, joined2 = false
-  holdTie.reset()
-  flightTie.reset()
-  holdReturn.reset()
-  flightReturn.reset()
-  holdWidth.reset()
-  flightWidth.reset()
+  resetTies()
   for (let i = 1; i < countOf(slot); i++) {
     const hold = f32At(lanesAt(slot, i), 0)
     const flight = f32At(lanesAt(slot, i), 1)
@@ -303,6 +298,21 @@ function matchPairs(slot: i32): void {
   set(slot, Habit.dependence + 7, holdSquares * per / max<f32>(holdDistance * holdDistance, FLOOR))
   set(slot, Habit.dependence + 8, flightSquare / max<f32>(flightDistance * flightDistance, FLOOR))
   set(slot, Habit.dependence + 9, flightCubes * per / max<f32>(flightSquare * sqrt<f32>(flightSquare), FLOOR))
+  storeTies(slot)
+  set(slot, Habit.ties + 13, sameHoldFlight * per)
+  set(slot, Habit.ties + 14, flightLag2 / max<f32>(joints2, 1))
+}
+
+function resetTies(): void {
+  holdTie.reset()
+  flightTie.reset()
+  holdReturn.reset()
+  flightReturn.reset()
+  holdWidth.reset()
+  flightWidth.reset()
+}
+
+function storeTies(slot: i32): void {
   set(slot, Habit.ties, holdTie.correlation())
   set(slot, Habit.ties + 1, holdTie.slope())
   set(slot, Habit.ties + 2, flightTie.correlation())
@@ -313,8 +323,6 @@ function matchPairs(slot: i32): void {
   set(slot, Habit.ties + 7, flightReturn.slope())
   set(slot, Habit.ties + 11, holdWidth.correlation())
   set(slot, Habit.ties + 12, flightWidth.correlation())
-  set(slot, Habit.ties + 13, sameHoldFlight * per)
-  set(slot, Habit.ties + 14, flightLag2 / max<f32>(joints2, 1))
 }
 
 /** Adds a press whose matches by pair have these means. */
