@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
+import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js'
+import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
+import type { Comparison } from '../../../src/flows/attempt/compare.js'
+import { decide } from '../../../src/flows/attempt/decide.js'
+import { NOT_SEEN } from '../../../src/flows/attempt/replay-check.js'
+import type { PatternReading } from '../../../src/scoring/scoring.js'
+import { member, NOW } from '../../domain/members.js'
+
+const mark = { exact: Uint8Array.of(1), bands: [1n, 2n] }
+const STAMP = { id: 'i', now: NOW }
+const needs = {
+  replay: 'reject' as const,
+  geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
+  contextIndicators: [],
+}
+
+// Sound: `decide` reads no other fields of context and comparison.
+const contextOf = (policy: Partial<Policy> = {}, method: 'biometric' | 'security_code' = 'biometric', shadow = {}) =>
+  ({
+    method,
+    account: { id: 'a', userRef: 'ada', type: 'nominative' },
+    member: member(5, { attemptsVersion: 7, rowVersion: 9 }),
+    session: { sha256: Buffer.alloc(32, 3) },
+    settings: { policy: { id: 'p', policy: { ...DEFAULT_POLICY, ...policy } }, shadow: null, ...shadow },
+  }) as unknown as AttemptContext
+
+const typing = (changes: Partial<PatternReading> = {}) =>
+  ({
+    method: 'biometric',
+    reading: {
+      ...{ ip: null, mode: 'visible', metadata: { device: null, application: 'web', tags: [] }, replayMark: mark },
+      ...{ bot: false, botLikelihood: 0.1, replayOfReference: false, copyOfKnown: false, repeat: null },
+      ...{ confidence: 0.9, confidenceAdapted: null, nReferencesUsed: 5, ...changes },
+    },
+    known: { ids: ['e0', 't0'] },
+    ...{ references: ['e0'], adaptive: [], patternId: 'n', sealed: Uint8Array.of(5) },
+  }) as unknown as Comparison
+
+describe('the decision on an attempt', () => {
+  it.each([
+    ['the owner', {}, {}, 'auth', ''],
+    ['another person', { confidence: 0.1 }, {}, 'block', ''],
+    ['somebody near the threshold', { confidence: 0.45 }, {}, 'challenge', ''],
+    ['a machine', { bot: true }, {}, 'block', 'detection-bot'],
+    [
+      'a machine, if suspicion is a challenge',
+      { bot: true },
+      { on_suspicion: 'challenge' },
+      'challenge',
+      'detection-bot',
+    ],
+    ['a copy of a reference', { replayOfReference: true }, { on_suspicion: 'challenge' }, 'block', 'fraud-detected'],
+    ['an edited copy', { copyOfKnown: true }, {}, 'block', 'fraud-detected'],
+    [
+      'an edited copy, if suspicion is a challenge',
+      { copyOfKnown: true },
+      { on_suspicion: 'challenge' },
+      'challenge',
+      'fraud-detected',
+    ],
+  ] as const)('is by score, signs and policy: %s', (_, reading, policy, recommendedAction, reason) => {
+    const record = decide(needs, contextOf(policy), typing(reading), NOT_SEEN, STAMP)
+    expect(record).toMatchObject({ recommendedAction, reason, authenticated: recommendedAction === 'auth' })
+    const failed = { streak: 1, recentFailures: [NOW] }
+    const { biometric } = record.counters
+    if (recommendedAction === 'auth') expect(record.counters).toEqual(NO_ATTEMPTS)
+    else expect(biometric).toMatchObject(failed)
+  })
+
+  it('gives a pattern with the times of a known one no mark, and any other its mark with those that were cleared', () => {
+    const seen = decide(needs, contextOf(), typing(), { seenBefore: true, cleared: [] }, STAMP)
+    expect(seen).toMatchObject({ recommendedAction: 'block', reason: 'fraud-detected', replayMark: null })
+    const cleared = [Uint8Array.of(8)]
+    const other = decide(needs, contextOf(), typing(), { seenBefore: false, cleared }, STAMP)
+    expect(other).toMatchObject({ authenticated: true, replayMark: { ...mark, cleared } })
+  })
+
+  it('only notes a replay where replays are not rejected, and names the pattern that was copied', () => {
+    const repeat = { index: 1, evidence: 40, repeated: 30, compared: 40 }
+    const copy = typing({ copyOfKnown: true, repeat })
+    const { authenticated, facts } = decide({ ...needs, replay: 'flag' }, contextOf(), copy, NOT_SEEN, STAMP)
+    expect(authenticated).toBe(true)
+    expect(facts).toMatchObject({
+      ...{ replay: true, replayRejected: false, editedCopyRejected: false },
+      copyOf: { patternId: 't0', repeated: 30, compared: 40 },
+    })
+  })
+
+  it('lets an adaptive score lift the confidence, and records the versions that it was made on', () => {
+    const low = decide(needs, contextOf(), typing({ confidence: 0.45, confidenceAdapted: 0.8 }), NOT_SEEN, STAMP)
+    expect(low.confidenceBiometrics).toBeGreaterThan(0.45)
+    expect(low).toMatchObject({
+      id: 'i',
+      createdAt: NOW,
+      attemptsVersion: 7,
+      rowVersion: 9,
+      generation: 0,
+      policyId: 'p',
+    })
+  })
+
+  it('counts the verdict of a shadow policy, which decides nothing', () => {
+    const shadow = {
+      shadow: { id: 's', policy: { ...DEFAULT_POLICY, decision_threshold: 0.95, priority: 'security' } },
+    }
+    const record = decide(needs, contextOf({}, 'biometric', shadow), typing(), NOT_SEEN, STAMP)
+    expect(record.recommendedAction).toBe('auth')
+    expect(record.facts?.shadow).toEqual({ policyId: 's', recommendedAction: 'block' })
+  })
+
+  it.each([
+    [true, 'auth'],
+    [false, 'block'],
+  ] as const)('is by the code alone if one was entered: right is %s', (right, recommendedAction) => {
+    const code = { method: 'security_code', right, version: 1 } as const
+    const record = decide(needs, contextOf({}, 'security_code'), code, NOT_SEEN, STAMP)
+    expect(record).toMatchObject({
+      recommendedAction,
+      authenticated: right,
+      confidence: 0,
+      facts: null,
+      replayMark: null,
+    })
+    expect(record.counters.security_code.streak).toBe(right ? 0 : 1)
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
+import {
+  createPatternMemory,
+  type KnownPatterns,
+  knownPatterns,
+  type PatternMemory,
+  remember,
+} from '../../../src/flows/attempt/pattern-memory.js'
+import { encodeSample } from '../../../src/scoring/sample.js'
+import { sketchBytesAt, sketchOf } from '../../../src/scoring/sketch.js'
+import type { TestedBy, TestedPattern } from '../../../src/storage/authentication.js'
+import { member, NOW } from '../../domain/members.js'
+import { typedBy } from '../../scoring/typists.js'
+
+const REFERENCES = 5
+const sampleOf = (n: number) => encodeSample(typedBy(1, n, 20), 'visible')
+const tested = (n: number, changes: Partial<TestedPattern> = {}): TestedPattern => ({
+  patternId: `t${n}`,
+  createdAt: NOW + n,
+  authenticated: true,
+  sealed: sampleOf(n),
+  refused: null,
+  ...changes,
+})
+const refused = (n: number) => tested(n, { patternId: `r${n}`, authenticated: false, refused: { generation: 0 } })
+
+/** A member whose attempts have this version, in a store with these patterns, newest first. */
+function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = createPatternMemory(1e6)) {
+  const asked: TestedBy[] = []
+  const needs = {
+    memory,
+    profiles: {
+      references: async () =>
+        Array.from({ length: REFERENCES }, (_, i) => ({
+          ...{ id: `e${i}`, generation: 0, mode: 'visible' as const, kind: 'enrolled' as const },
+          sealed: sampleOf(100 + i),
+        })),
+    },
+    authentications: {
+      tested: async (_: string, by: TestedBy) => {
+        asked.push(by)
+        const left = patterns.filter(
+          ({ patternId, createdAt }) => createdAt >= by.since && !by.known.includes(patternId),
+        )
+        return [false, true].flatMap((of) => left.filter((one) => (one.refused !== null) === of).slice(0, by.limit))
+      },
+    },
+    vault: { open: async (_organizationId: string, _binding: unknown, sealed: Uint8Array) => sealed },
+  }
+  const at = (attemptsVersion: number) => {
+    const context = {
+      who: { organizationId: 'o', userRef: 'ada', memberRef: null },
+      account: { id: 'a' },
+      member: member(REFERENCES, { attemptsVersion }),
+    }
+    // Sound: these are all the fields of needs and context that the memory reads.
+    return knownPatterns(needs as never, context as unknown as AttemptContext, null)
+  }
+  return { asked, memory, at }
+}
+
+const ids = (prefix: string, from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `${prefix}${from + i}`)
+const newestFirst = (n: number) => Array.from({ length: n }, (_, i) => tested(n - 1 - i))
+const sketchesOf = ({ ids, sketches }: KnownPatterns) => {
+  let at = 0
+  return ids.map(() => {
+    const from = at
+    at += sketchBytesAt(sketches, from)
+    return sketches.subarray(from, at)
+  })
+}
+
+describe('the known patterns of a member', () => {
+  it('are the references, then the tested patterns, then those of refused calls, oldest first, each with its sketch', async () => {
+    const { at } = knowing([tested(3), refused(2), tested(1), refused(0)])
+    const known = await at(4)
+    expect(known.ids).toEqual([...ids('e', 0, REFERENCES), 't1', 't3', 'r0', 'r2'])
+    expect([known.nReferences, known.nRefused]).toEqual([REFERENCES, 2])
+    const presses = sketchesOf(known).map((sketch) => Buffer.from(sketch.subarray(1)).toString('hex'))
+    const wanted = [...[0, 1, 2, 3, 4].map((i) => 100 + i), 1, 3, 0, 2].map((n) => sketchOf(sampleOf(n)).subarray(1))
+    expect(presses).toEqual(wanted.map((sketch) => Buffer.from(sketch).toString('hex')))
+  })
+
+  it('are read once for a version of the attempts, and then only those that the process does not know', async () => {
+    const first = knowing(newestFirst(3))
+    await first.at(3)
+    await first.at(3)
+    expect(first.asked).toHaveLength(1)
+    expect(first.asked[0]).toMatchObject({ since: 0, limit: 3, known: ids('e', 0, REFERENCES) })
+    const later = knowing(newestFirst(5), first.memory)
+    expect((await later.at(5)).ids).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 0, 5)])
+    expect(later.asked).toMatchObject([{ limit: 2, known: [...ids('e', 0, REFERENCES), ...ids('t', 0, 3)] }])
+  })
+
+  it('hold the latest 48 tested patterns, and patterns of refused calls in the places that are left of 64', async () => {
+    const refusals = Array.from({ length: 20 }, (_, i) => refused(19 - i))
+    const { at } = knowing([...newestFirst(60), ...refusals])
+    const known = await at(80)
+    expect(known.ids).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 12, 60), ...ids('r', 9, 20)])
+    expect(known.nRefused).toBe(11)
+    expect(sketchesOf(known).reduce((sum, { length }) => sum + length, 0)).toBe(known.sketches.length)
+  })
+
+  it('gain the pattern of a recorded attempt, unless another attempt was recorded in between', async () => {
+    const { at, memory } = knowing(newestFirst(1))
+    const known = await at(1)
+    const pattern = { id: 'new', at: NOW + 9, authenticated: true, sketch: sketchOf(sampleOf(9)) }
+    remember(memory, member(REFERENCES, { attemptsVersion: 3 }), known, pattern)
+    expect(memory.find(member(REFERENCES))?.ids).not.toContain('new')
+    remember(memory, member(REFERENCES, { attemptsVersion: 2 }), known, pattern)
+    expect(memory.find(member(REFERENCES))).toMatchObject({ attemptsVersion: 2, ids: [...known.ids, 'new'] })
+  })
+
+  it('are forgotten with another generation or version of the profile, and the least recent member first', async () => {
+    const memory = createPatternMemory(2500)
+    const { at } = knowing(newestFirst(1), memory)
+    await at(1)
+    for (const other of [{ generation: 1 }, { profileVersion: 1 }])
+      expect(memory.find(member(REFERENCES, other))).toBeNull()
+    const held = memory.find(member(REFERENCES)) as KnownPatterns
+    memory.keep('n', held)
+    memory.keep('o', held)
+    expect([memory.find(member(REFERENCES)), memory.find(member(REFERENCES, { id: 'o' }))]).toEqual([null, held])
+  })
+})
