@@ -34,7 +34,7 @@ interface Victim {
 }
 
 /** Makes a forgery of the victim over the keys of a text. */
-export type Forger = (victim: Victim, text: Session, random: Random) => Session
+type Forger = (victim: Victim, text: Session, random: Random) => Session
 
 /**
  * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 are captured by some forgers, and 10 to 14 are the

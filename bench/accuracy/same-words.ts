@@ -22,7 +22,7 @@ interface Typist {
   readonly text: Session
 }
 
-export interface SameWordsCount {
+interface SameWordsCount {
   readonly typings: number
   /** Typings that count as a copy of one of the 48 before or as a replay of any earlier one. */
   readonly called: number

@@ -34,7 +34,7 @@ describe.each(backEnds)('a typing pattern of a call that failed, on $name', ({ r
         where m.member_ref = ${userRef}`,
     )
 
-  let texts = 1000
+  let texts = 2000
   /** A new typing of this person: as it is, and with one pause made longer. */
   function typing({ who }: Enrolled) {
     const seed = texts++
