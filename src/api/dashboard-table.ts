@@ -3,6 +3,7 @@ import { activities, dataCounter, dataCounterBatch } from './dashboard/activitie
 import {
   aggregatedHistory,
   applicationCounts,
+  confidenceDistribution,
   connexionStats,
   contextualBreakdown,
   dailyUsages,
@@ -10,6 +11,7 @@ import {
   groupCounts,
 } from './dashboard/aggregations.js'
 import { channelRoutes } from './dashboard/alert-channels.js'
+import { alertDeliveries } from './dashboard/alert-deliveries.js'
 import { alertRules, changeAlertRules } from './dashboard/alerts.js'
 import {
   activityDetails,
@@ -24,8 +26,10 @@ import {
 import { blockedUsers, blockedUsersBatch, blockedUsersHistory } from './dashboard/blocked-users.js'
 import type { DashboardServices } from './dashboard/dashboard-route.js'
 import { downloadArchive, exportArchives, exportLog } from './dashboard/exports.js'
+import { currentKey, issueKey, listKeys, revokeKey } from './dashboard/keys.js'
 import { listLogs, oneLog, readLog, searchLogs } from './dashboard/logs.js'
 import { listNotifications, markRead, markReadByQuery } from './dashboard/notifications.js'
+import { organization } from './dashboard/organization.js'
 import { listPatterns, patternsById, searchTagKeys, searchTagValues, tagKeys, tagValues } from './dashboard/patterns.js'
 import {
   archivePolicy,
@@ -40,10 +44,12 @@ import {
   policyShadow,
   simulatePolicy,
 } from './dashboard/policies.js'
+import { authenticationPresses } from './dashboard/presses.js'
 import { usageApi, usageHistory } from './dashboard/usage.js'
 import { actOnUser, searchUserLogs, userActions, userLogs } from './dashboard/user-actions.js'
 import { sortedUsers, sortUsers, userStatistics, usersTable } from './dashboard/user-statistics.js'
 import { listUsers, oneUser, searchUserRefs, userMembers, usersGrowth } from './dashboard/users.js'
+import { authenticationWhatIf } from './dashboard/what-if.js'
 
 /** Every endpoint of the dashboard API, in the order of its documentation. */
 export const dashboardRoutes: readonly Route<DashboardServices>[] = [
@@ -61,6 +67,8 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   authenticationsHistory,
   userHistory,
   authenticationTrace,
+  authenticationPresses,
+  authenticationWhatIf,
   indicatorSignals,
   indicatorSignal,
   listPatterns,
@@ -79,6 +87,7 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   geolocation,
   contextualBreakdown,
   applicationCounts,
+  confidenceDistribution,
   aggregatedHistory,
   connexionStats,
   activities,
@@ -102,6 +111,7 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   endShadow,
   alertRules,
   changeAlertRules,
+  alertDeliveries,
   ...channelRoutes,
   listNotifications,
   markRead,
@@ -113,6 +123,11 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   exportLog,
   exportArchives,
   downloadArchive,
+  organization,
+  currentKey,
+  listKeys,
+  issueKey,
+  revokeKey,
 ]
 
 /** Description of each group of endpoints. */
@@ -135,5 +150,8 @@ export const dashboardGroups: Readonly<Record<string, string>> = {
   alert: 'Alert rules and delivery channels',
   notifications: 'Notifications of alert events',
   logs: 'Request log',
+  organization: 'The organization with its settings and quotas',
+  key: 'The API key of the call',
+  keys: 'API keys of the organization',
   management: 'Exports and their archives',
 }

@@ -3,7 +3,7 @@ import type { AttemptFacts } from './attempt-facts.js'
 import { reweighed } from './context/context.js'
 import type { ContextIndicator } from './context/signal.js'
 import type { Policy } from './policy.js'
-import { type RecommendedAction, verdict } from './verdict.js'
+import { type Verdict, verdict } from './verdict.js'
 
 type Evidence = Pick<
   AttemptFacts,
@@ -18,10 +18,10 @@ type Evidence = Pick<
 >
 
 /**
- * The recommendation of another policy for a recorded attempt: the same evidence, other weights and bounds. The attempt's
+ * The verdict of another policy for a recorded attempt: the same evidence, other weights and bounds. The attempt's
  * own policy reproduces its recommendation. Adaptive references that the attempt did not score are not scored now.
  */
-export function whatIf(facts: Evidence, policy: Policy, enabled: readonly ContextIndicator[]): RecommendedAction {
+export function whatIf(facts: Evidence, policy: Policy, enabled: readonly ContextIndicator[]): Verdict {
   const { confidenceEnrolled, confidenceAdapted, bot, replayRejected, editedCopyRejected, impossibleTravel } = facts
   const travelWeighs = enabled.includes('impossible-travel') && policy.indicators['impossible-travel']?.weight !== 0
   return verdict(
@@ -34,5 +34,5 @@ export function whatIf(facts: Evidence, policy: Policy, enabled: readonly Contex
       impossibleTravel: impossibleTravel && travelWeighs,
     },
     policy,
-  ).recommendedAction
+  )
 }

@@ -16,11 +16,19 @@ export interface Enrolled {
 /** Sentences that share pairs of keys, as suggested words do. */
 export const text = (seed: number) => suggestWords('en', seed).join(' ')
 
-let seeds = 1
+/** The latest seed by test file, so that a file has the same people in any order of the files. */
+const seeds = new Map<string, number>()
+
+function nextSeed(): number {
+  const file = expect.getState().testPath ?? ''
+  const seed = (seeds.get(file) ?? 0) + 1
+  seeds.set(file, seed)
+  return seed
+}
 
 /** A synthetic person with `count` enrolled patterns and a live session. */
 export async function enroll(service: TestService, userRef: string, count = 5): Promise<Enrolled> {
-  const seed = seeds++
+  const seed = nextSeed()
   const who = person(seed)
   await service.call('POST', `/users/${userRef}`)
   const { session } = await service.bootstrap(userRef)
@@ -41,6 +49,6 @@ export async function enroll(service: TestService, userRef: string, count = 5): 
 
 /** A pattern of another person, a new one each time, who types far more slowly than any enrolled person. */
 export const stranger = (tempo = 2) => {
-  const seed = 500_000 + seeds++
+  const seed = 500_000 + nextSeed()
   return person(seed).types(text(seed), seed, { tempo })
 }

@@ -24,7 +24,7 @@ const issue = async (...options: string[]) =>
 
 /** All routes of the dashboard that change something. */
 const WRITES =
-  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert).*|post \/notifications\/read)$/
+  /^(post \/users\/\{userRef\}\/actions|post \/management\/export-log|(post|put|delete) \/(policies|alert|keys).*|post \/notifications\/read)$/
 
 it('a route of the dashboard is a read unless it is known to change something', () => {
   const writes = dashboardRoutes.filter(({ method, onlyReads }) => method !== 'get' && onlyReads !== true)

@@ -58,6 +58,7 @@ export async function playStory(): Promise<Pick<Recorder, 'replies' | 'refusals'
     await dashboard(recorder, service)
     await alerts(recorder)
     await policies(recorder)
+    await keys(recorder)
     await refusedCalls(recorder, service)
     await refusedOrganizations(recorder, service, operator)
     await refusedByServer(recorder)
@@ -189,6 +190,8 @@ async function dashboard(recorder: Recorder, service: TestService): Promise<void
   await get('/authentications/{id}', { path: { id } })
   await get('/authentications-history/{userRef}', { path: ANN })
   await get('/authentication/{id}/trace', { path: { id } })
+  await get('/authentication/{id}/presses', { path: { id } })
+  await get('/authentication/{id}/what-if', { path: { id } })
   const place = { id, indicator: 'biometric' }
   const signals = await get('/authentication/{id}/{indicator}/signals', { path: place })
   const { signal } = signals.data[0]
@@ -203,7 +206,8 @@ async function dashboard(recorder: Recorder, service: TestService): Promise<void
   await post('/aggregations/blocked-users/batch', { windows: [WINDOW] })
   await get('/aggregations/users/{userRef}', { path: ANN })
   await get('/aggregations/contextual/{indicator}', { path: { indicator: 'biometric' } })
-  for (const name of ['application/', 'authentications-history', 'connexion-stats']) await get(`/aggregations/${name}`)
+  for (const name of ['application/', 'confidence', 'authentications-history', 'connexion-stats'])
+    await get(`/aggregations/${name}`)
   await get('/activities/{type}', { path: { type: 'events' } })
   await get('/activities-details')
   await get('/data-counter')
@@ -252,6 +256,7 @@ async function alerts({ reply }: Recorder): Promise<void> {
     await reply('dashboard', `POST /alert/${channel}`, 200, { body })
     await reply('dashboard', `GET /alert/${channel}`, 200)
     await reply('dashboard', `POST /alert/${channel}/test`, 200)
+    await reply('dashboard', 'GET /alert/deliveries', 200)
     await reply('dashboard', `DELETE /alert/${channel}`, 200)
   }
   await Promise.all([mail.close(), gateway.close(), syslog.close()])
@@ -277,6 +282,15 @@ async function policies({ reply, refusal }: Recorder): Promise<void> {
   await refusal('policy-default', 'dashboard', 'DELETE /policies/{id}', { path })
   await reply('dashboard', 'POST /policies/{id}/default', 200, { path: { id: data.id } })
   await reply('dashboard', 'DELETE /policies/{id}', 200, { path })
+}
+
+async function keys({ reply, refusal }: Recorder): Promise<void> {
+  await reply('dashboard', 'GET /organization', 200)
+  const own = await reply('dashboard', 'GET /key', 200)
+  const made = await reply('dashboard', 'POST /keys', 201, { body: { label: 'console', scopes: ['dashboard'] } })
+  await reply('dashboard', 'GET /keys', 200)
+  await reply('dashboard', 'DELETE /keys/{id}', 200, { path: { id: made.data.id } })
+  await refusal('key-own', 'dashboard', 'DELETE /keys/{id}', { path: { id: own.data.id } })
 }
 
 async function refusedCalls({ reply, refusal }: Recorder, service: TestService): Promise<void> {

@@ -78,6 +78,7 @@ const TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/g
 /** Fields whose values differ from run to run. */
 const VARIABLE: Readonly<Record<string, unknown>> = {
   port: 587,
+  apikey: 'ks_hQ3vB1sKpZ0yTnW8cXe5LrJ7dMfUa2gG4iOkRtYwVbE',
   duration_ms: 6.5,
   securityCode: '749205',
   session_id: 'a18c6e2edf5d76dd',

@@ -90,8 +90,9 @@ async function settled(apikey: string, n: number): Promise<Tenant> {
   const patterns: { id: string; kind?: string }[] = (await dashboard('GET', '/patterns')).json.data
   const logs = (await dashboard('GET', '/logs')).json.data
   const archive = await dashboard('POST', '/management/export-log', WINDOW)
+  const key = await dashboard('POST', '/keys', { label: canary, scopes: ['dashboard'] })
   fresh = who.fresh
-  expect([word.status, policy.status, archive.status]).toEqual([201, 201, 202])
+  expect([word.status, policy.status, archive.status, key.status]).toEqual([201, 201, 202, 201])
   return {
     apikey,
     canary,
@@ -102,6 +103,7 @@ async function settled(apikey: string, n: number): Promise<Tenant> {
       pattern: patterns[0]?.id ?? '',
       policy: policy.json.data.id,
       word: word.json.id ?? word.json.word?.id,
+      key: key.json.data.id,
       log: logs[0]?.id ?? uuid(),
       archive: archive.json.id,
     },
@@ -136,6 +138,7 @@ function idOf(path: string, ids: Tenant['ids']): string {
     [/^\/authentication/, 'authentication'],
     [/^\/policies\//, 'policy'],
     [/^\/logs\//, 'log'],
+    [/^\/keys\//, 'key'],
     [/^\/users\/\{userRef\}\/typing-patterns\//, 'pattern'],
     [/^\/feedback\//, 'authentication'],
   ]
@@ -193,6 +196,7 @@ const MAKES = new Set([
   'delete /core/user-display-names',
   'post /auth/api/links/create-profile/{userRef}',
   'post /dashboard/policies',
+  'post /dashboard/keys',
   'post /dashboard/management/export-log',
 ])
 /** Routes that name an object in their body. */
@@ -221,6 +225,7 @@ async function holdings(of: Tenant): Promise<string[]> {
   const paths = [
     '/dashboard/users',
     '/dashboard/policies',
+    '/dashboard/keys',
     '/dashboard/authentications',
     '/dashboard/patterns',
     '/core/organization/typing-words?language=en',

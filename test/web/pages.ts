@@ -96,13 +96,21 @@ export const linkAddress = (service: TestService, key: string) => `${service.aut
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Serious accessibility findings of axe, in words: of the whole page, or of the elements of a selector. */
-export async function seriousFindings(page: Page, among = 'html'): Promise<string[]> {
+export const seriousFindings = (page: Page, among = 'html'): Promise<string[]> =>
+  findings(page, ['serious', 'critical'], among)
+
+/** Accessibility findings of axe, in words; of any impact unless given. */
+export async function findings(
+  page: Page,
+  impacts: readonly string[] | null = null,
+  among = 'html',
+): Promise<string[]> {
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
   await page.evaluate(axe)
   const found = await page.evaluate(`axe.run(${JSON.stringify(among)})`)
   const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // Sound: the result type of axe-core.
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ impact }) => impacts === null || impacts.includes(impact))
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 

@@ -3,6 +3,7 @@ import { type AttemptWindow, REFUSED_BECAUSE } from '../../domain/attempts.js'
 import { canVerify, refPatternsStatus } from '../../domain/biometric-status.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import type { VerifyAnswer } from '../../flows/attempt/answer.js'
+import { isoTime } from '../../http/iso-time.js'
 import {
   coreRoute,
   designation,
@@ -145,7 +146,7 @@ function scored(
 ): z.infer<typeof AuthenticationFields> {
   return {
     id: record.id,
-    timestamp: new Date(record.createdAt).toISOString(),
+    timestamp: isoTime(record.createdAt),
     authenticated: record.authenticated,
     authMethod: record.method,
     confidence: record.confidence,
@@ -165,7 +166,7 @@ function scored(
 function unscored(answer: VerifyAnswer, requestId: string): z.infer<typeof AuthenticationFields> {
   return {
     id: requestId,
-    timestamp: new Date(answer.at).toISOString(),
+    timestamp: isoTime(answer.at),
     authenticated: false,
     authMethod: answer.method,
     confidence: 0,

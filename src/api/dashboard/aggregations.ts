@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CONTEXT_INDICATORS, INDICATORS } from '../../domain/context/signal.js'
+import { CONFIDENCE_BINS } from '../../flows/insight/series.js'
 import { CountedFields, countedFields } from './counted-fields.js'
 import {
   BucketField,
@@ -168,6 +169,50 @@ export const contextualBreakdown = dashboardRoute({
   },
 })
 
+/** Distribution of the confidence, so that a threshold can be chosen. */
+export const confidenceDistribution = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/aggregations/confidence',
+  summary: 'Distribution of the confidence of typing attempts, in twentieths, by outcome',
+  description: 'A security code has no confidence and is not counted. From hourly counts, as the other figures.',
+  params: NoParams,
+  query: withWindow({}),
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({
+        n: z.int(),
+        bins: z
+          .array(
+            z.object({
+              from: z.number(),
+              to: z.number().describe('exclusive; the last one includes 1'),
+              n: z.int(),
+              authenticated: z.int(),
+              challenged: z.int(),
+              blocked: z.int(),
+            }),
+          )
+          .describe(`all ${CONFIDENCE_BINS}, from 0 on`),
+      }),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, query, services }) {
+    const found = await services.series.confidences(organizationId, windowOf(query, services.now()))
+    const bins = found.map(({ n, nAuthenticated, nChallenged, nBlocked }, bin) => ({
+      from: bin / CONFIDENCE_BINS,
+      to: (bin + 1) / CONFIDENCE_BINS,
+      n,
+      authenticated: nAuthenticated,
+      challenged: nChallenged,
+      blocked: nBlocked,
+    }))
+    return { status: 200, payload: { data: { n: bins.reduce((sum, { n }) => sum + n, 0), bins } } }
+  },
+})
+
 /** Attempts per application. */
 export const applicationCounts = dashboardRoute({
   ...Row,
@@ -200,6 +245,9 @@ export const connexionStats = dashboardRoute({
     200: Data(
       z.object({
         hours: z.array(z.object({ hour: z.int(), n: z.int(), authenticated: z.int() })).describe('by hour, 0 to 23'),
+        week: z
+          .array(z.object({ day: z.int(), hour: z.int(), n: z.int(), authenticated: z.int() }))
+          .describe('by hour of the week, from Monday 00:00 on: 168 entries'),
         days: z
           .array(z.object({ day: z.int(), n: z.int(), authenticated: z.int() }))
           .describe('by weekday, 0 is Monday'),
@@ -208,9 +256,15 @@ export const connexionStats = dashboardRoute({
   },
   refuses: [],
   async handle({ organizationId, query, services }) {
-    const { hours, days } = await services.series.habits(organizationId, windowOf(query, services.now()))
+    const { hours, days, week } = await services.series.habits(organizationId, windowOf(query, services.now()))
     const data = {
       hours: hours.map(({ n, nAuthenticated }, hour) => ({ hour, n, authenticated: nAuthenticated })),
+      week: week.map(({ n, nAuthenticated }, at) => ({
+        day: Math.floor(at / 24),
+        hour: at % 24,
+        n,
+        authenticated: nAuthenticated,
+      })),
       days: days.map(({ n, nAuthenticated }, day) => ({ day, n, authenticated: nAuthenticated })),
     }
     return { status: 200, payload: { data } }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { INDICATORS } from '../../domain/context/signal.js'
 import { Refusal } from '../../domain/refusal.js'
+import type { TimeWindow } from '../../domain/time-window.js'
 import { UserRef } from '../../domain/user-ref.js'
 import { indicatorsOf } from '../../flows/insight/inspect.js'
 import type { AttemptFilter, LoggedAttempt } from '../../storage/attempt-log.js'
+import type { Tally } from '../../storage/statistics.js'
 import { CountedFields, countedFields } from './counted-fields.js'
 import {
   BucketField,
@@ -99,20 +101,50 @@ const Filter = {
   user_ref: UserRef.optional(),
   auth_method: z.enum(['biometric', 'security_code']).optional(),
   recommended_action: z.enum(['auth', 'challenge', 'block']).optional(),
+  reason: z.enum(['detection-bot', 'fraud-detected']).optional().describe('only typing has a reason'),
+  application: z
+    .string()
+    .min(1)
+    .max(80)
+    .refine((text) => !text.includes('\0'), 'must not contain a null character')
+    .optional()
+    .describe('as in `GET /aggregations/application/`; only typing has one'),
 }
+const DAY_MS = 24 * 3600 * 1000
 const AttemptsQuery = withWindow({ ...Paging, ...Filter })
 
-/** Number of matching attempts: from hourly counts if they suffice, else from the attempts. */
-async function countOf({ attemptLog, statistics }: DashboardServices, organizationId: string, filter: AttemptFilter) {
-  const { window, userRef, method, action } = filter
-  if (userRef !== null) return attemptLog.count(organizationId, filter)
-  const tallies = await statistics.tallies(organizationId, 'method', window, null)
-  return tallies
-    .filter(({ value }) => method === null || value === method)
-    .reduce((sum, { n, nChallenged, nBlocked }) => {
-      if (action === null) return sum + n
-      return sum + { auth: n - nChallenged - nBlocked, challenge: nChallenged, block: nBlocked }[action]
-    }, 0)
+/** Attempts of a tally with this recommendation. */
+const ofAction = ({ n, nChallenged, nBlocked }: Tally, action: AttemptFilter['action']): number =>
+  action === null ? n : { auth: n - nChallenged - nBlocked, challenge: nChallenged, block: nBlocked }[action]
+
+interface Matches {
+  readonly count: number
+  /** The part of the filter's window that has matches. */
+  readonly window: TimeWindow
+}
+
+/** Matching attempts: from hourly counts if they suffice, else from the attempts, which an index finds then. */
+async function matching(
+  { attemptLog, statistics }: DashboardServices,
+  organizationId: string,
+  filter: AttemptFilter,
+): Promise<Matches> {
+  const { window, userRef, method, action, reason, application } = filter
+  if (userRef !== null) return { count: await attemptLog.count(organizationId, filter), window }
+  const typedOnly = reason !== null || application !== null
+  if (typedOnly && method === 'security_code') return { count: 0, window }
+  const [facet, wanted] =
+    application !== null ? ['application', application] : reason !== null ? ['reason', reason] : ['method', method]
+  const all = await statistics.tallies(organizationId, facet, window, facet === 'application' ? 'day' : null)
+  const found = all.filter((one) => (wanted === null || one.value === wanted) && ofAction(one, action) > 0)
+  const [first, last] = [found[0], found.at(-1)]
+  if (first === undefined || last === undefined) return { count: 0, window }
+  // No index finds an application: a rare one is searched on the days that have it.
+  const days = { from: Math.max(window.from, first.at), to: Math.min(window.to, last.at + DAY_MS) }
+  const part = facet === 'application' ? days : window
+  if (reason !== null && application !== null)
+    return { count: await attemptLog.count(organizationId, { ...filter, window: part }), window: part }
+  return { count: found.reduce((sum, one) => sum + ofAction(one, action), 0), window: part }
 }
 
 async function attempts(services: DashboardServices, organizationId: string, query: z.output<typeof AttemptsQuery>) {
@@ -121,11 +153,11 @@ async function attempts(services: DashboardServices, organizationId: string, que
     userRef: query.user_ref ?? null,
     method: query.auth_method ?? null,
     action: query.recommended_action ?? null,
+    reason: query.reason ?? null,
+    application: query.application ?? null,
   }
-  const [page, count] = await Promise.all([
-    services.attemptLog.page(organizationId, filter, query),
-    countOf(services, organizationId, filter),
-  ])
+  const { count, window } = await matching(services, organizationId, filter)
+  const page = count === 0 ? [] : await services.attemptLog.page(organizationId, { ...filter, window }, query)
   return { status: 200, payload: { count, data: page.map(authenticationOf) } }
 }
 

@@ -7,6 +7,7 @@ import type { AlertFlows } from '../../flows/alert/alerts.js'
 import type { ExportFlows } from '../../flows/insight/exports.js'
 import type { InspectFlows } from '../../flows/insight/inspect.js'
 import type { Series } from '../../flows/insight/series.js'
+import type { KeyFlows } from '../../flows/organization/keys.js'
 import type { PolicyFlows } from '../../flows/organization/policies.js'
 import type { UserActionFlows } from '../../flows/profile/user-actions.js'
 import { routesFor } from '../../http/route.js'
@@ -14,6 +15,7 @@ import type { AccountStore } from '../../storage/account.js'
 import type { AttemptLog } from '../../storage/attempt-log.js'
 import type { Directory } from '../../storage/directory.js'
 import type { NotificationStore } from '../../storage/notifications.js'
+import type { OrganizationStore } from '../../storage/organization.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
 import type { UsageStore } from '../../storage/usage.js'
@@ -26,6 +28,8 @@ export interface DashboardServices {
   readonly attemptLog: AttemptLog
   readonly statistics: StatisticsStore
   readonly policies: PolicyFlows
+  readonly organizations: Pick<OrganizationStore, 'find' | 'license'>
+  readonly keys: KeyFlows
   readonly alerts: AlertFlows
   readonly notifications: NotificationStore
   readonly usage: UsageStore

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { Refusal } from '../../domain/refusal.js'
 import { type Language, wordsLanguage } from '../../domain/typing-words.js'
+import { fileEndpoint } from '../../http/file-endpoint.js'
 import type { PlainAnswer, PlainEndpoint, PlainRequest } from '../../http/server-types.js'
 import { gonePage, linkPage, unavailablePage } from '../../web/link-page.js'
 import { iconSvg, pageHeaders } from '../../web/page.js'
@@ -59,27 +59,15 @@ export const languageOf = (request: PlainRequest): Language =>
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const
 type FileName = `${string}.${keyof typeof TYPES}`
 
-/** Files that the pages load, including `recorder.js`; `modules` by file name. Browsers revalidate them at every visit. */
+/** Files that the pages load, including `recorder.js`; `modules` by file name. */
 export function fileEndpoints(modules: Readonly<Record<`${string}.js`, string>>): PlainEndpoint[] {
   const files: [string, string][] = [
     ...Object.entries(modules),
     ['page.css', pageStyle],
     ['icon.svg', iconSvg('#2a9d8f')],
   ]
-  return files.map(([name, body]) => fileEndpoint(name as FileName, body)) // Sound: every name has such an extension.
-}
-
-function fileEndpoint(name: FileName, body: string): PlainEndpoint {
-  // Sound: FileName fixes the extensions.
-  const contentType = TYPES[name.slice(name.lastIndexOf('.') + 1) as keyof typeof TYPES]
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  const headers = { 'cache-control': 'no-cache', etag, 'cross-origin-resource-policy': 'same-origin' }
-  return {
-    method: 'get',
-    path: `/auth/${name}`,
-    handle: ({ header }) =>
-      header('if-none-match') === etag
-        ? { status: 304, contentType, body: '', headers }
-        : { status: 200, contentType, body, headers },
-  }
+  return files.map(([name, body]) => {
+    const [, extension] = (name as FileName).split('.') // Sound: every name has one of these extensions.
+    return fileEndpoint(`/auth/${name}`, TYPES[extension as keyof typeof TYPES], body)
+  })
 }

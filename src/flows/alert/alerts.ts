@@ -2,7 +2,8 @@ import type { AlertRules, Channel, RulesChange } from '../../domain/alert.js'
 import { type ChannelSettings, endpointOf } from '../../domain/alert-channels.js'
 import { type HostList, isAddress, mayAlert, neverReached } from '../../domain/alert-host.js'
 import { Refusal } from '../../domain/refusal.js'
-import type { AlertStore, StoredChannel } from '../../storage/alerts.js'
+import type { AlertStore, ChannelState, DeliveryFilter, LoggedDelivery, StoredChannel } from '../../storage/alerts.js'
+import type { Paging } from '../../storage/attempt-log.js'
 import type { Vault } from '../../storage/vault.js'
 import type { Courier, DeliveryOutcome } from './courier.js'
 
@@ -28,6 +29,12 @@ export interface ShownChannel {
   readonly secretSet: boolean
 }
 
+interface Deliveries {
+  readonly deliveries: readonly LoggedDelivery[]
+  readonly count: number
+  readonly channels: readonly ChannelState[]
+}
+
 /** Alert rules and channels of an organization. */
 export interface AlertFlows {
   rules(organizationId: string): Promise<AlertRules>
@@ -41,6 +48,8 @@ export interface AlertFlows {
   setChannel(organizationId: string, settings: ChannelSettings, secret: string | undefined): Promise<ShownChannel>
   /** Refuses with `nothing-found` if not set. */
   removeChannel(organizationId: string, channel: Channel): Promise<void>
+  /** Deliveries, newest first, with the number of all matches, and the state of each channel that is set. */
+  deliveries(organizationId: string, filter: DeliveryFilter, paging: Paging): Promise<Deliveries>
   /** Sends a test message at once. Refuses with `nothing-found` if not set, with `rate-limited` within 2 s of the last test. */
   test(organizationId: string, channel: Channel): Promise<DeliveryOutcome>
 }
@@ -77,6 +86,14 @@ export function createAlertFlows(needs: Needs): AlertFlows {
 
     async removeChannel(organizationId, channel) {
       if (!(await alerts.removeChannel(organizationId, channel))) await found(organizationId, channel)
+    },
+
+    async deliveries(organizationId, filter, paging) {
+      const [found, channels] = await Promise.all([
+        alerts.deliveries(organizationId, filter, paging),
+        alerts.channelStates(organizationId),
+      ])
+      return { ...found, channels }
     },
 
     async test(organizationId, channel) {

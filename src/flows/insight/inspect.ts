@@ -3,6 +3,7 @@ import type { Circumstances } from '../../domain/context/circumstances.js'
 import { judgeContext } from '../../domain/context/context.js'
 import type { ContextIndicator, Indicator, IndicatorReading, Signal } from '../../domain/context/signal.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
+import type { Explanation } from '../../scoring/explanation.js'
 import type { Scorer } from '../../scoring/scorer.js'
 import { sketchOf } from '../../scoring/sketch.js'
 import { type Trace, traceOf } from '../../scoring/trace.js'
@@ -35,6 +36,13 @@ interface AttemptTrace {
   readonly copy: TracedCopy | null
 }
 
+interface ComparedPresses extends Pick<AttemptTrace, 'attempt' | 'reproduced'> {
+  readonly trace: Trace
+  readonly explanation: Explanation
+}
+
+export type ShownPress = Explanation['presses'][number]
+
 interface TracedCopy extends CopyOf {
   /** When the known pattern was received, epoch ms. */
   readonly at: number
@@ -48,6 +56,8 @@ export interface InspectFlows {
   /** Refuses with `user-not-found`. */
   requireUser(organizationId: string, userRef: string): Promise<void>
   trace(organizationId: string, id: string): Promise<AttemptTrace>
+  /** Each press next to the references. Refuses with `nothing-found`, and the reason, if there is no trace. */
+  presses(organizationId: string, id: string): Promise<ComparedPresses>
   signals(organizationId: string, id: string, indicator: Indicator): Promise<readonly Signal[]>
 }
 
@@ -64,6 +74,14 @@ export function createInspect(needs: Needs): InspectFlows {
       if ((await needs.accounts.find(organizationId, userRef, null)) === null) throw userNotFound()
     },
     trace: async (organizationId, id) => traced(needs, organizationId, await attempt(organizationId, id)),
+    async presses(organizationId, id) {
+      const found = await traced(needs, organizationId, await attempt(organizationId, id))
+      const { trace } = found
+      if (trace === null) throw new Refusal('nothing-found', withoutTrace(found))
+      const { explanation } = trace
+      if (explanation === null) throw new Refusal('nothing-found', 'the pattern was compared with no reference')
+      return { attempt: found.attempt, reproduced: found.reproduced, trace, explanation }
+    },
     signals: async (organizationId, id, indicator) => {
       const readings = indicatorsOf(await attempt(organizationId, id))
       return readings.find((one) => one.indicator === indicator)?.signals ?? []
@@ -159,6 +177,17 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
       ? null
       : needs.scorer().kernel.repeatsByPress(sketchOf(inputs.probe), sketchOf(await open(copyOf.patternId, original)))
   return { attempt, trace, nMissing, reproduced, copy: copyWith(presses) }
+}
+
+/** The reason why there is no trace. */
+function withoutTrace({ attempt, nMissing }: AttemptTrace): string {
+  const { method, facts, sealed } = attempt
+  if (method === 'security_code')
+    return 'a security code was entered in this authentication: there is no typing pattern'
+  if (facts === null || sealed === null) return 'the typing pattern of this authentication was deleted'
+  if (nMissing === 0) return 'the member of this authentication was deleted'
+  const all = facts.references.length + facts.adaptive.length
+  return `${nMissing} of the ${all} references of this authentication were deleted since: it cannot be compared again`
 }
 
 /** Ids of patterns are UUIDs of version 7: their first 48 bits are the time, epoch ms. */

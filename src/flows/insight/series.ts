@@ -3,6 +3,9 @@ import type { Indicator } from '../../domain/context/signal.js'
 import { type Bucket, bucketStarts, type TimeWindow } from '../../domain/time-window.js'
 import type { StatisticsStore, Tally } from '../../storage/statistics.js'
 
+/** Equal parts of the confidence, 0 to 1; the SQL function `confidence_bin` makes them. */
+export const CONFIDENCE_BINS = 20
+
 interface Needs {
   readonly statistics: StatisticsStore
 }
@@ -36,8 +39,10 @@ export interface Series {
     window: TimeWindow,
     bucket: Bucket,
   ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
-  /** By hour of the day and by day of the week (0 is Monday), UTC. */
-  habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[] }>
+  /** By hour of the day, by day of the week (0 is Monday), and by hour of the week; UTC. */
+  habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[]; week: Counted[] }>
+  /** Typing attempts by twentieth of the confidence, all `CONFIDENCE_BINS` of them. */
+  confidences(organizationId: string, window: TimeWindow): Promise<Counted[]>
   /** Attempts by score band of an indicator, and by the values that the indicator read. */
   indicator(
     organizationId: string,
@@ -104,7 +109,17 @@ export function createSeries({ statistics }: Needs): Series {
         days: Array.from({ length: 7 }, (_, day) =>
           countedOf(tallies.filter(({ at }) => (new Date(at).getUTCDay() + 6) % 7 === day)),
         ),
+        week: Array.from({ length: 7 * 24 }, (_, hour) =>
+          countedOf(tallies.filter(({ at }) => hourOfWeek(at) === hour)),
+        ),
       }
+    },
+
+    async confidences(organizationId, window) {
+      const tallies = await statistics.tallies(organizationId, 'confidence', window, null)
+      return Array.from({ length: CONFIDENCE_BINS }, (_, bin) =>
+        countedOf(tallies.filter(({ value }) => Number(value) === bin)),
+      )
     },
 
     async indicator(organizationId, indicator, window) {
@@ -118,6 +133,9 @@ export function createSeries({ statistics }: Needs): Series {
     },
   }
 }
+
+/** 0 is the hour from Monday 00:00 UTC on; 1970 began on a Thursday. */
+const hourOfWeek = (at: number): number => (Math.floor(at / 3_600_000) + 3 * 24) % (7 * 24)
 
 function countedOf(tallies: readonly Tally[]): Counted {
   const sum = (of: (tally: Tally) => number) => tallies.reduce((all, tally) => all + of(tally), 0)

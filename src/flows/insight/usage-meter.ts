@@ -28,23 +28,36 @@ export interface UsageMeter {
 
 /** Log entries that wait for a flush; further requests are counted but not logged. */
 const LOGGED_MAX = 5000
+const DAY_MS = 86_400_000
 
 /**
  * Counts requests by organization, UTC day and class, and logs those that leave no other record. Our choice: a successful
  * bootstrap, enrollment or verify is not logged. A crash loses the requests since the last flush.
  */
 export function createUsageMeter({ usage, now }: Needs): UsageMeter {
-  let counts = new Map<string, RequestCount>()
+  let counts = new Map<string, RequestCount & { n: number }>()
   let logged: (LoggedRequest & { organizationId: string })[] = []
   const count = (one: RequestCount) => {
     const key = `${one.organizationId} ${one.day} ${one.class}`
-    counts.set(key, { ...one, n: one.n + (counts.get(key)?.n ?? 0) })
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, { ...one })
+    else known.n += one.n
+  }
+  let dayNumber = Number.NaN
+  let day = ''
+  /** The UTC day of now. */
+  const today = () => {
+    const at = now()
+    if (Math.floor(at / DAY_MS) !== dayNumber) {
+      dayNumber = Math.floor(at / DAY_MS)
+      day = new Date(at).toISOString().slice(0, 10)
+    }
+    return day
   }
   return {
     note({ requestId, api, method, route, status, durationMs, organizationId, countedAs }) {
       if (organizationId === null) return
-      const day = new Date(now()).toISOString().slice(0, 10)
-      count({ organizationId, day, class: countedAs ?? 'other', n: 1 })
+      count({ organizationId, day: today(), class: countedAs ?? 'other', n: 1 })
       const recorded = countedAs !== 'other' && countedAs !== null && status < 400
       if (recorded || logged.length >= LOGGED_MAX) return
       logged.push({ organizationId, id: requestId, api, method, route, status, durationMs })

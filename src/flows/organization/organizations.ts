@@ -20,7 +20,7 @@ interface Needs {
 }
 
 /** A new key; shown once. */
-interface IssuedKey {
+export interface IssuedKey {
   readonly id: string
   readonly apikey: string
   readonly scopes: readonly KeyScope[]

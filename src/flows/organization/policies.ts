@@ -2,15 +2,15 @@ import type { ContextIndicator } from '../../domain/context/signal.js'
 import type { Policy } from '../../domain/policy.js'
 import { Refusal } from '../../domain/refusal.js'
 import type { TimeWindow } from '../../domain/time-window.js'
-import type { RecommendedAction } from '../../domain/verdict.js'
+import type { RecommendedAction, Verdict } from '../../domain/verdict.js'
 import { whatIf } from '../../domain/what-if.js'
-import type { AttemptLog } from '../../storage/attempt-log.js'
+import type { AttemptLog, LoggedAttempt } from '../../storage/attempt-log.js'
 import type { PolicyContent, PolicyRecord, PolicyStore } from '../../storage/policies.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
 
 interface Needs {
   readonly policies: PolicyStore
-  readonly attemptLog: Pick<AttemptLog, 'judged'>
+  readonly attemptLog: Pick<AttemptLog, 'find' | 'judged'>
   readonly statistics: Pick<StatisticsStore, 'tallies'>
   readonly contextIndicators: readonly ContextIndicator[]
   readonly newId: () => string
@@ -36,6 +36,12 @@ interface Simulation {
   readonly users: readonly { readonly userRef: string; readonly nStricter: number; readonly nLooser: number }[]
 }
 
+/** One recorded attempt, and the verdicts of other policies on it. */
+interface WhatIf {
+  readonly attempt: LoggedAttempt
+  readonly verdicts: readonly { readonly record: PolicyRecord; readonly verdict: Verdict }[]
+}
+
 /** A change is effective at once in this process, and within a second in the others. */
 export interface PolicyFlows {
   list(organizationId: string, archived: boolean): Promise<PolicyRecord[]>
@@ -48,6 +54,11 @@ export interface PolicyFlows {
   archive(organizationId: string, id: string): Promise<PolicyRecord>
   makeDefault(organizationId: string, id: string): Promise<PolicyRecord>
   setShadow(organizationId: string, id: string, on: boolean): Promise<PolicyRecord>
+  /**
+   * Judges one recorded attempt again: by all live policies, oldest first, or by the policy `id`, which may be archived.
+   * Refuses an unknown attempt, and one without typing, with `nothing-found`.
+   */
+  whatIf(organizationId: string, attemptId: string, id: string | null): Promise<WhatIf>
   /** Judges recorded attempts of the window again. The policy may be archived. */
   simulate(organizationId: string, id: string, window: TimeWindow): Promise<Simulation>
   /** Compares the decisions of the active policies (`from`) with this policy's verdicts as a shadow (`to`). */
@@ -60,6 +71,11 @@ const ATTEMPTS_MAX = 20_000
 const PAGE = 1000
 const USERS_MAX = 200
 const STRICTNESS: Record<RecommendedAction, number> = { auth: 0, challenge: 1, block: 2 }
+
+const WITHOUT_FACTS: Record<LoggedAttempt['method'], string> = {
+  biometric: 'the facts of this authentication are not stored: no policy can judge it again',
+  security_code: 'a security code was entered in this authentication: a policy judges only typing',
+}
 
 export function createPolicyFlows(needs: Needs): PolicyFlows {
   const { policies } = needs
@@ -90,6 +106,18 @@ export function createPolicyFlows(needs: Needs): PolicyFlows {
     makeDefault: async (organizationId, id) => changed(organizationId, await policies.makeDefault(organizationId, id)),
     setShadow: async (organizationId, id, on) =>
       changed(organizationId, await policies.setShadow(organizationId, id, on)),
+    async whatIf(organizationId, attemptId, id) {
+      const attempt = await needs.attemptLog.find(organizationId, attemptId)
+      if (attempt === null) throw new Refusal('nothing-found', 'no such authentication')
+      const { facts } = attempt
+      if (facts === null) throw new Refusal('nothing-found', WITHOUT_FACTS[attempt.method])
+      const records = id === null ? await policies.list(organizationId, false) : [await find(organizationId, id)]
+      const verdicts = records.map((record) => ({
+        record,
+        verdict: whatIf(facts, record.policy, needs.contextIndicators),
+      }))
+      return { attempt, verdicts }
+    },
     async simulate(organizationId, id, window) {
       const { policy } = await find(organizationId, id)
       return simulate(needs, organizationId, policy, window)
@@ -124,7 +152,7 @@ async function simulate(
   while (more && nAttempts < ATTEMPTS_MAX) {
     const page = await attemptLog.judged(organizationId, window, before, PAGE)
     for (const { userRef, recommendedAction: from, facts } of page) {
-      const to = whatIf(facts, policy, contextIndicators)
+      const to = whatIf(facts, policy, contextIndicators).recommendedAction
       if (to === from) continue
       nChanged++
       transitions.set(`${from} ${to}`, { from, to, n: (transitions.get(`${from} ${to}`)?.n ?? 0) + 1 })

@@ -258,6 +258,57 @@ describe('dead channels', () => {
   }, 60_000)
 })
 
+describe('deliveries', () => {
+  it('show each try, its outcome and the state of the channel, and only to their organization', async () => {
+    const sink = await smtpSink()
+    await sink.close()
+    const { user: _, password: __, ...mail } = email(sink.port)
+    await post('/alert/email', mail)
+    await post('/alert', { blocked: { email: true } })
+    const [id] = await wrongCodes('fred', 1)
+    const notification = async () =>
+      (await get('/notifications?limit=500')).data.find(
+        (one: { authentication_id: string }) => one.authentication_id === id,
+      )
+    await until(async () => (await notification()) !== undefined, 20_000)
+    const { id: notificationId } = await notification()
+    const listed = async (query = '') => {
+      const answer = await get(`/alert/deliveries?limit=500&${query}`)
+      expect(answer.data.length).toBe(answer.count)
+      const of = answer.data.filter((one: { notification_id: string }) => one.notification_id === notificationId)
+      return { of, channels: answer.channels }
+    }
+    await until(async () => (await listed()).of[0]?.tries > 0, 20_000)
+    const waiting = await listed('state=waiting&channel=email')
+    expect(waiting.of).toEqual([
+      expect.objectContaining({ kind: 'blocked', channel: 'email', state: 'waiting', refusals: 0 }),
+    ])
+    expect(waiting.of[0].last_try).toMatchObject({ outcome: 'unreachable', text: 'no connection could be made' })
+    expect(Date.parse(waiting.of[0].due_at)).toBeGreaterThanOrEqual(Date.parse(waiting.of[0].queued_at))
+    const [state] = waiting.channels.filter(({ channel }: { channel: string }) => channel === 'email')
+    expect(state.n_waiting).toBeGreaterThan(0)
+    expect(state.failures).toBeGreaterThan(0)
+    expect(Date.parse(state.closed_until)).toBeGreaterThan(0)
+    for (const none of ['state=delivered', 'channel=sms']) expect((await listed(none)).of).toEqual([])
+    expect(await get('/alert/deliveries', foreign)).toMatchObject({ count: 0, data: [], channels: [] })
+
+    const back = await smtpSink({}, sink.port)
+    await until(async () => (await listed('state=delivered')).of.length === 1, 25_000)
+    const { of, channels } = await listed()
+    expect(of[0]).toMatchObject({ state: 'delivered', due_at: null, last_try: { outcome: 'delivered' } })
+    expect(of[0].tries).toBeGreaterThan(1)
+    expect(channels).toContainEqual({ channel: 'email', n_waiting: 0, failures: 0, closed_until: null })
+    const all = await get('/alert/deliveries?limit=500')
+    expect((await get('/alert/deliveries?skip=1&limit=1')).data).toEqual(all.data.slice(1, 2))
+    expect(JSON.stringify(all)).not.toContain('corp.example')
+    for (const query of ['state=lost', 'channel=pigeon', 'limit=0', 'skip=-1'])
+      expect((await service.dashboard('GET', `/alert/deliveries?${query}`)).status).toBe(422)
+    await back.close()
+    await post('/alert', { blocked: off })
+    await service.dashboard('DELETE', '/alert/email')
+  }, 60_000)
+})
+
 describe('notifications', () => {
   it('are paged, newest first, and marked read one by one or all, by their organization only', async () => {
     await wrongCodes('dora', 2)

@@ -3,6 +3,7 @@ import { CONTEXT_INDICATORS, INDICATORS } from '../../../src/domain/context/sign
 import { modelFile, wasmFile } from '../../../src/scoring/artifacts.js'
 import { openScorer } from '../../../src/scoring/scorer.js'
 import { recompute } from '../../../src/scoring/trace.js'
+import { connectPostgres, type Database } from '../../../src/storage/postgres/connection/client.js'
 import { type TypedKey, wirePattern } from '../../../src/typist/made-up-person.js'
 import { freshDatabase } from '../../servers/database.js'
 import { startService, type TestService } from '../../service.js'
@@ -10,9 +11,12 @@ import { enroll, text } from '../enrolled.js'
 import { succeed, visited } from './sign-ins.js'
 
 let service: TestService
+let database: Database
 let ann: Awaited<ReturnType<typeof visited>>
 beforeAll(async () => {
-  service = await startService((await freshDatabase()).url)
+  const { url } = await freshDatabase()
+  database = connectPostgres({ url, max: 2 })
+  service = await startService(url)
   ann = await visited(service, 'ann', 4)
   await service.call('PUT', '/users/ann/security-code', {
     session: (await service.bootstrap('ann')).session,
@@ -23,7 +27,10 @@ beforeAll(async () => {
     body: { securityCode: '749205' },
   })
 }, 60_000)
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await database.close()
+})
 const get = (path: string) => service.dashboard('GET', path)
 
 describe('GET /authentications', () => {
@@ -52,6 +59,12 @@ describe('GET /authentications', () => {
     expect(await counted('auth_method=security_code')).toBe(1)
     expect(await counted('auth_method=biometric&recommended_action=auth')).toBe(4)
     expect(await counted('user_ref=ann&recommended_action=auth')).toBe(5)
+    expect(await counted('application=test')).toBe(ann.nAttempts)
+    expect(await counted('application=test&recommended_action=auth')).toBe(4)
+    expect(await counted('application=test&user_ref=ann&recommended_action=block')).toBeGreaterThan(0)
+    expect(await counted('application=test&user_ref=nobody')).toBe(0)
+    for (const none of ['application=tes', 'application=test&auth_method=security_code', 'reason=fraud-detected'])
+      expect(await counted(none)).toBe(0)
     expect(await counted(`date_to=${new Date(Date.now() - 3_600_000).toISOString()}`)).toBe(0)
   })
 
@@ -64,6 +77,11 @@ describe('GET /authentications', () => {
       'date_from=yesterday',
       'auth_method=x',
       'user_ref=%00',
+      'application=',
+      'application=%00',
+      `application=${'x'.repeat(81)}`,
+      'reason=',
+      'reason=none',
     ])
       expect((await get(`/authentications?${query}`)).status).toBe(422)
     expect((await get('/authentications?date_from=2026-01-02T00:00:00Z&date_to=2026-01-01T00:00:00Z')).status).toBe(422)
@@ -120,6 +138,8 @@ describe('one authentication', () => {
       for (const path of [
         `/authentications/${id}`,
         `/authentication/${id}/trace`,
+        `/authentication/${id}/presses`,
+        `/authentication/${id}/what-if`,
         `/authentication/${id}/device/signals`,
       ]) {
         const { status, json } = await service.dashboard('GET', path, { apikey })
@@ -155,6 +175,26 @@ describe('a trace', () => {
       i < 12 ? [key, press, release] : [key, press + 300, release + 300]
     const copy = await verify(wirePattern(keys.map(later)))
     expect(copy).toMatchObject({ authenticated: false, recommendedAction: 'block' })
+    for (const query of [
+      '',
+      '&application=test',
+      '&user_ref=cleo',
+      '&auth_method=biometric&recommended_action=block',
+    ]) {
+      const found = (await get(`/authentications?reason=fraud-detected${query}`)).json
+      expect([found.count, found.data.map((one: { id: string }) => one.id)]).toEqual([1, [copy.id]])
+    }
+    for (const query of [
+      '&application=other',
+      '&recommended_action=auth',
+      '&auth_method=security_code',
+      '&user_ref=ann',
+    ])
+      expect((await get(`/authentications?reason=fraud-detected${query}`)).json).toMatchObject({ count: 0, data: [] })
+    const all: { id: string; reason: string }[] = (await get('/authentications?limit=500')).json.data
+    const bots = all.filter(({ reason }) => reason === 'detection-bot').map(({ id }) => id)
+    const listed = (await get('/activities-details?reason=detection-bot&limit=500')).json
+    expect([listed.count, listed.data.map(({ id }: { id: string }) => id)]).toEqual([bots.length, bots])
     const { copy_of } = (await get(`/authentication/${copy.id}/trace`)).json.data
     expect(copy_of.pattern_id).toBe(original.patternTestId)
     expect(Math.abs(Date.parse(copy_of.created_at) - Date.parse(original.timestamp))).toBeLessThan(10_000)
@@ -178,6 +218,134 @@ describe('a trace', () => {
     expect((await get(`/authentication/${code.id}/trace`)).json.data.trace).toBeNull()
     expect((await get(`/authentication/${code.id}/device/signals`)).json.data.length).toBeGreaterThan(0)
   })
+})
+
+describe('the presses of an authentication', () => {
+  const TIMES = ['hold', 'press_press', 'release_press', 'release_release']
+
+  it('are those of its trace, in the order of typing, with the policy that decided', async () => {
+    const { data } = (await get(`/authentication/${ann.strange}/presses`)).json
+    const { trace, ...decision } = (await get(`/authentication/${ann.strange}/trace`)).json.data
+    const policy = (await get('/default-policy')).json.data
+    expect(data).toMatchObject({
+      authentication_id: ann.strange,
+      recommended_action: 'block',
+      authenticated: false,
+      confidence: decision.confidence,
+      policy: { id: policy.id, decision_threshold: 0.5, challenge_from: 0.35, changed_since: false },
+      masked: false,
+      n_references: 5,
+      reproduced: true,
+      whole: trace.explanation.whole,
+    })
+    const [first, ...later] = data.presses
+    expect([first.at, first.first, first.press_press, first.release_release]).toEqual([0, null, null, null])
+    for (const [i, press] of later.entries()) {
+      expect([press.at, press.first]).toEqual([i + 1, data.presses[i].second])
+      for (const time of TIMES) {
+        const { n, lowest_ms, mean_ms, highest_ms, observed_ms } = press[time]
+        expect([typeof observed_ms, n === 0]).toEqual(['number', mean_ms === null])
+        if (n > 0) expect(lowest_ms <= mean_ms && mean_ms <= highest_ms).toBe(true)
+      }
+      const sum = TIMES.reduce((all, time) => all + press[time].spoke_for, 0)
+      expect(press.spoke_for).toBeCloseTo(sum, 2)
+    }
+    const pairs = trace.explanation.pairs.reduce((all: number, one: { spokeFor: number }) => all + one.spokeFor, 0)
+    const all = data.presses.reduce((sum: number, one: { spoke_for: number }) => sum + one.spoke_for, 0)
+    expect(all).toBeCloseTo(pairs, 1)
+  })
+
+  it('are refused with the reason for a code, a deleted reference and a deleted pattern', async () => {
+    const dora = await enroll(service, 'dora')
+    const [id] = await succeed(service, dora, 1)
+    expect((await get(`/authentication/${id}/presses`)).status).toBe(200)
+    const { json: user } = await get('/users/dora')
+    await service.call('DELETE', `/users/dora/typing-patterns/${user.data.members[0].pattern_references[0].id}`)
+    const refused = async (of: string) => {
+      const { status, json } = await get(`/authentication/${of}/presses`)
+      return [status, json.message]
+    }
+    expect(await refused(id ?? '')).toEqual([404, expect.stringContaining('1 of the 5 references')])
+    const [code] = (await get('/authentications?auth_method=security_code')).json.data
+    expect(await refused(code.id)).toEqual([404, expect.stringContaining('a security code was entered')])
+    // As the deletion of old tested patterns does.
+    await database.asSystem((sql) => sql`update keystride.authentication set sealed = null where id = ${id ?? ''}`)
+    expect(await refused(id ?? '')).toEqual([404, expect.stringContaining('the typing pattern of this authentication')])
+  })
+
+  it('name no key in sensitive mode', async () => {
+    const fay = await enroll(service, 'fay')
+    const { session } = await service.bootstrap('fay')
+    const body = fay.who.types(text(400), 400, { mode: 'sensitive' })
+    const { json } = await service.call('POST', '/users/fay/verify', { session, body })
+    const answer = (await get(`/authentication/${json.authentication.id}/presses`)).json
+    expect(answer.data?.masked, JSON.stringify(answer)).toBe(true)
+    for (const { first, second } of answer.data.presses) expect([first, second]).toEqual([null, null])
+  })
+})
+
+describe('what-if of an authentication', () => {
+  it('has the recorded verdict under its own policy, and that of every other live policy', async () => {
+    const { data: own } = (await get('/default-policy')).json
+    const { id: _, is_default, is_shadow, created_at, updated_at, archived_at, ...content } = own
+    const made = async (name: string, more: object) =>
+      (await service.dashboard('POST', '/policies', { body: { ...content, name, ...more } })).json.data.id
+    const strict = await made('strict', { decision_threshold: 0.99, priority: 'security' })
+    const loose = await made('loose', { decision_threshold: 0.01 })
+    const [id] = ann.ids.slice(-1)
+    const recorded = (await get(`/authentications/${id}`)).json.data
+    const { count, data } = (await get(`/authentication/${id}/what-if`)).json
+    expect(count).toBe(3)
+    const of = (policyId: string) => data.find((one: { policy_id: string }) => one.policy_id === policyId)
+    expect(of(own.id)).toMatchObject({
+      of_attempt: true,
+      is_default: true,
+      recommended_action: recorded.recommended_action,
+      confidence: recorded.confidence,
+      changed: false,
+    })
+    expect(of(strict)).toMatchObject({
+      of_attempt: false,
+      authenticated: recorded.confidence >= 0.99,
+      decision_threshold: 0.99,
+      challenge_from: 0.99,
+    })
+    expect(of(loose)).toMatchObject({ recommended_action: 'auth', authenticated: true })
+    const page = (await get(`/authentication/${id}/what-if?skip=1&limit=1`)).json
+    expect([page.count, page.data]).toEqual([3, [data[1]]])
+    const strange = (await get(`/authentication/${ann.strange}/what-if?policy_id=${loose}`)).json
+    const { confidence_biometrics } = (await get(`/authentications/${ann.strange}`)).json.data
+    expect(strange.count).toBe(1)
+    expect(strange.data[0].changed).toBe(confidence_biometrics >= 0.005)
+    await service.dashboard('DELETE', `/policies/${strict}`)
+    expect((await get(`/authentication/${id}/what-if`)).json.count).toBe(2)
+    expect((await get(`/authentication/${id}/what-if?policy_id=${strict}`)).json.data[0].archived).toBe(true)
+    await service.dashboard('DELETE', `/policies/${loose}`)
+  })
+
+  it('is refused for a code, and for a policy of another organization', async () => {
+    const [code] = (await get('/authentications?auth_method=security_code')).json.data
+    const refused = await get(`/authentication/${code.id}/what-if`)
+    expect([refused.status, refused.json.message]).toEqual([
+      404,
+      expect.stringContaining('a security code was entered'),
+    ])
+    const { apikey } = await service.another()
+    const theirs = (await service.dashboard('GET', '/default-policy', { apikey })).json.data.id
+    const foreign = await get(`/authentication/${ann.strange}/what-if?policy_id=${theirs}`)
+    expect([foreign.status, foreign.json.message]).toEqual([404, 'no such policy'])
+    expect((await get(`/authentication/${ann.strange}/what-if?policy_id=x`)).status).toBe(422)
+  })
+})
+
+it('the distribution of the confidence leaves out codes, and is of one organization', async () => {
+  const typed = (await get('/authentications?auth_method=biometric')).json.count
+  const { n, bins } = (await get('/aggregations/confidence')).json.data
+  expect([n, bins.length]).toEqual([typed, 20])
+  const past = (await get('/aggregations/confidence?date_from=2026-01-01&date_to=2026-01-02')).json.data
+  expect([past.n, past.bins.length]).toEqual([0, 20])
+  const { apikey } = await service.another()
+  expect((await service.dashboard('GET', '/aggregations/confidence', { apikey })).json.data.n).toBe(0)
 })
 
 describe('patterns and tags', () => {

@@ -111,7 +111,7 @@ describe('figures over attempts', () => {
   const ahead = new Date(Date.now() + 36 * 3_600_000).toISOString()
   /** Every figure that counts attempts, as one object. */
   async function figures() {
-    const [daily, history, hourly, activity, stats, counter, application, device, table, own, blocked] =
+    const [daily, history, hourly, activity, stats, counter, application, device, table, own, blocked, confidence] =
       await Promise.all(
         [
           '/aggregations/daily-usages',
@@ -126,6 +126,7 @@ describe('figures over attempts', () => {
           '/aggregations/users/ann',
           // Ends far enough in the future that the figures of today may come from the daily counts.
           `/aggregations/blocked-users-history?bucket=day&date_to=${ahead}`,
+          '/aggregations/confidence',
         ].map(async (path) => (await get(path)).json.data),
       )
     return {
@@ -135,6 +136,9 @@ describe('figures over attempts', () => {
       activity: sum(activity, 'value'),
       hours: sum(stats.hours, 'n'),
       days: sum(stats.days, 'n'),
+      week: sum(stats.week, 'n'),
+      confidence: confidence.n,
+      bins: confidence.bins,
       counter: counter.n_authentications,
       application: sum(application, 'n'),
       device: sum(device.scores, 'n'),
@@ -159,6 +163,8 @@ describe('figures over attempts', () => {
         before.activity,
         before.hours,
         before.days,
+        before.week,
+        before.confidence,
         before.counter,
         before.application,
         before.device,
@@ -166,6 +172,23 @@ describe('figures over attempts', () => {
       ]),
     ).toEqual(new Set([attempts]))
     expect(before.first).toBe('ann')
+    const all: { confidence: number; authenticated: boolean; recommended_action: string }[] = (
+      await get('/authentications?limit=500')
+    ).json.data
+    expect(before.bins).toEqual(
+      Array.from({ length: 20 }, (_, bin) => {
+        const of = all.filter(({ confidence }) => Math.min(19, Math.floor(confidence * 20)) === bin)
+        const acted = (action: string) => of.filter((one) => one.recommended_action === action).length
+        return {
+          from: bin / 20,
+          to: (bin + 1) / 20,
+          n: of.length,
+          authenticated: acted('auth'),
+          challenged: acted('challenge'),
+          blocked: acted('block'),
+        }
+      }),
+    )
     expect([sum(before.blocked, 'n_users'), sum(before.blocked, 'n_blocked')]).toEqual([2, 2])
     // The two strangers send no device data.
     expect(before.browsers).toBe(attempts - 2)

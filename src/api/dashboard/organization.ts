@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { LANGUAGE_MODES, overQuota } from '../../domain/organization.js'
+import { Refusal } from '../../domain/refusal.js'
+import { Data, dashboardRoute, iso, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
+
+const Quota = z.int().describe('0: unlimited')
+
+/** The organization as the core API shows it, and the settings that only the operator's command changes. */
+export const organization = dashboardRoute({
+  ...Row,
+  method: 'get',
+  path: '/organization',
+  summary: 'The organization: its settings, quotas and their use',
+  params: NoParams,
+  query: NoQuery,
+  body: NoBody,
+  replies: {
+    200: Data(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        created_at: z.iso.datetime(),
+        default_language: z.string(),
+        language_mode: z.enum(LANGUAGE_MODES),
+        redirect_origins: z.array(z.string()).describe('targets at the end of a profile link; empty allows any'),
+        key_rate: z
+          .object({ per_second: z.number(), burst: z.number() })
+          .nullable()
+          .describe("limit of each key; per_second 0: none; null: the deployment's"),
+        quotas: z.object({
+          mode: z
+            .enum(['soft', 'strict'])
+            .describe('soft: overage is flagged, not refused; strict: overage is refused'),
+          accounts: Quota,
+          shared_accounts: Quota,
+          members_per_shared_account: Quota,
+        }),
+        use: z.object({ n_accounts: z.int(), n_accounts_generic: z.int(), n_users: z.int() }),
+        over_quota: z.boolean(),
+      }),
+    ),
+  },
+  refuses: [],
+  async handle({ organizationId, services }) {
+    const [found, license] = await Promise.all([
+      services.organizations.find(organizationId),
+      services.organizations.license(organizationId),
+    ])
+    if (found === null || license === null)
+      throw new Refusal('internal', 'the organization of this key no longer exists')
+    const { quotas, headcount } = license
+    const { perSecond, burst } = found.keyRate ?? { perSecond: 0, burst: 0 }
+    const data = {
+      id: found.id,
+      name: found.name,
+      created_at: iso(found.createdAt),
+      default_language: found.defaultLanguage,
+      language_mode: found.languageMode,
+      redirect_origins: [...found.redirectOrigins],
+      key_rate: found.keyRate === null ? null : { per_second: perSecond, burst },
+      quotas: {
+        mode: quotas.mode,
+        accounts: quotas.accounts,
+        shared_accounts: quotas.sharedAccounts,
+        members_per_shared_account: quotas.membersPerSharedAccount,
+      },
+      use: {
+        n_accounts: headcount.nAccounts,
+        n_accounts_generic: headcount.nAccountsGeneric,
+        n_users: headcount.nUsers,
+      },
+      over_quota: overQuota(quotas, headcount),
+    }
+    return { status: 200, payload: { data } }
+  },
+})

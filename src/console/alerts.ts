@@ -1,0 +1,70 @@
+/** Alerts as the dashboard API gives and takes them. */
+
+export const CHANNELS = ['email', 'sms', 'syslog'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+/** Kinds of event by channel. */
+export type Rules = Readonly<Record<string, Readonly<Record<Channel, boolean>>>>
+
+/** Settings of a channel; a secret is not among them. */
+export type Settings = Readonly<Record<string, string | number | boolean | readonly string[] | null>>
+
+type Kind = 'text' | 'number' | 'list' | 'secret' | readonly string[]
+interface Field {
+  readonly name: string
+  /** The values of a choice, or the form of the value. */
+  readonly kind: Kind
+  readonly usual?: string
+}
+
+const FACILITIES = [
+  ...['kern', 'user', 'mail', 'daemon', 'auth', 'syslog', 'lpr', 'news', 'uucp', 'cron', 'authpriv', 'ftp', 'ntp'],
+  ...['audit', 'alert', 'clock', 'local0', 'local1', 'local2', 'local3', 'local4', 'local5', 'local6', 'local7'],
+]
+
+/** The fields of each channel, in the order of its form. */
+export const FIELDS: Readonly<Record<Channel, readonly Field[]>> = {
+  email: [
+    { name: 'host', kind: 'text' },
+    { name: 'port', kind: 'number', usual: '587' },
+    { name: 'tls', kind: ['starttls', 'tls', 'none'] },
+    { name: 'sender', kind: 'text' },
+    { name: 'recipients', kind: 'list' },
+    { name: 'user', kind: 'text' },
+    { name: 'password', kind: 'secret' },
+  ],
+  sms: [
+    { name: 'url', kind: 'text', usual: 'https://' },
+    { name: 'recipients', kind: 'list' },
+    { name: 'signing_secret', kind: 'secret' },
+  ],
+  syslog: [
+    { name: 'host', kind: 'text' },
+    { name: 'port', kind: 'number', usual: '6514' },
+    { name: 'transport', kind: ['tls', 'tcp', 'udp'] },
+    { name: 'facility', kind: FACILITIES, usual: 'auth' },
+    { name: 'app_name', kind: 'text', usual: 'keystride' },
+  ],
+}
+
+/** The form of a channel: every field as text. A secret is empty, since the API does not show it. */
+export const formOf = (channel: Channel, settings: Settings | null): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    FIELDS[channel].map(({ name, kind, usual }) => {
+      const first = typeof kind === 'string' ? '' : kind[0]
+      const value = settings === null || kind === 'secret' ? (usual ?? first) : settings[name]
+      return [name, Array.isArray(value) ? value.join(', ') : String(value ?? '')]
+    }),
+  )
+
+/** The body of a form. An empty secret is left out, so the stored one stays. */
+export function bodyOf(channel: Channel, form: Readonly<Record<string, string>>): object {
+  const fields = FIELDS[channel].flatMap(({ name, kind }): [string, unknown][] => {
+    const text = (form[name] ?? '').trim()
+    if (kind === 'secret') return text === '' ? [] : [[name, form[name]]]
+    if (kind === 'number') return [[name, Number(text)]]
+    if (kind === 'list') return [[name, text.split(/[\s,;]+/).filter((one) => one !== '')]]
+    return [[name, text === '' && name === 'user' ? null : text]]
+  })
+  return Object.fromEntries(fields)
+}

@@ -1,0 +1,83 @@
+import { heldKey } from './key.js'
+import { fill, t } from './texts.js'
+
+/** The service's APIs, in the folder above the console's. A proxy may add a path before it. */
+const ROOT = new URL('../', import.meta.url)
+const FOLDERS = { dashboard: 'dashboard', core: 'core', links: 'auth' } as const
+
+/** Values of a query; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+interface Options {
+  readonly api?: keyof typeof FOLDERS
+  readonly query?: Query
+  readonly body?: object
+  readonly signal?: AbortSignal
+  /** The key to try; the held one unless given. */
+  readonly key?: string
+}
+
+/** An answer that is not a success, or the absence of one. */
+export class ApiError extends Error {
+  constructor(
+    /** 0 without an answer. */
+    readonly status: number,
+    message: string,
+    /** `X-Request-Id` of the answer, which the service's log has too. */
+    readonly requestId: string | null,
+    /** When the call may be repeated; null if it does not help. */
+    readonly retryAfterS: number | null,
+  ) {
+    super(message)
+  }
+}
+
+let refused: () => void = () => {}
+/** `listener` hears of an answer 401 to the held key: it was revoked or has expired. */
+export const whenKeyRefused = (listener: () => void): void => {
+  refused = listener
+}
+
+/** A GET of the dashboard API. Rejects with an `ApiError`, or with the reason of the signal. */
+export const get = <T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> =>
+  call<T>('GET', path, { query, ...(signal && { signal }) })
+
+/** One call of an API. Rejects with an `ApiError`, or with the reason of the signal. */
+export async function call<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const { api = 'dashboard', query = {}, body, signal, key } = options
+  const url = new URL(FOLDERS[api] + path, ROOT)
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
+  // The APIs read a plus sign in a query as a plus sign.
+  url.search = url.search.replace(/\+/g, '%20')
+  const response = await fetch(url, {
+    method,
+    headers: {
+      apikey: key ?? heldKey() ?? '',
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    credentials: 'omit',
+    cache: 'no-store',
+    redirect: 'error',
+    signal: signal ?? null,
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, t.errors.unreachable, null, 5)
+  })
+  const answer = (await response.json().catch(() => ({}))) as { message?: string }
+  if (response.ok) return answer as T
+  const error = errorOf(response, answer.message ?? response.statusText)
+  if (error.status === 401 && key === undefined) refused()
+  throw error
+}
+
+function errorOf({ status, headers }: Response, message: string): ApiError {
+  const wait = Number(headers.get('retry-after') ?? Number.NaN)
+  const retryAfterS = Number.isFinite(wait) && (status === 429 || status === 503) ? Math.max(1, wait) : null
+  return new ApiError(status, fill(t.errors.answered, { message }), headers.get('x-request-id'), retryAfterS)
+}
+
+/** Path segments, encoded. */
+export const pathOf = (...segments: readonly string[]): string =>
+  segments.map((segment) => `/${encodeURIComponent(segment)}`).join('')

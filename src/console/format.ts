@@ -1,0 +1,59 @@
+import { fill, LANGUAGE, t } from './texts.js'
+
+/** The viewer's form of the console's language, such as `en-GB`: texts and numbers of one view are in one language. */
+const LOCALE = navigator.languages.find((one) => one === LANGUAGE || one.startsWith(`${LANGUAGE}-`)) ?? LANGUAGE
+
+const numbers = new Intl.NumberFormat(LOCALE)
+const shares = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
+const scores = new Intl.NumberFormat(LOCALE, { minimumFractionDigits: 3, maximumFractionDigits: 3 })
+const wholeShares = new Intl.NumberFormat(LOCALE, {
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
+})
+const points = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+const plurals = new Intl.PluralRules(LOCALE)
+const [moments, days, utcDays, hours] = [
+  { dateStyle: 'medium', timeStyle: 'short' },
+  { month: 'short', day: 'numeric' },
+  { month: 'short', day: 'numeric', timeZone: 'UTC' },
+  { hour: 'numeric', minute: '2-digit' },
+].map((options) => new Intl.DateTimeFormat(LOCALE, options as Intl.DateTimeFormatOptions)) as [
+  Intl.DateTimeFormat,
+  Intl.DateTimeFormat,
+  Intl.DateTimeFormat,
+  Intl.DateTimeFormat,
+]
+
+const NONE = t.none
+
+export const count = (n: number): string => numbers.format(n)
+export const share = (part: number | null): string => (part === null ? NONE : shares.format(part))
+
+/** A confidence, from 0 to 1. */
+export const score = (value: number | null): string => (value === null ? NONE : scores.format(value))
+
+/** The change of a count relative to the count before; null if there was none. */
+export const change = (now: number, before: number): string | null =>
+  before === 0 ? null : wholeShares.format((now - before) / before)
+
+/** The change of a share, in percentage points; null if one of them is unknown. */
+export const pointsChanged = (now: number | null, before: number | null): string | null =>
+  now === null || before === null ? null : fill(t.format.points, { n: points.format((now - before) * 100) })
+
+/** `{ one: '{n} user', other: '{n} users' }` with its number. */
+export const counted = (forms: { readonly one: string; readonly other: string }, n: number): string =>
+  fill(plurals.select(n) === 'one' ? forms.one : forms.other, { n: count(n) })
+
+/** Date and time in the viewer's zone. */
+export const moment = (iso: string): string => moments.format(new Date(iso))
+/** The same moment in UTC. */
+export const momentUtc = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`
+/** The name of a bucket of a series: hours in the viewer's zone, days as the service counts them, in UTC. */
+export const bucketName = (iso: string, bucket: 'hour' | 'day'): string =>
+  bucket === 'day' ? utcDays.format(new Date(iso)) : hours.format(new Date(iso))
+/** With the day, for a single bucket. */
+export const bucketTitle = (iso: string, bucket: 'hour' | 'day'): string =>
+  bucket === 'day'
+    ? `${utcDays.format(new Date(iso))} UTC`
+    : `${days.format(new Date(iso))}, ${hours.format(new Date(iso))}`

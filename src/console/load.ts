@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from './api.js'
+
+/** Data of a view. After the first answer it stays while newer data is loading, or if that fails. */
+export interface Loaded<T> {
+  readonly data: T | null
+  readonly error: ApiError | null
+  readonly loading: boolean
+  readonly reload: () => void
+}
+
+/**
+ * Loads when `inputs` change and at `reload`, and every `everyMs` while the tab is visible. Calls in flight are aborted when the
+ * inputs change and when the view is left.
+ */
+export function useLoad<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+  everyMs: number | null = null,
+): Loaded<T> {
+  const [round, setRound] = useState(0)
+  const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ data: null, error: null, loading: true })
+  useEffect(() => {
+    const aborter = new AbortController()
+    setState(({ data }) => ({ data, error: null, loading: true }))
+    load(aborter.signal).then(
+      (data) => {
+        if (!aborter.signal.aborted) setState({ data, error: null, loading: false })
+      },
+      (reason: unknown) => {
+        if (aborter.signal.aborted) return
+        const error = reason instanceof ApiError ? reason : new ApiError(0, String(reason), null, null)
+        setState(({ data }) => ({ data, error, loading: false }))
+      },
+    )
+    return () => aborter.abort()
+  }, [...inputs, round])
+  const reload = () => setRound((n) => n + 1)
+  useEffect(() => {
+    if (everyMs === null) return
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') reload()
+    }, everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return { ...state, reload }
+}

@@ -1,0 +1,28 @@
+import type { ComponentChild } from 'preact'
+import { Alerts } from './pages/alerts.js'
+import { Overview } from './pages/overview.js'
+import { Policies } from './pages/policies.js'
+import { NewPolicy, Policy } from './pages/policy.js'
+import { User } from './pages/user.js'
+import { Users } from './pages/users.js'
+import { t } from './texts.js'
+
+/** A view of the console. */
+interface View {
+  /** The address below `/console/`; parameters are in braces. */
+  readonly path: string
+  readonly show: (parameters: Readonly<Record<string, string>>) => ComponentChild
+  /** The entry in the navigation; absent: none. */
+  readonly nav?: string
+}
+
+/** Every view, in the order of the navigation. */
+export const VIEWS: readonly View[] = [
+  { path: '', show: () => <Overview />, nav: t.overview.title },
+  { path: 'users', show: () => <Users />, nav: t.users.title },
+  { path: 'users/{userRef}', show: ({ userRef = '' }) => <User userRef={userRef} /> },
+  { path: 'policies', show: () => <Policies />, nav: t.policies.title },
+  { path: 'policies/new', show: () => <NewPolicy /> },
+  { path: 'policies/{id}', show: ({ id = '' }) => <Policy id={id} /> },
+  { path: 'alerts', show: () => <Alerts />, nav: t.alerts.title },
+]

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks'
+import { bodyOf, type Channel, FIELDS, formOf, type Settings } from '../alerts.js'
+import type { Data } from '../answers.js'
+import { call, get } from '../api.js'
+import { type Loaded, useLoad } from '../load.js'
+import { Badge } from '../parts/badge.js'
+import { Confirm } from '../parts/dialog.js'
+import { ChoiceField, TextField } from '../parts/field.js'
+import { Card } from '../parts/page.js'
+import { Show } from '../parts/states.js'
+import { toast, toastError } from '../parts/toasts.js'
+import { access } from '../session.js'
+import { fill, t } from '../texts.js'
+
+const texts = t.alerts
+const labelOf = (name: string): string => (texts.fields as Readonly<Record<string, string>>)[name] ?? name
+
+interface ChannelNeeds {
+  readonly channel: Channel
+}
+type Held = Loaded<Data<Settings | null>>
+
+/** One channel with its settings and actions. */
+export function ChannelCard({ channel }: ChannelNeeds) {
+  const loaded = useLoad((signal) => get<Data<Settings | null>>(`/alert/${channel}`, {}, signal), [channel])
+  const settings = loaded.data?.data ?? null
+  const set =
+    loaded.data === null ? undefined : (
+      <Badge tone={settings ? 'good' : 'plain'}>{settings ? texts.set : texts.unset}</Badge>
+    )
+  return (
+    <Card title={texts.channels[channel]} aside={set}>
+      <Show of={loaded}>
+        {() => (
+          <>
+            {settings !== null && <Facts channel={channel} settings={settings} />}
+            {settings === null && <p class="soft">{texts.unsetHelp}</p>}
+            {access().operates && <Acts channel={channel} settings={settings} reload={loaded.reload} />}
+          </>
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+const Facts = ({ channel, settings }: ChannelNeeds & { readonly settings: Settings }) => (
+  <dl class="facts">
+    {FIELDS[channel].map(({ name, kind }) => {
+      const value = settings[name]
+      const secret = settings[`${name}_set`] === true ? texts.secretSet : t.none
+      return [
+        <dt key={name}>{labelOf(name)}</dt>,
+        <dd key={`${name} value`}>
+          {kind === 'secret' ? secret : Array.isArray(value) ? value.join(', ') : String(value ?? t.none)}
+        </dd>,
+      ]
+    })}
+  </dl>
+)
+
+interface ActsNeeds extends ChannelNeeds {
+  readonly settings: Settings | null
+  readonly reload: Held['reload']
+}
+
+function Acts({ channel, settings, reload }: ActsNeeds) {
+  const [asked, setAsked] = useState<'change' | 'remove' | null>(null)
+  const [testing, setTesting] = useState(false)
+  const name = texts.channels[channel]
+  const done = (text: string) => {
+    toast(fill(text, { channel: name }))
+    setAsked(null)
+    reload()
+  }
+  const test = async () => {
+    setTesting(true)
+    try {
+      type Answer = Data<{ readonly delivered: boolean }> & { readonly message: string }
+      const { data, message } = await call<Answer>('POST', `/alert/${channel}/test`)
+      toast(message, data.delivered ? 'good' : 'bad')
+    } catch (error) {
+      toastError(error)
+    }
+    setTesting(false)
+  }
+  return (
+    <div class="acts below">
+      <button type="button" class="button quiet" onClick={() => setAsked('change')}>
+        {settings === null ? texts.setUp : texts.change}
+      </button>
+      {settings !== null && (
+        <>
+          <button type="button" class="button quiet" disabled={testing} onClick={() => void test()}>
+            {texts.test}
+          </button>
+          <button type="button" class="button danger" onClick={() => setAsked('remove')}>
+            {texts.remove}
+          </button>
+        </>
+      )}
+      {asked === 'change' && (
+        <ChangeDialog
+          channel={channel}
+          settings={settings}
+          close={() => setAsked(null)}
+          saved={() => done(texts.saved)}
+        />
+      )}
+      {asked === 'remove' && (
+        <Confirm
+          title={`${texts.remove}: ${name}`}
+          button={texts.remove}
+          danger
+          close={() => setAsked(null)}
+          act={async () => {
+            await call('DELETE', `/alert/${channel}`)
+            done(texts.removed)
+          }}
+        >
+          <p>{texts.removeEffect}</p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+interface ChangeNeeds extends ChannelNeeds {
+  readonly settings: Settings | null
+  readonly close: () => void
+  readonly saved: () => void
+}
+
+/** The form of a channel. The API validates it, and the dialog shows the field that it refuses. */
+function ChangeDialog({ channel, settings, close, saved }: ChangeNeeds) {
+  const [form, setForm] = useState(() => formOf(channel, settings))
+  const act = async () => {
+    await call('POST', `/alert/${channel}`, { body: bodyOf(channel, form) })
+    saved()
+  }
+  return (
+    <Confirm title={texts.channels[channel]} button={texts.save} act={act} close={close}>
+      {FIELDS[channel].map(({ name, kind }) => {
+        const needs = {
+          label: labelOf(name),
+          value: form[name] ?? '',
+          set: (value: string) => setForm((all) => ({ ...all, [name]: value })),
+        }
+        if (typeof kind !== 'string')
+          return <ChoiceField key={name} {...needs} names={Object.fromEntries(kind.map((one) => [one, one]))} />
+        const secret = kind === 'secret'
+        const help = secret ? texts.secretHelp : kind === 'list' ? texts.listHelp : ''
+        return (
+          <TextField
+            key={name}
+            {...needs}
+            type={secret ? 'password' : kind === 'number' ? 'number' : 'text'}
+            help={secret && settings === null ? '' : help}
+          />
+        )
+      })}
+    </Confirm>
+  )
+}

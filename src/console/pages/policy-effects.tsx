@@ -1,0 +1,169 @@
+import { useState } from 'preact/hooks'
+import type { Data } from '../answers.js'
+import { call, get, pathOf } from '../api.js'
+import { count, share } from '../format.js'
+import { useLoad } from '../load.js'
+import { Link } from '../parts/link.js'
+import { Card } from '../parts/page.js'
+import { Ranges } from '../parts/ranges.js'
+import { userHref } from '../parts/search.js'
+import { Empty, Show } from '../parts/states.js'
+import { Wide } from '../parts/wide.js'
+import type { Policy, Transition } from '../policies.js'
+import { rangeNow, windowOf } from '../range.js'
+import { fill, t } from '../texts.js'
+
+const texts = t.policies
+const OUTCOMES = ['auth', 'challenge', 'block'] as const
+
+interface TransitionsNeeds {
+  readonly transitions: readonly Transition[]
+  readonly label: string
+}
+
+/** The numbers of attempts by their decision and by that of the policy. */
+function Transitions({ transitions, label }: TransitionsNeeds) {
+  const numberOf = (from: string, to: string) => transitions.find((one) => one.from === from && one.to === to)?.n ?? 0
+  return (
+    <Wide label={label}>
+      <table class="figures transitions">
+        <thead>
+          <tr>
+            <th scope="col">{texts.was}</th>
+            {OUTCOMES.map((to) => (
+              <th key={to} scope="col">
+                {fill(texts.wouldBe, { outcome: t.outcome[to] })}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {OUTCOMES.map((from) => (
+            <tr key={from}>
+              <th scope="row">{t.outcome[from]}</th>
+              {OUTCOMES.map((to) => (
+                <td key={to} class={from !== to && numberOf(from, to) > 0 ? 'changed' : undefined}>
+                  {count(numberOf(from, to))}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  )
+}
+
+interface Simulated {
+  readonly n_attempts: number
+  readonly n_changed: number
+  readonly truncated: boolean
+  readonly transitions: readonly Transition[]
+  readonly users: readonly { readonly user_ref: string; readonly n_stricter: number; readonly n_looser: number }[]
+}
+const USERS_SHOWN = 10
+
+/** The decisions that the policy, as it is saved, would have made in a window. */
+export function Simulation({ policy }: { readonly policy: Policy }) {
+  const [asked, setAsked] = useState(false)
+  return (
+    <Card title={texts.simulation} aside={<Ranges />}>
+      <p class="soft">{texts.simulationHelp}</p>
+      {asked ? (
+        <Simulated policy={policy} />
+      ) : (
+        <button type="button" class="button quiet" onClick={() => setAsked(true)}>
+          {texts.simulate}
+        </button>
+      )}
+    </Card>
+  )
+}
+
+function Simulated({ policy }: { readonly policy: Policy }) {
+  const range = rangeNow()
+  const loaded = useLoad(
+    (signal) =>
+      call<Data<Simulated>>('POST', `/policies${pathOf(policy.id)}/simulate`, {
+        body: { date_from: windowOf(range).from },
+        signal,
+      }),
+    [policy.id, range],
+  )
+  return (
+    <Show of={loaded}>
+      {({ data: { n_attempts, n_changed, truncated, transitions, users } }) =>
+        n_attempts === 0 ? (
+          <Empty title={texts.nothingToSimulate} />
+        ) : (
+          <>
+            <p>
+              {fill(texts.simulated, {
+                n: count(n_changed),
+                all: count(n_attempts),
+                share: share(n_changed / n_attempts),
+              })}
+              {truncated && <span class="soft"> {texts.truncated}</span>}
+            </p>
+            <Transitions transitions={transitions} label={texts.simulation} />
+            {users.length > 0 && (
+              <>
+                <h3>{texts.mostChanged}</h3>
+                <ul class="feed">
+                  {users.slice(0, USERS_SHOWN).map(({ user_ref, n_stricter, n_looser }) => (
+                    <li key={user_ref}>
+                      <Link to={userHref(user_ref)}>{user_ref}</Link>
+                      <span class="soft">
+                        {fill(texts.changes, { stricter: count(n_stricter), looser: count(n_looser) })}
+                      </span>
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )}
+          </>
+        )
+      }
+    </Show>
+  )
+}
+
+interface Shadowed {
+  readonly is_shadow: boolean
+  readonly n_attempts: number
+  readonly n_different: number
+  readonly transitions: readonly Transition[]
+}
+
+/** The decisions of a shadow policy, compared with the actual ones; nothing for a policy that never was the shadow. */
+export function ShadowCard({ policy }: { readonly policy: Policy }) {
+  const range = rangeNow()
+  const loaded = useLoad(
+    (signal) =>
+      get<Data<Shadowed>>(`/policies${pathOf(policy.id)}/shadow`, { date_from: windowOf(range).from }, signal),
+    [policy.id, policy.is_shadow, range],
+  )
+  if (loaded.data !== null && !loaded.data.data.is_shadow && loaded.data.data.n_attempts === 0) return null
+  return (
+    <Card title={texts.shadowTitle} aside={<Ranges />}>
+      <Show of={loaded}>
+        {({ data: { n_attempts, n_different, transitions } }) =>
+          n_attempts === 0 ? (
+            <Empty title={texts.noShadowed} />
+          ) : (
+            <>
+              <p>
+                {fill(texts.shadowed, {
+                  n: count(n_different),
+                  all: count(n_attempts),
+                  share: share(n_different / n_attempts),
+                })}
+              </p>
+              <Transitions transitions={transitions} label={texts.shadowTitle} />
+            </>
+          )
+        }
+      </Show>
+    </Card>
+  )
+}

@@ -1,0 +1,165 @@
+import { count, counted, score, share } from '../format.js'
+import { useLoad } from '../load.js'
+import { Filter, filterNow } from '../parts/filter.js'
+import { Page } from '../parts/page.js'
+import { ProfileBadge } from '../parts/profile-status.js'
+import { Ranges } from '../parts/ranges.js'
+import { userHref } from '../parts/search.js'
+import { Empty } from '../parts/states.js'
+import { type Column, getRows, orderNow, skipNow, Table } from '../parts/table.js'
+import { Tabs } from '../parts/tabs.js'
+import { Time } from '../parts/time.js'
+import { rangeNow, windowOf } from '../range.js'
+import { href, place } from '../router.js'
+import { t } from '../texts.js'
+import type { LockedMember, User, UserStatistics } from '../users.js'
+
+const texts = t.users
+const VIEWS = ['all', 'activity', 'locked'] as const
+type View = (typeof VIEWS)[number]
+const viewNow = (): View => VIEWS.find((view) => view === place.value.query.get('view')) ?? 'all'
+
+export function Users() {
+  const view = viewNow()
+  const Rows = { all: All, activity: Activity, locked: Locked }[view]
+  return (
+    <Page title={texts.title} tools={view === 'activity' ? <Ranges /> : undefined}>
+      <div class="sieve">
+        <Tabs
+          label={texts.views}
+          tabs={VIEWS.map((one) => ({
+            name: texts[one],
+            href: href('users', {
+              view: one === 'all' ? null : one,
+              filter: one === 'locked' ? null : filterNow('filter'),
+            }),
+            current: one === view,
+          }))}
+        />
+        {view !== 'locked' && <Filter name="filter" label={texts.filter} />}
+      </div>
+      <div class="card flush">
+        <Rows />
+      </div>
+    </Page>
+  )
+}
+
+const Name = ({ userRef, name }: { readonly userRef: string; readonly name: string | null }) => (
+  <span class="named">
+    <span>{userRef}</span>
+    {name !== null && name !== userRef && <span class="soft small">{name}</span>}
+  </span>
+)
+
+const NoUsers = () =>
+  filterNow('filter') === null ? (
+    <Empty title={texts.empty}>
+      <p>{texts.emptyHelp}</p>
+    </Empty>
+  ) : (
+    <Empty title={texts.noMatch} />
+  )
+
+const ALL: readonly Column<User>[] = [
+  { name: texts.user, show: ({ user_ref, user_display_name }) => <Name userRef={user_ref} name={user_display_name} /> },
+  {
+    name: texts.profile,
+    show: ({ biometric_status, n_members }) =>
+      biometric_status === null ? counted(texts.members, n_members) : <ProfileBadge status={biometric_status} />,
+  },
+  { name: texts.references, show: ({ n_patterns_ref }) => count(n_patterns_ref), figure: true },
+  { name: texts.groups, show: ({ groups }) => (groups.length === 0 ? t.none : groups.join(', ')) },
+  { name: texts.last, show: ({ last_authentication_at }) => <Time at={last_authentication_at} /> },
+  { name: texts.created, show: ({ created_at }) => <Time at={created_at} /> },
+]
+
+function All() {
+  const [skip, filter] = [skipNow(), filterNow('filter')]
+  const loaded = useLoad(
+    (signal) => getRows<User>('/users', { user_ref_filter: filter ?? undefined }, signal),
+    [skip, filter],
+  )
+  const idOf = ({ user_ref }: User) => user_ref
+  return (
+    <Table
+      label={texts.all}
+      of={loaded}
+      columns={ALL}
+      idOf={idOf}
+      to={(user) => userHref(user.user_ref)}
+      empty={<NoUsers />}
+    />
+  )
+}
+
+const ACTIVITY: readonly Column<UserStatistics>[] = [
+  { name: texts.user, show: ({ user_ref }) => <Name userRef={user_ref} name={null} />, sort: 'user_ref' },
+  { name: texts.signIns, show: ({ n }) => count(n), figure: true, sort: 'n' },
+  {
+    name: t.outcome.auth,
+    show: ({ authenticated }) => count(authenticated),
+    figure: true,
+    sort: 'authenticated',
+  },
+  { name: t.outcome.challenge, show: ({ challenged }) => count(challenged), figure: true, sort: 'challenged' },
+  { name: t.outcome.block, show: ({ blocked }) => count(blocked), figure: true, sort: 'blocked' },
+  { name: texts.success, show: ({ n, authenticated }) => share(n === 0 ? null : authenticated / n), figure: true },
+  { name: texts.confidence, show: ({ confidence }) => score(confidence), figure: true, sort: 'confidence' },
+  { name: texts.lastAttempt, show: ({ last_attempt_at }) => <Time at={last_attempt_at} />, sort: 'last' },
+]
+
+/** Users in the order of one figure of a window. */
+function Activity() {
+  const [skip, filter, range] = [skipNow(), filterNow('filter'), rangeNow()]
+  const order = orderNow(ACTIVITY, 'n')
+  const loaded = useLoad(
+    (signal) =>
+      getRows<UserStatistics>(
+        '/aggregations/users',
+        {
+          sort: order.by,
+          order: order.order,
+          date_from: windowOf(range).from,
+          user_ref_filter: filter ?? undefined,
+        },
+        signal,
+      ),
+    [skip, filter, range, order.by, order.order],
+  )
+  return (
+    <Table
+      label={texts.activity}
+      of={loaded}
+      columns={ACTIVITY}
+      idOf={(user) => user.user_ref}
+      to={(user) => userHref(user.user_ref)}
+      order={order}
+      empty={<NoUsers />}
+    />
+  )
+}
+
+const LOCKED: readonly Column<LockedMember>[] = [
+  { name: texts.user, show: ({ user_ref, user_display_name }) => <Name userRef={user_ref} name={user_display_name} /> },
+  { name: texts.member, show: ({ user_ref, member_ref }) => (member_ref === user_ref ? t.none : member_ref) },
+  {
+    name: texts.until,
+    show: ({ blocked_until }) => (blocked_until === null ? texts.untilOpened : <Time at={blocked_until} />),
+  },
+]
+
+function Locked() {
+  const skip = skipNow()
+  const loaded = useLoad((signal) => getRows<LockedMember>('/aggregations/blocked-users', {}, signal), [skip])
+  return (
+    <Table
+      label={texts.locked}
+      of={loaded}
+      columns={LOCKED}
+      idOf={(member) => `${member.user_ref} ${member.member_ref}`}
+      to={(member) => userHref(member.user_ref)}
+      empty={<Empty title={texts.noneLocked} />}
+    />
+  )
+}

@@ -1,0 +1,42 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { hrefWith, navigate, place } from '../router.js'
+
+/** Between the last key press and the search. */
+const PAUSE_MS = 250
+
+interface FilterNeeds {
+  /** The name of the value in the address. */
+  readonly name: string
+  readonly label: string
+}
+
+/** The text that the address filters by; null: none. */
+export const filterNow = (name: string): string | null => place.value.query.get(name) || null
+
+/** A field for a text to filter by, which it keeps in the address. */
+export function Filter({ name, label }: FilterNeeds) {
+  const field = useRef<HTMLInputElement>(null)
+  const timer = useRef(0)
+  const given = filterNow(name) ?? ''
+  useEffect(() => {
+    if (field.current !== null && field.current.value.trim() !== given) field.current.value = given
+  }, [given])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const apply = (text: string) => navigate(hrefWith({ [name]: text.trim(), skip: null }), { replace: true })
+  return (
+    <input
+      ref={field}
+      type="search"
+      class="filter"
+      aria-label={label}
+      placeholder={label}
+      defaultValue={given}
+      autocomplete="off"
+      spellcheck={false}
+      onInput={({ currentTarget: { value } }) => {
+        clearTimeout(timer.current)
+        timer.current = window.setTimeout(() => apply(value), PAUSE_MS)
+      }}
+    />
+  )
+}

@@ -1,0 +1,162 @@
+import { useMemo, useState } from 'preact/hooks'
+import uPlot from 'uplot'
+import type { Bucket } from '../answers.js'
+import { bucketName, bucketTitle, count } from '../format.js'
+import { t } from '../texts.js'
+import { Chart, type Colour } from './chart.js'
+import { Link } from './link.js'
+
+const OUTCOMES = ['auth', 'challenge', 'block'] as const
+const of = (point: Bucket) => ({ auth: point.authenticated, challenge: point.challenged, block: point.blocked })
+
+interface OutcomeChartNeeds {
+  readonly label: string
+  readonly points: readonly Bucket[]
+  readonly bucket: 'hour' | 'day'
+  /** The list behind a bucket. */
+  readonly open: (point: Bucket, next: Bucket | undefined) => string
+}
+
+/** Sign-ins by outcome over time, stacked; a bucket leads to its list. The same figures are there as a table. */
+export function OutcomeChart({ label, points, bucket, open }: OutcomeChartNeeds) {
+  const [at, setAt] = useState<number | null>(null)
+  const data = useMemo((): uPlot.AlignedData => {
+    const sums = points.map((point) => {
+      const { auth, challenge, block } = of(point)
+      return [auth + challenge + block, auth + challenge, auth]
+    })
+    return [points.map((_, i) => i), ...[0, 1, 2].map((row) => sums.map((sum) => sum[row] ?? 0))] as uPlot.AlignedData
+  }, [points])
+  const shown = at === null ? undefined : points[at]
+  const listOf = (i: number) => {
+    const point = points[i]
+    return point === undefined ? '' : open(point, points[i + 1])
+  }
+  const optionsOf = (colour: Colour, width: number) =>
+    stackedBars({
+      points,
+      bucket,
+      colour,
+      width,
+      hover: setAt,
+      pick: (i) => document.getElementById(rowId(i))?.click(),
+    })
+  return (
+    <figure class="outcomes">
+      <figcaption>
+        <ul class="legend">
+          {OUTCOMES.map((outcome) => (
+            <li key={outcome}>
+              <span class={`swatch ${outcome}`} />
+              {t.outcome[outcome]}
+              <b>{count(shown ? of(shown)[outcome] : points.reduce((sum, point) => sum + of(point)[outcome], 0))}</b>
+            </li>
+          ))}
+        </ul>
+        <span class="soft">{shown ? bucketTitle(shown.date, bucket) : bucket === 'day' ? t.chart.utc : ''}</span>
+      </figcaption>
+      <Chart label={label} height={240} data={data} options={optionsOf} />
+      <details>
+        <summary>{t.chart.table}</summary>
+        <div class="scroll">
+          <table class="figures">
+            <thead>
+              <tr>
+                <th scope="col">{t.chart.time}</th>
+                <th scope="col">{t.chart.total}</th>
+                {OUTCOMES.map((outcome) => (
+                  <th scope="col" key={outcome}>
+                    {t.outcome[outcome]}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {points.map((point, i) => (
+                <tr key={point.date}>
+                  <th scope="row">
+                    <Link id={rowId(i)} to={listOf(i)}>
+                      {bucketTitle(point.date, bucket)}
+                    </Link>
+                  </th>
+                  <td>{count(point.n)}</td>
+                  {OUTCOMES.map((outcome) => (
+                    <td key={outcome}>{count(of(point)[outcome])}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}
+
+const rowId = (i: number) => `bucket-${i}`
+/** Room for a label of the time axis, px. */
+const LABEL_PX = 72
+
+interface BarsNeeds {
+  readonly points: readonly Bucket[]
+  readonly bucket: 'hour' | 'day'
+  readonly colour: Colour
+  readonly width: number
+  readonly hover: (i: number | null) => void
+  readonly pick: (i: number) => void
+}
+
+/** Bars over each other: each series is the sum of the outcomes from the bottom up to its own. */
+function stackedBars({
+  points,
+  bucket,
+  colour,
+  width,
+  hover,
+  pick,
+}: BarsNeeds): Omit<uPlot.Options, 'width' | 'height'> {
+  const bars = uPlot.paths.bars?.({ size: [0.72, 48], gap: 1, radius: 0 })
+  const series = (outcome: (typeof OUTCOMES)[number]): uPlot.Series => ({
+    fill: colour(outcome),
+    width: 0,
+    points: { show: false },
+    ...(bars && { paths: bars }),
+  })
+  const every = Math.max(1, Math.ceil((points.length * LABEL_PX) / Math.max(1, width - 60)))
+  const axis = { stroke: colour('soft'), font: '12px system-ui, sans-serif', ticks: { show: false } }
+  return {
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      x: { time: false, range: () => [-0.6, points.length - 0.4] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 30,
+        splits: () => points.map((_, i) => i).filter((i) => (points.length - 1 - i) % every === 0),
+        values: (_, indexes) => indexes.map((i) => bucketName(points[i]?.date ?? '', bucket)),
+      },
+      {
+        ...axis,
+        size: 56,
+        grid: { stroke: colour('line'), width: 1 },
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7],
+        values: (_, values) => values.map(count),
+      },
+    ],
+    series: [{}, series('block'), series('challenge'), series('auth')],
+    hooks: {
+      setCursor: [({ cursor }) => hover(cursor.idx ?? null)],
+      ready: [
+        (plot) =>
+          plot.over.addEventListener('click', () => {
+            if (typeof plot.cursor.idx === 'number') pick(plot.cursor.idx)
+          }),
+      ],
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium } from '../recorder/browser.js'
+import type { TestService } from '../service.js'
+import { issueKey, looksGood, operator, typedService } from './console.js'
+
+describe.skipIf(!hasChromium)('alerts in the console', { timeout: 120_000 }, () => {
+  let service: TestService
+  let browser: Browser
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    ;({ service, browser, stop } = await typedService())
+  }, 120_000)
+  afterAll(async () => stop())
+
+  const alerts = async (key = service.apikey) => {
+    const person = await operator(browser, service, 'alerts')
+    await person.signIn(key)
+    await person.page.getByLabel('A sign-in is blocked: Syslog').waitFor()
+    return person
+  }
+  const ofApi = async (path: string) => (await service.dashboard('GET', path)).json.data
+
+  it('have a rule for each event and channel, which a tick changes', async () => {
+    const { page, close } = await alerts()
+    const before = await ofApi('/alert')
+    expect(await page.locator('.matrix tbody tr').count()).toBe(Object.keys(before).length)
+    await page.getByLabel('A sign-in is blocked: Syslog').check()
+    await page.getByText('A sign-in is blocked: sent by Syslog.').waitFor()
+    expect(await ofApi('/alert')).toEqual({ ...before, blocked: { ...before.blocked, syslog: true } })
+    await page.getByLabel('A sign-in is blocked: Syslog').uncheck()
+    await page.getByText('A sign-in is blocked: no longer sent by Syslog.').waitFor()
+    expect(await ofApi('/alert')).toEqual(before)
+    await close()
+  })
+
+  it('have channels that are set up, tested, changed and removed', async () => {
+    const person = await alerts()
+    const { page, close } = person
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'E-mail', exact: true }) })
+    const dialog = page.getByRole('dialog')
+    await card.getByRole('button', { name: 'Set up' }).click()
+    await dialog.getByLabel('Host').fill('not a host')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByText('must be a host name or an address').waitFor()
+    await dialog.getByLabel('Host').fill('127.0.0.1')
+    await dialog.getByLabel('Sender').fill('keystride@example.com')
+    await dialog.getByLabel('Recipients').fill('a@example.com, b@example.com')
+    await dialog.getByLabel('User').fill('keystride')
+    await dialog.getByLabel('Password').fill('a secret of the mail')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('E-mail is saved.').waitFor()
+    expect(await ofApi('/alert/email')).toEqual({
+      host: '127.0.0.1',
+      port: 587,
+      tls: 'starttls',
+      sender: 'keystride@example.com',
+      recipients: ['a@example.com', 'b@example.com'],
+      user: 'keystride',
+      password_set: true,
+    })
+    await card.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText(/The test was not sent: /).waitFor()
+    await looksGood(person, 'alerts')
+    await card.getByRole('button', { name: 'Change' }).click()
+    expect(await dialog.getByLabel('Password').inputValue()).toBe('')
+    await dialog.getByLabel('Port').fill('465')
+    await dialog.getByLabel('Encryption').selectOption('tls')
+    await looksGood(person, 'alert-channel')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await ofApi('/alert/email')).toMatchObject({ port: 465, tls: 'tls', password_set: true })
+    await card.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('E-mail is removed.').waitFor()
+    expect(await ofApi('/alert/email')).toBeNull()
+    await close()
+  })
+
+  it('are shown to a key that only reads, without an action', async () => {
+    const { page, close } = await alerts(await issueKey(service, 'dashboard:read'))
+    await page.getByText('Nothing is sent over this channel yet.').nth(2).waitFor()
+    expect(await page.locator('main button').count()).toBe(0)
+    expect(await page.locator('.matrix input:enabled').count()).toBe(0)
+    await close()
+  })
+})
