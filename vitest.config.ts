@@ -2,10 +2,20 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
  * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
- * of docs/trust.md, load generated and packages installed, and suites that repeat on the second back end (test/service.ts).
+ * of docs/trust.md, load generated, packages installed, types compiled, plans of filled tables, and suites that repeat on the
+ * second back end (test/service.ts).
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
-const LONG = ['faults/**', 'trust/**', 'bench/load/**', 'calibration/adaptation.test.ts', 'package.test.ts']
+const LONG = [
+  'faults/**',
+  'trust/**',
+  'bench/load/**',
+  'calibration/adaptation.test.ts',
+  'package.test.ts',
+  'api/client.test.ts',
+  'storage/postgres/embedded/**',
+  'storage/postgres/hot-plans.test.ts',
+]
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'))
 if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
 const isWhole = process.env.KEYSTRIDE_TESTS === 'all'
@@ -25,6 +35,8 @@ export default defineConfig({
     },
     hookTimeout: 60_000,
     pool: 'forks',
+    // Loading the modules anew for each file takes a fifth of the processor time of the short tests.
+    isolate: isWhole,
     // Many of the short tests wait for servers and browsers; those that measure how long a fault lasts need the cores.
     maxWorkers: isWhole ? 2 : 3,
   },

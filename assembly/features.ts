@@ -7,12 +7,12 @@
  * Sample bytes (`src/scoring/sample.ts` writes them): u8 version, u8 mode, u16 presses n, n x u8 key indices padded
  * to a multiple of four, n x f32 press and n x f32 release times in ms since the first press.
  */
-import {
-  COMPARED_MAX, COUNTS, KEYS, KEYS_MAX, PAIRS, RAW, SAMPLES, SAMPLE_BYTES, SLOTS, Z, lanesAt, row, setF32,
-} from './layout'
-import { holdContext, pairContextOf, populationInverseSd, populationMean } from './model'
+import { COMPARED_MAX, COUNTS, KEYS, KEYS_MAX, PAIRS, RAW, SAMPLES, SAMPLE_BYTES, SLOTS, Z, lanesAt, row } from './layout'
+import { naturalLogs } from './natural-log'
+import { holdContext, pairContextOf, populationInverseSds, populationMeans } from './model'
 
 const SAMPLE_VERSION: u8 = 1
+const ROW_BYTES: usize = <usize>COMPARED_MAX << 2
 
 export function slotOf(slot: i32): usize {
   return SAMPLES + <usize>(slot * SAMPLE_BYTES)
@@ -22,6 +22,12 @@ export function pressesIn(slot: i32): i32 {
   return <i32>load<u16>(slotOf(slot), 2)
 }
 
+/** Length of the sample at an address. */
+export function sampleBytesAt(sample: usize): usize {
+  const n = <usize>load<u16>(sample, 2)
+  return 4 + ((n + 3) & ~3) + (n << 3)
+}
+
 /** Address of the press times; the release times follow them. */
 export function timesOf(slot: i32): usize {
   return slotOf(slot) + 4 + <usize>((pressesIn(slot) + 3) & ~3)
@@ -29,15 +35,21 @@ export function timesOf(slot: i32): usize {
 
 // @ts-ignore: decorator
 @inline
-function clamp(value: f32, low: f32, high: f32): f32 {
-  return max(low, min(high, value))
+function clamp(value: v128, low: v128, high: v128): v128 {
+  return f32x4.pmax(f32x4.pmin(value, high), low)
 }
 
-/** The scale changes from linear to logarithmic at 30 ms, about the spread of one person's roll-over. */
+/**
+ * Logarithms of a hold and a press-press time, then signed logarithms of a release-press and a release-release time. The scale
+ * of the latter changes from linear to logarithmic at 30 ms, about the spread of one person's roll-over.
+ */
 // @ts-ignore: decorator
 @inline
-function signedLog(ms: f32): f32 {
-  return copysign<f32>(Mathf.log(1 + abs(ms) * <f32>(1.0 / 30.0)), ms)
+function logTimes(ms: v128): v128 {
+  const clamped = clamp(ms, f32x4(8, 5, -800, -800), f32x4(1000, 3000, 3000, 3000))
+  const shifted = f32x4.add(f32x4.splat(1), f32x4.mul(f32x4.abs(clamped), f32x4.splat(<f32>(1.0 / 30.0))))
+  const signs = v128.and(clamped, i32x4(0, 0, i32.MIN_VALUE, i32.MIN_VALUE))
+  return v128.or(naturalLogs(i32x4.shuffle(clamped, shifted, 0, 1, 6, 7)), signs)
 }
 
 /** Reads the slot's sample into KEYS, PAIRS, RAW and Z. Returns the number of presses compared, at most 128. */
@@ -50,33 +62,59 @@ export function readSample(slot: i32): i32 {
   const presses = timesOf(slot)
   const releases = presses + (<usize>n << 2)
   store<i32>(COUNTS + ((<usize>slot) << 2), compared)
-  for (let i = 0; i < compared; i++) {
-    const key = <i32>load<u8>(at + 4 + i) & 127
-    store<u8>(KEYS + <usize>(slot * COMPARED_MAX + i), <u8>key)
-    const press = load<f32>(presses + (<usize>i << 2))
-    const release = load<f32>(releases + (<usize>i << 2))
-    put(slot, 0, i, holdContext(key), Mathf.log(clamp(release - press, 8, 1000)))
-    if (i == 0) {
-      for (let kind = 1; kind < 4; kind++) setF32(lanesAt(slot, 0), kind, 0)
-      continue
-    }
-    const before = <i32>load<u8>(at + 3 + i) & 127
+  const keys = KEYS + <usize>(slot * COMPARED_MAX)
+  let key = <i32>load<u8>(at, 4) & 127
+  store<u8>(keys, <u8>key)
+  putFirst(slot, key, load<f32>(releases) - load<f32>(presses))
+  for (let i = 1; i < compared; i++) {
+    const before = key
+    key = <i32>load<u8>(at + 4 + i) & 127
+    store<u8>(keys + i, <u8>key)
     const context = pairContextOf(before, key)
     store<u16>(PAIRS + ((<usize>(slot * COMPARED_MAX + i - 1)) << 1), <u16>context)
-    const pressBefore = load<f32>(presses + (<usize>(i - 1) << 2))
-    const releaseBefore = load<f32>(releases + (<usize>(i - 1) << 2))
-    put(slot, 1, i - 1, context, Mathf.log(clamp(press - pressBefore, 5, 3000)))
-    put(slot, 2, i - 1, context, signedLog(clamp(press - releaseBefore, -800, 3000)))
-    put(slot, 3, i - 1, context, signedLog(clamp(release - releaseBefore, -800, 3000)))
+    // Lane 0 is of the previous press, lane 1 of this one.
+    const press = v128.load64_zero(presses + (<usize>(i - 1) << 2))
+    const release = v128.load64_zero(releases + (<usize>(i - 1) << 2))
+    const ms = f32x4.sub(i32x4.shuffle(press, release, 5, 1, 1, 5), i32x4.shuffle(press, release, 1, 0, 4, 4))
+    put(slot, i, logTimes(ms), holdContext(key), context)
   }
   return compared
 }
 
-/** Stores a time. Clamps at four standard deviations: beyond that an event is a pause or a slip. */
-function put(slot: i32, kind: i32, event: i32, context: i32, value: f32): void {
-  setF32(row(RAW, slot, kind), event, value)
-  const z = (value - populationMean(kind, context)) * populationInverseSd(kind, context)
-  const clamped = clamp(z, -4, 4)
-  setF32(row(Z, slot, kind), event, clamped)
-  setF32(lanesAt(slot, kind == 0 ? event : event + 1), kind, clamped)
+/** Stores the hold of the first press. */
+function putFirst(slot: i32, key: i32, holdMs: f32): void {
+  const raw = logTimes(f32x4.splat(holdMs))
+  const lanes = normalised(raw, holdContext(key), 0)
+  v128.store32_lane(row(RAW, slot, 0), raw, 0)
+  v128.store32_lane(row(Z, slot, 0), lanes, 0)
+  v128.store(lanesAt(slot, 0), v128.and(lanes, i32x4(-1, 0, 0, 0)))
+}
+
+/** Stores the four times of a press after the first. */
+// @ts-ignore: decorator
+@inline
+function put(slot: i32, press: i32, raw: v128, held: i32, pair: i32): void {
+  const lanes = normalised(raw, held, pair)
+  v128.store(lanesAt(slot, press), lanes)
+  putRows(row(RAW, slot, 0) + (<usize>press << 2), raw)
+  putRows(row(Z, slot, 0) + (<usize>press << 2), lanes)
+}
+
+/** Stores lane 0 at `at` and the others in the following rows, one event earlier. */
+// @ts-ignore: decorator
+@inline
+function putRows(at: usize, lanes: v128): void {
+  v128.store32_lane(at, lanes, 0)
+  v128.store32_lane(at + ROW_BYTES - 4, lanes, 1)
+  v128.store32_lane(at + 2 * ROW_BYTES - 4, lanes, 2)
+  v128.store32_lane(at + 3 * ROW_BYTES - 4, lanes, 3)
+}
+
+/** In population standard deviations. Clamps at four: beyond that an event is a pause or a slip. */
+// @ts-ignore: decorator
+@inline
+function normalised(raw: v128, held: i32, pair: i32): v128 {
+  const means = i32x4.shuffle(populationMeans(held), populationMeans(pair), 0, 5, 6, 7)
+  const inverseSds = i32x4.shuffle(populationInverseSds(held), populationInverseSds(pair), 0, 5, 6, 7)
+  return clamp(f32x4.mul(f32x4.sub(raw, means), inverseSds), f32x4.splat(-4), f32x4.splat(4))
 }

@@ -69,12 +69,11 @@ export function scoreRead(references: i32): void {
   judge(references)
 }
 
-/** Like `score`, with PREPARED restored by the host from an earlier `keepTemplate` of the same references. */
-export function scoreKept(references: i32): void {
-  assert(references > 0 && references <= REFERENCES_MAX)
+/** Like `score`, with the references that an earlier `keepTemplate` wrote to PREPARED. */
+export function scoreKept(): void {
+  const references = restoreTemplate()
   for (let slot = 1; slot <= references; slot++) readSample(slot)
   readOne(0)
-  restoreTemplate(references)
   examineHabits(references, 0)
   enrollKept(references)
   judge(references)

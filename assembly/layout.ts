@@ -21,9 +21,10 @@
  * | LANES    | 17 x 128 x 4 x f32             | features    | Z by press: its hold and the three times that lead to it  |
  * | EFFECTS  | (1,024 + 128 + 128) x 4 x f32  | template    | the user's effects per pair context, first and second key |
  * | SEEN     | the same shape                 | template    | occurrences of each in the references                     |
- * | SUMS     | 1,024 x 4 x f32                | template    | scratch of one fitting pass, zero between passes          |
- * | TOUCHED  | 2,048 x u16                    | template    | which effects the references hold                         |
+ * | SUMS     | the same shape                 | template    | scratch of one fitting pass, zero between passes          |
+ * | PLACES   | 2,048 x 4 x u16                | template    | bytes from EFFECTS to the three effects of each press of the references, and slot x 128 + press |
  * | VARIANCES| 7 x 4 x f32                    | model       | the variance components, one lane per kind of time        |
+ * | POPULATION | 1,024 x 2 x 4 x f32        | model       | means and inverse SDs of each context, one lane per kind of time |
  * | TEMPLATE | 6 x 4 x f32                    | template    | offset, its variance, mean, deviation, events, sessions   |
  * | PAIR_IDS | 128 x 128 x u16                | alignment   | key pair to its number among the references' pairs, 0 if none |
  * | IDS      | 17 x 128 x u16                 | alignment   | that number of each press                                 |
@@ -41,7 +42,7 @@
  * | CHAIN_NEXT  | 17 x 128 x u16              | forgery     | the previous press of the same pair, slot x 128 + press   |
  * | KEY_HEADS, KEY_NEXT | 128 and 17 x 128 x u16 | forgery  | the same by key                                           |
  * | HABITS   | 17 x 40 x f32                  | forgery     | each pattern compared with the references except itself   |
- * | PREPARED | 1,344 + 1,184 + 16 x 224       | profile-template, host | inputs of a score from the references, except their samples |
+ * | PREPARED | 8 + 2,528 + 16 x (272 + 4,504) | profile-template, host | a score's inputs from the references (table in `profile-template.ts`) |
  * | RESULT   | 8 x f64                        | index       | result of `score` (table in `index.ts`)                   |
  * | EXPLAINED| 128 x 4 x 4 x f32              | explain     | the contribution of each press of the probe (table in `explain.ts`) |
  * | BODY     | 512 KiB and 64 zero bytes      | host        | a request body, verbatim                                  |
@@ -64,7 +65,8 @@
  * | REPEATED | 24                             | repeats     | the known pattern that the probe repeats most             |
  * | REPEAT_COUNTS | 64 x 4 x i32              | repeats     | repeated and compared times of each known pattern, and whether it is confirmed |
  * | REPEAT_PRESSES | 128 x u8                 | repeats     | repeated times of each press of the probe                 |
- * | REPEAT_SHIFTS | 31 x u16                  | repeats     | histogram of the differences                              |
+ * | REPEAT_SHIFTS | 64 x u16                  | repeats     | histogram of the differences                              |
+ * | REPEAT_SHARED | 128 x u8                  | repeats     | presses of a known pattern whose key pair the probe has   |
  * | REPEAT_NEXT | 128 x u8                    | repeats     | next press of the same pair in the probe, 0 if none       |
  *
  * A host checks LAYOUT_VERSION before it uses any address.
@@ -118,9 +120,10 @@ export const AXES: usize = memory.data(3552, 16)
 export const AXES_USED: usize = memory.data(8, 16)
 export const EFFECTS: usize = memory.data(20480, 16)
 export const SEEN: usize = memory.data(20480, 16)
-export const SUMS: usize = memory.data(16384, 16)
-export const TOUCHED: usize = memory.data(4096, 16)
+export const SUMS: usize = memory.data(20480, 16)
+export const PLACES: usize = memory.data(16384, 16)
 export const VARIANCES: usize = memory.data(112, 16)
+export const POPULATION: usize = memory.data(32768, 16)
 export const TEMPLATE: usize = memory.data(96, 16)
 export const PAIR_IDS: usize = memory.data(32768, 16)
 export const IDS: usize = memory.data(4352, 16)
@@ -140,7 +143,7 @@ export const CHAIN_NEXT: usize = memory.data(4352, 16)
 export const KEY_HEADS: usize = memory.data(256, 16)
 export const KEY_NEXT: usize = memory.data(4352, 16)
 export const HABITS: usize = memory.data(2720, 16)
-export const PREPARED: usize = memory.data(6112, 16)
+export const PREPARED: usize = memory.data(78952, 16)
 export const RESULT: usize = memory.data(64, 16)
 export const EXPLAINED: usize = memory.data(8192, 16)
 export const BODY: usize = memory.data(524352, 16)
@@ -164,7 +167,8 @@ export const PROBE_SKETCH: usize = memory.data(385, 16)
 export const KNOWN_SKETCHES: usize = memory.data(24640, 16)
 export const REPEATED: usize = memory.data(24, 16)
 export const REPEAT_COUNTS: usize = memory.data(1024, 16)
-export const REPEAT_SHIFTS: usize = memory.data(62, 16)
+export const REPEAT_SHIFTS: usize = memory.data(128, 16)
+export const REPEAT_SHARED: usize = memory.data(128, 16)
 export const REPEAT_PRESSES: usize = memory.data(128, 16)
 export const REPEAT_NEXT: usize = memory.data(128, 16)
 

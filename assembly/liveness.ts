@@ -3,7 +3,7 @@
  * that are the same for every key, or that are unrelated to the previous key. Fills LIVENESS for the liveness trees, and gives
  * a verdict without trees in certain cases. Source of the attack models: Gonzalez and others, The KSDSLD data set (2021).
  */
-import { COMPARED_MAX, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
+import { COMPARED_MAX, KEYS, LIVENESS, LIVENESS_MAX, RAW, SCRATCH, SORTED, Z, countOf, eventsOf, f32At, keyAt, row, setF32 } from './layout'
 import { DEPENDENCES, Habit, TIES, habitAboveOwn, habitOf } from './forgery'
 import { SHIFT, SPACE } from './key-classes'
 import { correlation, deviationOf, meanOf, sortInto, sortedQuantile } from './statistics'
@@ -129,11 +129,17 @@ function consistency(slot: i32, kind: i32): f32 {
   let pairs = 0
   let products: f32 = 0
   const skip = kind == 0 ? 0 : 1
+  const keys = KEYS + <usize>(slot * COMPARED_MAX + skip)
   for (let i = 0; i < n; i++) {
-    for (let j = i + 1; j < n; j++) {
-      if (keyAt(slot, i + skip) != keyAt(slot, j + skip)) continue
-      pairs++
-      products += (f32At(z, i) - mean) * (f32At(z, j) - mean)
+    const key = v128.load8_splat(keys + i)
+    const d = f32At(z, i) - mean
+    for (let from = i + 1; from < n; from += 16) {
+      const within = n - from < 16 ? (1 << (n - from)) - 1 : 0xffff
+      let same = i8x16.bitmask(i8x16.eq(v128.load(keys + from), key)) & within
+      for (; same != 0; same &= same - 1) {
+        pairs++
+        products += d * (f32At(z, from + ctz(same)) - mean)
+      }
     }
   }
   return pairs > 0 ? products / <f32>pairs / max<f32>(deviation * deviation, <f32>1e-6) : 0

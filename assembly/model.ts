@@ -20,7 +20,7 @@
  * A tree goes right if the feature is above the threshold; the right child follows the left one.
  */
 import {
-  AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE,
+  AXES_USED, CONTEXTS_MAX, FEATURES, FEATURE_KINDS, KEY_KINDS, LIVENESS, MODEL, MODEL_BYTES_MAX, POPULATION, SUMMARY_SIZE, VARIANCES, VECTOR_SIZE,
   f32At, setF32,
 } from './layout'
 import { packedEnd, packTrees } from './packed-trees'
@@ -90,6 +90,12 @@ export function loadModel(bytes: i32): i32 {
   for (let which = 0; which < 7; which++) {
     for (let kind = 0; kind < FEATURE_KINDS; kind++) setF32(VARIANCES, 4 * which + kind, f32At(components, kind * 8 + which))
   }
+  for (let context = 0; context < contexts; context++) {
+    for (let kind = 0; kind < FEATURE_KINDS; kind++) {
+      setF32(POPULATION, 8 * context + kind, populationMean(kind, context))
+      setF32(POPULATION, 8 * context + 4 + kind, populationInverseSd(kind, context))
+    }
+  }
   for (let model = 0; model < MODELS; model++) store<i32>(AXES_USED + (<usize>model << 2), leadingAxes(model))
   room = (end + 15) & ~15
   fusionPacked = packEnsemble(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
@@ -154,4 +160,18 @@ export function populationMean(kind: i32, context: i32): f32 {
 
 export function populationInverseSd(kind: i32, context: i32): f32 {
   return f32At(inverseSds, kind * contexts + context)
+}
+
+/** Means of a context, one lane per kind of time. */
+// @ts-ignore: decorator
+@inline
+export function populationMeans(context: i32): v128 {
+  return v128.load(POPULATION + (<usize>context << 5))
+}
+
+/** Inverse standard deviations of a context, one lane per kind of time. */
+// @ts-ignore: decorator
+@inline
+export function populationInverseSds(context: i32): v128 {
+  return v128.load(POPULATION + (<usize>context << 5), 16)
 }

@@ -1,16 +1,25 @@
 /**
- * The inputs of a score that depend on the references only, except their samples, so that scoring a returning person costs only
- * the probe. PREPARED holds, in order: the references' baseline, the sums of their vectors in each model's axes, and the summary
- * and habits of each reference. The user's effects are refitted from the samples, which take less memory. The result is bit for
- * bit that of `score`, because `score` would compute the same numbers again.
+ * The part of a score that depends on the references alone, so that scoring a returning person costs only the probe. The result is bit for bit that of
+ * `score`, because `score` would compute the same numbers again. The user's effects are refitted from the samples, which take
+ * less memory. PREPARED holds, one after another:
+ *
+ * | part     | shape                         | holds                                                     |
+ * |----------|-------------------------------|-----------------------------------------------------------|
+ * | header   | 2 x u32                       | references; bytes from the baseline to the habits         |
+ * | baseline | 28 x 3 x 4 x f32              | BASELINE                                                  |
+ * | sums     | 2 x 148 x f32                 | PROJECTED_SUMS                                            |
+ * | habits   | references x (28 + 40) x f32  | summary and habits of each reference                      |
+ * | samples  | references x 13 to 4,504      | the samples                                               |
  */
 import {
-  HABITS, HABITS_STRIDE, BASELINE, PREPARED, PROJECTED_SUMS, SUMMARY_SIZE, VECTOR_STRIDE,
+  HABITS, HABITS_STRIDE, BASELINE, KEYS_MAX, PREPARED, PROJECTED_SUMS, REFERENCES_MAX, SUMMARY_SIZE, VECTOR_STRIDE,
 } from './layout'
+import { sampleBytesAt, slotOf } from './features'
 import { STAT_ROWS } from './reference-baseline'
 import { MODELS } from './model'
 import { summaryOf } from './summary'
 
+const HEADER_BYTES: usize = 8
 const BASELINE_BYTES: usize = <usize>(STAT_ROWS * 3) << 4
 const SUMS_BYTES: usize = <usize>(MODELS * VECTOR_STRIDE) << 2
 const SUMMARY_BYTES: usize = <usize>SUMMARY_SIZE << 2
@@ -18,23 +27,34 @@ const HABITS_BYTES: usize = <usize>HABITS_STRIDE << 2
 
 /** Writes PREPARED after a score against slots 1 to `references`. Returns its length in bytes. */
 export function keepTemplate(references: i32): i32 {
-  let at = kept(PREPARED, BASELINE, BASELINE_BYTES)
+  assert(references > 0 && references <= REFERENCES_MAX)
+  let at = kept(PREPARED + HEADER_BYTES, BASELINE, BASELINE_BYTES)
   at = kept(at, PROJECTED_SUMS, SUMS_BYTES)
   for (let slot = 1; slot <= references; slot++) {
     at = kept(at, summaryOf(slot), SUMMARY_BYTES)
     at = kept(at, HABITS + <usize>slot * HABITS_BYTES, HABITS_BYTES)
   }
+  store<i32>(PREPARED, references)
+  store<i32>(PREPARED, <i32>(at - PREPARED - HEADER_BYTES), 4)
+  for (let slot = 1; slot <= references; slot++) at = kept(at, slotOf(slot), sampleBytesAt(slotOf(slot)))
   return <i32>(at - PREPARED)
 }
 
-/** Restores from PREPARED, before a probe is compared with slots 1 to `references`. */
-export function restoreTemplate(references: i32): void {
-  let at = restored(PREPARED, BASELINE, BASELINE_BYTES)
+/** Restores slots 1 to the number of references from PREPARED, before a probe is compared with them. Returns that number. */
+export function restoreTemplate(): i32 {
+  const references = load<i32>(PREPARED)
+  assert(references > 0 && references <= REFERENCES_MAX)
+  let at = restored(PREPARED + HEADER_BYTES, BASELINE, BASELINE_BYTES)
   at = restored(at, PROJECTED_SUMS, SUMS_BYTES)
   for (let slot = 1; slot <= references; slot++) {
     at = restored(at, summaryOf(slot), SUMMARY_BYTES)
     at = restored(at, HABITS + <usize>slot * HABITS_BYTES, HABITS_BYTES)
   }
+  for (let slot = 1; slot <= references; slot++) {
+    assert(<i32>load<u16>(at, 2) <= KEYS_MAX)
+    at = restored(at, slotOf(slot), sampleBytesAt(at))
+  }
+  return references
 }
 
 function kept(to: usize, from: usize, bytes: usize): usize {

@@ -14,7 +14,7 @@
  * out, because an attacker may have sent copies to raise p0.
  */
 import {
-  KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, PAIR_IDS, PROBE_SKETCH, REPEATED, REPEAT_COUNTS, REPEAT_NEXT, REPEAT_PRESSES, REPEAT_SHIFTS,
+  KNOWN_SKETCHES, KNOWN_SKETCHES_MAX, PAIR_IDS, PROBE_SKETCH, REPEATED, REPEAT_COUNTS, REPEAT_NEXT, REPEAT_PRESSES, REPEAT_SHARED, REPEAT_SHIFTS,
 } from './layout'
 
 /** 3 steps are 8 %. */
@@ -123,73 +123,125 @@ let tallyCompared: i32 = 0
 
 /** Compares the probe with one sketch: fills REPEAT_PRESSES and the tallies. */
 function count(sketch: usize): void {
-  const shift = shiftOf(sketch)
+  const shared = listShared(sketch)
   const n = <usize>pressesAt(PROBE_SKETCH)
   const m = <usize>pressesAt(sketch)
-  memory.fill(REPEAT_PRESSES, 0, n)
-  for (let t = 1; t < <i32>m; t++) {
-    const hold = <i32>load<u8>(sketch + 1 + m + <usize>t) + shift
-    const interval = <i32>load<u8>(sketch + 1 + 2 * m + <usize>t) + shift
-    for (let i = <usize>load<u16>(pairAt(sketch, t)); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
+  clear(REPEAT_PRESSES)
+  tallyRepeated = 0
+  tallyCompared = 0
+  if (shared == REPEAT_SHARED) return
+  const shift = shiftOf(sketch, shared)
+  for (let listed = REPEAT_SHARED; listed < shared; listed++) {
+    const t = sketch + 1 + m + <usize>load<u8>(listed)
+    const hold = <i32>load<u8>(t) + shift
+    const interval = <i32>load<u8>(t + m) + shift
+    for (let i = firstMatch(sketch, listed); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
       const isHold = abs(hold - <i32>load<u8>(PROBE_SKETCH + 1 + n + i)) <= TOLERANCE
       const isInterval = abs(interval - <i32>load<u8>(PROBE_SKETCH + 1 + 2 * n + i)) <= TOLERANCE
       const mark = REPEAT_PRESSES + i
       store<u8>(mark, <u8>max(<i32>load<u8>(mark), 1 + <i32>isHold + <i32>isInterval))
     }
   }
-  tallyRepeated = 0
-  tallyCompared = 0
-  for (let i: usize = 1; i < n; i++) {
-    const mark = <i32>load<u8>(REPEAT_PRESSES + i)
-    if (mark == 0) continue
-    tallyRepeated += mark - 1
-    tallyCompared += 2
+  let compared = i32x4.splat(0), marks = compared
+  for (let i: usize = 0; i < n; i += 16) {
+    const sixteen = v128.load(REPEAT_PRESSES + i)
+    marks = i16x8.add(marks, i16x8.extadd_pairwise_i8x16_u(sixteen))
+    compared = i16x8.add(compared, i16x8.extadd_pairwise_i8x16_u(i8x16.min_u(sixteen, i8x16.splat(1))))
   }
+  tallyCompared = 2 * sumOf(compared)
+  tallyRepeated = sumOf(marks) - sumOf(compared)
+}
+
+/**
+ * Lists in REPEAT_SHARED the presses of a sketch whose key pair the probe has, and returns the end of the list. Most pairs of
+ * another text are not shared; a branch on each would be mispredicted.
+ */
+function listShared(sketch: usize): usize {
+  let end = REPEAT_SHARED
+  const m = pressesAt(sketch)
+  for (let t = 1; t < m; t++) {
+    store<u8>(end, <u8>t)
+    end += <usize>(load<u16>(pairAt(sketch, t)) != 0)
+  }
+  return end
+}
+
+/** Zeroes 128 bytes; `memory.fill` is a call out of the module. */
+// @ts-ignore: decorator
+@inline
+function clear(at: usize): void {
+  for (const end = at + 128; at < end; at += 16) v128.store(at, i32x4.splat(0))
+}
+
+/** First press of the probe with the key pair of a listed press. */
+// @ts-ignore: decorator
+@inline
+function firstMatch(sketch: usize, listed: usize): usize {
+  return <usize>load<u16>(pairAt(sketch, <i32>load<u8>(listed)))
+}
+
+// @ts-ignore: decorator
+@inline
+function sumOf(value: v128): i32 {
+  const four = i32x4.extadd_pairwise_i16x8_u(value)
+  const two = i32x4.add(four, i32x4.shuffle(four, four, 2, 3, 0, 1))
+  return i32x4.extract_lane(two, 0) + i32x4.extract_lane(two, 1)
 }
 
 /** A larger difference, in steps, is not counted. */
 const REACH: i32 = SHIFT_MAX + TOLERANCE
 
 /** The shift in steps from the sketch to the probe that most times share; the smallest if several are equal. */
-function shiftOf(sketch: usize): i32 {
+function shiftOf(sketch: usize, shared: usize): i32 {
   const n = <usize>pressesAt(PROBE_SKETCH)
   const m = <usize>pressesAt(sketch)
-  memory.fill(REPEAT_SHIFTS, 0, <usize>(2 * REACH + 1) << 1)
-  for (let t = 1; t < <i32>m; t++) {
-    const hold = <i32>load<u8>(sketch + 1 + m + <usize>t)
-    const interval = <i32>load<u8>(sketch + 1 + 2 * m + <usize>t)
-    for (let i = <usize>load<u16>(pairAt(sketch, t)); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
+  clear(REPEAT_SHIFTS)
+  for (let listed = REPEAT_SHARED; listed < shared; listed++) {
+    const t = sketch + 1 + m + <usize>load<u8>(listed)
+    const hold = <i32>load<u8>(t)
+    const interval = <i32>load<u8>(t + m)
+    for (let i = firstMatch(sketch, listed); i != 0; i = <usize>load<u8>(REPEAT_NEXT + i)) {
       tally(<i32>load<u8>(PROBE_SKETCH + 1 + n + i) - hold)
       tally(<i32>load<u8>(PROBE_SKETCH + 1 + 2 * n + i) - interval)
     }
   }
-  let best = 0
-  let most = within(0)
-  for (let shift = 1; shift <= SHIFT_MAX; shift++) {
-    if (within(shift) > most) {
-      most = within(shift)
-      best = shift
-    }
-    if (within(-shift) > most) {
-      most = within(-shift)
-      best = -shift
-    }
-  }
-  return best
+  const a = within(0), b = within(8), c = within(16), d = within(24)
+  const most = highest(i16x8.max_u(i16x8.max_u(a, b), i16x8.max_u(c, d)))
+  const shifts = lanesWith(a, most) | (lanesWith(b, most) << 8) | (lanesWith(c, most) << 16) | (lanesWith(d, most) << 24)
+  // Bit `SHIFT_MAX` is a shift of 0. The positive one of two equally near shifts is the result.
+  const up = ctz(shifts >> SHIFT_MAX)
+  const down = 1 + clz(shifts << (32 - SHIFT_MAX))
+  return up <= down ? up : -down
 }
+
+/** REPEAT_SHIFTS counts each difference from -REACH to REACH, and all others in its last number. */
+const OTHERS: i32 = 63
 
 // @ts-ignore: decorator
 @inline
 function tally(difference: i32): void {
-  if (abs(difference) > REACH) return
-  const at = REPEAT_SHIFTS + (<usize>(difference + REACH) << 1)
+  const within = <u32>(difference + REACH) <= 2 * REACH
+  const at = REPEAT_SHIFTS + (<usize>select(difference + REACH, OTHERS, within) << 1)
   store<u16>(at, load<u16>(at) + 1)
 }
 
-/** Number of times that repeat under a shift. */
-function within(shift: i32): i32 {
-  let sum = 0
-  for (let difference = shift - TOLERANCE; difference <= shift + TOLERANCE; difference++)
-    sum += <i32>load<u16>(REPEAT_SHIFTS + (<usize>(difference + REACH) << 1))
-  return sum
+/** Numbers of times that repeat under eight shifts from `first - SHIFT_MAX` on; 0 beyond SHIFT_MAX. */
+function within(first: i32): v128 {
+  const at = REPEAT_SHIFTS + (<usize>first << 1)
+  const four = i16x8.add(i16x8.add(v128.load(at), v128.load(at, 2)), i16x8.add(v128.load(at, 4), v128.load(at, 6)))
+  const seven = i16x8.add(four, i16x8.add(i16x8.add(v128.load(at, 8), v128.load(at, 10)), v128.load(at, 12)))
+  return first == 24 ? v128.and(seven, i16x8(-1, 0, 0, 0, 0, 0, 0, 0)) : seven
+}
+
+function highest(value: v128): i32 {
+  const four = i16x8.max_u(value, i32x4.shuffle(value, value, 2, 3, 0, 1))
+  const two = i16x8.max_u(four, i32x4.shuffle(four, four, 1, 0, 3, 2))
+  return max(<i32>i16x8.extract_lane_u(two, 0), <i32>i16x8.extract_lane_u(two, 1))
+}
+
+/** A bit for each lane that has this value. */
+// @ts-ignore: decorator
+@inline
+function lanesWith(value: v128, count: i32): i32 {
+  return i16x8.bitmask(i16x8.eq(value, i16x8.splat(<i16>count)))
 }

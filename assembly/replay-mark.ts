@@ -24,6 +24,7 @@ import { MARK, MARK_BORDERS, MARK_CELLS, MARK_LEAST, MARK_LOGS, MARK_MULTIPLIERS
 
 /** Times in one window. */
 const WINDOW: i32 = 14
+const WINDOW_BYTES: usize = <usize>WINDOW << 3
 const INTERVAL_BANDS: i32 = 7
 const HOLD_BANDS: i32 = 1
 /**
@@ -100,12 +101,17 @@ function storeBands(count: i32, cell: f64, first: i32, wanted: i32): void {
   const start = load<u64>(MARK_MULTIPLIERS + (<usize>(WINDOW + <i32>(first > 0)) << 3))
   const windows = max(count - WINDOW + 1, 1)
   const turns = (wanted + windows - 1) / windows
+  // A window of fewer times continues at the first.
+  for (let i = count; i < WINDOW; i++) store<f64>(logAt(i), load<f64>(logAt(i - count)))
   let kept = 0
   for (let turn = 0; turn < turns; turn++) {
     const offset = <f64>turn / <f64>turns
     const salted = start * <u64>(2 * turn + 1)
-    for (let from = 0; from < windows; from++)
-      kept = keepLeast(windowHash(from, count, cell, offset, salted), kept, wanted)
+    for (let from = 0; from < windows; from += 2) {
+      const hashes = windowHashes(logAt(from), cell, offset, salted)
+      kept = keepLeast(i64x2.extract_lane(hashes, 0), kept, wanted)
+      if (from + 1 < windows) kept = keepLeast(i64x2.extract_lane(hashes, 1), kept, wanted)
+    }
   }
   for (let i = 0; i < wanted; i++) {
     store<u64>(MARK_CELLS, load<u64>(MARK_LEAST + (<usize>min(i, kept - 1) << 3)))
@@ -114,24 +120,37 @@ function storeBands(count: i32, cell: f64, first: i32, wanted: i32): void {
   }
 }
 
-/** The hash of 14 times from `from` on. If there are fewer, it continues at the first, with the borders of the position in the window. */
-function windowHash(from: i32, count: i32, cell: f64, offset: f64, start: u64): u64 {
-  let sum: f64 = 0
-  for (let i = 0; i < WINDOW; i++) sum += load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3))
-  const mean = sum / <f64>WINDOW
-  let squares: f64 = 0
-  for (let i = 0; i < WINDOW; i++) {
-    const above = load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3)) - mean
-    squares += above * above
+// @ts-ignore: decorator
+@inline
+function logAt(i: i32): usize {
+  return MARK_LOGS + (<usize>i << 3)
+}
+
+/** The bits of 1.5 x 2^52 plus a whole number below 2^51 less the bits of 1.5 x 2^52 are that number as an integer. */
+const WHOLE: f64 = 6755399441055744
+
+/** The hashes of two windows, one lane each: of 14 times from `logs` on, and from the time after it on. */
+function windowHashes(logs: usize, cell: f64, offset: f64, start: u64): v128 {
+  let sum = f64x2.splat(0)
+  for (let at: usize = 0; at < WINDOW_BYTES; at += 8) sum = f64x2.add(sum, v128.load(logs + at))
+  const mean = f64x2.div(sum, f64x2.splat(<f64>WINDOW))
+  let squares = f64x2.splat(0)
+  for (let at: usize = 0; at < WINDOW_BYTES; at += 8) {
+    const above = f64x2.sub(v128.load(logs + at), mean)
+    squares = f64x2.add(squares, f64x2.mul(above, above))
   }
-  const width = cell * max(Math.sqrt(squares / <f64>WINDOW), SPREAD_MIN)
-  let hash = start
-  for (let i = 0; i < WINDOW; i++) {
-    const above = load<f64>(MARK_LOGS + (<usize>((from + i) % count) << 3)) - mean
-    const index = <i64>Math.floor(above / width + load<f64>(MARK_BORDERS + (<usize>i << 3)) + offset)
-    hash += <u64>index * load<u64>(MARK_MULTIPLIERS + (<usize>i << 3))
+  const spread = f64x2.sqrt(f64x2.div(squares, f64x2.splat(<f64>WINDOW)))
+  const width = f64x2.mul(f64x2.splat(cell), f64x2.max(spread, f64x2.splat(SPREAD_MIN)))
+  let first = start, second = start
+  for (let at: usize = 0; at < WINDOW_BYTES; at += 8) {
+    const above = f64x2.div(f64x2.sub(v128.load(logs + at), mean), width)
+    const index = f64x2.floor(f64x2.add(f64x2.add(above, v128.load64_splat(MARK_BORDERS + at)), f64x2.splat(offset)))
+    const whole = i64x2.sub(f64x2.add(index, f64x2.splat(WHOLE)), f64x2.splat(WHOLE))
+    const multiplier = load<u64>(MARK_MULTIPLIERS + at)
+    first += i64x2.extract_lane(whole, 0) * multiplier
+    second += i64x2.extract_lane(whole, 1) * multiplier
   }
-  return hash
+  return i64x2.replace_lane(i64x2.splat(first), 1, second)
 }
 
 /** Inserts a hash in MARK_LEAST, which is ascending and without duplicates. Returns the number of hashes in it. */

@@ -7,14 +7,18 @@
  * Source: Searle, Casella and McCulloch, Variance Components (1992), chapter 7.
  */
 import {
-  CONTEXTS_MAX, EFFECTS, KEY_KINDS, SEEN, SUMS, TEMPLATE, TOUCHED, countOf, firstKeyOf, keyAt, lanesAt, lanesOf, pairContextAt,
+  COMPARED_MAX, CONTEXTS_MAX, EFFECTS, KEY_KINDS, LANES, PLACES, SEEN, SUMS, TEMPLATE, countOf, firstKeyOf, keyAt, lanesAt, lanesOf, pairContextAt,
 } from './layout'
 import { Component, variances } from './model'
 
 const ROUNDS: i32 = 2
-const SHAPE: i32 = CONTEXTS_MAX + 2 * KEY_KINDS
-const FIRST: i32 = CONTEXTS_MAX
-const SECOND: i32 = CONTEXTS_MAX + KEY_KINDS
+/** EFFECTS: first the pairs, then the first keys, then the second keys. */
+const FIRST_KEYS: i32 = CONTEXTS_MAX
+const SECOND_KEYS: i32 = CONTEXTS_MAX + KEY_KINDS
+/** Levels of effects, as bytes in an entry of PLACES. */
+const PAIR: usize = 0
+const FIRST: usize = 2
+const SECOND: usize = 4
 
 /** TEMPLATE's rows, four lanes each. */
 export const enum TemplateRow { offset = 0, offsetVariance = 1, mean = 2, deviation = 3, events = 4, sessions = 5 }
@@ -43,7 +47,7 @@ function seen(at: i32): v128 {
 
 /** Occurrences in the references of the press's key, for the hold, and of its key pair, for the other times. */
 export function timesSeen(slot: i32, press: i32): v128 {
-  const held = f32x4.extract_lane(seen(SECOND + keyAt(slot, press)), 0)
+  const held = f32x4.extract_lane(seen(SECOND_KEYS + keyAt(slot, press)), 0)
   return f32x4.replace_lane(seen(pairContextAt(slot, press)), 0, held)
 }
 
@@ -51,7 +55,7 @@ export function timesSeen(slot: i32, press: i32): v128 {
 // @ts-ignore: decorator
 @inline
 export function expected(slot: i32, press: i32): v128 {
-  const keys = f32x4.add(effect(FIRST + firstKeyOf(slot, press)), effect(SECOND + keyAt(slot, press)))
+  const keys = f32x4.add(effect(FIRST_KEYS + firstKeyOf(slot, press)), effect(SECOND_KEYS + keyAt(slot, press)))
   return f32x4.add(f32x4.add(templateAt(TemplateRow.offset), keys), effect(pairContextAt(slot, press)))
 }
 
@@ -70,24 +74,62 @@ export function expectedVariance(slot: i32, press: i32): v128 {
   const noise = f32x4.add(residual, pair)
   const fixed = f32x4.add(residual, templateAt(TemplateRow.offsetVariance))
   const ofPair = remaining(pair, residual, seen(pairContextAt(slot, press)))
-  const ofFirst = remaining(first, f32x4.add(noise, second), seen(FIRST + firstKeyOf(slot, press)))
-  const ofSecond = remaining(second, f32x4.add(noise, first), seen(SECOND + keyAt(slot, press)))
+  const ofFirst = remaining(first, f32x4.add(noise, second), seen(FIRST_KEYS + firstKeyOf(slot, press)))
+  const ofSecond = remaining(second, f32x4.add(noise, first), seen(SECOND_KEYS + keyAt(slot, press)))
   return f32x4.add(f32x4.add(fixed, ofPair), f32x4.add(ofFirst, ofSecond))
 }
 
+/** Presses that the effects in EFFECTS and SEEN are fitted to: the entries of PLACES. */
+let fitted: i32 = 0
+
 /** Builds the template from slots 1 to `references` except `without` (0: none). */
 export function buildTemplate(references: i32, without: i32): void {
-  memory.fill(EFFECTS, 0, <usize>SHAPE << 4)
-  memory.fill(SEEN, 0, <usize>SHAPE << 4)
+  clearEffects()
   offset(references, without)
+  listPlaces(references, without)
   const pair = variances(Component.pair)
   const first = variances(Component.firstKey)
   const second = variances(Component.secondKey)
   for (let round = 0; round < ROUNDS; round++) {
-    refitLevel(references, without, SECOND, second, f32x4.add(pair, first), round == 0)
-    refitLevel(references, without, FIRST, first, f32x4.add(pair, second), round == 0)
-    refitLevel(references, without, 0, pair, f32x4.splat(0), round == 0)
+    refitLevel(SECOND, second, f32x4.add(pair, first), round == 0)
+    refitLevel(FIRST, first, f32x4.add(pair, second), round == 0)
+    refitLevel(PAIR, pair, f32x4.splat(0), round == 0)
   }
+}
+
+/** Zeroes the effects of the last fit: about 250 of the 1,280. */
+function clearEffects(): void {
+  const zero = f32x4.splat(0)
+  for (let i = 0; i < fitted; i++) {
+    for (let level: usize = PAIR; level <= SECOND; level += 2) {
+      const at = placeOf(i, level)
+      v128.store(EFFECTS + at, zero)
+      v128.store(SEEN + at, zero)
+    }
+  }
+}
+
+/** Lists the effects of each press. */
+function listPlaces(references: i32, without: i32): void {
+  fitted = 0
+  for (let slot = 1; slot <= references; slot++) {
+    if (slot == without) continue
+    const n = countOf(slot)
+    for (let i = 0; i < n; i++) {
+      const at = PLACES + (<usize>fitted << 3)
+      store<u16>(at, <u16>(pairContextAt(slot, i) << 4), PAIR)
+      store<u16>(at, <u16>((FIRST_KEYS + firstKeyOf(slot, i)) << 4), FIRST)
+      store<u16>(at, <u16>((SECOND_KEYS + keyAt(slot, i)) << 4), SECOND)
+      store<u16>(at, <u16>(slot * COMPARED_MAX + i), 6)
+      fitted++
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function placeOf(i: i32, level: usize): usize {
+  return <usize>load<u16>(PLACES + (<usize>i << 3) + level)
 }
 
 function offset(references: i32, without: i32): void {
@@ -122,53 +164,32 @@ function offset(references: i32, without: i32): void {
   setTemplate(TemplateRow.sessions, f32x4.splat(<f32>sessions))
 }
 
-// @ts-ignore: decorator
-@inline
-function place(slot: i32, press: i32, base: i32): i32 {
-  if (base == FIRST) return FIRST + firstKeyOf(slot, press)
-  return base == SECOND ? SECOND + keyAt(slot, press) : pairContextAt(slot, press)
-}
-
-/** Adds the remainder of one press, without the other levels, to the sum of its place. Returns the place. */
-// @ts-ignore: decorator
-@inline
-function addRemainder(slot: i32, press: i32, lanes: v128, base: i32, count: bool): i32 {
-  const at = place(slot, press, base)
-  const own = f32x4.add(f32x4.sub(v128.load(lanesAt(slot, press)), expected(slot, press)), effect(at))
-  const sums = SUMS + (<usize>(at - base) << 4)
-  v128.store(sums, f32x4.add(v128.load(sums), f32x4.mul(own, lanes)))
-  if (count) v128.store(SEEN + (<usize>at << 4), f32x4.add(seen(at), lanes))
-  return at
-}
-
 /**
  * Refits the effects of one level to what the other levels leave. `rest` is the variance of the others, noise for this level.
- * Inlined with a constant `base`, so that no press costs a test of the level.
+ * Inlined with a constant `level`, so that no press costs a test of the level.
  */
 // @ts-ignore: decorator
 @inline
-function refitLevel(references: i32, without: i32, base: i32, variance: v128, rest: v128, count: bool): void {
-  let touched: usize = TOUCHED
+function refitLevel(level: usize, variance: v128, rest: v128, count: bool): void {
   const one = f32x4.splat(1)
-  for (let slot = 1; slot <= references; slot++) {
-    if (slot == without) continue
-    store<u16>(touched, <u16>addRemainder(slot, 0, lanesOf(0), base, count))
-    touched += 2
-    const n = countOf(slot)
-    for (let i = 1; i < n; i++) {
-      store<u16>(touched, <u16>addRemainder(slot, i, one, base, count))
-      touched += 2
-    }
+  const common = templateAt(TemplateRow.offset)
+  for (let i = 0; i < fitted; i++) {
+    const press = placeOf(i, 6)
+    const lanes = (press & (COMPARED_MAX - 1)) == 0 ? lanesOf(0) : one
+    const keys = f32x4.add(v128.load(EFFECTS + placeOf(i, FIRST)), v128.load(EFFECTS + placeOf(i, SECOND)))
+    const all = f32x4.add(f32x4.add(common, keys), v128.load(EFFECTS + placeOf(i, PAIR)))
+    const at = placeOf(i, level)
+    const own = f32x4.add(f32x4.sub(v128.load(LANES + (press << 4)), all), v128.load(EFFECTS + at))
+    v128.store(SUMS + at, f32x4.add(v128.load(SUMS + at), f32x4.mul(own, lanes)))
+    if (count) v128.store(SEEN + at, f32x4.add(v128.load(SEEN + at), lanes))
   }
   const noise = f32x4.add(variances(Component.residual), rest)
   // The list contains a place once per press. After the first time its sum is zero, and it is skipped.
-  while (touched > TOUCHED) {
-    touched -= 2
-    const at = <i32>load<u16>(touched)
-    const sums = SUMS + (<usize>(at - base) << 4)
-    const sum = v128.load(sums)
+  for (let i = 0; i < fitted; i++) {
+    const at = placeOf(i, level)
+    const sum = v128.load(SUMS + at)
     if (!v128.any_true(sum)) continue
-    v128.store(EFFECTS + (<usize>at << 4), f32x4.div(f32x4.mul(variance, sum), f32x4.add(f32x4.mul(seen(at), variance), noise)))
-    v128.store(sums, f32x4.splat(0))
+    v128.store(EFFECTS + at, f32x4.div(f32x4.mul(variance, sum), f32x4.add(f32x4.mul(v128.load(SEEN + at), variance), noise)))
+    v128.store(SUMS + at, f32x4.splat(0))
   }
 }

@@ -26,6 +26,10 @@ const BENCHES = {
     file: 'growth/growth.js',
     question: 'Does a verify stay as fast with more people, authentications, references and keys?',
   },
+  start: {
+    file: 'start/start.js',
+    question: 'How much slower are the first verifies after a start than later ones?',
+  },
   plan: { file: 'plan/plan.js', question: 'Does the rate that the planner predicts match the measured rate?' },
   dashboard: {
     file: 'growth/dashboard.js',

@@ -63,6 +63,12 @@ const STEPS = {
     product: 'web/link.js',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/web/browser/tsconfig.json'],
   },
+  console: {
+    what: 'the console',
+    sources: ['src/console', 'bin/console.mjs', 'tsconfig.json', 'package-lock.json'],
+    product: 'console/console.js',
+    command: [at('bin/console.mjs')],
+  },
   guide: {
     what: 'the guide',
     sources: ['docs/integrate.md', 'bin/guide.mjs', 'package-lock.json'],

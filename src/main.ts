@@ -1,3 +1,4 @@
+import './process/navigator.js'
 import { join } from 'node:path'
 import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'

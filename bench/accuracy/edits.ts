@@ -126,7 +126,7 @@ function sessionOf({ keys, holds, intervals }: Durations): Session {
 /** A person under attack: five references, five patterns tested since, captures among those that the service has seen, and sincere patterns to come. */
 interface Target {
   readonly references: readonly Uint8Array[]
-  readonly known: Uint8Array
+  readonly known: readonly Uint8Array[]
   readonly captures: readonly Session[]
   readonly enrolled: readonly Session[]
   readonly later: readonly Session[]
@@ -138,7 +138,7 @@ export function targetsOf(people: readonly Person[]): Target[] {
     const all = [...sessions.values()].map((session) => session.slice(0, PRESSES_MAX)).filter((one) => within(one))
     if (all.length < 12) return []
     const [enrolled, tested] = [all.slice(0, 5), all.slice(5, 10)]
-    const known = Buffer.concat([...enrolled, ...tested].map((one) => confirmed(sketchOf(sampleOf(one)))))
+    const known = [...enrolled, ...tested].map((one) => confirmed(sketchOf(sampleOf(one))))
     const references = enrolled.map(sampleOf)
     return [{ references, known, captures: tested.slice(3), enrolled, later: all.slice(10) }]
   })
@@ -235,7 +235,7 @@ export function countReuses(
     for (let i = 0; i < reuses; i++) {
       const session = sessionOf(EDITS['one pause longer by 60 to 500 ms'](durationsOf(of(target.captures, 0)), random))
       authenticated += count(kernel, [{ ...target, known }], 1, () => session).authenticated
-      known = Buffer.concat([known, sketchOf(sampleOf(session))])
+      known = [...known, sketchOf(sampleOf(session))]
     }
     return authenticated
   })
@@ -252,7 +252,7 @@ export function countSincereCopies(
     const sketches = sessions.map((session) => confirmed(sketchOf(sampleOf(session))))
     for (let i = 5; i < sketches.length; i++) {
       patterns++
-      const known = Buffer.concat(sketches.slice(Math.max(0, i - 48), i))
+      const known = sketches.slice(Math.max(0, i - 48), i)
       if (isCopy(kernel.repeats(sketchOf(sampleOf(sessions[i] ?? [])), known))) called++
     }
   }

@@ -81,7 +81,7 @@ function countOf(kernel: Kernel, { sessions, text }: Typist, typings: number, ra
     }))
     const sketch = sketchOf(sampleOf(typed))
     const found = index.add(typed)
-    if (found.isReplay || (known.length > 0 && isCopy(kernel.repeats(sketch, Buffer.concat(known))))) called++
+    if (found.isReplay || (known.length > 0 && isCopy(kernel.repeats(sketch, known)))) called++
     resembling += found.nResembling
     known = [...known, confirmed(sketch)].slice(-KNOWN_MAX)
   }

@@ -71,7 +71,7 @@ try {
   ]
   const to = Date.now()
   const window = { from: to - 30 * DAY_MS, to }
-  const all = { window, userRef: null, method: null, action: null }
+  const all = { window, userRef: null, method: null, action: null, reason: null, application: null }
   const page = { skip: 0, limit: 50 }
   const order = { sort: 'n', descending: true, skip: 0, limit: 50, userRefFilter: null } as const
   const O = ORGANIZATION
@@ -83,6 +83,9 @@ try {
     'authentications, first page with count': () => Promise.all([log.page(O, all, page), series.total(O, window)]),
     'authentications, page 2,000': () => log.page(O, all, { skip: 100_000, limit: 50 }),
     'authentications, blocked only': () => log.page(O, { ...all, action: 'block' }, page),
+    'authentications, bots only': () => log.page(O, { ...all, reason: 'detection-bot' }, page),
+    'authentications of one application': () => log.page(O, { ...all, application: 'app-1' }, page),
+    'authentications of an absent application': () => log.page(O, { ...all, application: 'none' }, page),
     'authentications of one user, with count': () => {
       const one = { ...all, userRef: 'user-42@example.com' }
       return Promise.all([log.page(O, one, page), log.count(O, one)])
@@ -108,6 +111,7 @@ try {
     geolocation: () => series.by(O, 'place', window),
     'contextual, device': () => series.indicator(O, 'device', window),
     application: () => series.by(O, 'application', window),
+    'confidence, in twentieths': () => series.confidences(O, window),
     'connexion-stats': () => series.habits(O, window),
     'data-counter': () => Promise.all([directory.arrivals(O, window), series.total(O, window)]),
     patterns: () => log.patterns(O, window, page),

@@ -4,7 +4,7 @@ import { CapacityCosts, type Range, type RequestCost } from '../../src/capacity/
 import { PERSON_BYTES, PERSON_TEXT_BYTES } from '../../src/flows/attempt/person-cache.js'
 import type { Generators } from '../ratio/generators.js'
 import { enroll, userRef } from '../ratio/people.js'
-import { mintIn, unitsFor } from '../ratio/sessions.js'
+import { mintIn, type unitsFor } from '../ratio/sessions.js'
 import type { Deployment, Running } from '../shared/deployment.js'
 import { type Machine, processorS, residentBytes } from '../shared/machine.js'
 import { type Spread, spreadOf } from '../shared/spread.js'
@@ -17,6 +17,7 @@ interface Needs {
   readonly forgetful: Running
   readonly fronts: number
   readonly generators: Generators
+  readonly units: ReturnType<typeof unitsFor>
   readonly options: {
     readonly rounds: number
     readonly seconds: number
@@ -29,7 +30,7 @@ interface Needs {
 /** Connections of the closed loops for each front: enough to keep it busy and to let attempts share commits. */
 const CONNECTIONS = 16
 /** Verifies created per second of a loop; the rest is discarded. */
-const A_SECOND = 3000
+export const A_SECOND = 3000
 const CODES = 20
 const CREATED = 2000
 const AT_ONCE = 16
@@ -48,7 +49,7 @@ interface Used {
  * cores are busy, as in a deployment that needs a plan: a core is faster while its neighbour is idle.
  */
 export async function measureCosts(needs: Needs) {
-  const { deployment, service, options, say } = needs
+  const { deployment, service, options, units, say } = needs
   const { redisUrl, databaseUrl, apikey, stores, organizationId, redisPid } = deployment
   if (redisUrl === null || redisPid === null)
     throw new Error('costs need a Redis of their own: unset REDIS_URL and put redis-server on the PATH')
@@ -66,9 +67,8 @@ export async function measureCosts(needs: Needs) {
     })
     const filled = await sizes()
     const created = await meter([service.pid], () => createAccounts(service.port, apikey))
-    const units = unitsFor(options.people)
     const minted = mintIn(stores.sessions, organizationId)
-    const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, units, minted })
+    const { kinds, walBytes } = await measureRounds(needs, { meter, sizes, minted })
     const done = await sizes()
     const memory = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1] ?? 0)
     const memoryBefore = await memory()
@@ -100,7 +100,6 @@ export async function measureCosts(needs: Needs) {
 interface Measuring {
   readonly meter: ReturnType<typeof meterOf>
   readonly sizes: () => ReturnType<typeof sizesOf>
-  readonly units: ReturnType<typeof unitsFor>
   readonly minted: ReturnType<typeof mintIn>
 }
 
@@ -136,7 +135,7 @@ async function measureRounds(needs: Needs, measuring: Measuring) {
 }
 
 /** Runs a closed loop of one kind of request and measures it. Throws if more than 1 % are not answered 200. */
-function looping({ deployment, fronts, generators, options }: Needs, { meter, units, minted }: Measuring) {
+function looping({ deployment, fronts, generators, units, options }: Needs, { meter, minted }: Measuring) {
   return async (running: Running, method: 'GET' | 'POST', path: string, presses: number | null) => {
     const count = presses === null ? options.people : (A_SECOND * options.seconds) / 3
     const [made, reuse] = [await units(count, presses === null ? async () => {} : minted), presses === null]

@@ -48,7 +48,7 @@ await runBench('micro', () => {
   const adaptive = [30, 31, 32].map(sampleOf)
   const probe = sampleOf(6)
   const sketch = sketchOf(probe)
-  const known = Buffer.concat(Array.from({ length: KNOWN_MAX }, (_, i) => confirmed(sketchOf(sampleOf(40 + i)))))
+  const known = [Buffer.concat(Array.from({ length: KNOWN_MAX }, (_, i) => confirmed(sketchOf(sampleOf(40 + i)))))]
   const read = readByContract(body)
   if (!read.ok) throw new Error(read.message)
   kernel.score(probe, references)

@@ -2,13 +2,16 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { table } from '../../src/cli/table.js'
 import { startGenerators } from '../ratio/generators.js'
+import { unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, deploy } from '../shared/deployment.js'
 import { machine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
 import { costTable, measureCosts } from './costs.js'
+import { measureParts, partsTable } from './parts.js'
 import { measurePath, STEPS } from './steps.js'
 
-const HELP = `Time of each step of a verify, their sum compared with the whole, and the cost of each request of a sign-in.
+const HELP = `Time of each step of a verify, their sum compared with the whole, the cost of each request of a sign-in, and the
+processor time of a verify by part with its budget.
 
   npm run bench -- path [options]
 
@@ -39,9 +42,13 @@ await runBench('path', async () => {
     const [service, forgetful] = [await start({}), await start({ PROFILE_CACHE_MB: '1' })]
     const reader = await deployment.program('ratio/read-only-server.js')
     const generators = startGenerators(fronts)
-    const found = await measureCosts({ deployment, service, forgetful, fronts, generators, options, say })
+    const units = unitsFor(options.people)
+    const found = await measureCosts({ deployment, service, forgetful, fronts, generators, units, options, say })
     say('each step alone ...')
-    const path = await measurePath(deployment, { service, reader }, options)
+    const path = await measurePath(deployment, { service, reader }, { ...options, units })
+    await Promise.all([service.stop(), forgetful.stop()])
+    say('the parts of a front ...')
+    const parts = await measureParts({ deployment, generators, units, options })
     const costs = costTable(found, path, facts, options.presses)
     const { steps_ms, sum_ms, whole_ms, rest_ms } = path
     const rows = STEPS.map((step) => [step, ...shown(steps_ms[step])])
@@ -66,7 +73,8 @@ await runBench('path', async () => {
     process.stdout.write(
       `${table(['request, µs of processor', 'front', 'PostgreSQL', 'Redis', 'Redis commands'], kinds)}\n`,
     )
-    const report = { ...path, costs, options, machine: facts, at: new Date().toISOString() }
+    process.stdout.write(`\n${partsTable(parts)}\n`)
+    const report = { ...path, costs, parts, options, machine: facts, at: new Date().toISOString() }
     if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
     if (files.costs !== undefined) writeFileSync(files.costs, `${JSON.stringify(costs, null, 2)}\n`)
   } finally {

@@ -5,7 +5,7 @@ import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { scoreTask } from '../../src/scoring/score.js'
 import { bodyOf, userRef } from '../ratio/people.js'
-import { mintIn, unitsFor } from '../ratio/sessions.js'
+import { mintIn, type unitsFor } from '../ratio/sessions.js'
 import type { Deployment, Running } from '../shared/deployment.js'
 import { type Connection, openConnection, request } from '../shared/drive.js'
 import { median, type Spread, spreadOf } from '../shared/spread.js'
@@ -37,6 +37,8 @@ interface Options {
   readonly calls: number
   readonly people: number
   readonly presses: number
+  /** The units of the whole bench: a typing that is sent a second time would be judged as a replay. */
+  readonly units: ReturnType<typeof unitsFor>
 }
 
 /** Measures each step of a verify alone, one call at a time, and the whole over HTTP, in turns. People must be enrolled. */
@@ -83,9 +85,8 @@ export async function measurePath(
 function wholeVerifies(
   { stores, organizationId, apikey }: Deployment,
   toService: Connection,
-  { calls, people, presses }: Options,
+  { calls, presses, units }: Options,
 ): () => Promise<number[]> {
-  const units = unitsFor(people)
   const mint = mintIn(stores.sessions, organizationId)
   return async () => {
     const made = await units(calls, mint, 1)
@@ -120,9 +121,8 @@ function scoringOf(presses: number) {
 async function stepsOf(
   { stores, organizationId, apikey }: Deployment,
   toReader: Connection,
-  { calls, people, presses }: Options,
+  { calls, people, presses, units }: Options,
 ): Promise<{ readonly steps: Record<Step, () => Promise<number[]>>; readonly templateBytes: number }> {
-  const units = unitsFor(people)
   const mint = mintIn(stores.sessions, organizationId)
   const { kernel, replayKey, template, sampleOf } = scoringOf(presses)
   const headers = { apikey, 'content-type': 'application/json' }

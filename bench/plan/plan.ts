@@ -9,6 +9,7 @@ import type { Report } from '../load/report-schema.js'
 import { costTable, measureCosts } from '../path/costs.js'
 import { measurePath } from '../path/steps.js'
 import { startGenerators } from '../ratio/generators.js'
+import { unitsFor } from '../ratio/sessions.js'
 import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
 import { type Machine, machine } from '../shared/machine.js'
 import { benchOptions, runBench } from '../shared/options.js'
@@ -94,8 +95,18 @@ async function costsOf(deployment: Deployment, options: PlanOptions, facts: Mach
   const presses = 44
   const measured = { ...options, presses }
   const generators = startGenerators(fronts)
-  const found = await measureCosts({ deployment, service, forgetful, fronts, generators, options: measured, say })
-  const path = await measurePath(deployment, { service, reader }, { ...measured, calls: 20 })
+  const units = unitsFor(options.people)
+  const found = await measureCosts({
+    deployment,
+    service,
+    forgetful,
+    fronts,
+    generators,
+    units,
+    options: measured,
+    say,
+  })
+  const path = await measurePath(deployment, { service, reader }, { ...measured, calls: 20, units })
   await generators.close()
   for (const running of [service, forgetful, reader]) await running.stop()
   return costTable(found, path, facts, presses)

@@ -37,10 +37,10 @@ function family(pid: number): number[] {
   return found
 }
 
-/** Fields of /proc/PID/stat from the state on: the name before it may contain any character. */
-function statOf(pid: number): string[] | null {
+/** Fields of /proc/PID/stat, or of one of its tasks, from the state on: the name before it may contain any character. */
+function statOf(pid: number, task = ''): string[] | null {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? null
+    return readFileSync(`/proc/${pid}/${task}stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? null
   } catch {
     return null
   }
@@ -52,6 +52,12 @@ export function processorS(pid: number): number | null {
   // User and system time, also of the ended children.
   const ticks = family(pid).flatMap((each) => statOf(each)?.slice(11, 15).map(Number) ?? [])
   return ticks.reduce((sum, tick) => sum + tick, 0) / TICKS_A_SECOND
+}
+
+/** Processor time of a process's main thread, seconds; null on a system without /proc. */
+export function mainThreadS(pid: number): number | null {
+  const ticks = statOf(pid, `task/${pid}/`)?.slice(11, 13).map(Number)
+  return ticks === undefined ? null : ticks.reduce((sum, tick) => sum + tick, 0) / TICKS_A_SECOND
 }
 
 /** Resident memory of a process and its descendants, shared pages counted in each; null on a system without /proc. */

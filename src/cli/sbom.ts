@@ -19,6 +19,7 @@ export interface LockedPackage {
   readonly cpu?: readonly string[]
   readonly libc?: readonly string[]
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
@@ -39,13 +40,21 @@ export const isOptional = ({ optional, devOptional }: LockedPackage): boolean =>
 export const productionTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
   Object.entries(lock.packages).filter(([path, entry]) => path !== '' && entry.dev !== true)
 
+/** Development packages whose code the build puts into the console's script and style. */
+export const BUNDLED: readonly string[] = ['@preact/signals', '@preact/signals-core', 'preact', 'uplot', 'uqr']
+const isBundled = (path: string): boolean => BUNDLED.some((name) => path === `${MODULES}${name}`)
+
+/** The packages of which code ships: the production tree, and those in the console. */
+export const shippedTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
+  Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && (dev !== true || isBundled(path)))
+
 /**
- * The production tree as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and a hash
+ * The shipped packages as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and a hash
  * of its content as serial number. (`npm sbom` has a time and a random number, and omits packages that a development package
  * needs too.)
  */
 export function cyclonedx(lock: Lockfile, pinned: PinnedFiles): object {
-  const tree = productionTree(lock)
+  const tree = shippedTree(lock)
   const components = new Map<string, object>()
   const dependencies = new Map<string, Set<string>>()
   for (const [path, entry] of [['', lock.packages[''] ?? {}] as const, ...tree]) {
@@ -105,15 +114,18 @@ function componentOf(
   }
 }
 
-const namesNeeded = ({ dependencies, optionalDependencies, peerDependencies }: LockedPackage): string[] =>
-  Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+function namesNeeded(entry: LockedPackage): string[] {
+  const { dependencies, devDependencies = {}, optionalDependencies, peerDependencies } = entry
+  const bundled = BUNDLED.filter((name) => name in devDependencies)
+  return [...Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }), ...bundled]
+}
 
 /** The path at which Node finds the package `name` from the one at `path`; null outside of the production tree. */
 function resolved(lock: Lockfile, path: string, name: string): string | null {
   for (let from = path; ; from = from.slice(0, Math.max(0, from.lastIndexOf(`/${MODULES}`)))) {
     const candidate = `${from === '' ? '' : `${from}/`}${MODULES}${name}`
     const entry = lock.packages[candidate]
-    if (entry !== undefined) return entry.dev === true ? null : candidate
+    if (entry !== undefined) return entry.dev === true && !isBundled(candidate) ? null : candidate
     if (from === '') return null
   }
 }

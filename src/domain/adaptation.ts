@@ -1,4 +1,4 @@
-import { CHALLENGE_BAND, type Policy } from './policy.js'
+import { challengeFrom, type Policy } from './policy.js'
 import type { Verdict } from './verdict.js'
 
 /**
@@ -26,8 +26,9 @@ const CLEAN_CONTEXT = 0.5
  * the challenge band (by default 1.27 % instead of 0.84 %). The owner passes no less often than before. Few attempts are
  * scored twice.
  */
-export function liftable(enrolled: number, { decision_threshold: threshold, priority }: Policy): boolean {
-  return enrolled >= Math.max(threshold - CHALLENGE_BAND[priority], threshold / 2) && enrolled < threshold
+export function liftable(enrolled: number, policy: Policy): boolean {
+  const threshold = policy.decision_threshold
+  return enrolled >= Math.max(challengeFrom(policy), threshold / 2) && enrolled < threshold
 }
 
 /** Combines two confidences: against the enrolled references, and against all references (null: not scored). */

@@ -32,6 +32,14 @@ export type KeyScope = (typeof KEY_SCOPES)[number]
 export const scopesAllow = (held: readonly KeyScope[], api: Scope, reads: boolean): boolean =>
   held.includes(api) || (api === 'dashboard' && held.includes(reads ? 'dashboard:read' : 'dashboard:operate'))
 
+/** Whether a key with these scopes may give all the wanted ones to another key: it never gives more than it has. */
+export const scopesInclude = (held: readonly KeyScope[], wanted: readonly KeyScope[]): boolean =>
+  wanted.every((scope) => {
+    if (held.includes(scope)) return true
+    if (scope === 'dashboard') return held.includes('dashboard:read') && held.includes('dashboard:operate')
+    return scope.startsWith('dashboard:') && held.includes('dashboard')
+  })
+
 /** An organization's licensed counts; 0 means unlimited. */
 export interface Quotas {
   /** Above the quota, `soft` creates and flags the overage, `strict` refuses. */

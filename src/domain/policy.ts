@@ -68,4 +68,8 @@ export const DEFAULT_POLICY: Policy = {
 }
 
 /** Width of the `challenge` band below the threshold. */
-export const CHALLENGE_BAND: Record<Policy['priority'], number> = { security: 0, balanced: 0.15, usability: 0.25 }
+const CHALLENGE_BAND: Record<Policy['priority'], number> = { security: 0, balanced: 0.15, usability: 0.25 }
+
+/** A confidence from here up to the threshold gives `challenge`. */
+export const challengeFrom = ({ decision_threshold, priority }: Policy): number =>
+  decision_threshold - CHALLENGE_BAND[priority]

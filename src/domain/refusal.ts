@@ -19,6 +19,7 @@ export type RefusalKind =
   | 'pattern-not-found'
   | 'nothing-found'
   | 'policy-default'
+  | 'key-own'
   | 'account-type'
   | 'member-exists'
   | 'accounts-quota'

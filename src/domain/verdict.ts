@@ -1,4 +1,4 @@
-import { CHALLENGE_BAND, type Policy } from './policy.js'
+import { challengeFrom, type Policy } from './policy.js'
 
 export type RecommendedAction = 'auth' | 'challenge' | 'block'
 export type VerdictReason = '' | 'detection-bot' | 'fraud-detected'
@@ -44,5 +44,5 @@ function actionFor(confidence: number, confidenceBiometrics: number, policy: Pol
   const threshold = policy.decision_threshold
   if (confidenceBiometrics < threshold / 2) return 'block'
   if (confidence >= threshold) return 'auth'
-  return confidence >= threshold - CHALLENGE_BAND[policy.priority] ? 'challenge' : 'block'
+  return confidence >= challengeFrom(policy) ? 'challenge' : 'block'
 }

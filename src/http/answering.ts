@@ -3,6 +3,7 @@ import { createAnswerLog, stackOf } from './answer-log.js'
 import { checkHeaders, writeAnswer } from './answer-writer.js'
 import { deprecationHeaders } from './deprecation.js'
 import { refusalJson, replyJson } from './envelope.js'
+import { createInFlight } from './in-flight.js'
 import { retryAfterS, type WireRefusal, wireRefusals } from './refusals.js'
 import { endsConnection, labelsOf, type RequestContext } from './request-context.js'
 import type { Reply } from './route.js'
@@ -13,7 +14,7 @@ const jsonType = 'application/json; charset=utf-8'
 /** Answers requests. Each request that begins ends here exactly once, answered or not. */
 export interface Answering<S> {
   /** A request begins; `finish` ends it. */
-  begun(): void
+  begun(context: RequestContext<S>): void
   /** Number of the current event-loop iteration. */
   round(): number
   answer(context: RequestContext<S>, reply: Reply): void
@@ -25,7 +26,7 @@ export interface Answering<S> {
     headers?: Readonly<Record<string, string>>,
   ): void
   sendRefusal(context: RequestContext<S>, refusal: WireRefusal, message: string, headers: Record<string, string>): void
-  /** Answers with anything that was thrown. */
+  /** Answers with anything that was thrown. Does not throw. */
   refuse(context: RequestContext<S>, error: unknown): void
   /** Ends the request; idempotent. Status 0: the client left before its answer. */
   finish(context: RequestContext<S>, status: number): void
@@ -37,22 +38,36 @@ export interface Answering<S> {
 }
 
 export function createAnswering<S>(
-  needs: Pick<ServerNeeds<S>, 'log' | 'onAnswer' | 'admission' | 'now' | 'browserPage'>,
+  needs: Pick<
+    ServerNeeds<S>,
+    'log' | 'onAnswer' | 'admission' | 'now' | 'browserPage' | 'bodyDeadlineMs' | 'answerDeadlineMs'
+  >,
 ): Answering<S> {
   const { admission, browserPage } = needs
   const wallClock = needs.now ?? Date.now
   const rounds = createRounds()
-  const { begun, ended, inFlight, idle } = createInFlight()
+  // The late handler goes on and may take effect: its outcome is unknown to the caller.
+  const { begun, ended, count, idle } = createInFlight<S>(needs, (context) =>
+    refuse(context, new Refusal('degraded', 'this took too long: try again')),
+  )
   const logAnswer = createAnswerLog(needs)
   let closing = false
 
   function answer(context: RequestContext<S>, reply: Reply): void {
-    if (reply.file === undefined)
-      send(context, reply.status, jsonType, replyJson(reply, new Date(wallClock())), reply.headers)
+    if (reply.file === undefined) send(context, reply.status, jsonType, replyJson(reply, wallClock()), reply.headers)
     else send(context, reply.status, reply.file.contentType, reply.file.bytes, reply.headers)
   }
 
   function refuse(context: RequestContext<S>, error: unknown): void {
+    try {
+      sendError(context, error)
+    } catch (second) {
+      needs.log.error({ requestId: context.requestId, stack: stackOf(second) }, 'a refusal could not be written')
+      finish(context, 500)
+    }
+  }
+
+  function sendError(context: RequestContext<S>, error: unknown): void {
     const kind: RefusalKind = error instanceof Refusal ? error.kind : 'internal'
     context.shed = kind === 'overloaded' || kind === 'over-rate'
     if ((kind === 'key-missing' || kind === 'path-unknown') && browserPage && isBrowser(context)) {
@@ -74,7 +89,7 @@ export function createAnswering<S>(
     message: string,
     headers: Record<string, string>,
   ): void {
-    send(context, refusal.status, jsonType, refusalJson(refusal, message, new Date(wallClock())), headers)
+    send(context, refusal.status, jsonType, refusalJson(refusal, message, wallClock()), headers)
   }
 
   /**
@@ -127,13 +142,13 @@ export function createAnswering<S>(
     const now = performance.now()
     if (context.atWork !== null) admission?.leave(context.atWork, context.begunAt === 0 ? null : now - context.begunAt)
     logAnswer(context, status, now)
-    ended()
+    ended(context)
   }
 
   const closeAll = (): void => {
     closing = true
   }
-  return { begun, round: rounds.current, answer, send, sendRefusal, refuse, finish, inFlight, closeAll, idle }
+  return { begun, round: rounds.current, answer, send, sendRefusal, refuse, finish, inFlight: count, closeAll, idle }
 }
 
 /** Numbers the event-loop iterations that parse a request: in a later iteration the parser has returned. */
@@ -154,34 +169,6 @@ function createRounds() {
     },
     /** Number of the latest iteration, without counting this one. */
     latest: () => round,
-  }
-}
-
-/** Counts the requests in flight. */
-function createInFlight() {
-  let count = 0
-  let whenIdle: (() => void) | null = null
-  return {
-    begun(): void {
-      count += 1
-    },
-    ended(): void {
-      count -= 1
-      if (count === 0) whenIdle?.()
-    },
-    inFlight: () => count,
-    idle: (deadlineMs: number) =>
-      new Promise<void>((resolve) => {
-        if (count === 0) {
-          resolve()
-          return
-        }
-        const deadline = setTimeout(resolve, deadlineMs)
-        whenIdle = () => {
-          clearTimeout(deadline)
-          resolve()
-        }
-      }),
   }
 }
 

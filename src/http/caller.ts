@@ -9,18 +9,27 @@ export function refuseWhileDegraded<S>({ degraded }: ServerNeeds<S>): void {
   if (degraded() !== null) throw new Refusal('degraded', 'the service is degraded: try again shortly')
 }
 
+type Holder<S> = Awaited<ReturnType<ServerNeeds<S>['authenticate']>>
+
+/** The holder of the key of the `apikey` header; null if the header is missing or holds an unknown key. */
+export function holderOf<S>(
+  { authenticate }: ServerNeeds<S>,
+  { headers }: RequestContext<S>,
+): Promise<Holder<S>> | null {
+  const key = headers.get('apikey')
+  return key === undefined || key === '' ? null : authenticate(key)
+}
+
 /**
- * Looks up the key of the `apikey` header and notes its organization. Throws `key-missing`, and `key-scope` for a key that
- * does not open the route. `route` null: any scope of the API is enough.
+ * Notes the organization of the caller. Throws `key-missing` without a holder, and `key-scope` for a key that does not open
+ * the route. `route` null: any scope of the API is enough.
  */
-export async function authenticateCaller<S>(
-  needs: ServerNeeds<S>,
+export function admitCaller<S>(
   context: RequestContext<S>,
   api: Api<S>,
   route: Route<S> | null,
-): Promise<void> {
-  const key = context.headers.get('apikey')
-  const holder = key === undefined || key === '' ? null : await needs.authenticate(key)
+  holder: Holder<S>,
+): void {
   if (holder === null) throw new Refusal('key-missing', 'the apikey header is missing or holds an unknown key')
   context.organizationId = holder.organizationId
   context.apiKeyId = holder.keyId

@@ -1,6 +1,5 @@
 import { Refusal } from '../domain/refusal.js'
-import { stackOf } from './answer-log.js'
-import { authenticateCaller, refuseWhileDegraded } from './caller.js'
+import { admitCaller, holderOf, refuseWhileDegraded } from './caller.js'
 import { takeBody } from './intake/body-intake.js'
 import { framingOf } from './intake/request-head.js'
 import { segmentsOf } from './intake/request-line.js'
@@ -20,7 +19,7 @@ export async function handleRequest<S>(
   url: string,
   fault: Refusal | null,
 ): Promise<void> {
-  const { answering, needs } = server
+  const { answering } = server
   try {
     const place = findPlace(server, context, url)
     readHead(context, fault)
@@ -33,12 +32,7 @@ export async function handleRequest<S>(
     if (place.kind === 'plain') await callPlain(server, context, place.endpoint)
     else await callRoute(server, context, place.api, place.route)
   } catch (error) {
-    try {
-      answering.refuse(context, error)
-    } catch (second) {
-      needs.log.error({ requestId: context.requestId, stack: stackOf(second) }, 'a refusal could not be written')
-      answering.finish(context, 500)
-    }
+    answering.refuse(context, error)
   }
 }
 
@@ -83,7 +77,7 @@ async function refuseStranger<S>({ needs }: ServerState<S>, context: RequestCont
   const api = needs.apis.find(({ basePath }) => url === basePath || url.startsWith(`${basePath}/`))
   if (api === undefined) return
   refuseWhileDegraded(needs)
-  await authenticateCaller(needs, context, api, null)
+  admitCaller(context, api, null, await holderOf(needs, context))
 }
 
 /** Refuses before the body is read and before the key is looked up. */
@@ -96,7 +90,7 @@ function attachBody<S>(server: ServerState<S>, context: RequestContext<S>, { max
   const { declared, chunked } = context.framing
   if (declared > maxBytes || (declared === 0 && !chunked)) return
   const { answering } = server
-  const intake = takeBody(maxBytes, server.bodyDeadlineMs, server.room)
+  const intake = takeBody(maxBytes, server.room)
   context.intake = intake
   context.res.onData((chunk, isLast) => {
     context.round = answering.round()

@@ -9,11 +9,9 @@ import {
   Registry,
 } from 'prom-client'
 import type { Provider } from './provider.js'
+import { createRequestMetrics } from './request-metrics.js'
 import { LANES, type Lane } from './route.js'
 import type { Answered } from './server-types.js'
-
-/** Buckets in seconds, dense near the service's own targets (p50 of a few ms, p99 under 100 ms). */
-const latencyBucketsS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 interface MetricsNeeds {
   /** Version of the running build, as in GET /status. */
@@ -65,7 +63,7 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
     native: String(needs.provider.native),
     sha256: needs.provider.sha256 ?? '',
   })
-  const { requests, latency, shed, loopDelay } = requestMetrics(registry)
+  const { shed, loopDelay } = loadMetrics(registry)
   return {
     registry,
     contentType: registry.contentType,
@@ -82,31 +80,13 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
         },
       })
     },
-    onAnswer({ api, route, method, status, durationMs }) {
-      const labels = { api, route, method: knownMethods.has(method) ? method : 'other', status_class: classOf(status) }
-      requests.inc(labels)
-      latency.observe(labels, durationMs / 1000)
-    },
+    onAnswer: createRequestMetrics(registry),
     onRefused: (lane) => shed.inc({ lane }),
     onLoopDelay: (delayMs) => loopDelay.observe(delayMs / 1000),
   }
 }
 
-function requestMetrics(registry: Registry) {
-  const labelNames = ['api', 'route', 'method', 'status_class'] as const
-  const requests = new Counter({
-    name: 'keystride_http_requests_total',
-    help: 'Requests answered or aborted',
-    labelNames,
-    registers: [registry],
-  })
-  const latency = new Histogram({
-    name: 'keystride_http_request_duration_seconds',
-    help: 'From the head of a request to its answer',
-    labelNames,
-    buckets: latencyBucketsS,
-    registers: [registry],
-  })
+function loadMetrics(registry: Registry) {
   const shed = new Counter({
     name: 'keystride_http_requests_shed_total',
     help: 'Requests shed because of overload, by lane',
@@ -120,18 +100,12 @@ function requestMetrics(registry: Registry) {
     registers: [registry],
   })
   for (const lane of LANES) shed.inc({ lane }, 0)
-  return { requests, latency, shed, loopDelay }
+  return { shed, loopDelay }
 }
 
 /** The metrics of several processes as one text: each is summed unless its aggregator says otherwise. */
 export const metricsTogether = (found: readonly MetricsJson[]): Promise<string> =>
   AggregatorRegistry.aggregate([...found]).metrics()
-
-const knownMethods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options'])
-
-function classOf(status: number): string {
-  return status === 0 ? 'aborted' : `${Math.floor(status / 100)}xx`
-}
 
 function info(registry: Registry, name: string, help: string, labels: Record<string, string>): void {
   new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry], aggregator: 'first' }).set(labels, 1)

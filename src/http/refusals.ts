@@ -44,6 +44,7 @@ export const wireRefusals: Readonly<Record<RefusalKind, WireRefusal>> = {
   'shared-accounts-quota': { status: 409, reason: 'quota-exceeded' },
   'members-quota': { status: 409, reason: 'quota-exceeded' },
   'policy-default': { status: 409, reason: 'invalid-action' },
+  'key-own': { status: 409, reason: 'invalid-action' },
   'typing-word-taken': { status: 409, reason: 'invalid-action' },
   'typing-words-bound': { status: 409, reason: 'invalid-action' },
   'body-too-large': { status: 413, reason: 'invalid-data' },

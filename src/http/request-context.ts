@@ -1,3 +1,4 @@
+import type { Listed } from '../domain/unordered-list.js'
 import type { DeprecatedCall } from './deprecation.js'
 import type { BodyIntake } from './intake/body-intake.js'
 import type { BodyFraming } from './intake/request-head.js'
@@ -13,7 +14,7 @@ import type { Answered } from './server-types.js'
 const droppedBytesMax = 1024 * 1024
 
 /** One request from its first byte to its answer. */
-export interface RequestContext<S> {
+export interface RequestContext<S> extends Listed {
   readonly res: UwsResponse
   readonly requestId: string
   readonly startedAt: number
@@ -31,6 +32,8 @@ export interface RequestContext<S> {
   /** The lane it occupies; null before it has begun, and if it needs none. */
   atWork: Lane | null
   begunAt: number
+  /** When the route's handler began; infinite before. */
+  handledSince: number
   /** The `Allow` header of a 405. */
   allow: string | null
   /** Refused because of overload or its key's rate limit: no work was done. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { Refusal } from '../domain/refusal.js'
-import { authenticateCaller } from './caller.js'
+import { admitCaller, holderOf } from './caller.js'
 import { parseJsonAroundBytes } from './intake/json-around-bytes.js'
 import { type CheckedBody, checked, checkedBody, parseJson } from './intake/json-body.js'
 import { checkMediaType } from './intake/request-head.js'
@@ -23,12 +23,17 @@ export async function callRoute<S>(
   route: Route<S>,
 ): Promise<void> {
   const { needs } = server
-  if (route.needsKey) await authenticateCaller(needs, context, api, route)
+  if (route.needsKey) admitCaller(context, api, route, await holderOf(needs, context))
   if (hasBody(context.framing)) checkMediaType(context.headers)
-  const bytes = await receiveBody(server, context)
+  // Body and admission are awaited here: a function that waits would cost each request a promise.
+  if (context.intake?.ended() === null) await context.intake.whenEnded()
+  const bytes = bodyOf(server, context)
   if (bytes === null) return
   const lane = route.laneOfBody === undefined ? route.lane : route.laneOfBody(bytes)
-  if (lane !== null && !(await begin(server, context, lane))) return
+  if (lane !== null) {
+    if (needs.admission?.enter(lane) === false) await needs.admission.wait(lane, performance.now())
+    if (!begins(server, context, lane)) return
+  }
   const { value: body, warnings } = bodyFor(route.body, bytes)
   if (context.deprecatedCall !== null) context.deprecatedCall.body = body ?? null
   const params = checked(route.params, context.params, 'path')
@@ -39,7 +44,8 @@ export async function callRoute<S>(
   if (route.needsSession && (session === null || session === '')) {
     throw new Refusal('session-missing', 'X-Service-Session is missing: bootstrap with GET /users/{userRef}')
   }
-  const handling = route.handle({
+  context.handledSince = performance.now()
+  const reply = await route.handle({
     requestId: context.requestId,
     organizationId: context.organizationId ?? '',
     apiKeyId: context.apiKeyId,
@@ -52,7 +58,7 @@ export async function callRoute<S>(
     body: body as never,
     services: needs.services,
   })
-  server.answering.answer(context, withWarnings(await withinDeadline(handling, server.answerDeadlineMs), warnings))
+  server.answering.answer(context, withWarnings(reply, warnings))
 }
 
 /** Runs a plain endpoint's handler and answers. */
@@ -72,8 +78,13 @@ export async function callPlain<S>(
   const { lane, whenOverloaded } = endpoint
   try {
     if (lane !== undefined) needs.admission?.refuseFull(lane, context.startedAt)
-    const bytes = await receiveBody(server, context)
-    if (bytes === null || (lane !== undefined && !(await begin(server, context, lane)))) return
+    if (context.intake?.ended() === null) await context.intake.whenEnded()
+    const bytes = bodyOf(server, context)
+    if (bytes === null) return
+    if (lane !== undefined) {
+      if (needs.admission?.enter(lane) === false) await needs.admission.wait(lane, performance.now())
+      if (!begins(server, context, lane)) return
+    }
     const given = await endpoint.handle({ ...request, body: bytes })
     answering.send(context, given.status, given.contentType, given.body, given.headers)
   } catch (error) {
@@ -84,15 +95,9 @@ export async function callPlain<S>(
   }
 }
 
-/** Waits for admission; false if the client left meanwhile. */
-async function begin<S>(
-  { needs, answering }: ServerState<S>,
-  context: RequestContext<S>,
-  lane: Lane,
-): Promise<boolean> {
-  const { admission } = needs
-  if (admission === undefined) return true
-  if (!admission.enter(lane)) await admission.wait(lane, performance.now())
+/** Begins the work of an admitted request; false if the client has left. */
+function begins<S>({ needs, answering }: ServerState<S>, context: RequestContext<S>, lane: Lane): boolean {
+  if (needs.admission === undefined) return true
   context.atWork = lane
   if (context.aborted) {
     answering.finish(context, 0)
@@ -102,27 +107,14 @@ async function begin<S>(
   return true
 }
 
-/** Throws `degraded` after the deadline. The handler goes on and may take effect: its outcome is unknown to the caller. */
-async function withinDeadline(handling: Promise<Reply>, deadlineMs: number): Promise<Reply> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Refusal('degraded', 'this took too long: try again')), deadlineMs)
-  })
-  try {
-    return await Promise.race([handling, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** The body's bytes, empty without a body; null if the request has ended (client gone, body late). */
-async function receiveBody<S>({ answering }: ServerState<S>, context: RequestContext<S>): Promise<Uint8Array | null> {
+/** The received body, empty without one; null if the request has ended (client gone, body late). */
+function bodyOf<S>({ answering }: ServerState<S>, context: RequestContext<S>): Uint8Array | null {
   const { intake } = context
   if (intake === null) {
     if (hasBody(context.framing)) throw bodyTooLarge(context.place)
     return noBytes
   }
-  const ended = intake.ended() ?? (await intake.whenEnded())
+  const ended = intake.ended()
   if (ended === 'whole') return intake.bytes()
   if (ended === 'too-large') throw bodyTooLarge(context.place)
   if (ended === 'no-room') throw new Refusal('overloaded', 'too many bodies arrive at once: try again shortly')
@@ -136,8 +128,11 @@ async function receiveBody<S>({ answering }: ServerState<S>, context: RequestCon
 }
 
 /** The headers that the schema names. */
-const headersFor = (schema: z.ZodObject, given: ReadonlyMap<string, string>): Record<string, string | undefined> =>
-  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, given.get(name.toLowerCase())]))
+function headersFor(schema: z.ZodObject, given: ReadonlyMap<string, string>): Record<string, string | undefined> {
+  const headers: Record<string, string | undefined> = {}
+  for (const name in schema.shape) headers[name] = given.get(name.toLowerCase())
+  return headers
+}
 
 function withWarnings(reply: Reply, warnings: readonly string[]): Reply {
   return warnings.length === 0 ? reply : { ...reply, warnings: [...warnings, ...(reply.warnings ?? noWarnings)] }

@@ -9,7 +9,5 @@ export interface ServerState<S> {
   readonly needs: ServerNeeds<S>
   readonly router: Router<Place<S>>
   readonly answering: Answering<S>
-  readonly bodyDeadlineMs: number
-  readonly answerDeadlineMs: number
   readonly room: BodyRoom
 }

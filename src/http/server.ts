@@ -9,15 +9,8 @@ import type { RequestContext } from './request-context.js'
 import type { ServerState } from './server-state.js'
 import type { CloseLimits, Server, ServerNeeds } from './server-types.js'
 
-const bodyDeadlineMs = 10_000
 /** Memory of bodies that arrive in pieces, for all connections together: 256 of the largest. */
 const slowBytesMax = 128 * 1024 * 1024
-/**
- * Last bound of a handler. Each of its steps is bounded, eight steps of 1.2 s at the worst, so a handler that takes this
- * long has a bug. A smaller value would refuse work that is nearly done on an overloaded machine.
- */
-const answerDeadlineMs = 15_000
-
 /**
  * Serves the APIs and plain endpoints on one listener. Rejects if it cannot listen on the address. Only this folder calls
  * uWebSockets.js. Three facts of the library shape the code: a request object is invalid after the first await; a response
@@ -30,8 +23,6 @@ export async function serve<S>(needs: ServerNeeds<S>): Promise<Server> {
     needs,
     router: routerOf(needs),
     answering: createAnswering<S>(needs),
-    bodyDeadlineMs: needs.bodyDeadlineMs ?? bodyDeadlineMs,
-    answerDeadlineMs: needs.answerDeadlineMs ?? answerDeadlineMs,
     room: { bytesMax: slowBytesMax, held: 0 },
   }
   const app = uws.App().any('/*', (res, req) => {
@@ -83,6 +74,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
   const copy = copyHeaders()
   req.forEach(copy.take)
   const context: RequestContext<S> = {
+    listIndex: -1,
     res,
     requestId: server.needs.newRequestId(),
     startedAt: performance.now(),
@@ -98,6 +90,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     apiKeyId: '',
     atWork: null,
     begunAt: 0,
+    handledSince: Number.POSITIVE_INFINITY,
     allow: null,
     shed: false,
     close: false,
@@ -107,7 +100,7 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     finished: false,
   }
   const url = req.getUrl()
-  answering.begun()
+  answering.begun(context)
   res.onAborted(() => {
     context.aborted = true
     context.intake?.end('aborted')

@@ -156,7 +156,7 @@ const Environment = z.object({
     .optional()
     .describe('burst of one API key, in requests; unset: two seconds of KEY_RATE'),
   PROFILE_CACHE_MB: count(1, 65_536)
-    .default(24)
+    .default(12)
     .describe(
       'cache of each process for profiles that sign in again, in MB; 100 MB hold about 4,000 people with 48 known patterns each',
     ),

@@ -2,17 +2,20 @@ import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
-/** Words of a task before the lengths of its parts: counts of references, of adaptive references and of references in the template, keep. */
-const HEAD = 4
-/** Body, replay key, template and known patterns: the parts of each task before its samples. */
-const FIXED_PARTS = 4
+/**
+ * Words of a task before the lengths of its parts: counts of references, of adaptive references and of references in the
+ * template, keep, count of rows of known patterns.
+ */
+const HEAD = 5
+/** Body, replay key and template: the parts of each task before its rows of known patterns and its samples. */
+const FIXED_PARTS = 3
 const NOTHING = new Uint8Array()
 
-const partsOf = ({ body, replayKey, template, known, references, adaptive = [] }: ScoringTask) => [
+const partsOf = ({ body, replayKey, template, known = [], references, adaptive = [] }: ScoringTask) => [
   body,
   replayKey,
   template?.bytes ?? NOTHING,
-  known ?? NOTHING,
+  ...known,
   ...references,
   ...adaptive,
 ]
@@ -41,6 +44,7 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
     words.setUint32(at + WORD, task.adaptive?.length ?? 0, true)
     words.setUint32(at + 2 * WORD, task.template?.n ?? 0, true)
     words.setUint32(at + 3 * WORD, task.keep === true ? 1 : 0, true)
+    words.setUint32(at + 4 * WORD, task.known?.length ?? 0, true)
     for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (HEAD + i), part.length, true)
     let to = at + WORD * (HEAD + parts.length)
     for (const part of parts) {
@@ -58,18 +62,20 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
   let at = WORD
   return Array.from({ length: words.getUint32(0, true) }, () => {
     const nReferences = words.getUint32(at, true)
-    const nParts = FIXED_PARTS + nReferences + words.getUint32(at + WORD, true)
+    const nKnown = words.getUint32(at + 4 * WORD, true)
+    const nParts = FIXED_PARTS + nKnown + nReferences + words.getUint32(at + WORD, true)
     const nInTemplate = words.getUint32(at + 2 * WORD, true)
     const keep = words.getUint32(at + 3 * WORD, true) === 1
     const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))
     let from = at + WORD * (HEAD + nParts)
-    const [body, replayKey, template, known, ...samples] = lengths.map((length) => {
+    const [body, replayKey, template, ...rest] = lengths.map((length) => {
       const part = new Uint8Array(buffer, from, length)
       from += length
       return part
     })
-    if (body === undefined || replayKey === undefined || template === undefined || known === undefined)
-      throw new Error('a packed task without body, key, template and known patterns')
+    if (body === undefined || replayKey === undefined || template === undefined)
+      throw new Error('a packed task without body, key and template')
+    const samples = rest.slice(nKnown)
     at = (from + WORD - 1) & ~(WORD - 1)
     const task = {
       body,
@@ -77,7 +83,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
       references: samples.slice(0, nReferences),
       adaptive: samples.slice(nReferences),
       keep,
-      ...(known.length === 0 ? {} : { known }),
+      known: rest.slice(0, nKnown),
     }
     return nInTemplate === 0 ? task : { ...task, template: { bytes: template, n: nInTemplate } }
   })

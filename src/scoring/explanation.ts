@@ -1,6 +1,6 @@
-import { keyName } from '../domain/key-table.js'
 import { type PressEvidence, TIMES, type Time, type TimeEvidence } from './explained-press.js'
 import { pairWords } from './explanation-words.js'
+import { type ComparedPress, nameOf, pressByPress, round } from './press-by-press.js'
 import type { Sample } from './sample.js'
 import { type WholeSign, wholeSigns } from './whole-signs.js'
 
@@ -32,6 +32,8 @@ export interface Explanation {
   readonly masked: boolean
   /** From the strongest evidence for the person to the strongest against. */
   readonly pairs: readonly PairEvidence[]
+  /** Every press in the order of typing, with the range of the references. */
+  readonly presses: readonly ComparedPress[]
   readonly whole: readonly WholeSign[]
 }
 
@@ -54,6 +56,7 @@ export function explanationOf(explained: Float32Array, probe: Sample, references
   return {
     masked,
     pairs: pairs.sort((a, b) => b.spokeFor - a.spokeFor),
+    presses: pressByPress(presses, masked, references),
     whole: wholeSigns(presses, probe, references),
   }
 }
@@ -93,7 +96,6 @@ function pairName({ first, second }: PressEvidence): string {
   if (first === null) return b
   return a.length === 1 && b.length === 1 ? a + b : `${a} + ${b}`
 }
-const nameOf = (key: number): string => keyName(key) ?? 'other key'
 const placeName = (press: number): string => (press === 0 ? 'key 1' : `keys ${press} and ${press + 1}`)
 
 function pairEvidence(pair: string, presses: readonly PressEvidence[], seen: number | null): PairEvidence {
@@ -129,6 +131,3 @@ function summed(evidence: readonly TimeEvidence[]): TimeEvidence {
     observedMs: round(sum((one) => one.observedMs) / evidence.length, 1),
   }
 }
-
-/** Rounds for display. Avoids -0, which JSON does not preserve. */
-const round = (value: number, digits: number): number => Number(value.toFixed(digits)) + 0

@@ -1,5 +1,6 @@
 import { KEYS_BY_CODE, KEYS_BY_KEY_CODE } from '../domain/key-table.js'
-import { readableSample, sampleBytes } from './sample.js'
+import { REPLAY_BANDS } from '../domain/replay.js'
+import { readableSample } from './sample.js'
 
 /** The part of the WebAssembly interface that is used here: TypeScript declares it only in the browser's library. */
 interface WasmInstance {
@@ -19,7 +20,7 @@ interface Surface {
   readonly readOne: (slot: number) => number
   readonly score: (references: number) => void
   readonly scoreRead: (references: number) => void
-  readonly scoreKept: (references: number) => void
+  readonly scoreKept: () => void
   readonly keepTemplate: (references: number) => number
   readonly enroll: (references: number) => void
   readonly compare: (references: number) => number
@@ -35,6 +36,11 @@ interface Surface {
 const LAYOUT_VERSION = 8
 /** Words of SCANNED (table in `assembly/scan.ts`). */
 const SCANNED_WORDS = 62
+/** Numbers of TIMES: press and release of 500 presses. */
+const TIMES = 1000
+/** Bytes of MARK before `exact` and before the bands (table in `assembly/replay-mark.ts`). */
+export const MARK_EXACT_AT = 32
+export const MARK_BANDS_AT = 48
 const utf8Encoder = new TextEncoder()
 const MODEL_PROBLEMS: Readonly<Record<number, string>> = {
   1: 'not a Keystride model',
@@ -57,6 +63,13 @@ export interface KernelInstance {
   readonly result: Float64Array
   /** SCANNED. */
   readonly scanned: Int32Array
+  /** TIMES, 1,000 numbers. */
+  readonly times: Float64Array
+  /** The bands in MARK. */
+  readonly bands: BigInt64Array
+  /** REPEATED: its first number, and the same bytes as integers. */
+  readonly evidence: Float64Array
+  readonly repeated: Int32Array
   /** The whole memory, to decode text from. */
   readonly text: Buffer
   /** Addresses and sizes for the hot paths, because `address` reads a WebAssembly global, which is slower. */
@@ -64,6 +77,10 @@ export interface KernelInstance {
   readonly slotBytes: number
   readonly bodyAt: number
   readonly bodyBytesMax: number
+  readonly markAt: number
+  readonly preparedAt: number
+  readonly probeSketchAt: number
+  readonly knownSketchesAt: number
 }
 
 function instantiate(module: object, model: Uint8Array): KernelInstance {
@@ -95,11 +112,19 @@ function instantiate(module: object, model: Uint8Array): KernelInstance {
     bytes,
     result: new Float64Array(buffer, address('RESULT'), 8),
     scanned: new Int32Array(buffer, address('SCANNED'), SCANNED_WORDS),
+    times: new Float64Array(buffer, address('TIMES'), TIMES),
+    bands: new BigInt64Array(buffer, address('MARK') + MARK_BANDS_AT, REPLAY_BANDS),
+    evidence: new Float64Array(buffer, address('REPEATED'), 1),
+    repeated: new Int32Array(buffer, address('REPEATED'), 6),
     text: Buffer.from(buffer),
     samples: address('SAMPLES'),
     slotBytes: address('SAMPLE_BYTES'),
     bodyAt: address('BODY'),
     bodyBytesMax: address('BODY_BYTES_MAX'),
+    markAt: address('MARK'),
+    preparedAt: address('PREPARED'),
+    probeSketchAt: address('PROBE_SKETCH'),
+    knownSketchesAt: address('KNOWN_SKETCHES'),
   }
 }
 
@@ -142,7 +167,3 @@ export function writeSample({ bytes, samples, slotBytes }: KernelInstance, slot:
   if (!readableSample(sample)) throw new RangeError('not a sample this version reads')
   bytes.set(sample, samples + slot * slotBytes)
 }
-
-/** Bytes of the sample in a slot, from its header. */
-export const sampleBytesAt = ({ bytes, samples, slotBytes }: KernelInstance, slot: number): number =>
-  sampleBytes(new DataView(bytes.buffer).getUint16(samples + slot * slotBytes + 2, true))

@@ -20,7 +20,7 @@ const PLACES: readonly (readonly PropertyKey[])[] = [
 
 /** `Kernel.scan`. */
 export function scanBody({ current, guarded }: KernelHost, body: Uint8Array): PatternRead | null {
-  const { address, bytes, scanned, samples, bodyAt, bodyBytesMax } = current()
+  const { bytes, scanned, samples, times, bodyAt, bodyBytesMax } = current()
   if (body.length > bodyBytesMax) return null
   bytes.set(body, bodyAt)
   const n = guarded((surface) => surface.scan(body.length))
@@ -38,7 +38,7 @@ export function scanBody({ current, guarded }: KernelHost, body: Uint8Array): Pa
     // Sound: the scanner accepts only a string or null.
     memberRef: valueAt(current(), 4) as string | null,
     metadata: patternMetadata(metadataOf(current())),
-    times: new Float64Array(bytes.buffer, address('TIMES'), 2 * n),
+    times: times.subarray(0, 2 * n),
     warnings: scanned[12] === 0 ? null : warningsOf(current(), scanned[12] ?? 0),
   }
 }

@@ -1,12 +1,15 @@
-import { REPLAY_BANDS, type ReplayMark } from '../domain/replay.js'
-import { hostKernel, type KernelHost, type KernelInstance, writeSample } from './kernel-instance.js'
+import type { ReplayMark } from '../domain/replay.js'
+import {
+  hostKernel,
+  type KernelHost,
+  type KernelInstance,
+  MARK_BANDS_AT,
+  MARK_EXACT_AT,
+  writeSample,
+} from './kernel-instance.js'
 import { scanBody } from './kernel-scan.js'
-import { keepTemplate, restoreTemplate } from './kernel-template.js'
 import type { PatternRead } from './read-pattern.js'
 import type { Repeat } from './scoring.js'
-
-const MARK_KEY_BYTES = 32
-const MARK_EXACT_BYTES = 16
 
 /** The kernel's result for one probe. */
 export interface KernelScore {
@@ -36,10 +39,10 @@ export interface Kernel {
    */
   mark(times: Float64Array, replayKey: Uint8Array): ReplayMark
   /**
-   * Compares a pattern with the first `KNOWN_SKETCHES_MAX` of the member's known patterns. All are sketches of `sketchOf`,
-   * `known` one after another. Null without known patterns.
+   * Compares a pattern with the first `KNOWN_SKETCHES_MAX` of the member's known patterns. All are sketches of `sketchOf`; a
+   * row of `known` holds several, one after another. Null without known patterns.
    */
-  repeats(sketch: Uint8Array, known: Uint8Array): Repeat | null
+  repeats(sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null
   /** How many times, hold and interval, of each press of a sketch repeat in another: 0 to 2; null if the press was not compared. */
   repeatsByPress(sketch: Uint8Array, known: Uint8Array): (number | null)[]
   /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. */
@@ -92,7 +95,7 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
     mark: (times, replayKey) => markOf(host, times, replayKey),
     repeats: (sketch, known) => repeatOf(host, sketch, known),
     repeatsByPress(sketch, known) {
-      repeatOf(host, sketch, known)
+      repeatOf(host, sketch, [known])
       const presses = current().bytes.subarray(address('REPEAT_PRESSES')).subarray(0, sketch[0])
       return Array.from(presses, (repeated) => (repeated === 0 ? null : repeated - 1))
     },
@@ -111,12 +114,16 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       guarded((surface) => surface.scoreRead(references))
       return scoreFound(current(), references)
     },
-    keep: (references) => keepTemplate(host, references),
+    keep(references) {
+      const length = guarded((surface) => surface.keepTemplate(references))
+      const { bytes, preparedAt } = current()
+      return bytes.slice(preparedAt, preparedAt + length)
+    },
     scoreKept(probe, template) {
       writeSample(current(), 0, probe)
-      const references = restoreTemplate(current(), template)
-      guarded((surface) => surface.scoreKept(references))
-      return scoreFound(current(), references)
+      current().bytes.set(template, current().preparedAt)
+      guarded((surface) => surface.scoreKept())
+      return scoreFound(current(), 1)
     },
     enroll: (references) => guarded((surface) => surface.enroll(references)),
     compare(references) {
@@ -138,19 +145,21 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
   }
 }
 
-function repeatOf({ current, guarded }: KernelHost, sketch: Uint8Array, known: Uint8Array): Repeat | null {
-  const { address, bytes } = current()
-  bytes.set(sketch, address('PROBE_SKETCH'))
-  bytes.set(known, address('KNOWN_SKETCHES'))
-  guarded((surface) => surface.repeats(known.length))
-  const found = new DataView(bytes.buffer, address('REPEATED'), 24)
-  const index = found.getInt32(8, true)
+function repeatOf({ current, guarded }: KernelHost, sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null {
+  const { bytes, probeSketchAt, knownSketchesAt, evidence, repeated } = current()
+  bytes.set(sketch, probeSketchAt)
+  let end = knownSketchesAt
+  for (const row of known) {
+    bytes.set(row, end)
+    end += row.length
+  }
+  guarded((surface) => surface.repeats(end - knownSketchesAt))
+  const index = repeated[2] ?? -1
   if (index < 0) return null
-  const [repeated, compared] = [found.getInt32(12, true), found.getInt32(16, true)]
-  return { evidence: found.getFloat64(0, true), index, repeated, compared }
+  return { evidence: evidence[0] ?? 0, index, repeated: repeated[3] ?? 0, compared: repeated[4] ?? 0 }
 }
 
-/** RESULT of the last score. */
+/** RESULT of the last score; without references there is no confidence. */
 const scoreFound = ({ result }: KernelInstance, references: number): KernelScore => ({
   confidence: references === 0 ? null : (result[0] ?? 0),
   botLikelihood: result[1] ?? 0,
@@ -160,14 +169,11 @@ const scoreFound = ({ result }: KernelInstance, references: number): KernelScore
 })
 
 function markOf({ current, guarded }: KernelHost, times: Float64Array, replayKey: Uint8Array): ReplayMark {
-  const { address, bytes } = current()
-  const at = address('MARK')
-  new Float64Array(bytes.buffer, address('TIMES'), times.length).set(times)
-  bytes.set(replayKey.subarray(0, MARK_KEY_BYTES), at)
+  const { bytes, bands, markAt } = current()
+  current().times.set(times)
+  bytes.set(replayKey, markAt)
   guarded((surface) => surface.mark(times.length / 2))
-  const bandsAt = at + MARK_KEY_BYTES + MARK_EXACT_BYTES
-  return {
-    exact: bytes.slice(at + MARK_KEY_BYTES, bandsAt),
-    bands: Array.from(new BigInt64Array(bytes.buffer, bandsAt, REPLAY_BANDS)),
-  }
+  const found: bigint[] = []
+  for (const band of bands) found.push(band)
+  return { exact: bytes.slice(markAt + MARK_EXACT_AT, markAt + MARK_BANDS_AT), bands: found }
 }

@@ -23,8 +23,8 @@ export interface ScoringTask {
   readonly template?: ProfileTemplate
   /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
-  /** Sketches of the member's known patterns, one after another; none is compared if absent or empty. */
-  readonly known?: Uint8Array
+  /** Rows of sketches of the member's known patterns, each one after another; none is compared if absent or empty. */
+  readonly known?: readonly Uint8Array[]
   /** 32 bytes; keys the replay mark. */
   readonly replayKey: Uint8Array
 }

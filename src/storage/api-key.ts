@@ -29,7 +29,15 @@ export interface ApiKeyStore {
   add(record: NewApiKey, sha256: Uint8Array): Promise<void>
   /** The live key with this hash, in any organization; null if there is none, or it is revoked or expired. */
   resolve(sha256: Uint8Array): Promise<KeyHolder | null>
+  /** All keys, oldest first. */
   list(organizationId: string): Promise<ApiKeyRecord[]>
+  /** Newest first, with the number of all matches; `live` leaves out revoked and expired keys. */
+  page(
+    organizationId: string,
+    live: boolean,
+    paging: { readonly skip: number; readonly limit: number },
+  ): Promise<{ keys: ApiKeyRecord[]; count: number }>
+  find(organizationId: string, keyId: string): Promise<ApiKeyRecord | null>
   /** False if the organization has no live key of this id. */
   revoke(organizationId: string, keyId: string, at: number): Promise<boolean>
 }

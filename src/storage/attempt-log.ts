@@ -1,7 +1,7 @@
 import type { AttemptFacts } from '../domain/attempt-facts.js'
 import type { AttemptKind } from '../domain/attempts.js'
 import type { TimeWindow } from '../domain/time-window.js'
-import type { RecommendedAction } from '../domain/verdict.js'
+import type { RecommendedAction, VerdictReason } from '../domain/verdict.js'
 import type { Authentication } from './authentication.js'
 
 /** Null matches every attempt. */
@@ -10,6 +10,10 @@ export interface AttemptFilter {
   readonly userRef: string | null
   readonly method: AttemptKind | null
   readonly action: RecommendedAction | null
+  /** A reason other than none: only typing has one. */
+  readonly reason: Exclude<VerdictReason, ''> | null
+  /** The application of the facets: only typing has one. */
+  readonly application: string | null
 }
 
 export interface Paging {

@@ -44,7 +44,7 @@ export interface UserOrder {
 
 /** Figures over attempts, for the dashboard. Windows are exact; no request of the core API writes them. */
 export interface StatisticsStore {
-  /** By facet (`all`, `method`, `reason`, or one of `facetsOf`) and bucket; null makes one bucket of the whole window. */
+  /** By facet (`all`, `method`, `reason`, `confidence` (twentieths of it), or one of `facetsOf`) and bucket; null makes one bucket of the whole window. */
   tallies(organizationId: string, facet: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
   /** The same of one user's attempts, without a facet. */
   talliesOfUser(organizationId: string, userRef: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>

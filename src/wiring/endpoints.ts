@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { consoleEndpoints } from '../api/dashboard/console.js'
 import { fileEndpoints, linkPageEndpoint } from '../api/links/pages.js'
 import { tryEndpoints } from '../api/links/try-it.js'
 import { DEMO_ORGANIZATION } from '../domain/organization.js'
@@ -26,6 +27,7 @@ const servedApis = (config: Config) =>
 
 const pageLinks = (config: Config, { embedded }: Stores): PageLink[] => [
   ...servedApis(config).map((api): PageLink => [`${BASES[api]}/docs`, DOCS[api]]),
+  ...(config.roles.includes('dashboard') ? [['console/', 'Console'] as const] : []),
   ...(embedded ? [['auth/try', 'Try it on yourself'] as const] : []),
 ]
 
@@ -52,7 +54,7 @@ function home(config: Config, stores: Stores): PlainEndpoint {
         : {
             status: 200,
             contentType: 'application/json; charset=utf-8',
-            body: replyJson({ status: 200, payload: addresses }, new Date()),
+            body: replyJson({ status: 200, payload: addresses }, Date.now()),
           },
   }
 }
@@ -77,6 +79,26 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
     },
   })
   return [...own, ...tryEndpoints(tryIt, services.linksUrl)]
+}
+
+/** The operators' console. Without the role `links` there is no guide at `/`, so `/` leads to the console. */
+export function consolePages({ publicUrl, roles }: Config): PlainEndpoint[] {
+  const files = {
+    script: built('console/console.js'),
+    style: built('console/console.css'),
+    licences: built('console/licenses.txt'),
+  }
+  const lead: PlainEndpoint = {
+    method: 'get',
+    path: '/',
+    handle: () => ({
+      status: 302,
+      contentType: 'text/plain; charset=utf-8',
+      body: '',
+      headers: { location: 'console/' },
+    }),
+  }
+  return [...consoleEndpoints(publicUrl, files), ...(roles.includes('links') ? [] : [lead])]
 }
 
 /** A file of the build that pages load. */

@@ -24,7 +24,7 @@ import { createUuidV7 } from '../process/new-id.js'
 import { version } from '../process/version.js'
 import type { Scoring } from '../scoring/scoring.js'
 import { flushUsage, openQueue, registerWorkers, startJobs } from './background.js'
-import { browserPage, documents, pages, probes } from './endpoints.js'
+import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import type { Stores } from './open-stores.js'
 import { type Services, servicesOf } from './services.js'
 
@@ -95,6 +95,7 @@ export async function serveAll(needs: Needs): Promise<Serving> {
     plain: [
       ...served.filter(({ path }) => metricsAt === null || path !== '/metrics'),
       ...(config.roles.includes('links') ? pages(config, services, stores) : []),
+      ...(config.roles.includes('dashboard') ? consolePages(config) : []),
       ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config, stores)),
     ],
     ...(config.roles.includes('links') ? { browserPage: browserPage(config, stores) } : {}),

@@ -12,7 +12,9 @@ import { createPersonCache } from '../flows/attempt/person-cache.js'
 import { createExportFlows } from '../flows/insight/exports.js'
 import { createInspect } from '../flows/insight/inspect.js'
 import { createSeries } from '../flows/insight/series.js'
+import { createKeyFlows } from '../flows/organization/keys.js'
 import { createChangeLanguage } from '../flows/organization/organization-language.js'
+import { createOrganizationFlows } from '../flows/organization/organizations.js'
 import { createPolicyFlows } from '../flows/organization/policies.js'
 import { createSettings, type SettingsMemory } from '../flows/organization/settings.js'
 import { createTypingWordFlows } from '../flows/organization/typing-words.js'
@@ -135,6 +137,8 @@ function dashboardServices(
     contextIndicators,
     now,
     policies: createPolicyFlows(needs),
+    organizations: needs.organizations,
+    keys: createKeyFlows({ apiKeys: needs.apiKeys, organizationFlows: createOrganizationFlows(needs), now }),
     alerts: createAlertFlows(needs),
     notifications: needs.notifications,
     series: createSeries(needs),

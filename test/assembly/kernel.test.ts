@@ -40,10 +40,14 @@ describe('kernel', () => {
     },
   )
 
-  it('computes the same quantiles as the slow reference', () => {
+  it.each([1, 50, 400])('computes the same quantiles as the slow reference, of times in steps of %i ms', (stepMs) => {
     const kernel = createKernel(wasm, blank)
-    for (let seed = 0; seed < 50; seed++) {
-      const presses = anyPresses(15 + seed, seed)
+    for (const [seed, n] of [2, 3, 4, 5, 6, 7, ...Array.from({ length: 50 }, (_, i) => 15 + i), 127, 128].entries()) {
+      const presses = anyPresses(n, seed).map(({ key, pressMs, releaseMs }, i) => ({
+        key,
+        pressMs: i + pressMs - (pressMs % stepMs),
+        releaseMs: i + 1 + releaseMs - (releaseMs % stepMs),
+      }))
       kernel.read(0, sample(presses))
       const [holds = [], flights = []] = logTimes(presses)
       const summary = kernel.summary(0)

@@ -88,11 +88,14 @@ const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random() 
 const LEVELS = [-1e30, -2, -1, -0.5, -1e-40, -0, 0, 1e-40, 0.25, 0.5, 1, 3, 1e30]
 const EXTREMES = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-/** Leaf values of such different magnitudes that their sum depends on the order of addition. */
-const leafValue = (random: Random): number => Math.fround((random() - 0.5) * 2 ** Math.floor(80 * random() - 40))
+type LeafValue = (random: Random) => number
+/** Leaf values whose sums are exact, so that the trees are packed. */
+const exactLeaf: LeafValue = (random) => Math.round((random() - 0.5) * 2 ** 20) / 2 ** 20
+/** Leaf values of such different magnitudes that their sum depends on the order of addition: the trees are not packed. */
+const wildLeaf: LeafValue = (random) => Math.fround((random() - 0.5) * 2 ** Math.floor(80 * random() - 40))
 
 /** A random tree of `leaves` leaves, its nodes in the order of creation. */
-function anyTree(random: Random, leaves: number, features: number): Tree {
+function anyTree(random: Random, leaves: number, features: number, leafValue: LeafValue): Tree {
   const feature = [-1]
   const value = [leafValue(random)]
   const left = [0]
@@ -109,8 +112,13 @@ function anyTree(random: Random, leaves: number, features: number): Tree {
   }
   return { feature, value, left }
 }
-const anyTrees = (random: Random, count: number, features: number, leaves: () => number): Tree[] =>
-  Array.from({ length: count }, () => anyTree(random, leaves(), features))
+const anyTrees = (
+  random: Random,
+  count: number,
+  features: number,
+  leaves: () => number,
+  leafValue: LeafValue = exactLeaf,
+): Tree[] => Array.from({ length: count }, () => anyTree(random, leaves(), features, leafValue))
 
 /** Values equal to possible thresholds, values between them, NaN and infinities. */
 const anyRow = (random: Random, length: number): Float32Array =>
@@ -146,11 +154,12 @@ describe('trees', () => {
     (most) => {
       const random = seededRandom(most)
       const leaves = () => 1 + Math.floor(random() * most)
-      for (let count = 0; count < 28; count++) {
+      for (let n = 0; n < 56; n++) {
+        const [count, leaf] = [n >> 1, n % 2 === 0 ? exactLeaf : wildLeaf]
         const ensembles = {
-          fusion: anyTrees(random, count, pick(random, [1, 40, FEATURES_MAX]), leaves),
-          liveness: anyTrees(random, 27 - count, pick(random, [1, 10, LIVENESS_MAX]), leaves),
-          loneLiveness: anyTrees(random, (count * 5) % 28, LIVENESS_MAX, leaves),
+          fusion: anyTrees(random, count, pick(random, [1, 40, FEATURES_MAX]), leaves, leaf),
+          liveness: anyTrees(random, 27 - count, pick(random, [1, 10, LIVENESS_MAX]), leaves, leaf),
+          loneLiveness: anyTrees(random, (count * 5) % 28, LIVENESS_MAX, leaves, leaf),
         }
         expectSame(ensembles, random, 30)
       }
@@ -220,7 +229,7 @@ describe('trees', () => {
   it('are walked in the file if a child precedes its parent, or follows it at an offset over 16 bits', () => {
     const random = seededRandom(10)
     const backwards = { feature: [3, -1, -1, 5, -1], value: [0.5, 1, 2, 0, 4], left: [3, 0, 0, 1, 0] }
-    const far = anyTree(random, 6000, FEATURES_MAX)
+    const far = anyTree(random, 6000, FEATURES_MAX, exactLeaf)
     const leaf = far.feature.indexOf(-1)
     const last = far.feature.length
     const stretched = {
@@ -235,7 +244,7 @@ describe('trees', () => {
     }
   })
 
-  it('are walked in the file if there are more than 16,384', () => {
+  it('are walked in the file if their largest leaves sum to more than 128', () => {
     const random = seededRandom(11)
     const few = anyTrees(random, 9, LIVENESS_MAX, () => 8)
     const many = anyTrees(random, 16_385, FEATURES_MAX, () => 1 + Math.floor(2 * random()))

@@ -41,7 +41,7 @@ const MEMORY_GAPS: readonly MemoryModel[] = ['S7shrunk']
 const SAMPLES = (LONG ? 30 : 2) * victims.length
 const REPLAYED = LONG ? 10_000 : 600
 
-describe('the shipped model under attack, on people it was not fitted on', () => {
+describe('the shipped model under attack, on people it was not fitted on', { timeout: LONG ? 600_000 : 30_000 }, () => {
   it.skipIf(skipped).each(ATTACK_MODEL_NAMES.filter((attackModel) => !GAPS.includes(attackModel)))(
     `accepts no more forgeries of %s than the bar allows${why}`,
     (attackModel) => {

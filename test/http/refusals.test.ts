@@ -30,6 +30,7 @@ const wanted: Record<RefusalKind, [number, string | undefined]> = {
   'shared-accounts-quota': [409, 'quota-exceeded'],
   'members-quota': [409, 'quota-exceeded'],
   'policy-default': [409, 'invalid-action'],
+  'key-own': [409, 'invalid-action'],
   'typing-word-taken': [409, 'invalid-action'],
   'typing-words-bound': [409, 'invalid-action'],
   'body-too-large': [413, 'invalid-data'],

@@ -22,3 +22,13 @@ it('creates ascending ids even if the clock is set back', () => {
   ids.push(newId())
   expect([...ids].sort()).toEqual(ids)
 })
+
+it('uses every bit that RFC 9562 leaves to the sequence and to chance', () => {
+  let now = Date.now()
+  const newId = createUuidV7(() => now++)
+  const values = Array.from({ length: 1000 }, () => BigInt(`0x${newId().replaceAll('-', '')}`))
+  const [ones, zeros] = [values.reduce((a, b) => a | b), values.reduce((a, b) => a | ~b, 0n)]
+  const both = BigInt.asUintN(80, ones & zeros) // below the 48 bits of the time
+  // The version is 4 bits and the variant 2; the sequence begins with a 0, so that a millisecond has 2^31 ids at least.
+  expect(both.toString(2).padStart(80, '0')).toBe(`00000${'1'.repeat(11)}00${'1'.repeat(62)}`)
+})

@@ -97,6 +97,47 @@ describe('an explanation', () => {
     expect(new Set(pairs.map(({ pair }) => pair)).size).toBe(pairs.length)
   })
 
+  it('sets each press next to the references: their range, mean and number of the same key pair', () => {
+    const typed = typedBy(1, 9, 45)
+    const { presses, pairs } = explained(typed)
+    expect(presses.map(({ second }) => second)).toEqual(typed.map(({ key }) => keyName(key) ?? 'other key'))
+    const times = (a: number, b: number) =>
+      [1, 2, 3, 4, 5].flatMap((session) => {
+        const reference = typedBy(1, session, 45)
+        return reference.flatMap(({ key, pressMs }, i) => {
+          const before = reference[i - 1]
+          return before?.key === a && key === b ? [Math.min(Math.max(pressMs - before.pressMs, 5), 3000)] : []
+        })
+      })
+    let [known, unknown] = [0, 0]
+    for (const [i, { byTime }] of presses.entries()) {
+      const found = byTime.pressPress
+      expect(found === undefined).toBe(i === 0)
+      if (found === undefined) continue
+      const all = times(typed[i - 1]?.key ?? 0, typed[i]?.key ?? 0)
+      expect(found.n).toBe(all.length)
+      if (all.length === 0) {
+        unknown++
+        expect([found.meanMs, found.deviationMs, found.lowestMs, found.highestMs]).toEqual([null, null, null, null])
+        continue
+      }
+      known++
+      const mean = all.reduce((sum, ms) => sum + ms, 0) / all.length
+      expect(found.meanMs).toBeCloseTo(mean, 0)
+      expect([found.lowestMs, found.highestMs]).toEqual([
+        expect.closeTo(Math.min(...all), 0),
+        expect.closeTo(Math.max(...all), 0),
+      ])
+      const deviation = Math.sqrt(all.reduce((sum, ms) => sum + (ms - mean) ** 2, 0) / (all.length - 1))
+      if (all.length > 1) expect(Math.abs((found.deviationMs ?? 0) - deviation)).toBeLessThan(0.2)
+      else expect(found.deviationMs).toBeNull()
+    }
+    expect(known).toBeGreaterThan(10)
+    expect(unknown).toBeGreaterThanOrEqual(0)
+    const sum = (of: readonly { spokeFor: number }[]) => of.reduce((all, one) => all + one.spokeFor, 0)
+    expect(sum(presses)).toBeCloseTo(sum(pairs), 1)
+  })
+
   it('has more evidence for the owner than for an average impostor', () => {
     const sum = (who: number) => explained(typedBy(who, 9, 45)).pairs.reduce((all, { spokeFor }) => all + spokeFor, 0)
     const others = [2, 3, 4, 5, 6, 7, 8, 9].map(sum)

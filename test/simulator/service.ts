@@ -157,6 +157,9 @@ const REMEMBERED = 2
 const WORDS = ['typing', 'rhythm', 'letter', 'number', 'window', 'garden', 'bridge', 'summer', 'winter', 'silver']
 const POOLS = { en: WORDS, fr: WORDS, de: WORDS, es: WORDS, it: WORDS, pt: WORDS, nl: WORDS }
 
+/** An id as a UUID: the flows keep the ids of known patterns as bytes. */
+const uuidOf = (id: string) => `01900000-0000-7000-8000-${id.replace(/\D/g, '').padStart(12, '0')}`
+
 /** The shipped flows of one process, with a cache of its own. */
 export function startProcess(needs: Needs, process: number) {
   const { scheduler, stores, fresh } = needs
@@ -188,7 +191,7 @@ export function startProcess(needs: Needs, process: number) {
     people: createPersonCache(REMEMBERED * (PERSON_BYTES + PERSON_TEXT_BYTES)),
     settingsOf: async (organizationId: string) => ({ ...(await memory.settingsOf(organizationId)), words: POOLS }),
     targets: needs.targets,
-    newId: () => fresh('id'),
+    newId: () => uuidOf(fresh('id')),
     newToken: () => fresh('token'),
     now: scheduler.now,
     randomSeed: () => 1,

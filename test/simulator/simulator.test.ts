@@ -10,7 +10,8 @@ const STEPS_A_SEED = 4_000
 /** Plays this seed alone, to repeat a failure. */
 const SEED = process.env.SIMULATOR_SEED === undefined ? null : Number(process.env.SIMULATOR_SEED)
 /** Steps over all seeds, `STEPS_A_SEED` each; with SIMULATOR_SEED, steps of that seed. */
-const STEPS = Number(process.env.SIMULATOR_STEPS ?? (SEED === null ? 1_000_000 : STEPS_A_SEED))
+const STEPS_ALL = process.env.KEYSTRIDE_TESTS === 'all' ? 1_000_000 : 400_000
+const STEPS = Number(process.env.SIMULATOR_STEPS ?? (SEED === null ? STEPS_ALL : STEPS_A_SEED))
 const WITHOUT = (process.env.SIMULATOR_WITHOUT ?? '').split(',').filter((one) => one !== '') as NonNullable<
   Settings['without']
 >

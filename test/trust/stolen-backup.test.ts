@@ -59,12 +59,14 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
     return Buffer.from(read.sample.subarray(begin, begin + 32))
   }
 
+  const well = () => until(async () => (await service.call('GET', '/status')).json.status === 'OK', 20_000)
+
   /** Every file in the data folder of PostgreSQL, its write-ahead log included, and the snapshot of Redis. */
   async function files(): Promise<string[]> {
     // A kill and a recovery write everything to the disk that was only in memory.
     await server.kill()
     await server.restart()
-    await until(async () => (await service.call('GET', '/status')).json.status === 'OK', 20_000)
+    await well()
     const place = join(folder, 'postgres')
     const all = readdirSync(place, { recursive: true, encoding: 'utf8' }).map((name) => join(place, name))
     if (redis === null) return all
@@ -128,6 +130,8 @@ describe('a stolen backup', { timeout: 1_200_000 }, () => {
   it('opens only with the key: the times are then readable', async () => {
     const text = newText()
     const body = person(31_999).types(text, 1)
+    // The scan above blocks this process, in which the service then takes its stores for lost.
+    await well()
     await service.call('POST', '/users/opened')
     const { session } = await service.bootstrap('opened')
     const made = await service.call('POST', '/users/opened/typing-patterns', { session, body })

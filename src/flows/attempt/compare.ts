@@ -17,6 +17,7 @@ import {
   type OpenedReference,
   openReferences,
   type PatternMemory,
+  sketchesOfKnown,
 } from './pattern-memory.js'
 import type { PersonCache } from './person-cache.js'
 
@@ -95,7 +96,7 @@ async function compareTyping(
     cached === null
       ? { references: samplesOf(enrolled ?? []), keep: true }
       : { references: [], template: cached.template }
-  const first = await needs.scoring.score({ body, replayKey, known: known.sketches, ...against })
+  const first = await needs.scoring.score({ body, replayKey, known: sketchesOfKnown(known), ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
@@ -140,7 +141,7 @@ async function lift(
     ),
   ])
   const [references, adaptive] = [samplesOf(enrolled), samplesOf(learned)]
-  const result = await needs.scoring.score({ body, replayKey, known: known.sketches, references, adaptive })
+  const result = await needs.scoring.score({ body, replayKey, known: sketchesOfKnown(known), references, adaptive })
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
 

@@ -13,7 +13,7 @@ import type { Settings } from '../organization/settings.js'
 import { shownSessionId } from '../process/tokens.js'
 import type { AttemptContext } from './attempt-context.js'
 import type { CodeComparison, Comparison, TypingComparison } from './compare.js'
-import type { KnownPatterns } from './pattern-memory.js'
+import { idsOfKnown, type KnownPatterns } from './pattern-memory.js'
 import type { ReplayCheck } from './replay-check.js'
 
 export interface DecideNeeds {
@@ -196,15 +196,15 @@ function factsOf(
   }
 }
 
-function copyOf({ copyOfKnown, repeat }: PatternReading, { ids }: KnownPatterns): AttemptFacts['copyOf'] {
+function copyOf({ copyOfKnown, repeat }: PatternReading, known: KnownPatterns): AttemptFacts['copyOf'] {
   if (!copyOfKnown || repeat === null) return null
   const { index, repeated, compared } = repeat
-  return { patternId: ids[index] ?? '', repeated, compared }
+  return { patternId: idsOfKnown(known)[index] ?? '', repeated, compared }
 }
 
 /** Adds the shadow policy's verdict, which decides nothing. */
 function withShadow({ contextIndicators }: DecideNeeds, facts: AttemptFacts, { shadow }: Settings): AttemptFacts {
   if (shadow === null) return facts
-  const recommendedAction = whatIf(facts, shadow.policy, contextIndicators)
+  const { recommendedAction } = whatIf(facts, shadow.policy, contextIndicators)
   return { ...facts, shadow: { policyId: shadow.id, recommendedAction } }
 }

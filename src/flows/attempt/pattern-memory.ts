@@ -1,21 +1,19 @@
+import { LRUCache } from 'lru-cache'
+import { parse } from 'uuid'
 import type { Member } from '../../domain/account.js'
-import { confirmed, sketchBytesAt, sketchOf } from '../../scoring/sketch.js'
+import { confirmed, sketchOf } from '../../scoring/sketch.js'
 import type { AuthenticationStore, TestedPattern } from '../../storage/authentication.js'
 import type { ProfileStore, StoredReference } from '../../storage/profile.js'
 import type { Vault } from '../../storage/vault.js'
 import type { AttemptContext } from './attempt-context.js'
+import { bytesOf, EMPTY_ROW, hasId, idsIn, latestOf, type SketchRow, sketchesIn } from './sketch-row.js'
 
-/**
- * The patterns that a member's next pattern is compared with: the enrolled references, then the latest tested ones, then the
- * latest of refused calls, both oldest first.
- */
+/** The patterns that a member's next pattern is compared with. */
 export interface KnownPatterns {
-  readonly ids: readonly string[]
-  /** Their sketches (`sketchOf`), one after another. */
-  readonly sketches: Uint8Array
-  readonly nReferences: number
+  readonly references: SketchRow
+  readonly tested: SketchRow
   /** Patterns of refused calls. */
-  readonly nRefused: number
+  readonly refused: SketchRow
   /** Complete up to this version of the member's attempts, in this generation and version of the profile. */
   readonly attemptsVersion: number
   readonly generation: number
@@ -35,39 +33,30 @@ const KNOWN_MAX = 64
 const TESTED_MAX = 48
 /** Clocks of two processes may differ by this much. */
 const OVERLAP_MS = 120_000
-/** Approximate size of an entry without its sketches and ids, and of an id. */
-const ENTRY_BYTES = 200
-const ID_BYTES = 60
+/** Approximate size of an entry without its sketches and ids. */
+const ENTRY_BYTES = 600
 
-/** Known patterns by member, in at most `bytesMax`; drops the least recently updated first. Biometric data: memory only. */
+/** Known patterns by member, in at most `bytesMax`; drops the least recently used first. Biometric data: memory only. */
 export function createPatternMemory(bytesMax: number): PatternMemory {
-  const members = new Map<string, KnownPatterns>()
-  let held = 0
-  const drop = (memberId: string): void => {
-    const known = members.get(memberId)
-    if (known === undefined) return
-    members.delete(memberId)
-    held -= sizeOf(known)
-  }
+  const members = new LRUCache<string, KnownPatterns>({ maxSize: bytesMax, sizeCalculation: sizeOf })
   return {
     find({ id, generation, profileVersion }) {
       const known = members.get(id)
       return known?.generation === generation && known.profileVersion === profileVersion ? known : null
     },
-    keep(memberId, known) {
-      drop(memberId)
-      if (sizeOf(known) > bytesMax) return
-      members.set(memberId, known)
-      held += sizeOf(known)
-      for (const oldest of members.keys()) {
-        if (held <= bytesMax) break
-        drop(oldest)
-      }
-    },
+    keep: (memberId, known) => void members.set(memberId, known),
   }
 }
 
-const sizeOf = ({ ids, sketches }: KnownPatterns): number => ENTRY_BYTES + ID_BYTES * ids.length + sketches.length
+const rowsOf = ({ references, tested, refused }: KnownPatterns): readonly SketchRow[] => [references, tested, refused]
+
+/** The ids of all known patterns, in the order in which they are compared. */
+export const idsOfKnown = (known: KnownPatterns): string[] => rowsOf(known).flatMap(idsIn)
+
+/** Their sketches, row by row. */
+export const sketchesOfKnown = (known: KnownPatterns): Uint8Array[] => rowsOf(known).map(sketchesIn)
+
+const sizeOf = (known: KnownPatterns): number => rowsOf(known).reduce((sum, row) => sum + bytesOf(row), ENTRY_BYTES)
 
 interface Needs {
   readonly memory: PatternMemory
@@ -147,10 +136,14 @@ const fromReferences = (
   { generation, profileVersion }: Member,
   enrolled: readonly OpenedReference[],
 ): KnownPatterns => ({
-  ids: enrolled.map(({ id }) => id),
-  sketches: Buffer.concat(enrolled.map(({ sample }) => confirmed(sketchOf(sample)))),
-  nReferences: enrolled.length,
-  nRefused: 0,
+  references: latestOf(
+    EMPTY_ROW,
+    enrolled.map(({ id, sample }) => ({ id: parse(id), sketch: confirmed(sketchOf(sample)) })),
+    enrolled.length,
+    false,
+  ),
+  tested: EMPTY_ROW,
+  refused: EMPTY_ROW,
   attemptsVersion: 0,
   generation,
   profileVersion,
@@ -161,16 +154,13 @@ const fromReferences = (
  * Tested and refused patterns that are not known, since `latestAt`, each oldest first, without those that do not open: a
  * tested one may be sealed for an earlier generation.
  */
-async function testedSince(
-  needs: Needs,
-  context: AttemptContext,
-  { ids: known, latestAt, attemptsVersion }: KnownPatterns,
-): Promise<Sketched[]> {
+async function testedSince(needs: Needs, context: AttemptContext, known: KnownPatterns): Promise<Sketched[]> {
+  const { latestAt, attemptsVersion } = known
   const { who, member } = context
   const since = Math.max(0, latestAt - OVERLAP_MS)
   // Each attempt and each refused pattern has incremented the version.
   const limit = Math.min(TESTED_MAX, member.attemptsVersion - attemptsVersion)
-  const asked = { userRef: who.userRef, memberId: member.id, since, limit, known }
+  const asked = { userRef: who.userRef, memberId: member.id, since, limit, known: idsOfKnown(known) }
   const tested = await needs.authentications.tested(who.organizationId, asked)
   const sketched = await Promise.all(
     tested.map(async ({ patternId: id, createdAt: at, authenticated, sealed, refused }: TestedPattern) => {
@@ -198,33 +188,16 @@ function opened(
  * refused ones if there are too many in all, so that a refused pattern pushes out no tested one.
  */
 function withPatterns(known: KnownPatterns, added: readonly Sketched[]): KnownPatterns {
-  const fresh = added.filter(({ id }) => !known.ids.includes(id))
+  const fresh = added
+    .map((one) => ({ ...one, id: parse(one.id) }))
+    .filter(({ id }) => !rowsOf(known).some((row) => hasId(row, id)))
   if (fresh.length === 0) return known
-  const { nReferences, nRefused } = known
-  const held = entriesOf(known)
-  const entries = (refused: boolean) =>
+  const of = (kind: boolean) =>
     fresh
-      .filter((one) => one.refused === refused)
+      .filter(({ refused }) => refused === kind)
       .map(({ id, sketch, authenticated }) => ({ id, sketch: authenticated ? confirmed(sketch) : sketch }))
-  const tested = [...held.slice(nReferences, held.length - nRefused), ...entries(false)].slice(-TESTED_MAX)
-  const room = KNOWN_MAX - nReferences - tested.length
-  const ofRefused = [...held.slice(held.length - nRefused), ...entries(true)]
-  const refused = room > 0 ? ofRefused.slice(-room) : []
-  const all = [...held.slice(0, nReferences), ...tested, ...refused]
-  return {
-    ...known,
-    ids: all.map(({ id }) => id),
-    sketches: Buffer.concat(all.map(({ sketch }) => sketch)),
-    nRefused: refused.length,
-    latestAt: Math.max(known.latestAt, ...fresh.map(({ at }) => at)),
-  }
-}
-
-function entriesOf({ ids, sketches }: KnownPatterns): { readonly id: string; readonly sketch: Uint8Array }[] {
-  let end = 0
-  return ids.map((id) => {
-    const start = end
-    end += sketchBytesAt(sketches, start)
-    return { id, sketch: sketches.subarray(start, end) }
-  })
+  const tested = latestOf(known.tested, of(false), TESTED_MAX)
+  const room = Math.max(0, KNOWN_MAX - known.references.n - tested.n)
+  const refused = latestOf(known.refused, of(true), room)
+  return { ...known, tested, refused, latestAt: Math.max(known.latestAt, ...fresh.map(({ at }) => at)) }
 }

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { Account, Member } from '../../domain/account.js'
-import type { HabitsText } from '../../domain/context/circumstances.js'
 import type { ProfileTemplate } from '../../scoring/scoring.js'
 import type { Designation } from '../session/person.js'
 
@@ -30,24 +30,14 @@ export interface PersonCache {
   bytes(): number
 }
 
-/** Approximate bytes of a person without text, habits and template: the entry, its key and the ids. */
-export const PERSON_BYTES = 1000
-/** Approximate bytes of text and habits of a person who has signed in from several places. */
-export const PERSON_TEXT_BYTES = 2000
+/** Approximate bytes of a person without the account's text, habits and template: 2.0 kB of objects in a heap of 20,000 people. */
+export const PERSON_BYTES = 2000
+/** Approximate bytes of the account's text and the habits of a person who has signed in from several places. */
+export const PERSON_TEXT_BYTES = 1200
 
-/**
- * A person as cached. Account and member are JSON text: as objects they take more than twice the memory, and each attempt
- * leaves hundreds of old objects to the garbage collector.
- */
-interface Kept extends CachedProfile {
-  readonly text: string
-  /** Not part of the text, because JSON in JSON escapes each quote. */
-  readonly habits: HabitsText
-  readonly nth: number
-  readonly memberId: string
-  readonly generation: number
-  readonly profileVersion: number
-  readonly rowVersion: number
+/** A person as cached, with the approximate bytes of the account's own text. */
+interface Kept extends CachedPerson {
+  readonly accountBytes: number
 }
 
 /**
@@ -56,65 +46,34 @@ interface Kept extends CachedProfile {
  * unchanged. A member whose patterns are blocked is not cached, because the remaining time changes.
  */
 export function createPersonCache(bytesMax: number): PersonCache {
-  const people = new Map<string, Kept>()
-  let held = 0
+  const people = new LRUCache<string, Kept>({ maxSize: bytesMax, sizeCalculation: sizeOf })
   const keyOf = ({ organizationId, userRef }: Designation) => `${organizationId} ${userRef}`
   const find = (who: Designation): Kept | null =>
     who.memberRef === null || who.memberRef === who.userRef ? (people.get(keyOf(who)) ?? null) : null
-  const drop = (key: string): void => {
-    const kept = people.get(key)
-    if (kept === undefined) return
-    people.delete(key)
-    held -= sizeOf(kept)
-  }
   return {
-    recall(who) {
-      const kept = find(who)
-      if (kept === null) return null
-      // A Map iterates in the order of insertion, so the least recently used comes first.
-      const key = keyOf(who)
-      people.delete(key)
-      people.set(key, kept)
-      return parsed(kept)
-    },
+    recall: find,
     profileOf(who, { id, generation, profileVersion }) {
       const kept = find(who)
-      const isThis = kept?.memberId === id && kept.generation === generation && kept.profileVersion === profileVersion
+      const { member } = kept ?? {}
+      const isThis = member?.id === id && member.generation === generation && member.profileVersion === profileVersion
       return isThis ? kept : null
     },
-    keep(who, person) {
-      const { account, member } = person
+    keep(who, { account, member, nth, template, references, hasAdaptive }) {
       const key = keyOf(who)
-      const before = people.get(key)
+      const before = people.peek(key)
       // With two concurrent attempts, the later commit may get here first.
-      if (before?.memberId === member.id && before.rowVersion > member.rowVersion) return
-      drop(key)
-      if (account.type !== 'nominative' || member.patternsClosedForMs > 0) return
-      const kept = serialized(person)
-      if (sizeOf(kept) > bytesMax) return
-      people.set(key, kept)
-      held += sizeOf(kept)
-      for (const oldest of people.keys()) {
-        if (held <= bytesMax) break
-        drop(oldest)
+      if (before?.member.id === member.id && before.member.rowVersion > member.rowVersion) return
+      if (account.type !== 'nominative' || member.patternsClosedForMs > 0) {
+        people.delete(key)
+        return
       }
+      const accountBytes = before?.account === account ? before.accountBytes : JSON.stringify(account).length
+      people.set(key, { account, member, nth, template, references, hasAdaptive, accountBytes })
     },
-    forget: (who) => drop(keyOf(who)),
-    bytes: () => held,
+    forget: (who) => void people.delete(keyOf(who)),
+    bytes: () => people.calculatedSize,
   }
 }
 
-function serialized({ account, member, nth, template, references, hasAdaptive }: CachedPerson): Kept {
-  const { id: memberId, generation, profileVersion, rowVersion, habits } = member
-  const text = JSON.stringify([account, { ...member, habits: '' }])
-  return { text, habits, nth, template, references, hasAdaptive, memberId, generation, profileVersion, rowVersion }
-}
-
-function parsed({ text, habits, nth, template, references, hasAdaptive }: Kept): CachedPerson {
-  // Sound: `serialized` wrote the text from these types, and JSON preserves them: the database stores them as JSON too.
-  const [account, member] = JSON.parse(text) as [Account, Member]
-  return { account, member: { ...member, habits }, nth, template, references, hasAdaptive }
-}
-
-const sizeOf = ({ text, habits, template }: Kept): number =>
-  PERSON_BYTES + text.length + habits.length + template.bytes.length
+const sizeOf = ({ accountBytes, member, template }: Kept): number =>
+  PERSON_BYTES + accountBytes + member.habits.length + template.bytes.length

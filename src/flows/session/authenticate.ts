@@ -1,6 +1,6 @@
 import type { ApiKeyStore, KeyHolder } from '../../storage/api-key.js'
 import type { SpendRate } from '../organization/key-rates.js'
-import { sha256 } from '../process/tokens.js'
+import { sha256Hex } from '../process/tokens.js'
 import { createTtlCache } from '../process/ttl-cache.js'
 
 interface Needs {
@@ -28,10 +28,10 @@ export function createAuthenticate({
     entriesMax: 10_000,
     monotonicMs,
   })
-  return async (apikey) => {
-    if (!API_KEY.test(apikey)) return null
-    const holder = await holders.get(Buffer.from(sha256(apikey)).toString('hex'))
+  const spend = (holder: KeyHolder | null) => {
     if (holder !== null) spendRate(holder)
     return holder
   }
+  const unknown = Promise.resolve(null)
+  return (apikey) => (API_KEY.test(apikey) ? holders.get(sha256Hex(apikey)).then(spend) : unknown)
 }

@@ -22,6 +22,7 @@ export const refusalMeanings: Readonly<Record<RefusalKind, string>> = {
   'pattern-not-found': 'no such reference pattern',
   'nothing-found': 'no result matches the request',
   'policy-default': 'the default policy cannot be archived: make another policy the default first',
+  'key-own': 'a key does not revoke itself: use another key',
   'typing-word-not-found': 'no such typing word',
   'link-unknown': 'no such link: it never existed, or was used, revoked, replaced or expired',
   'method-not-allowed': 'the path does not support this method',

@@ -26,22 +26,20 @@ const none = new Uint8Array(0)
 const firstBufferBytes = 16 * 1024
 
 /**
- * Starts an intake. It ends as `too-large` at the first byte past `maxBytes`, as `late` after `deadlineMs`, and as `no-room` if
- * it has to grow and the incomplete bodies together would exceed the budget.
+ * Starts an intake. It ends as `too-large` at the first byte past `maxBytes`, and as `no-room` if it has to grow and the incomplete
+ * bodies together would exceed the budget.
  */
-export function takeBody(maxBytes: number, deadlineMs: number, room: BodyRoom): BodyIntake {
+export function takeBody(maxBytes: number, room: BodyRoom): BodyIntake {
   let buffer: Uint8Array = none
   let length = 0
   let held = 0
   let ended: BodyEnd | null = null
   let tellWaiter: ((how: BodyEnd) => void) | null = null
-  const deadline = setTimeout(() => end('late'), deadlineMs)
 
   function end(how: BodyEnd): void {
     if (ended !== null) return
     ended = how
     room.held -= held
-    clearTimeout(deadline)
     if (how !== 'whole') buffer = none
     tellWaiter?.(how)
   }

@@ -3,6 +3,7 @@ import { Refusal } from '../../domain/refusal.js'
 import { prepareFields } from '../../domain/validation/known-fields.js'
 import { ILL_FORMED, illFormedPath } from '../../domain/validation/text.js'
 import { check, type Problem, sentenceOf } from '../../domain/validation/validation.js'
+import { quickCheck } from './quick-check.js'
 
 /** Deepest nesting of objects and arrays in a body, the outermost included. */
 const depthMax = 8
@@ -45,7 +46,13 @@ type Where = 'body' | 'query' | 'path' | 'header'
  * The schema's output for decoded parameters or headers. Strings are checked as in `parseJson`. Refuses with
  * `validation-failed`; the message names the parameters, never their values.
  */
-export function checked(schema: z.ZodType, value: unknown, where: Exclude<Where, 'body'>): unknown {
+export function checked(
+  schema: z.ZodType,
+  value: Readonly<Record<string, string | undefined>>,
+  where: Exclude<Where, 'body'>,
+): unknown {
+  const output = quickCheck(schema, value)
+  if (output !== null) return output
   checkText(value, where)
   const result = check(schema, value)
   if (result.ok) return result.data

@@ -2,6 +2,7 @@ import { Refusal } from '../../domain/refusal.js'
 
 const slash = 0x2f
 const percent = 0x25
+const noQuery: Readonly<Record<string, string>> = Object.freeze(Object.create(null))
 
 /**
  * Splits a request target's path into decoded segments: `/a/b%2Fc` gives `['a', 'b/c']`. It splits first and then decodes
@@ -31,10 +32,10 @@ export function segmentsOf(path: string): string[] {
  * request could pick different values. Our choice: `+` is a plus sign, not a space, because user references may contain it;
  * a name without `=` has the empty value.
  */
-export function queryOf(raw: string): Record<string, string> {
+export function queryOf(raw: string): Readonly<Record<string, string>> {
+  if (raw === '') return noQuery
   // Sound: an object without a prototype and without fields is an empty record, and `__proto__` is a plain name in it.
   const query = Object.create(null) as Record<string, string>
-  if (raw === '') return query
   for (let i = 0; i < raw.length; i++) if (!isTargetCharacter(raw.charCodeAt(i))) throw notPrintable('query')
   for (const piece of raw.split('&')) {
     if (piece === '') continue

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createClient, ErrorReply } from '@redis/client'
 import { ExpectedFault } from '../../domain/expected-fault.js'
 import { Refusal } from '../../domain/refusal.js'
+import { createUnorderedList, type Listed } from '../../domain/unordered-list.js'
 import { startBeats } from '../beats.js'
 import { clusterClient } from './cluster.js'
 import { type Client, NODE, type RunThere } from './connection.js'
@@ -144,18 +145,16 @@ const says = (word: string, error: unknown): boolean => error instanceof ErrorRe
 
 /** Rejects commands that take too long. One timer serves all, because a timer per command costs more than the command. */
 function startPatience() {
-  const waiting = new Set<{ readonly since: number; readonly giveUp: () => void }>()
+  const waiting = createUnorderedList<Listed & { readonly since: number; readonly giveUp: () => void }>()
   const beats = startBeats(BEAT_MS, () => {
-    for (const { since, giveUp } of waiting) {
-      if (beats.now() - since < PATIENCE_MS) break
-      giveUp()
-    }
-    return waiting.size > 0
+    for (const { since, giveUp } of [...waiting.items]) if (beats.now() - since >= PATIENCE_MS) giveUp()
+    return waiting.items.length > 0
   })
   return {
     bound<T>(work: Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
-        const command = { since: beats.now(), giveUp: () => settle(() => reject(new Error('no answer in time'))) }
+        const giveUp = () => settle(() => reject(new Error('no answer in time')))
+        const command = { listIndex: -1, since: beats.now(), giveUp }
         const settle = (how: () => void) => {
           waiting.delete(command)
           how()

@@ -1,3 +1,4 @@
+import { parse, v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { NO_ATTEMPTS } from '../../../src/domain/attempts.js'
 import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js'
@@ -5,11 +6,14 @@ import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.
 import type { Comparison } from '../../../src/flows/attempt/compare.js'
 import { decide } from '../../../src/flows/attempt/decide.js'
 import { NOT_SEEN } from '../../../src/flows/attempt/replay-check.js'
+import { EMPTY_ROW, latestOf } from '../../../src/flows/attempt/sketch-row.js'
 import type { PatternReading } from '../../../src/scoring/scoring.js'
 import { member, NOW } from '../../domain/members.js'
 
 const mark = { exact: Uint8Array.of(1), bands: [1n, 2n] }
 const STAMP = { id: 'i', now: NOW }
+const TESTED = v7()
+const rowOf = (id: string) => latestOf(EMPTY_ROW, [{ id: parse(id), sketch: Uint8Array.of(0) }], 1)
 const needs = {
   replay: 'reject' as const,
   geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
@@ -34,7 +38,7 @@ const typing = (changes: Partial<PatternReading> = {}) =>
       ...{ bot: false, botLikelihood: 0.1, replayOfReference: false, copyOfKnown: false, repeat: null },
       ...{ confidence: 0.9, confidenceAdapted: null, nReferencesUsed: 5, ...changes },
     },
-    known: { ids: ['e0', 't0'] },
+    known: { references: rowOf(v7()), tested: rowOf(TESTED), refused: EMPTY_ROW },
     ...{ references: ['e0'], adaptive: [], patternId: 'n', sealed: Uint8Array.of(5) },
   }) as unknown as Comparison
 
@@ -84,7 +88,7 @@ describe('the decision on an attempt', () => {
     expect(authenticated).toBe(true)
     expect(facts).toMatchObject({
       ...{ replay: true, replayRejected: false, editedCopyRejected: false },
-      copyOf: { patternId: 't0', repeated: 30, compared: 40 },
+      copyOf: { patternId: TESTED, repeated: 30, compared: 40 },
     })
   })
 

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
 import {
   createPatternMemory,
+  idsOfKnown,
   type KnownPatterns,
   knownPatterns,
   type PatternMemory,
   remember,
+  sketchesOfKnown,
 } from '../../../src/flows/attempt/pattern-memory.js'
+import { idsIn } from '../../../src/flows/attempt/sketch-row.js'
 import { encodeSample } from '../../../src/scoring/sample.js'
 import { sketchBytesAt, sketchOf } from '../../../src/scoring/sketch.js'
 import type { TestedBy, TestedPattern } from '../../../src/storage/authentication.js'
@@ -14,16 +17,19 @@ import { member, NOW } from '../../domain/members.js'
 import { typedBy } from '../../scoring/typists.js'
 
 const REFERENCES = 5
+/** An id of a kind of pattern: enrolled, tested or refused. */
+const idOf = (kind: 'e' | 't' | 'r', n: number) =>
+  `01900000-0000-7000-8000-${{ e: 'e', t: '1', r: 'f' }[kind]}${String(n).padStart(11, '0')}`
 const sampleOf = (n: number) => encodeSample(typedBy(1, n, 20), 'visible')
 const tested = (n: number, changes: Partial<TestedPattern> = {}): TestedPattern => ({
-  patternId: `t${n}`,
+  patternId: idOf('t', n),
   createdAt: NOW + n,
   authenticated: true,
   sealed: sampleOf(n),
   refused: null,
   ...changes,
 })
-const refused = (n: number) => tested(n, { patternId: `r${n}`, authenticated: false, refused: { generation: 0 } })
+const refused = (n: number) => tested(n, { patternId: idOf('r', n), authenticated: false, refused: { generation: 0 } })
 
 /** A member whose attempts have this version, in a store with these patterns, newest first. */
 function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = createPatternMemory(1e6)) {
@@ -33,7 +39,7 @@ function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = cre
     profiles: {
       references: async () =>
         Array.from({ length: REFERENCES }, (_, i) => ({
-          ...{ id: `e${i}`, generation: 0, mode: 'visible' as const, kind: 'enrolled' as const },
+          ...{ id: idOf('e', i), generation: 0, mode: 'visible' as const, kind: 'enrolled' as const },
           sealed: sampleOf(100 + i),
         })),
     },
@@ -60,10 +66,11 @@ function knowing(patterns: readonly TestedPattern[], memory: PatternMemory = cre
   return { asked, memory, at }
 }
 
-const ids = (prefix: string, from: number, to: number) =>
-  Array.from({ length: to - from }, (_, i) => `${prefix}${from + i}`)
+const ids = (kind: 'e' | 't' | 'r', from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => idOf(kind, from + i))
 const newestFirst = (n: number) => Array.from({ length: n }, (_, i) => tested(n - 1 - i))
-const sketchesOf = ({ ids, sketches }: KnownPatterns) => {
+const sketchesOf = (known: KnownPatterns) => {
+  const [ids, sketches] = [idsOfKnown(known), Buffer.concat(sketchesOfKnown(known))]
   let at = 0
   return ids.map(() => {
     const from = at
@@ -76,8 +83,14 @@ describe('the known patterns of a member', () => {
   it('are the references, then the tested patterns, then those of refused calls, oldest first, each with its sketch', async () => {
     const { at } = knowing([tested(3), refused(2), tested(1), refused(0)])
     const known = await at(4)
-    expect(known.ids).toEqual([...ids('e', 0, REFERENCES), 't1', 't3', 'r0', 'r2'])
-    expect([known.nReferences, known.nRefused]).toEqual([REFERENCES, 2])
+    expect(idsOfKnown(known)).toEqual([
+      ...ids('e', 0, REFERENCES),
+      idOf('t', 1),
+      idOf('t', 3),
+      idOf('r', 0),
+      idOf('r', 2),
+    ])
+    expect([known.references.n, known.refused.n]).toEqual([REFERENCES, 2])
     const presses = sketchesOf(known).map((sketch) => Buffer.from(sketch.subarray(1)).toString('hex'))
     const wanted = [...[0, 1, 2, 3, 4].map((i) => 100 + i), 1, 3, 0, 2].map((n) => sketchOf(sampleOf(n)).subarray(1))
     expect(presses).toEqual(wanted.map((sketch) => Buffer.from(sketch).toString('hex')))
@@ -90,7 +103,7 @@ describe('the known patterns of a member', () => {
     expect(first.asked).toHaveLength(1)
     expect(first.asked[0]).toMatchObject({ since: 0, limit: 3, known: ids('e', 0, REFERENCES) })
     const later = knowing(newestFirst(5), first.memory)
-    expect((await later.at(5)).ids).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 0, 5)])
+    expect(idsOfKnown(await later.at(5))).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 0, 5)])
     expect(later.asked).toMatchObject([{ limit: 2, known: [...ids('e', 0, REFERENCES), ...ids('t', 0, 3)] }])
   })
 
@@ -98,23 +111,24 @@ describe('the known patterns of a member', () => {
     const refusals = Array.from({ length: 20 }, (_, i) => refused(19 - i))
     const { at } = knowing([...newestFirst(60), ...refusals])
     const known = await at(80)
-    expect(known.ids).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 12, 60), ...ids('r', 9, 20)])
-    expect(known.nRefused).toBe(11)
-    expect(sketchesOf(known).reduce((sum, { length }) => sum + length, 0)).toBe(known.sketches.length)
+    expect(idsOfKnown(known)).toEqual([...ids('e', 0, REFERENCES), ...ids('t', 12, 60), ...ids('r', 9, 20)])
+    const bytes = sketchesOf(known).reduce((sum, { length }) => sum + length, 0)
+    expect(bytes).toBe(Buffer.concat(sketchesOfKnown(known)).length)
   })
 
   it('gain the pattern of a recorded attempt, unless another attempt was recorded in between', async () => {
     const { at, memory } = knowing(newestFirst(1))
     const known = await at(1)
-    const pattern = { id: 'new', at: NOW + 9, authenticated: true, sketch: sketchOf(sampleOf(9)) }
+    const pattern = { id: idOf('t', 9), at: NOW + 9, authenticated: true, sketch: sketchOf(sampleOf(9)) }
     remember(memory, member(REFERENCES, { attemptsVersion: 3 }), known, pattern)
-    expect(memory.find(member(REFERENCES))?.ids).not.toContain('new')
+    expect(memory.find(member(REFERENCES))).toEqual(known)
     remember(memory, member(REFERENCES, { attemptsVersion: 2 }), known, pattern)
-    expect(memory.find(member(REFERENCES))).toMatchObject({ attemptsVersion: 2, ids: [...known.ids, 'new'] })
+    const { attemptsVersion, tested } = memory.find(member(REFERENCES)) as KnownPatterns
+    expect([attemptsVersion, idsIn(tested)]).toEqual([2, [...idsIn(known.tested), pattern.id]])
   })
 
   it('are forgotten with another generation or version of the profile, and the least recent member first', async () => {
-    const memory = createPatternMemory(2500)
+    const memory = createPatternMemory(4000)
     const { at } = knowing(newestFirst(1), memory)
     await at(1)
     for (const other of [{ generation: 1 }, { profileVersion: 1 }])

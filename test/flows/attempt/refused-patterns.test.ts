@@ -2,7 +2,12 @@ import { v7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/domain/refusal.js'
 import type { AttemptContext } from '../../../src/flows/attempt/attempt-context.js'
-import { createPatternMemory, knownPatterns } from '../../../src/flows/attempt/pattern-memory.js'
+import {
+  createPatternMemory,
+  idsOfKnown,
+  knownPatterns,
+  sketchesOfKnown,
+} from '../../../src/flows/attempt/pattern-memory.js'
 import { encodeSample } from '../../../src/scoring/sample.js'
 import type { TestedPattern } from '../../../src/storage/authentication.js'
 import { person } from '../../../src/typist/made-up-person.js'
@@ -114,13 +119,17 @@ describe('the known patterns of a member', () => {
     const known = await knownPatterns(needs, context, references)
     const idsOf = (patterns: readonly TestedPattern[]) => patterns.map(({ patternId }) => patternId).reverse()
     const latest = [...references.map(({ id }) => id), ...idsOf(tested), ...idsOf(refused.slice(0, 11))]
-    expect(known.ids).toEqual(latest)
-    expect(known.sketches).toHaveLength(64 * 4)
+    expect(idsOfKnown(known)).toEqual(latest)
+    expect(Buffer.concat(sketchesOfKnown(known))).toHaveLength(64 * 4)
     // A tested one takes the place of the oldest tested one.
     const another = pattern(3000, null)
     stored = [another]
     const later = { ...context, member: { ...context.member, attemptsVersion: 2 } }
-    const { ids } = await knownPatterns(needs, later, references)
-    expect(ids).toEqual([...latest.slice(0, 5), ...latest.slice(6, 53), another.patternId, ...latest.slice(53)])
+    expect(idsOfKnown(await knownPatterns(needs, later, references))).toEqual([
+      ...latest.slice(0, 5),
+      ...latest.slice(6, 53),
+      another.patternId,
+      ...latest.slice(53),
+    ])
   })
 })

@@ -93,7 +93,9 @@ describe.skipIf(!possible)('the redis client', () => {
   })
 
   it('works on a cluster', async () => {
-    await serve('--cluster-enabled', 'yes', '--dir', mkdtempSync(path.join(tmpdir(), 'keystride-redis-')))
+    const dir = mkdtempSync(path.join(tmpdir(), 'keystride-redis-'))
+    // By default the bus of the cluster has port + 10,000, which may be above 65,535.
+    await serve('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()), '--dir', dir)
     await until(async () => spawnSync('redis-cli', ['-p', String(port), 'ping']).status === 0)
     spawnSync('redis-cli', ['-p', String(port), 'cluster', 'addslotsrange', '0', '16383'])
     await until(async () =>

@@ -107,11 +107,18 @@ export function postgresAttemptLog(database: Database): AttemptLog {
   }
 }
 
-const filtered = (sql: Transaction, organizationId: string, { window, userRef, method, action }: AttemptFilter) => sql`
+/** Every attempt with a reason has an event, so the index of events finds it. */
+const filtered = (
+  sql: Transaction,
+  organizationId: string,
+  { window, userRef, method, action, reason, application }: AttemptFilter,
+) => sql`
   organization_id = ${organizationId} and ${within(sql, window)}
   and ${userRef === null ? sql`true` : sql`user_ref = ${userRef}`}
   and ${method === null ? sql`true` : sql`method = ${method}`}
-  and ${action === null ? sql`true` : sql`recommended_action = ${action}`}`
+  and ${action === null ? sql`true` : sql`recommended_action = ${action}`}
+  and ${reason === null ? sql`true` : sql`events is not null and reason = ${reason}`}
+  and ${application === null ? sql`true` : sql`facets ->> 'application' = ${application}`}`
 
 /** A person's own label, else the account's. */
 const label = (sql: Transaction) => sql`

@@ -1,12 +1,8 @@
 import type { AttemptFacts } from '../../../domain/attempt-facts.js'
-import type { Indicator, IndicatorReading, Signal, SignalValue } from '../../../domain/context/signal.js'
+import type { IndicatorReading, Signal, SignalValue } from '../../../domain/context/signal.js'
 
-/** A signal without values has name and weight only. */
-type SignalRow =
-  | readonly [signal: string, weight: number]
-  | readonly [signal: string, weight: number, outcome: number | null, value: SignalValue, reference: SignalValue]
-
-type IndicatorRow = readonly [indicator: Indicator, weight: number, score: number | null, signals: readonly SignalRow[]]
+/** After indicator, weight and score, each signal has its name and weight, and if it has values, outcome, value and reference. */
+type IndicatorRow = readonly SignalValue[]
 
 /**
  * `AttemptFacts` in column `facts`, as JSON text. The indicators, three quarters of the text, are stored without field names:
@@ -28,22 +24,26 @@ export function fromFactsText(text: string): AttemptFacts {
   return { ...row, indicators: row.indicators.map(toReading) }
 }
 
-const toIndicatorRow = ({ indicator, weight, score, signals }: IndicatorReading): IndicatorRow => [
-  indicator,
-  weight,
-  score,
-  signals.map(toSignalRow),
-]
-
-function toSignalRow({ signal, weight, computedOutcome, value, reference }: Signal): SignalRow {
-  if (computedOutcome === null && value === null && reference === null) return [signal, weight]
-  return [signal, weight, computedOutcome, value, reference]
+function toIndicatorRow({ indicator, weight, score, signals }: IndicatorReading): IndicatorRow {
+  const row: SignalValue[] = [indicator, weight, score]
+  for (const { signal, weight, computedOutcome, value, reference } of signals) {
+    if (computedOutcome === null && value === null && reference === null) row.push(signal, weight)
+    else row.push(signal, weight, computedOutcome, value, reference)
+  }
+  return row
 }
 
-function toReading([indicator, weight, score, signals]: IndicatorRow): IndicatorReading {
-  return { indicator, weight, score, signals: signals.map(toSignal) }
-}
-
-function toSignal([signal, weight, computedOutcome = null, value = null, reference = null]: SignalRow): Signal {
-  return { signal, weight, computedOutcome, value, reference }
+/** Also reads the former rows, in which each signal is a list of these fields. */
+function toReading([indicator, weight, score, ...fields]: IndicatorRow): IndicatorReading {
+  const flat = fields.flat(2)
+  const signals: Signal[] = []
+  for (let i = 0; i < flat.length; ) {
+    // An outcome is a number or null: a text is the name of the next signal.
+    const hasValues = i + 2 < flat.length && typeof flat[i + 2] !== 'string'
+    const [computedOutcome, value, reference] = hasValues ? [flat[i + 2], flat[i + 3], flat[i + 4]] : [null, null, null]
+    // Sound: `toIndicatorRow` wrote the fields in this order.
+    signals.push({ signal: flat[i], weight: flat[i + 1], computedOutcome, value, reference } as Signal)
+    i += hasValues ? 5 : 2
+  }
+  return { indicator, weight, score, signals } as IndicatorReading
 }

@@ -16,14 +16,14 @@ const COLUMNS: { readonly [Field in keyof Authentication]: Column<Authentication
   memberId: { column: 'member_id', parameter: 'member_ids', write: bare, read: unchanged },
   userRef: { column: 'user_ref', parameter: 'user_refs', write: textElement, read: unchanged },
   memberRef: { column: 'member_ref', parameter: 'member_refs', write: textElement, read: unchanged },
-  accountType: { column: 'account_type', parameter: 'account_types', write: textElement, read: unchanged },
+  accountType: { column: 'account_type', parameter: 'account_types', write: bare, read: unchanged },
   sessionId: { column: 'session_id', parameter: 'session_ids', write: textElement, read: unchanged },
-  method: { column: 'method', parameter: 'methods', write: textElement, read: unchanged },
+  method: { column: 'method', parameter: 'methods', write: bare, read: unchanged },
   authenticated: { column: 'authenticated', parameter: 'authenticated', write: bare, read: unchanged },
   recommendedAction: {
     column: 'recommended_action',
     parameter: 'recommended_actions',
-    write: textElement,
+    write: bare,
     read: unchanged,
   },
   reason: { column: 'reason', parameter: 'reasons', write: textElement, read: unchanged },
@@ -85,7 +85,7 @@ export interface Owned {
   readonly attempt: AttemptRecord
 }
 
-/** An element of an array as PostgreSQL reads it: uuids, numbers and booleans bare, all else quoted; null is itself. */
+/** An element of an array as PostgreSQL reads it: ids, numbers, booleans and words of closed sets bare, all else quoted. */
 type Element = string | number | boolean | null
 
 /** `parameter` is an array, `text` a text of all parts: PostgreSQL reads long elements of an array character by character. */

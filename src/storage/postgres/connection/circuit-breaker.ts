@@ -1,4 +1,5 @@
 import { Refusal } from '../../../domain/refusal.js'
+import { createUnorderedList, type Listed, type UnorderedList } from '../../../domain/unordered-list.js'
 import { startBeats } from '../../beats.js'
 
 const BEAT_MS = 25
@@ -60,7 +61,7 @@ interface Pool<P> {
   free: number
 }
 
-interface Call<P> extends DatabaseCall {
+interface Call<P> extends DatabaseCall, Listed {
   readonly probe: boolean
   readonly askedAt: number
   readonly patienceMs: number
@@ -76,8 +77,8 @@ interface Call<P> extends DatabaseCall {
 interface State<P> {
   readonly needs: Needs<P>
   readonly beats: ReturnType<typeof startBeats>
-  /** Unfinished calls, in the order in which they arrived. */
-  readonly calls: Set<Call<P>>
+  /** Unfinished calls. */
+  readonly calls: UnorderedList<Call<P>>
   pool: Pool<P>
   waiting: Call<P>[]
   /** Time at which the latest answered exchange was sent; null until a first probe is answered. */
@@ -90,7 +91,7 @@ export function createCircuitBreaker<P>(needs: Needs<P>): CircuitBreaker<P> {
   const state: State<P> = {
     needs,
     beats: startBeats(BEAT_MS, () => check(state)),
-    calls: new Set(),
+    calls: createUnorderedList(),
     pool: openPool(needs),
     waiting: [],
     answeredSentAt: null,
@@ -117,6 +118,7 @@ function run<P, T>(
     return Promise.reject(degraded('too many calls wait for the database'))
   return new Promise<T>((resolve, reject) => {
     const call: Call<P> = {
+      listIndex: -1,
       probe,
       askedAt: state.beats.now(),
       patienceMs,
@@ -162,7 +164,7 @@ function end<P>(state: State<P>, call: Call<P>, pool: Pool<P>): void {
   state.calls.delete(call)
   if (!call.probe) pool.free += 1
   beginWaiting(state)
-  if (state.calls.size === 0) state.beats.rest()
+  if (state.calls.items.length === 0) state.beats.rest()
 }
 
 function beginWaiting<P>(state: State<P>): void {
@@ -195,7 +197,7 @@ function noteAnswer<P>(state: State<P>, sentAt: number, probe: boolean): void {
 /** With each beat: detects silence, sends a probe if due, refuses late calls, replaces a stuck pool. False if no call is left. */
 function check<P>(state: State<P>): boolean {
   const now = state.beats.now()
-  const running = [...state.calls].filter((call) => call.pool === state.pool)
+  const running = state.calls.items.filter((call) => call.pool === state.pool)
   const longestMs = Math.max(0, ...running.map(({ startedAt }) => now - startedAt))
   state.silent = state.answeredSentAt !== null && Math.min(longestMs, now - state.answeredSentAt) >= SILENCE_MS
   // A slow server gets the next probe before the last one is answered, a silent server one at a time.
@@ -207,14 +209,13 @@ function check<P>(state: State<P>): boolean {
   refuseLate(state, now)
   if (running.some((call) => now - call.startedAt >= Math.max(STUCK_MS, 2 * call.patienceMs)))
     replace(state, state.pool.value)
-  return state.calls.size > 0
+  return state.calls.items.length > 0
 }
 
 function refuseLate<P>(state: State<P>, now: number): void {
-  for (const call of state.calls) {
+  for (const call of [...state.calls.items]) {
     const age = now - call.askedAt
-    if (age < SILENCE_MS) break
-    if (call.refused) continue
+    if (age < SILENCE_MS || call.refused) continue
     if (state.silent) refuse(state, call, 'the database does not answer')
     else if (age >= call.patienceMs) refuse(state, call, 'the database is too busy')
   }

@@ -41,6 +41,25 @@ export function postgresApiKeys(database: Database): ApiKeyStore {
         return rows.map(toApiKey)
       }),
 
+    page: (organizationId, live, { skip, limit }) =>
+      database.scoped(organizationId, async (sql) => {
+        const wanted = sql`organization_id = ${organizationId}
+          and (not ${live}::boolean or (revoked_at is null and (expires_at is null or expires_at > now())))`
+        const rows = await sql<ApiKeyRow[]>`
+          select organization_id, id, label, to_jsonb(scopes) as scopes, created_at, expires_at, revoked_at
+          from keystride.api_key where ${wanted} order by id desc offset ${skip} limit ${limit}`
+        const [all] = await sql<{ n: number }[]>`select count(*)::int as n from keystride.api_key where ${wanted}`
+        return { keys: rows.map(toApiKey), count: all?.n ?? 0 }
+      }),
+
+    find: (organizationId, keyId) =>
+      database.scoped(organizationId, async (sql) => {
+        const [row] = await sql<ApiKeyRow[]>`
+          select organization_id, id, label, to_jsonb(scopes) as scopes, created_at, expires_at, revoked_at
+          from keystride.api_key where organization_id = ${organizationId} and id = ${keyId}`
+        return row === undefined ? null : toApiKey(row)
+      }),
+
     revoke: (organizationId, keyId, at) =>
       database.scoped(organizationId, async (sql) => {
         const { count } = await sql`

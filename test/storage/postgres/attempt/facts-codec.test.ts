@@ -44,9 +44,26 @@ describe('stored facts', () => {
     expect(fromFactsText(toFactsText(facts))).toEqual(facts)
   })
 
+  it('are read from former rows, in which each signal is a list', () => {
+    const former = [
+      [
+        'network',
+        2,
+        0.5,
+        [
+          ['address', 1, 0, '203.0.113.7', null],
+          ['asn', 3, null, null, 64500],
+          ['anonymizer', 3],
+        ],
+      ],
+      ['time', 1, null, []],
+    ]
+    expect(fromFactsText(JSON.stringify({ ...facts, indicators: former }))).toEqual(facts)
+  })
+
   it('contain no field names of a signal', () => {
     const text = toFactsText(facts)
     for (const name of ['computedOutcome', 'reference"', 'signals']) expect(text).not.toContain(name)
-    expect(text).toContain('["anonymizer",3]')
+    expect(text).toContain('64500,"anonymizer",3]')
   })
 })

@@ -42,15 +42,16 @@ describe('the connections to one server', () => {
     connections = openConnections(open as never, 3)
   })
 
-  it('are opened on demand, and reused last first', async () => {
+  it('are opened on demand, and reused in the order in which they were opened', async () => {
     expect([await use(), await use()]).toEqual([1, 1])
-    const [slow, quick] = [work(), work()]
-    const [first, second] = [use(slow), use(quick)]
+    const [quick, slow] = [work(), work()]
+    const [first, second] = [use(quick), use(slow)]
     quick.end()
-    expect(await second).toBe(2)
-    slow.end()
     expect(await first).toBe(1)
-    expect([await use(), await use()]).toEqual([1, 1])
+    slow.end()
+    expect(await second).toBe(2)
+    const [next, other] = [use(), use()]
+    expect(await Promise.all([next, other])).toEqual([1, 2])
     expect(opened).toBe(2)
   })
 

@@ -208,6 +208,10 @@ CREATE FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_
     memory_days, pattern, pattern_generation, cleared)
 $$;
 ALTER FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) OWNER TO keystride_system;
+CREATE FUNCTION keystride.confidence_bin(method text, confidence double precision) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ select case when method = 'biometric' then lpad(least(19, floor(confidence * 20)::int)::text, 2, '0') end $$;
+ALTER FUNCTION keystride.confidence_bin(method text, confidence double precision) OWNER TO app;
 CREATE FUNCTION keystride.count_account() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -329,14 +333,26 @@ ALTER FUNCTION keystride.count_attempts(now timestamp with time zone) OWNER TO k
 CREATE FUNCTION keystride.count_by_facets(organization uuid, since timestamp with time zone, before timestamp with time zone) RETURNS TABLE(facet text, value text, n bigint, n_authenticated bigint, n_challenged bigint, n_blocked bigint, sum_confidence double precision, sum_biometrics double precision, n_biometrics bigint, sum_context double precision, n_context bigint)
     LANGUAGE sql STABLE
     AS $$
-  select f.facet, f.value, count(*), count(*) filter (where a.authenticated),
-    count(*) filter (where a.recommended_action = 'challenge'), count(*) filter (where a.recommended_action = 'block'),
-    sum(a.confidence), coalesce(sum(a.confidence_biometrics) filter (where a.method = 'biometric'), 0),
-    count(*) filter (where a.method = 'biometric'), coalesce(sum(a.confidence_context), 0), count(a.confidence_context)
-  from keystride.authentication a, jsonb_each_text(coalesce(a.facets, '{}')
-    || jsonb_build_object('all', '', 'method', a.method, 'reason', a.reason)) f (facet, value)
-  where a.organization_id = organization and a.id >= keystride.uuid_from(since) and a.id < keystride.uuid_from(before)
+  with alike as (
+    select a.facets, a.method, a.reason, c.bin, grouping(c.bin) = 0 as by_bin, count(*) as n, count(*) filter (where a.authenticated) as n_authenticated,
+      count(*) filter (where a.recommended_action = 'challenge') as n_challenged,
+      count(*) filter (where a.recommended_action = 'block') as n_blocked, sum(a.confidence) as sum_confidence,
+      sum(a.confidence_biometrics) as sum_biometrics, coalesce(sum(a.confidence_context), 0) as sum_context,
+      count(a.confidence_context) as n_context
+    from keystride.authentication a, lateral (select keystride.confidence_bin(a.method, a.confidence) as bin) c
+    where a.organization_id = organization and a.id >= keystride.uuid_from(since) and a.id < keystride.uuid_from(before)
+    group by grouping sets ((a.facets, a.method, a.reason), (c.bin)))
+  select f.facet, f.value, sum(n), sum(n_authenticated), sum(n_challenged), sum(n_blocked), sum(sum_confidence),
+    coalesce(sum(sum_biometrics) filter (where method = 'biometric'), 0),
+    coalesce(sum(n) filter (where method = 'biometric'), 0), sum(sum_context), sum(n_context)
+  from alike, jsonb_each_text(coalesce(facets, '{}') || jsonb_build_object('all', '', 'method', method, 'reason', reason)) f
+    (facet, value)
+  where not by_bin
   group by 1, 2
+  union all
+  select 'confidence', bin, n, n_authenticated, n_challenged, n_blocked, sum_confidence, sum_biometrics, n, sum_context, n_context
+  from alike
+  where by_bin and bin is not null
 $$;
 ALTER FUNCTION keystride.count_by_facets(organization uuid, since timestamp with time zone, before timestamp with time zone) OWNER TO keystride_system;
 CREATE FUNCTION keystride.count_days() RETURNS boolean
@@ -485,7 +501,7 @@ begin
       select * from keystride.authentication
         where organization_id = organization and id >= keystride.uuid_from(last_open) and id < keystride.uuid_from(before)
     ) a, lateral (select case wanted when 'all' then '' when 'method' then a.method when 'reason' then a.reason
-      else a.facets ->> wanted end as value) f
+      when 'confidence' then keystride.confidence_bin(a.method, a.confidence) else a.facets ->> wanted end as value) f
     where f.value is not null
     group by 1, 2;
 end
@@ -2325,6 +2341,9 @@ GRANT ALL ON FUNCTION keystride.claim_deliveries(most integer) TO app;
 REVOKE ALL ON FUNCTION keystride.claim_mark(organization uuid, mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.claim_own_mark(mark bytea, mark_bands bigint[], owner_id uuid, at timestamp with time zone, reject boolean, memory_days integer, pattern uuid, pattern_generation integer, cleared bytea[]) TO keystride_app;
+REVOKE ALL ON FUNCTION keystride.confidence_bin(method text, confidence double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.confidence_bin(method text, confidence double precision) TO keystride_app;
+GRANT ALL ON FUNCTION keystride.confidence_bin(method text, confidence double precision) TO keystride_system;
 REVOKE ALL ON FUNCTION keystride.count_account() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.count_attempts(now timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.count_attempts(now timestamp with time zone) TO app;

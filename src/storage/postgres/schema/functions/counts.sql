@@ -69,7 +69,7 @@ begin
       select * from keystride.authentication
         where organization_id = organization and id >= keystride.uuid_from(last_open) and id < keystride.uuid_from(before)
     ) a, lateral (select case wanted when 'all' then '' when 'method' then a.method when 'reason' then a.reason
-      else a.facets ->> wanted end as value) f
+      when 'confidence' then keystride.confidence_bin(a.method, a.confidence) else a.facets ->> wanted end as value) f
     where f.value is not null
     group by 1, 2;
 end
