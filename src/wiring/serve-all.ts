@@ -27,6 +27,7 @@ import { flushUsage, openQueue, registerWorkers, startJobs } from './background.
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import type { Stores } from './open-stores.js'
 import { type Services, servicesOf } from './services.js'
+import { warmUp } from './warm-up.js'
 
 interface Needs {
   readonly config: Config
@@ -89,6 +90,7 @@ export async function serveAll(needs: Needs): Promise<Serving> {
   const served = openProbes(needs, metrics)
   const { metricsAt } = config
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
+  if (config.roles.includes('core')) await warmUp({ config, scoring, geography: stores.geography, newId, now })
   const server = await serve({
     uws: provider.uws,
     apis,
