@@ -90,7 +90,7 @@ export async function serveAll(needs: Needs): Promise<Serving> {
   const served = openProbes(needs, metrics)
   const { metricsAt } = config
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
-  if (config.roles.includes('core')) await warmUp({ config, scoring, geography: stores.geography, newId, now })
+  if (config.roles.includes('core')) await warm(needs, newId)
   const server = await serve({
     uws: provider.uws,
     apis,
@@ -133,6 +133,12 @@ export async function serveAll(needs: Needs): Promise<Serving> {
     },
   }
 }
+
+/** A start without a warm-up only makes the first verifies slower, so a store that does not answer now does not prevent it. */
+const warm = ({ config, scoring, stores, log }: Needs, newId: () => string): Promise<unknown> =>
+  warmUp({ config, scoring, stores, newId, now: stores.clock.now }).catch((error: unknown) =>
+    log.warn({ err: error }, 'the warm-up stopped: the first verifies will be slow'),
+  )
 
 const openCourier = ({ config, stores }: Needs): Courier =>
   createCourier({

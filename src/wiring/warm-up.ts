@@ -7,15 +7,16 @@ import { CORE_POOLS, suggestWords } from '../domain/typing-words.js'
 import { createPatternMemory } from '../flows/attempt/pattern-memory.js'
 import { createPersonCache } from '../flows/attempt/person-cache.js'
 import { createVerify, type VerifyFlow } from '../flows/attempt/verify.js'
+import type { Settings } from '../flows/organization/settings.js'
 import type { Config } from '../process/config.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { AccountStore } from '../storage/account.js'
 import type { AuthenticationStore } from '../storage/authentication.js'
-import type { Geography } from '../storage/geography.js'
 import type { ProfileStore, StoredReference } from '../storage/profile.js'
-import type { SessionStore } from '../storage/session.js'
+import type { Session, SessionStore } from '../storage/session.js'
 import type { Vault } from '../storage/vault.js'
 import { type MadeUpPerson, person } from '../typist/made-up-person.js'
+import type { Stores } from './open-stores.js'
 
 /** The first verify of a person is compared with references, the later ones with a cached template. */
 const PEOPLE = 8
@@ -24,12 +25,16 @@ const REFERENCES = 5
 
 const ORGANIZATION_ID = '00000000-0000-7000-8000-000000000000'
 const CACHE_BYTES = 1_000_000
-const REPLAY_KEY = new Uint8Array(32)
+/** The hash of no API key, and a key for replay marks that nobody compares. */
+const NO_KEY = new Uint8Array(32)
 
 interface Needs {
   readonly config: Pick<Config, 'targets' | 'replay' | 'contextIndicators'>
   readonly scoring: Scoring
-  readonly geography: Geography
+  readonly stores: Pick<
+    Stores,
+    'accounts' | 'profiles' | 'sessions' | 'authentications' | 'organizations' | 'policies' | 'apiKeys' | 'geography'
+  >
   readonly newId: () => string
   readonly now: () => number
 }
@@ -43,8 +48,10 @@ interface Enrolled {
 }
 
 /**
- * Verifies made-up people without a store, so that V8 and the scoring kernels have compiled the path of a verify before the
- * first caller needs it. Returns the number of people recognized, of `PEOPLE * VERIFIES_EACH`.
+ * Verifies made-up people, so that before the first caller needs it V8 and the scoring kernels have compiled the path of a
+ * verify, and the connections of the stores are open and have prepared its statements. Each statement is asked with an
+ * organization that does not exist: it finds nothing and writes nothing. Returns the number of attempts whose typing was
+ * recognized, of `PEOPLE * VERIFIES_EACH`. Rejects if a store does not answer.
  */
 export async function warmUp(needs: Needs): Promise<number> {
   const people = await Promise.all(Array.from({ length: PEOPLE }, (_, seed) => enrolled(needs, seed)))
@@ -70,7 +77,7 @@ async function enrolled({ scoring, newId, now }: Needs, seed: number): Promise<E
   const typist = person(seed)
   const results = await Promise.all(
     Array.from({ length: REFERENCES }, (_, session) =>
-      scoring.score({ body: typed(typist, session), references: [], replayKey: REPLAY_KEY }),
+      scoring.score({ body: typed(typist, session), references: [], replayKey: NO_KEY }),
     ),
   )
   const references = results.flatMap((result) =>
@@ -120,52 +127,55 @@ const memberOf = (id: string, memberRef: string, at: number): Member => ({
   habits: NO_HABITS,
 })
 
-/** The flow of a verify on stores that know only these people and keep nothing. */
-function verifyOf({ config, scoring, geography, newId, now }: Needs, people: readonly Enrolled[]): VerifyFlow {
-  const sessionOf = (userRef: string) => {
-    const used = { biometric: 1, security_code: 0, typingFailed: false }
-    return { userRef, memberRef: userRef, memberVersion: null, used, reportedAction: null }
-  }
-  const settings = {
-    organization: {
-      id: ORGANIZATION_ID,
-      name: 'warm-up',
-      defaultLanguage: 'en',
-      languageMode: 'auto' as const,
-      wordsVersion: 0,
-      redirectOrigins: [],
-      keyRate: null,
-      createdAt: now(),
-    },
-    policy: { id: newId(), policy: DEFAULT_POLICY },
-    assigned: [],
-    shadow: null,
-    words: CORE_POOLS,
-  }
+/** The flow of a verify that asks each store and goes on with these people, whom no store knows. */
+function verifyOf({ config, scoring, stores, newId, now }: Needs, people: readonly Enrolled[]): VerifyFlow {
+  const settings = settingsAt(newId(), now())
+  const { accounts, profiles, sessions, authentications, organizations, policies, apiKeys } = stores
   return createVerify({
     ...config,
     scoring,
-    geography,
+    geography: stores.geography,
     newId,
     now,
     adaptation: false,
     randomSeed: () => 1,
     people: createPersonCache(CACHE_BYTES),
     memory: createPatternMemory(CACHE_BYTES),
-    settingsOf: async () => settings,
+    async settingsOf(organizationId) {
+      await Promise.all([organizations.find(organizationId), policies.list(organizationId, false)])
+      return settings
+    },
     accounts: part<AccountStore>({
-      find: async (_, userRef) => people.find(({ account }) => account.userRef === userRef) ?? null,
+      async find(organizationId, userRef, memberRef) {
+        await accounts.find(organizationId, userRef, memberRef)
+        return people.find(({ account }) => account.userRef === userRef) ?? null
+      },
     }),
     profiles: part<ProfileStore>({
-      references: async (_, memberId) => [...(people.find(({ member }) => member.id === memberId)?.references ?? [])],
+      async references(organizationId, memberId) {
+        await profiles.references(organizationId, memberId)
+        return [...(people.find(({ member }) => member.id === memberId)?.references ?? [])]
+      },
     }),
     sessions: part<SessionStore>({
-      find: async (_, userRef) => sessionOf(userRef),
-      reserve: async (_, userRef) => ({ outcome: 'reserved', session: sessionOf(userRef), nth: 1 }),
+      async find(organizationId, userRef, sha256) {
+        await Promise.all([apiKeys.resolve(NO_KEY), sessions.find(organizationId, userRef, sha256)])
+        return sessionOf(userRef)
+      },
+      async reserve(organizationId, userRef, ...rest) {
+        await sessions.reserve(organizationId, userRef, ...rest)
+        return { outcome: 'reserved', session: sessionOf(userRef), nth: 1 }
+      },
     }),
-    authentications: part<AuthenticationStore>({ tested: async () => [], record: async () => 'recorded' }),
+    authentications: part<AuthenticationStore>({
+      tested: authentications.tested,
+      async record(organizationId, attempt) {
+        await authentications.record(organizationId, attempt)
+        return 'recorded'
+      },
+    }),
     vault: part<Vault>({
-      replayKey: async () => REPLAY_KEY,
+      replayKey: async () => NO_KEY,
       seal: async (_organizationId, _binding, plain) => plain,
       open: async (_organizationId, _binding, sealed) => sealed,
     }),
@@ -175,5 +185,30 @@ function verifyOf({ config, scoring, geography, newId, now }: Needs, people: rea
   })
 }
 
-/** A store of which the verify of a known typing pattern calls these methods only. */
+const sessionOf = (userRef: string): Session => ({
+  userRef,
+  memberRef: userRef,
+  memberVersion: null,
+  used: { biometric: 1, security_code: 0, typingFailed: false },
+  reportedAction: null,
+})
+
+const settingsAt = (policyId: string, createdAt: number): Settings => ({
+  organization: {
+    id: ORGANIZATION_ID,
+    name: 'warm-up',
+    defaultLanguage: 'en',
+    languageMode: 'auto',
+    wordsVersion: 0,
+    redirectOrigins: [],
+    keyRate: null,
+    createdAt,
+  },
+  policy: { id: policyId, policy: DEFAULT_POLICY },
+  assigned: [],
+  shadow: null,
+  words: CORE_POOLS,
+})
+
+/** A store of which the verify of a typing pattern calls these methods only. */
 const part = <Store>(methods: Partial<Store>): Store => methods as Store

@@ -1,32 +1,58 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { createUuidV7 } from '../../src/process/new-id.js'
-import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
-import { createInlineScoring } from '../../src/scoring/inline.js'
 import { warmUp } from '../../src/wiring/warm-up.js'
+import { type RealFlows, startFlows } from '../flows/real-flows.js'
 
-it('the warm-up verifies made-up people as the service verifies people: most are recognized', async () => {
-  const scoring = await createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
-  try {
-    let scored = 0
-    const counting = {
+const config = { targets: DEFAULT_TARGETS, replay: 'reject' as const, contextIndicators: [] }
+const newId = createUuidV7(Date.now)
+
+let flows: RealFlows
+beforeAll(async () => {
+  flows = await startFlows()
+})
+afterAll(() => flows.close())
+
+it('the warm-up scores and recognizes made-up people, and stores nothing', async () => {
+  const { scoring } = flows.needs
+  let scored = 0
+  let recorded = 0
+  const recognized = await warmUp({
+    config,
+    newId,
+    now: Date.now,
+    scoring: {
       ...scoring,
-      score: (task: Parameters<typeof scoring.score>[0]) => {
+      score(task) {
         scored += 1
         return scoring.score(task)
       },
-    }
-    const recognized = await warmUp({
-      config: { targets: DEFAULT_TARGETS, replay: 'reject', contextIndicators: [] },
-      scoring: counting,
-      geography: { look: () => ({ network: null, place: null, anonymizer: null }) },
-      newId: createUuidV7(Date.now),
-      now: Date.now,
-    })
-    // Eight people: five references each, then eight verifies each.
-    expect(scored).toBe(8 * (5 + 8))
-    expect(recognized).toBeGreaterThan(50)
-  } finally {
-    await scoring.close()
+    },
+    stores: {
+      ...flows.stores,
+      authentications: {
+        ...flows.stores.authentications,
+        async record(organizationId, attempt) {
+          recorded += 1
+          const outcome = await flows.stores.authentications.record(organizationId, attempt)
+          expect(outcome).toBe('absent')
+          return outcome
+        },
+      },
+    },
+  })
+  // Eight people: five references each, then eight verifies each.
+  expect({ scored, recorded }).toEqual({ scored: 8 * (5 + 8), recorded: 8 * 8 })
+  expect(recognized).toBeGreaterThan(50)
+})
+
+it('the warm-up rejects if a store does not answer', async () => {
+  const accounts = {
+    ...flows.stores.accounts,
+    find: async () => {
+      throw new Error('away')
+    },
   }
+  const needs = { config, newId, now: Date.now, scoring: flows.needs.scoring, stores: { ...flows.stores, accounts } }
+  await expect(warmUp(needs)).rejects.toThrow('away')
 })
