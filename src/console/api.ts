@@ -44,6 +44,19 @@ export const get = <T>(path: string, query: Query = {}, signal?: AbortSignal): P
 
 /** One call of an API. Rejects with an `ApiError`, or with the reason of the signal. */
 export async function call<T>(method: string, path: string, options: Options = {}): Promise<T> {
+  const response = await answered(method, path, options)
+  return (await response.json().catch(() => ({}))) as T
+}
+
+/** A call that is answered by a file: its bytes and its name. Rejects as `call` does. */
+export async function download(path: string, body: object): Promise<{ readonly blob: Blob; readonly name: string }> {
+  const response = await answered('POST', path, { body })
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'download'
+  return { blob: await response.blob(), name }
+}
+
+/** The answer to a call if it is a success. */
+async function answered(method: string, path: string, options: Options): Promise<Response> {
   const { api = 'dashboard', query = {}, body, signal, key } = options
   const url = new URL(FOLDERS[api] + path, ROOT)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
@@ -65,9 +78,9 @@ export async function call<T>(method: string, path: string, options: Options = {
     if (signal?.aborted) throw error
     throw new ApiError(0, t.errors.unreachable, null, 5)
   })
-  const answer = (await response.json().catch(() => ({}))) as { message?: string }
-  if (response.ok) return answer as T
-  const error = errorOf(response, answer.message ?? response.statusText)
+  if (response.ok) return response
+  const { message } = (await response.json().catch(() => ({}))) as { message?: string }
+  const error = errorOf(response, message ?? response.statusText)
   if (error.status === 401 && key === undefined) refused()
   throw error
 }

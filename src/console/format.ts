@@ -25,10 +25,21 @@ const [moments, days, utcDays, hours] = [
   Intl.DateTimeFormat,
 ]
 
+const sizes = ['byte', 'kilobyte', 'megabyte', 'gigabyte'].map(
+  (unit) => new Intl.NumberFormat(LOCALE, { style: 'unit', unit, maximumFractionDigits: unit === 'byte' ? 0 : 1 }),
+)
+
 const NONE = t.none
 
 export const count = (n: number): string => numbers.format(n)
 export const share = (part: number | null): string => (part === null ? NONE : shares.format(part))
+
+/** Bytes in decimal units. */
+export function fileSize(bytes: number | null): string {
+  if (bytes === null) return NONE
+  const step = Math.min(sizes.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return sizes[step]?.format(bytes / 1000 ** step) ?? NONE
+}
 
 /** A confidence, from 0 to 1. */
 export const score = (value: number | null): string => (value === null ? NONE : scores.format(value))

@@ -1,5 +1,6 @@
 import type { ComponentChild } from 'preact'
 import { Alerts } from './pages/alerts.js'
+import { Exports } from './pages/exports.js'
 import { Overview } from './pages/overview.js'
 import { Policies } from './pages/policies.js'
 import { NewPolicy, Policy } from './pages/policy.js'
@@ -25,4 +26,5 @@ export const VIEWS: readonly View[] = [
   { path: 'policies/new', show: () => <NewPolicy /> },
   { path: 'policies/{id}', show: ({ id = '' }) => <Policy id={id} /> },
   { path: 'alerts', show: () => <Alerts />, nav: t.alerts.title },
+  { path: 'exports', show: () => <Exports />, nav: t.exports.title },
 ]

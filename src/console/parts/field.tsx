@@ -8,7 +8,7 @@ interface FieldNeeds {
   /** The reason for which the value is not accepted. */
   readonly problem?: string | undefined
   readonly placeholder?: string
-  readonly type?: 'text' | 'number' | 'password'
+  readonly type?: 'text' | 'number' | 'password' | 'date'
   readonly step?: number
 }
 
