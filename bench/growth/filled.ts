@@ -1,24 +1,37 @@
 import postgres from 'postgres'
 import { NO_ATTEMPTS } from '../../src/domain/attempts.js'
+import { judgeContext } from '../../src/domain/context/context.js'
+import { CONTEXT_INDICATORS } from '../../src/domain/context/signal.js'
+import { toFactsText } from '../../src/storage/postgres/attempt/facts-codec.js'
 
-/** The facts take about the space of a real attempt's: six indicators with their signals. */
 const TAGS = [{ k: 'app', v: 'web' }]
-const FACTS = JSON.stringify({
+const CIRCUMSTANCES = {
   ip: '203.0.113.7',
-  mode: 'visible',
+  network: { asn: 64500, organization: 'Example Network' },
+  place: null,
+  anonymizer: false,
+  device: null,
+}
+/** Facts of an attempt by typing, as the service writes them. */
+const FACTS = toFactsText({
+  ...CIRCUMSTANCES,
+  application: 'web',
   tags: TAGS,
-  indicators: Array.from({ length: 5 }, (_, i) => ({
-    indicator: `indicator-${i}`,
-    weight: 1,
-    score: 0.984375,
-    signals: Array.from({ length: 4 }, (_, j) => ({
-      signal: `s${j}`,
-      value: 'x'.repeat(12),
-      reference: 'x'.repeat(12),
-      weight: 1,
-      computedOutcome: 0.984375,
-    })),
-  })),
+  indicators: judgeContext({ at: 0, ...CIRCUMSTANCES }, {}, {}, CONTEXT_INDICATORS).indicators,
+  botLikelihood: 0.02,
+  confidenceEnrolled: 0.984375,
+  confidenceAdapted: null,
+  contextKnown: true,
+  shadow: null,
+  copyOf: null,
+  replayRejected: false,
+  editedCopyRejected: false,
+  impossibleTravel: false,
+  bot: false,
+  replay: false,
+  mode: 'visible',
+  references: Array.from({ length: 5 }, (_, i) => `00000000-0000-7000-8000-00000000000${i}`),
+  adaptive: [],
 })
 
 interface Filling {
@@ -66,7 +79,7 @@ export async function fillDatabase(url: string, organizationId: string, filling:
         'user-' || u || '@example.com', 'nominative', substr(md5('s' || i), 1, 16),
         case when i % 10 = 0 then 'security_code' else 'biometric' end, r < 0.9,
         case when r < 0.9 then 'auth' when r < 0.95 then 'challenge' else 'block' end, '', r, r, r, md5('p')::uuid, 5, 5,
-        md5('t' || i)::uuid, ${FACTS}, ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
+        case when i % 10 > 0 then md5('t' || i)::uuid end, case when i % 10 > 0 then ${FACTS} end, ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
           'place', (i % 60) || '.5 ' || (i % 90) || '.5 FR City', 'browser', 'B' || i % 6, 'os', 'O' || i % 5, 'kind', 'desktop',
           'score.device', 'high', 'score.network', 'low', 'score.time', 'medium')
       from (select i, random() as r, 1 + floor(random() * ${users[1]}::int)::int as u,

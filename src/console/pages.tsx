@@ -1,5 +1,7 @@
 import type { ComponentChild } from 'preact'
 import { Alerts } from './pages/alerts.js'
+import { Authentication } from './pages/authentication.js'
+import { Authentications } from './pages/authentications.js'
 import { Exports } from './pages/exports.js'
 import { Overview } from './pages/overview.js'
 import { Policies } from './pages/policies.js'
@@ -22,6 +24,8 @@ export const VIEWS: readonly View[] = [
   { path: '', show: () => <Overview />, nav: t.overview.title },
   { path: 'users', show: () => <Users />, nav: t.users.title },
   { path: 'users/{userRef}', show: ({ userRef = '' }) => <User userRef={userRef} /> },
+  { path: 'authentications', show: () => <Authentications />, nav: t.authentications.title },
+  { path: 'authentications/{id}', show: ({ id = '' }) => <Authentication id={id} /> },
   { path: 'policies', show: () => <Policies />, nav: t.policies.title },
   { path: 'policies/new', show: () => <NewPolicy /> },
   { path: 'policies/{id}', show: ({ id = '' }) => <Policy id={id} /> },

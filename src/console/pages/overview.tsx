@@ -90,7 +90,7 @@ function FigureCards({
   const [now, then] = [sumOf(series), sumOf(before)]
   const against = (text: string | null) =>
     fill(text === null ? texts.noneBefore : texts.before, { change: text ?? '', range: t.range[range] })
-  const list = (outcome?: string) => href('authentications', { range, outcome })
+  const list = (outcome?: string, reason?: string) => href('authentications', { range, outcome, reason })
   return (
     <>
       <ul class="tiles">
@@ -113,8 +113,8 @@ function FigureCards({
           note={against(change(now.blocked, then.blocked))}
           to={list('block')}
         />
-        <Tile name={texts.bots} value={count(bots)} note={texts.machine} to={list('block')} />
-        <Tile name={texts.replays} value={count(replays)} note={texts.copied} to={list('block')} />
+        <Tile name={texts.bots} value={count(bots)} note={texts.machine} to={list(undefined, 'detection-bot')} />
+        <Tile name={texts.replays} value={count(replays)} note={texts.copied} to={list(undefined, 'fraud-detected')} />
         <Tile
           name={texts.lockedNow}
           value={count(lockedNow)}

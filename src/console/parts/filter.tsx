@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { hrefWith, navigate, place } from '../router.js'
+import { fill, t } from '../texts.js'
 
 /** Between the last key press and the search. */
 const PAUSE_MS = 250
@@ -40,3 +41,24 @@ export function Filter({ name, label }: FilterNeeds) {
     />
   )
 }
+
+interface ChoiceNeeds extends FilterNeeds {
+  /** The name of each value to filter by. */
+  readonly names: Readonly<Record<string, string>>
+}
+
+/** A choice of one value to filter by, or of all, which it keeps in the address. */
+export const Choice = ({ name, label, names }: ChoiceNeeds) => (
+  <select
+    aria-label={label}
+    value={filterNow(name) ?? ''}
+    onChange={({ currentTarget: { value } }) => navigate(hrefWith({ [name]: value, skip: null }), { replace: true })}
+  >
+    <option value="">{fill(t.table.all, { name: label })}</option>
+    {Object.entries(names).map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
