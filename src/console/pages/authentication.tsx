@@ -57,7 +57,7 @@ export function Authentication({ id }: { readonly id: string }) {
   )
 }
 
-/** What the API says about an attempt by typing. */
+/** The answers of the API about an attempt by typing. */
 interface Typed {
   /** Null if there is none any more, with the reason. */
   readonly presses: Presses | null

@@ -29,7 +29,7 @@ interface PictureNeeds {
  */
 export const PressPicture = ({ presses, repeats }: PictureNeeds) => (
   <>
-    <ul class="legend" aria-hidden="true">
+    <ul class="legend grades" aria-hidden="true">
       {ALL_GRADES.map((grade) => (
         <li key={grade}>
           <span class={`swatch ${classOf(grade)}`} />
