@@ -45,6 +45,7 @@ import {
   simulatePolicy,
 } from './dashboard/policies.js'
 import { authenticationPresses } from './dashboard/presses.js'
+import { system } from './dashboard/system.js'
 import { usageApi, usageHistory } from './dashboard/usage.js'
 import { actOnUser, searchUserLogs, userActions, userLogs } from './dashboard/user-actions.js'
 import { sortedUsers, sortUsers, userStatistics, usersTable } from './dashboard/user-statistics.js'
@@ -128,6 +129,7 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   listKeys,
   issueKey,
   revokeKey,
+  system,
 ]
 
 /** Description of each group of endpoints. */
@@ -154,4 +156,5 @@ export const dashboardGroups: Readonly<Record<string, string>> = {
   key: 'The API key of the call',
   keys: 'API keys of the organization',
   management: 'Exports and their archives',
+  system: 'Health of the deployment',
 }

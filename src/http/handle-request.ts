@@ -82,7 +82,7 @@ async function refuseStranger<S>({ needs }: ServerState<S>, context: RequestCont
 
 /** Refuses before the body is read and before the key is looked up. */
 function refuseAtOnce<S>({ needs }: ServerState<S>, context: RequestContext<S>, route: Route<S>): void {
-  if (route.needsKey) refuseWhileDegraded(needs)
+  if (route.needsKey && route.whileDegraded !== true) refuseWhileDegraded(needs)
   if (route.lane !== null) needs.admission?.refuseFull(route.lane, context.startedAt)
 }
 

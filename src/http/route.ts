@@ -88,6 +88,8 @@ export interface Route<S> {
   readonly replyHeaders?: Readonly<Record<string, string>>
   /** A POST that changes nothing: a key with read scope opens it. */
   readonly onlyReads?: true
+  /** Not refused while a store is unreachable, as long as the key can be looked up. */
+  readonly whileDegraded?: true
   /** Absent: not deprecated. */
   readonly deprecated?: Deprecated
   readonly params: z.ZodType

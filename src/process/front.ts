@@ -1,9 +1,10 @@
 import type { MetricsJson } from '../http/metrics.js'
 import type { RateAccounts } from '../storage/rate-account.js'
+import { version } from './version.js'
 
 /** Messages of a front to its supervisor. */
 export type FromFront =
-  | { readonly kind: 'serving' }
+  | { readonly kind: 'serving'; readonly version: string }
   | { readonly kind: 'here'; readonly id: number }
   | { readonly kind: 'ask-metrics'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: MetricsJson }
@@ -11,6 +12,7 @@ export type FromFront =
   | { readonly kind: 'settings-changed'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'forgotten'; readonly id: number }
   | { readonly kind: 'spend-rate'; readonly id: number; readonly keyId: string; readonly spentMs: number }
+  | { readonly kind: 'ask-processes'; readonly id: number }
 
 /** Messages of a supervisor to its fronts. */
 export type ToFront =
@@ -21,6 +23,15 @@ export type ToFront =
   | { readonly kind: 'forget-settings'; readonly id: number; readonly organizationId: string }
   | { readonly kind: 'all-forgot'; readonly id: number }
   | { readonly kind: 'rate-spent'; readonly id: number; readonly aheadMs: number }
+  | { readonly kind: 'processes'; readonly id: number; readonly processes: readonly FrontState[] }
+
+/** A serving front, as its supervisor knows it. */
+export interface FrontState {
+  readonly index: number
+  readonly version: string
+  readonly uptimeS: number
+  readonly restarts: number
+}
 
 /** The connection of one of several fronts to their supervisor. */
 export interface Front {
@@ -34,6 +45,8 @@ export interface Front {
   onSettingsChanged(forget: (organizationId: string) => void): void
   /** Resolves once the other fronts have the change, or after a timeout; a busy front has it at most a second later. */
   settingsChanged(organizationId: string): Promise<void>
+  /** Every front that serves; null if the supervisor does not answer in time. */
+  processes(): Promise<readonly FrontState[] | null>
   /** Rate accounts of the API keys, shared by all fronts. */
   readonly rateAccounts: RateAccounts
   /** Calls `stop` when the supervisor has exited: no other process would stop this one. */
@@ -43,6 +56,7 @@ export interface Front {
 const METRICS_MS = 2000
 const FORGET_MS = 200
 const SPEND_MS = 1000
+const PROCESSES_MS = 1000
 
 /** Connects to the supervisor; null if this process is the whole service. */
 export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
@@ -52,7 +66,7 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
     if (message.kind === 'are-you-here') send({ kind: 'here', id: message.id })
   })
   return {
-    serving: () => send({ kind: 'serving' }),
+    serving: () => send({ kind: 'serving', version: version() }),
     metrics({ json, text }) {
       process.on('message', (message: ToFront) => {
         if (message.kind !== 'give-metrics') return
@@ -74,6 +88,11 @@ export function connectSupervisor(env: NodeJS.ProcessEnv): Front | null {
     },
     async settingsChanged(organizationId) {
       await ask((id) => ({ kind: 'settings-changed', id, organizationId }), FORGET_MS)
+    },
+    async processes() {
+      const found = await ask((id) => ({ kind: 'ask-processes', id }), PROCESSES_MS)
+      // Sound: the supervisor's message has it in this form.
+      return found === undefined ? null : (JSON.parse(found) as readonly FrontState[])
     },
     rateAccounts: {
       async spend(_, keyId, spentMs) {
@@ -98,6 +117,7 @@ function createAsk() {
     if (message.kind === 'metrics-text') waiting.get(message.id)?.(message.text)
     else if (message.kind === 'all-forgot') waiting.get(message.id)?.('')
     else if (message.kind === 'rate-spent') waiting.get(message.id)?.(String(message.aheadMs))
+    else if (message.kind === 'processes') waiting.get(message.id)?.(JSON.stringify(message.processes))
   })
   return (message: (id: number) => FromFront, withinMs: number): Promise<string | undefined> =>
     new Promise((resolve) => {

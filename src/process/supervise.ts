@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { metricsTogether } from '../http/metrics.js'
 import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
-import type { FromFront, ToFront } from './front.js'
+import type { FromFront, FrontState, ToFront } from './front.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 
 interface SuperviseOptions {
@@ -17,6 +17,14 @@ interface SuperviseOptions {
   readonly host: string
   readonly port: number
   readonly log: (message: string, facts: Record<string, unknown>) => void
+}
+
+/** The facts of a front that serves; its process is the key. */
+interface Served {
+  readonly index: number
+  readonly version: string
+  readonly begun: number
+  readonly restarts: number
 }
 
 interface Fronts {
@@ -48,6 +56,8 @@ const FORGET_MS = 150
 export async function superviseFronts(options: SuperviseOptions): Promise<Fronts> {
   const { processes, host, port, log } = options
   const fronts = new Set<ChildProcess>()
+  const served = new Map<ChildProcess, Served>()
+  const launched: number[] = []
   const rates = rateAccountsHere(() => performance.now())
   let stopping = false
   let up = false
@@ -57,10 +67,16 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   function launch(index: number, exits: number): Promise<void> {
     const child = forkFront(options, index, servedOn)
     const begun = performance.now()
+    const restarts = launched[index] ?? 0
+    launched[index] = restarts + 1
     fronts.add(child)
-    child.on('message', (message: FromFront) => void answerFront(fronts, rates, child, message))
+    child.on('message', (message: FromFront) => {
+      if (message.kind === 'serving') served.set(child, { index, version: message.version, begun, restarts })
+      void answerFront({ fronts, served, rates }, child, message)
+    })
     child.once('exit', (status, signal) => {
       fronts.delete(child)
+      served.delete(child)
       if (stopping || !up) return
       const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
@@ -154,15 +170,30 @@ async function forgetElsewhere(fronts: ReadonlySet<ChildProcess>, changer: Child
   )
 }
 
+/** The fronts that serve, in their order. */
+const statesOf = (served: ReadonlyMap<ChildProcess, Served>): FrontState[] =>
+  [...served.values()]
+    .map(({ index, version, begun, restarts }) => {
+      const uptimeS = (performance.now() - begun) / 1000
+      return { index, version, uptimeS, restarts }
+    })
+    .sort((a, b) => a.index - b.index)
+
+interface Supervised {
+  readonly fronts: ReadonlySet<ChildProcess>
+  readonly served: ReadonlyMap<ChildProcess, Served>
+  readonly rates: RateAccounts
+}
+
 /** Answers a front's request. */
 async function answerFront(
-  fronts: ReadonlySet<ChildProcess>,
-  rates: RateAccounts,
+  { fronts, served, rates }: Supervised,
   child: ChildProcess,
   message: FromFront,
 ): Promise<void> {
   const answer = (to: ToFront) => child.connected && child.send(to)
   if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText(fronts) })
+  if (message.kind === 'ask-processes') answer({ kind: 'processes', id: message.id, processes: statesOf(served) })
   if (message.kind === 'spend-rate') {
     const { id, keyId, spentMs } = message
     answer({ kind: 'rate-spent', id, aheadMs: await rates.spend('', keyId, spentMs) })

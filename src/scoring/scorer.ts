@@ -24,10 +24,16 @@ export function openScorer(wasmFile: string, modelFile: string): Scorer {
   return {
     kernel: createKernel(wasm, model),
     identity: {
-      model: { name: basename(modelFile).replace(/\.[^.]*$/, ''), sha256: sha256(model) },
+      model: modelIdentity(modelFile, model),
       kernel: { sha256: sha256(wasm) },
     },
   }
 }
+
+/** The identity of a model file, which is read unless its bytes are given. */
+export const modelIdentity = (
+  modelFile: string,
+  bytes: Uint8Array = readFileSync(modelFile),
+): ScorerIdentity['model'] => ({ name: basename(modelFile).replace(/\.[^.]*$/, ''), sha256: sha256(bytes) })
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

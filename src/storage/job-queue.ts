@@ -26,6 +26,20 @@ export interface QueuedJob {
   readonly ids: JobIds
 }
 
+/** The jobs of one queue, of the whole deployment. */
+export interface QueueState {
+  readonly queue: QueueName
+  /** Jobs that are due and that no process has taken. */
+  readonly waiting: number
+  /** Jobs that are due later, retries included. */
+  readonly later: number
+  readonly running: number
+  /** Jobs whose last retry failed within about two days. */
+  readonly failed: number
+  /** How long the oldest waiting job has been due; null: none waits. */
+  readonly oldestWaitingS: number | null
+}
+
 export interface SendOptions {
   /** Earliest start, seconds from now. */
   readonly afterS?: number
@@ -47,4 +61,6 @@ export interface JobQueueStore {
   failed(queue: QueueName, id: string, why: string): Promise<void>
   /** Redelivers jobs of dead processes, and deletes old jobs. */
   maintain(): Promise<void>
+  /** Every queue, in the order of `QUEUES`. */
+  states(): Promise<QueueState[]>
 }

@@ -50,6 +50,7 @@ import { postgresNotifications } from '../storage/postgres/insight/notifications
 import { postgresOutbox } from '../storage/postgres/insight/outbox.js'
 import { postgresRetention } from '../storage/postgres/insight/retention.js'
 import { postgresStatistics } from '../storage/postgres/insight/statistics.js'
+import { postgresSystem } from '../storage/postgres/insight/system.js'
 import { postgresUsage } from '../storage/postgres/insight/usage.js'
 import { postgresApiKeys } from '../storage/postgres/organization/api-key.js'
 import { postgresOrganizations } from '../storage/postgres/organization/organization.js'
@@ -76,6 +77,7 @@ import type { RetentionStore } from '../storage/retention.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
 import type { StatisticsStore } from '../storage/statistics.js'
+import type { SystemStore } from '../storage/system.js'
 import type { TypingWordStore } from '../storage/typing-words.js'
 import type { UsageStore } from '../storage/usage.js'
 import type { UserLogStore } from '../storage/user-log.js'
@@ -114,6 +116,7 @@ export interface Stores {
   readonly endSessionsOf: (organizationId: string) => Promise<void>
   readonly geography: Geography
   readonly jobQueue: JobQueueStore
+  readonly system: SystemStore
   readonly exports: ExportStore
   readonly retention: RetentionStore
   readonly erasures: ErasureStore
@@ -283,6 +286,7 @@ const postgresStores = (database: Database) => ({
   typingWords: postgresTypingWords(database),
   preferredLanguages: postgresPreferredLanguages(database),
   jobQueue: postgresJobQueue(database),
+  system: postgresSystem(database),
   exports: postgresExports(database),
   retention: postgresRetention(database),
   erasures: postgresErasures(database),

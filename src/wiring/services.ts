@@ -19,6 +19,7 @@ import { createPolicyFlows } from '../flows/organization/policies.js'
 import { createSettings, type SettingsMemory } from '../flows/organization/settings.js'
 import { createTypingWordFlows } from '../flows/organization/typing-words.js'
 import type { Health } from '../flows/process/health.js'
+import { createSystem, type ProcessState } from '../flows/process/system.js'
 import { newToken } from '../flows/process/tokens.js'
 import { createPendingActionFlows } from '../flows/profile/pending-action.js'
 import { createProfileLinkFlows } from '../flows/profile/profile-links.js'
@@ -30,7 +31,7 @@ import type { Config } from '../process/config.js'
 import type { Front } from '../process/front.js'
 import { version } from '../process/version.js'
 import { modelFile, wasmFile } from '../scoring/artifacts.js'
-import { openScorer, type Scorer } from '../scoring/scorer.js'
+import { modelIdentity, openScorer, type Scorer, type ScorerIdentity } from '../scoring/scorer.js'
 import type { Scoring } from '../scoring/scoring.js'
 import type { Stores } from './open-stores.js'
 import { createPatternFlows } from './pattern-flows.js'
@@ -75,6 +76,7 @@ export function servicesOf(
   const accounts = createAccountFlows({ ...needs, securityCodes })
   return {
     ...dashboardServices(needs),
+    ...systemServices(config, stores, health, front),
     bootstrap: createBootstrap(needs),
     accounts,
     profiles: createProfileFlows(needs),
@@ -115,6 +117,29 @@ export function openedOnce(): () => Scorer {
   }
 }
 
+/** What the operators' page of the system shows. */
+function systemServices(
+  { roles }: Config,
+  stores: Stores,
+  health: Health,
+  front: Front | null,
+): Pick<DashboardServices, 'system' | 'build'> {
+  let model: ScorerIdentity['model'] | undefined
+  const alone = (): ProcessState[] => [{ index: 0, version: version(), uptimeS: process.uptime(), restarts: 0 }]
+  return {
+    system: createSystem({
+      ...stores,
+      degraded: health.degraded,
+      processes: async () => (await front?.processes()) ?? alone(),
+      monotonicMs,
+    }),
+    build: () => {
+      model ??= modelIdentity(modelFile())
+      return { version: version(), node: process.versions.node, model, roles }
+    },
+  }
+}
+
 function dashboardServices(
   needs: Stores &
     Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
@@ -124,7 +149,7 @@ function dashboardServices(
       readonly reach: Reach
       readonly forgetSettings: (organizationId: string) => Promise<void>
     },
-): DashboardServices {
+): Omit<DashboardServices, 'system' | 'build'> {
   const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
   return {
     directory,

@@ -62,6 +62,21 @@ describe('two processes on one port', () => {
     for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
   })
 
+  it('are known to each other, with their restarts', async () => {
+    const [killed = 0] = fronts()
+    const system = async () => {
+      const answer = await fetch(new URL('/dashboard/system', service.core), { headers })
+      return ((await answer.json()) as { data: { processes: { process: number; n_restarts: number }[] } }).data
+    }
+    const { processes } = await system()
+    expect(processes).toMatchObject([0, 1].map((process) => ({ process, n_restarts: 0 })))
+    process.kill(killed, 'SIGKILL')
+    await until(async () => {
+      const now = await system().catch(() => ({ processes: [] }))
+      return now.processes.length === 2 && now.processes.reduce((sum, { n_restarts }) => sum + n_restarts, 0) === 1
+    })
+  })
+
   it('keep their heaps small', () => {
     const allocator = Object.entries(ALLOCATOR).map(([name, value]) => `${name}=${value}`)
     for (const pid of fronts()) {

@@ -204,6 +204,7 @@ describe('the job queue', () => {
       done: async () => {},
       failed: async () => {},
       maintain: async () => {},
+      states: async () => [],
     }
     const lost: unknown[] = []
     const queue = createJobQueue({ jobQueue, onFailed: () => {}, onLost: (error) => lost.push(error) })
@@ -233,6 +234,37 @@ describe('the job queue', () => {
     expect(await states(database)).toEqual({ retry: 1 })
     await database.call((sql) => sql`update pgboss.job set start_after = now()`)
     expect((await dead.take('export-log'))?.ids).toEqual(taken?.ids)
+  })
+
+  it('counts the jobs of each queue, and how long the oldest has been due', async () => {
+    const { queue, database } = process()
+    const store = postgresJobQueue(database)
+    const none = { waiting: 0, later: 0, running: 0, failed: 0, oldestWaitingS: null }
+    expect(await store.states()).toEqual(
+      ['export-log', 'find-exports', 'retention'].map((name) => ({ queue: name, ...none })),
+    )
+    for (let n = 0; n < 3; n++) await queue.send('export-log', { id: randomUUID() })
+    await queue.send('export-log', { id: randomUUID() }, { afterS: 60 })
+    await queue.send('find-exports', {})
+    await store.take('export-log')
+    const broken = await store.take('find-exports')
+    await store.failed('find-exports', broken?.id ?? '', 'a test')
+    await database.call(
+      (sql) => sql`update pgboss.job set start_after = now() - interval '90 s' where id in
+        (select id from pgboss.job where state = 'created' and start_after <= now() limit 1)`,
+    )
+    const [exports, find, retention] = await store.states()
+    expect(exports).toEqual({
+      queue: 'export-log',
+      waiting: 2,
+      later: 1,
+      running: 1,
+      failed: 0,
+      oldestWaitingS: expect.any(Number),
+    })
+    expect(Math.round((exports?.oldestWaitingS ?? 0) / 10)).toBe(9)
+    expect(find).toEqual({ queue: 'find-exports', ...none, failed: 1 })
+    expect(retention).toEqual({ queue: 'retention', ...none })
   })
 
   it('denies access to the roles that read and write rows', async () => {

@@ -9,6 +9,7 @@ import type { InspectFlows } from '../../flows/insight/inspect.js'
 import type { Series } from '../../flows/insight/series.js'
 import type { KeyFlows } from '../../flows/organization/keys.js'
 import type { PolicyFlows } from '../../flows/organization/policies.js'
+import type { SystemState } from '../../flows/process/system.js'
 import type { UserActionFlows } from '../../flows/profile/user-actions.js'
 import { routesFor } from '../../http/route.js'
 import type { AccountStore } from '../../storage/account.js'
@@ -19,6 +20,15 @@ import type { OrganizationStore } from '../../storage/organization.js'
 import type { ProfileStore } from '../../storage/profile.js'
 import type { StatisticsStore } from '../../storage/statistics.js'
 import type { UsageStore } from '../../storage/usage.js'
+
+interface Build {
+  readonly version: string
+  /** Version of Node.js. */
+  readonly node: string
+  /** Name of the model file without its extension, and SHA-256 of its bytes. */
+  readonly model: { readonly name: string; readonly sha256: string }
+  readonly roles: readonly string[]
+}
 
 /** Services of the dashboard API's handlers. */
 export interface DashboardServices {
@@ -37,6 +47,10 @@ export interface DashboardServices {
   readonly inspect: InspectFlows
   readonly exports: ExportFlows
   readonly userActions: UserActionFlows
+  /** The state of the deployment; see `createSystem`. */
+  readonly system: () => Promise<SystemState>
+  /** The build of this process, and the roles that it has. */
+  readonly build: () => Build
   readonly targets: ProfileTargets
   /** Context indicators enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]

@@ -23,7 +23,7 @@ const RESTING_EVERY_MS = 3000
 const RESTS_AFTER_MS = 1000
 const LOST_AFTER = 2
 /** Limit of a ping whose client has none: two of them still end within a second. */
-const PING_MAX_MS = 400
+export const PING_MAX_MS = 400
 
 /**
  * Pings every store periodically and keeps the outcome. Pings are frequent while callers ask for the outcome or a store
@@ -51,7 +51,7 @@ export function watchHealth(
     for (const listener of listeners) listener(now)
   }
   const watch = async (check: Check, failedBefore: number) => {
-    const failed = (await within(check.ping(), PING_MAX_MS)) ? 0 : failedBefore + 1
+    const failed = (await answersWithin(check.ping(), PING_MAX_MS)) ? 0 : failedBefore + 1
     if (stopped) return
     if (failed === 0) lost.delete(check.name)
     if (failed >= LOST_AFTER) lost.add(check.name)
@@ -95,7 +95,7 @@ export function watchHealth(
 }
 
 /** Whether the ping succeeded in time. */
-async function within(ping: Promise<void>, limitMs: number): Promise<boolean> {
+export async function answersWithin(ping: Promise<void>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((settle) => {
     // Replies that arrived while this process stalled are read first.

@@ -1,6 +1,6 @@
 import type PgBoss from 'pg-boss'
 import { ExpectedFault } from '../../../domain/expected-fault.js'
-import { type JobQueueStore, QUEUES, type QueueRules } from '../../job-queue.js'
+import { type JobQueueStore, QUEUES, type QueueName, type QueueRules, type QueueState } from '../../job-queue.js'
 import type { Database } from '../connection/client.js'
 
 const SCHEMA = 'pgboss'
@@ -62,7 +62,35 @@ export function postgresJobQueue(database: Database): JobQueueStore {
     async maintain() {
       await (await boss()).maintain()
     },
+    states: () => statesOf(database),
   }
+}
+
+interface StateRow {
+  name: string
+  waiting: number
+  later: number
+  running: number
+  failed: number
+  oldest_waiting_s: number | null
+}
+
+/** Counts the jobs of the last days, a few thousand rows: schedules send about one a minute. */
+async function statesOf(database: Database): Promise<QueueState[]> {
+  const rows = await database.call(
+    (sql) => sql<StateRow[]>`
+      select name, count(*) filter (where due)::int as waiting, count(*) filter (where state < 'active' and not due)::int as later,
+        count(*) filter (where state = 'active')::int as running, count(*) filter (where state = 'failed')::int as failed,
+        extract(epoch from now() - min(start_after) filter (where due))::float8 as oldest_waiting_s
+      from (select name, state, start_after, state < 'active' and start_after <= now() as due from pgboss.job) job
+      group by name`,
+  )
+  const found = new Map(rows.map((row) => [row.name, row]))
+  // Sound: the keys of QUEUES are its names.
+  return (Object.keys(QUEUES) as QueueName[]).map((queue) => {
+    const { waiting = 0, later = 0, running = 0, failed = 0, oldest_waiting_s = null } = found.get(queue) ?? {}
+    return { queue, waiting, later, running, failed, oldestWaitingS: oldest_waiting_s }
+  })
 }
 
 /** Creates or migrates the schema of the queues to the package's version, and every queue with its rules. In the caller's transaction. */
