@@ -214,6 +214,7 @@ async function dashboard(recorder: Recorder, service: TestService): Promise<void
   await post('/data-counter/batch', { windows: [WINDOW] })
   await get('/sorting/users')
   await post('/sorting/users', { sort: 'blocked', order: 'desc', limit: 10 })
+  await get('/system')
   await get('/usage/history')
   await until(async () => (await service.dashboard('GET', '/usage/api')).json.count > 0, 15_000)
   await get('/usage/api')
