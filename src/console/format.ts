@@ -29,6 +29,12 @@ const sizes = ['byte', 'kilobyte', 'megabyte', 'gigabyte'].map(
   (unit) => new Intl.NumberFormat(LOCALE, { style: 'unit', unit, maximumFractionDigits: unit === 'byte' ? 0 : 1 }),
 )
 
+const spans = (['day', 'hour', 'minute', 'second'] as const).map(
+  (unit) => new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' }),
+)
+const SPANS_S = [86_400, 3600, 60, 1]
+const instants = new Intl.NumberFormat(LOCALE, { style: 'unit', unit: 'millisecond', maximumFractionDigits: 1 })
+
 const NONE = t.none
 
 export const count = (n: number): string => numbers.format(n)
@@ -40,6 +46,14 @@ export function fileSize(bytes: number | null): string {
   const step = Math.min(sizes.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   return sizes[step]?.format(bytes / 1000 ** step) ?? NONE
 }
+
+/** Seconds in the largest unit that they fill. */
+export function duration(seconds: number): string {
+  const found = SPANS_S.findIndex((span) => seconds >= span)
+  const at = found === -1 ? SPANS_S.length - 1 : found
+  return spans[at]?.format(Math.floor(seconds / (SPANS_S[at] ?? 1))) ?? NONE
+}
+export const milliseconds = (ms: number): string => instants.format(ms)
 
 /** A confidence, from 0 to 1. */
 export const score = (value: number | null): string => (value === null ? NONE : scores.format(value))

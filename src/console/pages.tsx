@@ -6,6 +6,7 @@ import { Exports } from './pages/exports.js'
 import { Overview } from './pages/overview.js'
 import { Policies } from './pages/policies.js'
 import { NewPolicy, Policy } from './pages/policy.js'
+import { System } from './pages/system.js'
 import { User } from './pages/user.js'
 import { Users } from './pages/users.js'
 import { t } from './texts.js'
@@ -31,4 +32,5 @@ export const VIEWS: readonly View[] = [
   { path: 'policies/{id}', show: ({ id = '' }) => <Policy id={id} /> },
   { path: 'alerts', show: () => <Alerts />, nav: t.alerts.title },
   { path: 'exports', show: () => <Exports />, nav: t.exports.title },
+  { path: 'system', show: () => <System />, nav: t.system.title },
 ]

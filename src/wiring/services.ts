@@ -117,7 +117,7 @@ export function openedOnce(): () => Scorer {
   }
 }
 
-/** What the operators' page of the system shows. */
+/** The state of the deployment, and the build of this process. */
 function systemServices(
   { roles }: Config,
   stores: Stores,

@@ -231,6 +231,9 @@ function Health() {
             {status === 'OK' ? texts.healthy : `${texts.degraded}: ${message}`}
           </p>
           <p class="soft">{fill(texts.version, { version })}</p>
+          <p>
+            <Link to={href('system')}>{texts.more}</Link>
+          </p>
         </>
       )}
     </Show>
