@@ -70,6 +70,10 @@ export const pointsChanged = (now: number | null, before: number | null): string
 export const counted = (forms: { readonly one: string; readonly other: string }, n: number): string =>
   fill(plurals.select(n) === 'one' ? forms.one : forms.other, { n: count(n) })
 
+const weekdays = new Intl.DateTimeFormat(LOCALE, { weekday: 'short', timeZone: 'UTC' })
+/** The short name of a weekday; 0 is Monday. */
+export const weekdayName = (day: number): string => weekdays.format(Date.UTC(2024, 0, 1 + day))
+
 /** Date and time in the viewer's zone. */
 export const moment = (iso: string): string => moments.format(new Date(iso))
 /** The same moment in UTC. */

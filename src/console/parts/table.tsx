@@ -26,6 +26,12 @@ export async function getRows<T>(path: string, query: Query, signal: AbortSignal
   return { ...(await get<List<T>>(path, { ...query, skip, limit: PAGE }, signal)), skip }
 }
 
+/** The page that the address names of a list that the API does not page. */
+export function pageOf<T>(all: readonly T[]): Rows<T> {
+  const skip = skipNow()
+  return { count: all.length, data: all.slice(skip, skip + PAGE), skip }
+}
+
 export interface Column<T> {
   readonly name: string
   readonly show: (row: T) => ComponentChild

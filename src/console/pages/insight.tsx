@@ -1,0 +1,378 @@
+import type { Data, List } from '../answers.js'
+import { get } from '../api.js'
+import { count, weekdayName } from '../format.js'
+import { useLoad } from '../load.js'
+import { Bars } from '../parts/bars.js'
+import { Card, Page } from '../parts/page.js'
+import { Ranges } from '../parts/ranges.js'
+import { SeriesChart } from '../parts/series-chart.js'
+import { Empty, Show } from '../parts/states.js'
+import { Wide } from '../parts/wide.js'
+import { rangeNow, windowOf } from '../range.js'
+import { href } from '../router.js'
+import { fill, t } from '../texts.js'
+
+const texts = t.insight
+
+/** Who signs in when, from where, with what, and how sure the service was. */
+export const Insight = () => (
+  <Page title={texts.title} tools={<Ranges />}>
+    <Hours />
+    <Confidence />
+    <div class="columns">
+      <Places />
+      <Applications />
+      <Device />
+      <Breakdowns />
+    </div>
+    <Growth />
+    <Groups />
+  </Page>
+)
+
+/** Loads figures of the window that the address names, from whole UTC days on. */
+const useWindow = <T,>(load: (dateFrom: string, signal: AbortSignal) => Promise<T>) => {
+  const range = rangeNow()
+  return useLoad((signal) => load(windowOf(range).from, signal), [range])
+}
+
+interface WeekHour {
+  readonly day: number
+  readonly hour: number
+  readonly n: number
+}
+const DAYS = [0, 1, 2, 3, 4, 5, 6]
+const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
+/** Steps of colour, from few to most. */
+const STEPS = 5
+
+/** A heat map of the week: hours by weekday, UTC. */
+function Hours() {
+  const loaded = useWindow(
+    async (date_from, signal) =>
+      (await get<Data<{ readonly week: readonly WeekHour[] }>>('/aggregations/connexion-stats', { date_from }, signal))
+        .data.week,
+  )
+  return (
+    <Card title={texts.hours}>
+      <Show of={loaded}>
+        {(week) => {
+          const most = Math.max(...week.map(({ n }) => n))
+          const of = (day: number, hour: number) => week.find((one) => one.day === day && one.hour === hour)?.n ?? 0
+          return most === 0 ? (
+            <Empty title={texts.empty} />
+          ) : (
+            <Wide label={texts.hours}>
+              <table class="heat">
+                <caption class="soft small">{texts.hoursHelp}</caption>
+                <thead>
+                  <tr>
+                    <td />
+                    {HOURS.map((hour) => (
+                      <th key={hour} scope="col">
+                        {hour}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {DAYS.map((day) => (
+                    <tr key={day}>
+                      <th scope="row">{weekdayName(day)}</th>
+                      {HOURS.map((hour) => {
+                        const n = of(day, hour)
+                        const title = fill(texts.cell, { day: weekdayName(day), hour, n: count(n) })
+                        return (
+                          <td key={hour} class={`heat-${Math.ceil((STEPS * n) / most)}`} title={title}>
+                            <span class="hidden">{count(n)}</span>
+                          </td>
+                        )
+                      })}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Wide>
+          )
+        }}
+      </Show>
+    </Card>
+  )
+}
+
+interface Bin {
+  readonly from: number
+  readonly to: number
+  readonly n: number
+  readonly authenticated: number
+  readonly challenged: number
+  readonly blocked: number
+}
+const OUTCOMES = [
+  ['auth', 'authenticated'],
+  ['challenge', 'challenged'],
+  ['block', 'blocked'],
+] as const
+const percent = (value: number): string => String(Math.round(value * 100))
+
+/** How many sign-ins had which confidence, by outcome: where a threshold separates and where it cuts. */
+function Confidence() {
+  const loaded = useWindow(
+    async (date_from, signal) =>
+      (await get<Data<{ readonly bins: readonly Bin[] }>>('/aggregations/confidence', { date_from }, signal)).data.bins,
+  )
+  return (
+    <Card title={texts.confidence}>
+      <p class="soft">{texts.confidenceHelp}</p>
+      <Show of={loaded}>
+        {(bins) => {
+          const most = Math.max(...bins.map(({ n }) => n))
+          return most === 0 ? (
+            <Empty title={texts.empty} />
+          ) : (
+            <>
+              <div class="histogram" role="img" aria-label={texts.confidence}>
+                {bins.map((bin) => (
+                  <div
+                    key={bin.from}
+                    class="bin"
+                    title={fill(texts.bin, { from: percent(bin.from), to: percent(bin.to), n: count(bin.n) })}
+                  >
+                    {OUTCOMES.map(([outcome, field]) => (
+                      <span
+                        key={outcome}
+                        class={`swatch ${outcome}`}
+                        style={{ height: `${(100 * bin[field]) / most}%` }}
+                      />
+                    ))}
+                  </div>
+                ))}
+              </div>
+              <div class="scale soft small" aria-hidden="true">
+                {[0, 0.25, 0.5, 0.75, 1].map((value) => (
+                  <span key={value}>{value}</span>
+                ))}
+              </div>
+              <details>
+                <summary>{t.chart.table}</summary>
+                <Wide label={texts.confidence}>
+                  <table class="figures">
+                    <thead>
+                      <tr>
+                        <th scope="col">{texts.confidenceOf}</th>
+                        {OUTCOMES.map(([outcome]) => (
+                          <th key={outcome} scope="col">
+                            {t.outcome[outcome]}
+                          </th>
+                        ))}
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {bins.map((bin) => (
+                        <tr key={bin.from}>
+                          <th scope="row">{fill(texts.percents, { from: percent(bin.from), to: percent(bin.to) })}</th>
+                          {OUTCOMES.map(([outcome, field]) => (
+                            <td key={outcome}>{count(bin[field])}</td>
+                          ))}
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </Wide>
+              </details>
+            </>
+          )
+        }}
+      </Show>
+    </Card>
+  )
+}
+
+interface Place {
+  readonly country: string | null
+  readonly city: string | null
+  readonly n: number
+}
+const placeName = ({ city, country }: Place): string => [city, country].filter(Boolean).join(', ') || texts.unnamed
+
+function Places() {
+  const loaded = useWindow((date_from, signal) => get<List<Place>>('/aggregations/geolocation', { date_from }, signal))
+  return (
+    <Card title={texts.places}>
+      <Show of={loaded}>
+        {({ data }) => (
+          <Bars
+            label={texts.places}
+            bars={merged(data.map((one) => ({ name: placeName(one), n: one.n })))}
+            empty={texts.noPlaces}
+          />
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+interface Named {
+  readonly name: string
+  readonly n: number
+}
+
+/** Adds the counts of equal names; most first. */
+function merged(all: readonly Named[]): Named[] {
+  const sums = new Map<string, number>()
+  for (const { name, n } of all) sums.set(name, (sums.get(name) ?? 0) + n)
+  return [...sums].map(([name, n]) => ({ name, n })).sort((a, b) => b.n - a.n)
+}
+
+function Applications() {
+  const loaded = useWindow((date_from, signal) =>
+    get<List<{ readonly application: string; readonly n: number }>>(
+      '/aggregations/application/',
+      { date_from },
+      signal,
+    ),
+  )
+  return (
+    <Card title={texts.applications} aside={<a href={href('authentications', { range: rangeNow() })}>{texts.list}</a>}>
+      <Show of={loaded}>
+        {({ data }) => (
+          <Bars
+            label={texts.applications}
+            bars={data.map(({ application, n }) => ({ name: application, n }))}
+            empty={texts.empty}
+          />
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+interface Breakdown {
+  readonly indicator: string
+  readonly enabled: boolean
+  readonly scores: readonly { readonly band: string; readonly n: number }[]
+  readonly values: readonly { readonly signal: string; readonly value: string; readonly n: number }[]
+}
+const breakdownOf = (indicator: string, date_from: string, signal: AbortSignal) =>
+  get<Data<Breakdown>>(`/aggregations/contextual/${indicator}`, { date_from }, signal).then(({ data }) => data)
+
+const SIGNALS = ['browser', 'os', 'kind'] as const
+
+function Device() {
+  const loaded = useWindow((date_from, signal) => breakdownOf('device', date_from, signal))
+  return (
+    <Card title={texts.devices}>
+      <Show of={loaded}>
+        {({ values }) => (
+          <>
+            {SIGNALS.map((name) => (
+              <div key={name} class="below">
+                <h3>{texts.signals[name]}</h3>
+                <Bars
+                  label={texts.signals[name]}
+                  most={5}
+                  bars={values.filter((one) => one.signal === name).map(({ value, n }) => ({ name: value, n }))}
+                  empty={texts.empty}
+                />
+              </div>
+            ))}
+          </>
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+const CONTEXT = ['network', 'location', 'impossible-travel', 'device', 'time'] as const
+const BANDS = ['high', 'medium', 'low', 'unknown'] as const
+
+/** The scores of each context indicator by band. */
+function Breakdowns() {
+  const loaded = useWindow((date_from, signal) =>
+    Promise.all(CONTEXT.map((indicator) => breakdownOf(indicator, date_from, signal))),
+  )
+  return (
+    <Card title={texts.context}>
+      <p class="soft">{texts.contextHelp}</p>
+      <Show of={loaded}>
+        {(breakdowns) => (
+          <Wide label={texts.context}>
+            <table class="figures">
+              <thead>
+                <tr>
+                  <th scope="col">{t.authentication.indicator}</th>
+                  {BANDS.map((band) => (
+                    <th key={band} scope="col">
+                      {texts.bands[band]}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {breakdowns.map(({ indicator, enabled, scores }) => (
+                  <tr key={indicator}>
+                    <th scope="row">
+                      {t.authentication.names[indicator as (typeof CONTEXT)[number]]}
+                      {!enabled && <span class="soft small"> {texts.off}</span>}
+                    </th>
+                    {BANDS.map((band) => (
+                      <td key={band}>{count(scores.find((one) => one.band === band)?.n ?? 0)}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Wide>
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+interface GrowthPoint {
+  readonly date: string
+  readonly n_users: number
+}
+
+function Growth() {
+  const loaded = useWindow(
+    async (date_from, signal) =>
+      (await get<List<GrowthPoint>>('/users-growth', { date_from: date_from.slice(0, 10), bucket: 'day' }, signal))
+        .data,
+  )
+  return (
+    <Card title={texts.growth}>
+      <Show of={loaded}>
+        {(points) => (
+          <SeriesChart
+            label={texts.growth}
+            dates={points.map(({ date }) => date)}
+            kind="lines"
+            series={[{ name: texts.users, colour: 'auth', values: points.map(({ n_users }) => n_users) }]}
+          />
+        )}
+      </Show>
+    </Card>
+  )
+}
+
+function Groups() {
+  const loaded = useLoad(
+    (signal) => get<List<{ readonly group: string; readonly n_users: number }>>('/aggregations/groups/', {}, signal),
+    [],
+  )
+  return (
+    <Card title={texts.groups}>
+      <Show of={loaded}>
+        {({ data }) => (
+          <Bars
+            label={texts.groups}
+            most={12}
+            bars={data.map(({ group, n_users }) => ({ name: group, n: n_users }))}
+            empty={texts.noGroups}
+          />
+        )}
+      </Show>
+    </Card>
+  )
+}

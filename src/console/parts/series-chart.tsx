@@ -1,0 +1,133 @@
+import { useMemo } from 'preact/hooks'
+import uPlot from 'uplot'
+import { bucketName, bucketTitle, count } from '../format.js'
+import { t } from '../texts.js'
+import { Chart, type Colour } from './chart.js'
+
+export interface Series {
+  readonly name: string
+  /** A colour of the style by its name. */
+  readonly colour: string
+  /** A value for each date. */
+  readonly values: readonly number[]
+}
+
+interface SeriesChartNeeds {
+  /** The content in words. */
+  readonly label: string
+  /** UTC days, ISO. */
+  readonly dates: readonly string[]
+  readonly series: readonly Series[]
+  /** `bars`: on top of each other, the first at the bottom, with its sum over the dates. `lines`: with its last value. */
+  readonly kind: 'bars' | 'lines'
+}
+
+/** Series of figures by day. The same figures are there as a table. */
+export function SeriesChart({ label, dates, series, kind }: SeriesChartNeeds) {
+  const data = useMemo((): uPlot.AlignedData => {
+    const tops = series.map(({ values }, row) =>
+      kind === 'lines'
+        ? values
+        : values.map((_, i) => series.slice(0, row + 1).reduce((sum, one) => sum + (one.values[i] ?? 0), 0)),
+    )
+    // The highest bars are drawn first, so that the lower ones cover them.
+    return [dates.map((_, i) => i), ...tops.reverse()] as uPlot.AlignedData
+  }, [dates, series, kind])
+  const figureOf = ({ values }: Series) =>
+    kind === 'bars' ? values.reduce((sum, value) => sum + value, 0) : (values.at(-1) ?? 0)
+  return (
+    <figure class="outcomes">
+      <figcaption>
+        <ul class="legend">
+          {series.map((one) => (
+            <li key={one.name}>
+              <span class={`swatch ${one.colour}`} />
+              {one.name}
+              <b>{count(figureOf(one))}</b>
+            </li>
+          ))}
+        </ul>
+        <span class="soft">{t.chart.utc}</span>
+      </figcaption>
+      <Chart
+        label={label}
+        height={220}
+        data={data}
+        options={(colour, width) => optionsOf({ dates, series, kind, colour, width })}
+      />
+      <details>
+        <summary>{t.chart.table}</summary>
+        <div class="scroll">
+          <table class="figures">
+            <thead>
+              <tr>
+                <th scope="col">{t.chart.time}</th>
+                {series.map(({ name }) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {dates.map((date, i) => (
+                <tr key={date}>
+                  <th scope="row">{bucketTitle(date, 'day')}</th>
+                  {series.map(({ name, values }) => (
+                    <td key={name}>{count(values[i] ?? 0)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}
+
+/** Room for a label of the time axis, px. */
+const LABEL_PX = 72
+
+interface OptionsNeeds extends Omit<SeriesChartNeeds, 'label'> {
+  readonly colour: Colour
+  readonly width: number
+}
+
+function optionsOf({ dates, series, kind, colour, width }: OptionsNeeds): Omit<uPlot.Options, 'width' | 'height'> {
+  const bars = kind === 'bars' ? uPlot.paths.bars?.({ size: [0.72, 48], gap: 1, radius: 0 }) : undefined
+  const every = Math.max(1, Math.ceil((dates.length * LABEL_PX) / Math.max(1, width - 60)))
+  const axis = { stroke: colour('soft'), font: '12px system-ui, sans-serif', ticks: { show: false } }
+  const drawn = series.map(
+    (one): uPlot.Series =>
+      kind === 'bars'
+        ? { fill: colour(one.colour), width: 0, points: { show: false }, ...(bars && { paths: bars }) }
+        : { stroke: colour(one.colour), width: 2, points: { show: dates.length === 1 } },
+  )
+  return {
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    cursor: { show: false },
+    scales: {
+      x: { time: false, range: () => [-0.6, dates.length - 0.4] },
+      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 30,
+        splits: () => dates.map((_, i) => i).filter((i) => (dates.length - 1 - i) % every === 0),
+        values: (_, indexes) => indexes.map((i) => bucketName(dates[i] ?? '', 'day')),
+      },
+      {
+        ...axis,
+        size: 64,
+        grid: { stroke: colour('line'), width: 1 },
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7],
+        values: (_, values) => values.map(count),
+      },
+    ],
+    series: [{}, ...drawn.reverse()],
+  }
+}
