@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the organization and its words in the console', {
       scopes: ['links', 'dashboard:read'],
       expires_at: '2099-12-31T23:59:59.000Z',
     })
-    const reads = async () => (await service.dashboard('GET', '/key', { key: fresh })).status
+    const reads = async () => (await service.dashboard('GET', '/key', { apikey: fresh })).status
     expect(await reads()).toBe(200)
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('row', { name: /console of Ann/ }).waitFor()
