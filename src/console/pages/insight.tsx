@@ -55,6 +55,7 @@ function Hours() {
   )
   return (
     <Card title={texts.hours}>
+      <p class="soft">{texts.hoursHelp}</p>
       <Show of={loaded}>
         {(week) => {
           const most = Math.max(...week.map(({ n }) => n))
@@ -64,7 +65,6 @@ function Hours() {
           ) : (
             <Wide label={texts.hours}>
               <table class="heat">
-                <caption class="soft small">{texts.hoursHelp}</caption>
                 <thead>
                   <tr>
                     <td />
