@@ -14,7 +14,7 @@ import { fill, t } from '../texts.js'
 
 const texts = t.insight
 
-/** Who signs in when, from where, with what, and how sure the service was. */
+/** The hours, places and devices of sign-ins, the confidence, and the growth of the organization. */
 export const Insight = () => (
   <Page title={texts.title} tools={<Ranges />}>
     <Hours />

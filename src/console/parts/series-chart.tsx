@@ -4,7 +4,7 @@ import { bucketName, bucketTitle, count } from '../format.js'
 import { t } from '../texts.js'
 import { Chart, type Colour } from './chart.js'
 
-export interface Series {
+interface Series {
   readonly name: string
   /** A colour of the style by its name. */
   readonly colour: string
