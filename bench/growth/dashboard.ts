@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { DEFAULT_TARGETS } from '../../src/domain/biometric-status.js'
 import { DEFAULT_POLICY } from '../../src/domain/policy.js'
 import { createSeries } from '../../src/flows/insight/series.js'
+import { EVERYBODY, type UserFilter } from '../../src/storage/directory.js'
 import { postgresAttemptLog } from '../../src/storage/postgres/attempt/attempt-log.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { startEmbedded } from '../../src/storage/postgres/embedded/embedded.js'
@@ -73,11 +75,21 @@ try {
   const window = { from: to - 30 * DAY_MS, to }
   const all = { window, userRef: null, method: null, action: null, reason: null, application: null }
   const page = { skip: 0, limit: 50 }
+  const newest = { ...page, sort: 'created', descending: true } as const
+  const listed = (some: Partial<UserFilter>) => {
+    const filter = { ...EVERYBODY, ...some }
+    return Promise.all([directory.page(O, filter, newest), directory.count(O, filter)])
+  }
   const order = { sort: 'n', descending: true, skip: 0, limit: 50, userRefFilter: null } as const
   const O = ORGANIZATION
   const reads: Record<string, () => Promise<unknown>> = {
-    'users, first page': () => directory.page(O, null, page),
-    'users, filtered, with count': () => Promise.all([directory.page(O, '777', page), directory.count(O, '777')]),
+    'users, first page': () => directory.page(O, EVERYBODY, newest),
+    'users, filtered, with count': () => listed({ userRef: '777' }),
+    'users of a profile status, with count': () =>
+      listed({ profile: { status: 'reset', targets: DEFAULT_TARGETS, now: to } }),
+    'users of a group, with count': () => listed({ group: 'staff' }),
+    'users by last authentication': () => directory.page(O, EVERYBODY, { ...newest, sort: 'last_authentication' }),
+    'users by reference': () => directory.page(O, EVERYBODY, { ...newest, sort: 'user_ref', descending: false }),
     'users-refs': () => directory.search(O, '12', 20),
     'users-growth': () => directory.growth(O, window, 'day'),
     'authentications, first page with count': () => Promise.all([log.page(O, all, page), series.total(O, window)]),

@@ -12,6 +12,9 @@ export interface User {
   readonly n_patterns_ref: number
   /** Null on a shared account. */
   readonly biometric_status: ProfileStatus | null
+  readonly locked: boolean
+  /** Null while locked: until a reset, a new code or an unlock. */
+  readonly locked_until: string | null
   readonly created_at: string
   readonly last_authentication_at: string | null
 }

@@ -1,3 +1,4 @@
+import type { BiometricStatus, ProfileTargets } from '../domain/biometric-status.js'
 import type { Bucket, TimeWindow } from '../domain/time-window.js'
 import type { Roster } from './account.js'
 import type { Paging } from './attempt-log.js'
@@ -10,6 +11,23 @@ export interface BlockedMember {
   readonly until: number | null
 }
 
+/** Properties that an account must have, all of them. */
+export interface UserFilter {
+  /** Part of the userRef; null: any. */
+  readonly userRef: string | null
+  readonly group: string | null
+  /** The status of a member's profile under these targets; null: any. */
+  readonly profile: { readonly status: BiometricStatus; readonly targets: ProfileTargets; readonly now: number } | null
+}
+export const EVERYBODY: UserFilter = { userRef: null, group: null, profile: null }
+
+export const DIRECTORY_SORTS = ['created', 'user_ref', 'last_authentication'] as const
+export interface DirectoryOrder extends Paging {
+  /** By `last_authentication`, accounts without a success come last in both directions. */
+  readonly sort: (typeof DIRECTORY_SORTS)[number]
+  readonly descending: boolean
+}
+
 /** Accounts and patterns created in a window. */
 interface Arrivals {
   readonly nAccounts: number
@@ -18,9 +36,12 @@ interface Arrivals {
 
 /** Accounts and people, for the dashboard. */
 export interface Directory {
-  /** Accounts whose userRef contains `filter` (null: all), newest first, each with its members. */
-  page(organizationId: string, filter: string | null, paging: Paging): Promise<Roster[]>
-  count(organizationId: string, filter: string | null): Promise<number>
+  /**
+   * Accounts with their members. A page by time of creation or userRef takes an index; by last authentication, or filtered by
+   * profile, it reads the members of the organization, 0.3 s for 100,000.
+   */
+  page(organizationId: string, filter: UserFilter, order: DirectoryOrder): Promise<Roster[]>
+  count(organizationId: string, filter: UserFilter): Promise<number>
   /** UserRefs that contain the text; those that begin with it come first. */
   search(organizationId: string, text: string, limit: number): Promise<string[]>
   /** Existing accounts by time of creation; `before` counts those created before the window. */

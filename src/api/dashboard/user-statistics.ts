@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EVERYBODY } from '../../storage/directory.js'
 import { USER_SORTS, type UserStatistics } from '../../storage/statistics.js'
 import { CountedFields, countedFields } from './counted-fields.js'
 import {
@@ -70,7 +71,7 @@ export const usersTable = dashboardRoute({
         limit,
         userRefFilter,
       }),
-      services.directory.count(organizationId, userRefFilter),
+      services.directory.count(organizationId, { ...EVERYBODY, userRef: userRefFilter }),
     ])
     return { status: 200, payload: { count, data: users.map(statisticsOf) } }
   },

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { closedForMs } from '../../domain/attempts.js'
 import { BIOMETRIC_STATUSES, profileView } from '../../domain/biometric-status.js'
 import { userNotFound } from '../../domain/refusal.js'
 import { bucketStarts } from '../../domain/time-window.js'
 import type { Roster } from '../../storage/account.js'
+import { DIRECTORY_SORTS, EVERYBODY, type UserFilter } from '../../storage/directory.js'
 import {
   BucketField,
   type DashboardServices,
@@ -52,6 +54,11 @@ const User = z
       .enum(BIOMETRIC_STATUSES)
       .nullable()
       .describe('status of the one person; null on a generic account'),
+    locked: z.boolean().describe('typing or the security code of a member is closed now'),
+    locked_until: z.iso
+      .datetime()
+      .nullable()
+      .describe('latest end of a lock; null: not locked, or until a reset, a new code or an unlock'),
     created_at: z.iso.datetime(),
     last_authentication_at: z.iso.datetime().nullable(),
   })
@@ -85,6 +92,17 @@ function memberOf({ targets, now }: DashboardServices, member: Roster['members']
   }
 }
 
+const ATTEMPT_KINDS = ['biometric', 'security_code'] as const
+
+function lockOf(members: Roster['members'], now: number) {
+  const closedMs = members.flatMap(({ attempts }) => ATTEMPT_KINDS.map((kind) => closedForMs(attempts, kind, now)))
+  const longestMs = Math.max(0, ...closedMs)
+  return {
+    locked: longestMs > 0,
+    locked_until: longestMs > 0 && Number.isFinite(longestMs) ? iso(now + longestMs) : null,
+  }
+}
+
 function userOf(services: DashboardServices, { account, members }: Roster): z.infer<typeof User> {
   const people = members.map((member) => memberOf(services, member))
   const successes = members.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? [])
@@ -98,6 +116,7 @@ function userOf(services: DashboardServices, { account, members }: Roster): z.in
     n_members: members.length,
     n_patterns_ref: people.reduce((sum, { n_patterns_ref }) => sum + n_patterns_ref, 0),
     biometric_status: only?.biometric_status ?? null,
+    ...lockOf(members, services.now()),
     created_at: iso(account.createdAt),
     last_authentication_at: successes.length === 0 ? null : iso(Math.max(...successes)),
   }
@@ -107,19 +126,34 @@ export const listUsers = dashboardRoute({
   ...Row,
   method: 'get',
   path: '/users',
-  summary: 'Users of the organization, newest first',
+  summary: 'Users of the organization; newest first unless sorted otherwise',
   params: NoParams,
   query: z.object({
     ...Paging,
     user_ref_filter: z.string().max(128).toLowerCase().optional().describe('only users whose user_ref contains this'),
+    biometric_status: z
+      .enum(BIOMETRIC_STATUSES)
+      .optional()
+      .describe('only users with a member whose profile has this status'),
+    group: z.string().trim().min(1).max(100).optional().describe('only users in this group'),
+    sort: z
+      .enum(DIRECTORY_SORTS)
+      .default('created')
+      .describe('`last_authentication`: users without a successful authentication come last'),
+    order: z.enum(['asc', 'desc']).default('desc'),
   }),
   body: NoBody,
   replies: { 200: List(User) },
   refuses: [],
   async handle({ organizationId, query, services }) {
-    const filter = query.user_ref_filter || null
+    const { biometric_status: status, group, sort, order, skip, limit } = query
+    const filter: UserFilter = {
+      userRef: query.user_ref_filter || null,
+      group: group ?? null,
+      profile: status === undefined ? null : { status, targets: services.targets, now: services.now() },
+    }
     const [rosters, count] = await Promise.all([
-      services.directory.page(organizationId, filter, query),
+      services.directory.page(organizationId, filter, { sort, descending: order === 'desc', skip, limit }),
       services.directory.count(organizationId, filter),
     ])
     return { status: 200, payload: { count, data: rosters.map((roster) => userOf(services, roster)) } }
@@ -194,7 +228,7 @@ export const searchUserRefs = dashboardRoute({
   refuses: [],
   async handle({ organizationId, params, query, services }) {
     const [count, data] = await Promise.all([
-      services.directory.count(organizationId, params.search),
+      services.directory.count(organizationId, { ...EVERYBODY, userRef: params.search }),
       services.directory.search(organizationId, params.search, query.limit),
     ])
     return { status: 200, payload: { count, data } }

@@ -1,6 +1,9 @@
-import { count, counted, score, share } from '../format.js'
+import type { List } from '../answers.js'
+import { get } from '../api.js'
+import { count, counted, moment, score, share } from '../format.js'
 import { useLoad } from '../load.js'
-import { Filter, filterNow } from '../parts/filter.js'
+import { Badge } from '../parts/badge.js'
+import { Choice, Filter, filterNow } from '../parts/filter.js'
 import { Page } from '../parts/page.js'
 import { ProfileBadge } from '../parts/profile-status.js'
 import { Ranges } from '../parts/ranges.js'
@@ -11,7 +14,7 @@ import { Tabs } from '../parts/tabs.js'
 import { Time } from '../parts/time.js'
 import { rangeNow, windowOf } from '../range.js'
 import { href, place } from '../router.js'
-import { t } from '../texts.js'
+import { fill, t } from '../texts.js'
 import type { LockedMember, User, UserStatistics } from '../users.js'
 
 const texts = t.users
@@ -37,6 +40,7 @@ export function Users() {
           }))}
         />
         {view !== 'locked' && <Filter name="filter" label={texts.filter} />}
+        {view === 'all' && <Choices />}
       </div>
       <div class="card flush">
         <Rows />
@@ -52,8 +56,30 @@ const Name = ({ userRef, name }: { readonly userRef: string; readonly name: stri
   </span>
 )
 
+/** Filters by profile status and by group; an organization without groups has none. */
+function Choices() {
+  const { data } = useLoad((signal) => get<List<{ readonly group: string }>>('/aggregations/groups/', {}, signal), [])
+  const groups = data?.data.slice(0, GROUPS_MAX).map(({ group }) => group) ?? []
+  const chosen = filterNow('group')
+  const all = chosen === null || groups.includes(chosen) ? groups : [chosen, ...groups]
+  return (
+    <>
+      <Choice name="status" label={texts.profile} names={t.profile} />
+      {all.length > 0 && (
+        <Choice name="group" label={texts.group} names={Object.fromEntries(all.map((one) => [one, one]))} />
+      )}
+    </>
+  )
+}
+/** Groups to choose from, the largest ones. */
+const GROUPS_MAX = 200
+
+const isFiltered = () => ['status', 'group'].some((name) => filterNow(name) !== null)
+
 const NoUsers = () =>
-  filterNow('filter') === null ? (
+  isFiltered() ? (
+    <Empty title={texts.noneSuch} />
+  ) : filterNow('filter') === null ? (
     <Empty title={texts.empty}>
       <p>{texts.emptyHelp}</p>
     </Empty>
@@ -61,8 +87,20 @@ const NoUsers = () =>
     <Empty title={texts.noMatch} />
   )
 
+function Lock({ user }: { readonly user: User }) {
+  if (!user.locked) return <>{t.none}</>
+  const until = user.locked_until
+  return (
+    <Badge tone="bad">{until === null ? texts.lockedBadge : fill(texts.lockedUntil, { time: moment(until) })}</Badge>
+  )
+}
+
 const ALL: readonly Column<User>[] = [
-  { name: texts.user, show: ({ user_ref, user_display_name }) => <Name userRef={user_ref} name={user_display_name} /> },
+  {
+    name: texts.user,
+    show: ({ user_ref, user_display_name }) => <Name userRef={user_ref} name={user_display_name} />,
+    sort: 'user_ref',
+  },
   {
     name: texts.profile,
     show: ({ biometric_status, n_members }) =>
@@ -70,15 +108,32 @@ const ALL: readonly Column<User>[] = [
   },
   { name: texts.references, show: ({ n_patterns_ref }) => count(n_patterns_ref), figure: true },
   { name: texts.groups, show: ({ groups }) => (groups.length === 0 ? t.none : groups.join(', ')) },
-  { name: texts.last, show: ({ last_authentication_at }) => <Time at={last_authentication_at} /> },
-  { name: texts.created, show: ({ created_at }) => <Time at={created_at} /> },
+  { name: texts.lock, show: (user) => <Lock user={user} /> },
+  {
+    name: texts.last,
+    show: ({ last_authentication_at }) => <Time at={last_authentication_at} />,
+    sort: 'last_authentication',
+  },
+  { name: texts.created, show: ({ created_at }) => <Time at={created_at} />, sort: 'created' },
 ]
 
 function All() {
-  const [skip, filter] = [skipNow(), filterNow('filter')]
+  const [skip, filter, status, group] = [skipNow(), filterNow('filter'), filterNow('status'), filterNow('group')]
+  const order = orderNow(ALL, 'created')
   const loaded = useLoad(
-    (signal) => getRows<User>('/users', { user_ref_filter: filter ?? undefined }, signal),
-    [skip, filter],
+    (signal) =>
+      getRows<User>(
+        '/users',
+        {
+          user_ref_filter: filter ?? undefined,
+          biometric_status: status ?? undefined,
+          group: group ?? undefined,
+          sort: order.by,
+          order: order.order,
+        },
+        signal,
+      ),
+    [skip, filter, status, group, order.by, order.order],
   )
   const idOf = ({ user_ref }: User) => user_ref
   return (
@@ -88,6 +143,7 @@ function All() {
       columns={ALL}
       idOf={idOf}
       to={(user) => userHref(user.user_ref)}
+      order={order}
       empty={<NoUsers />}
     />
   )

@@ -91,6 +91,11 @@ export const en = {
     empty: 'No users yet',
     emptyHelp: 'The core API and profile links create them.',
     noMatch: 'No user reference contains this text',
+    noneSuch: 'No user is like this',
+    group: 'Group',
+    lock: 'Lock',
+    lockedBadge: 'Locked',
+    lockedUntil: 'Locked until {time}',
     noneLocked: 'Nobody is locked now',
   },
   user: {

@@ -44,6 +44,51 @@ describe('users', () => {
       expect((await get(`/users?user_ref_filter=${wildcard}`)).json.count).toBe(0)
   })
 
+  it('are filtered by the status of a profile and by a group, and sorted', async () => {
+    const refs = async (query: string) => {
+      const { json } = await get(`/users?${query}`)
+      const named = json.data.map((user: { user_ref: string }) => user.user_ref)
+      expect([query, json.count]).toEqual([query, query.includes('limit') ? 3 : named.length])
+      return named
+    }
+    expect(await refs('biometric_status=ok&sort=user_ref&order=asc')).toEqual(['ann', 'bob@example.com'])
+    expect(await refs('biometric_status=not-ready')).toEqual(['desk'])
+    expect(await refs('biometric_status=expired')).toEqual([])
+    expect(await refs('group=staff')).toEqual(['desk', 'ann'])
+    expect(await refs('group=night&biometric_status=ok')).toEqual(['ann'])
+    expect(await refs('group=%25')).toEqual([])
+    expect(await refs('sort=user_ref&order=asc&limit=2')).toEqual(['ann', 'bob@example.com'])
+    expect(await refs('order=asc')).toEqual(['ann', 'bob@example.com', 'desk'])
+    expect(await refs('sort=last_authentication')).toEqual(['bob@example.com', 'ann', 'desk'])
+    expect(await refs('sort=last_authentication&order=asc')).toEqual(['ann', 'bob@example.com', 'desk'])
+    for (const query of ['biometric_status=none', 'sort=name', 'group='])
+      expect([query, (await get(`/users?${query}`)).status]).toEqual([query, 422])
+  })
+
+  it('show that a member is locked, until when if a time ends it', async () => {
+    const lockOf = async (userRef: string) => {
+      const { locked, locked_until } = (await get(`/users/${userRef}`)).json.data
+      const row = (await get('/users')).json.data.find((one: { user_ref: string }) => one.user_ref === userRef)
+      expect([row.locked, row.locked_until]).toEqual([locked, locked_until])
+      return [locked, locked_until]
+    }
+    const act = (action: string) =>
+      service.dashboard('POST', '/users/desk/actions', { body: { action, member_ref: 'eve' } })
+    expect(await lockOf('desk')).toEqual([false, null])
+    await act('lock')
+    expect(await lockOf('desk')).toEqual([true, null])
+    await act('unlock')
+    const until = Math.floor(Date.now() / 1000) * 1000 + 3_600_000
+    await database.asSystem(
+      (sql) => sql`
+        update keystride.member set attempts = jsonb_set(attempts, '{security_code,closedUntil}', ${String(until)}::text::jsonb)
+        where organization_id = ${service.organizationId} and member_ref = 'eve'`,
+    )
+    expect(await lockOf('desk')).toEqual([true, new Date(until).toISOString()])
+    await act('unlock')
+    expect(await lockOf('desk')).toEqual([false, null])
+  })
+
   it('have members, and an unknown user is 404', async () => {
     expect((await get('/users/desk')).json.data).toMatchObject({
       type: 'generic',

@@ -1,5 +1,7 @@
+import { ENROLLMENT, PROFILE_LIFETIME_MS } from '../../../domain/biometric-status.js'
+import { READABLE_SAMPLE_FORMATS } from '../../../domain/sample-format.js'
 import type { Roster } from '../../account.js'
-import type { BlockedMember, Directory } from '../../directory.js'
+import type { BlockedMember, Directory, DirectoryOrder, UserFilter } from '../../directory.js'
 import type { Database, Transaction } from '../connection/client.js'
 import { likeText } from '../connection/like-text.js'
 import { type AccountRow, accountColumns, toAccount } from './account-row.js'
@@ -12,43 +14,53 @@ interface BlockedRow {
   until: Date | null
 }
 
+/** Reads of all members of a large organization take longer than the usual limit of a statement. */
+const STATEMENT_MS = 10_000
+
 /** Accounts and people in PostgreSQL. */
 export function postgresDirectory(database: Database): Directory {
   return {
-    page: (organizationId, filter, { skip, limit }) =>
-      database.scoped(organizationId, async (sql) => {
-        const accounts = await sql<AccountRow[]>`
-          select ${accountColumns(sql)} from keystride.account a
-          where a.organization_id = ${organizationId} and ${matching(sql, filter)}
-          order by a.id desc offset ${skip} limit ${limit}`
-        const ids = `{${accounts.map(({ account_id }) => account_id).join(',')}}`
-        const members = await sql<(MemberRow & { account_id: string })[]>`
-          select m.account_id, ${memberColumns(sql)} from keystride.member m
-          where m.organization_id = ${organizationId} and m.account_id = any (${ids}::uuid[]) and m.archived_at is null
-          order by m.created_at, m.id`
-        return accounts.map((row): Roster => {
-          const own = members.filter(({ account_id }) => account_id === row.account_id)
-          return { account: toAccount(row), members: own.map(toMember) }
-        })
-      }),
+    page: (organizationId, filter, order) =>
+      database.scoped(
+        organizationId,
+        async (sql) => {
+          const accounts = await sql<AccountRow[]>`
+            select ${accountColumns(sql)} from keystride.account a ${lastOf(sql, organizationId, order)}
+            where ${having(sql, organizationId, filter)}
+            order by ${ordered(sql, order)} offset ${order.skip} limit ${order.limit}`
+          const ids = `{${accounts.map(({ account_id }) => account_id).join(',')}}`
+          const members = await sql<(MemberRow & { account_id: string })[]>`
+            select m.account_id, ${memberColumns(sql)} from keystride.member m
+            where m.organization_id = ${organizationId} and m.account_id = any (${ids}::uuid[]) and m.archived_at is null
+            order by m.created_at, m.id`
+          return accounts.map((row): Roster => {
+            const own = members.filter(({ account_id }) => account_id === row.account_id)
+            return { account: toAccount(row), members: own.map(toMember) }
+          })
+        },
+        { statementMs: STATEMENT_MS },
+      ),
 
     count: (organizationId, filter) =>
-      database.scoped(organizationId, async (sql) => {
-        const [row] =
-          filter === null
+      database.scoped(
+        organizationId,
+        async (sql) => {
+          const all = filter.userRef === null && filter.group === null && filter.profile === null
+          const [row] = all
             ? await sql<{ n: number }[]>`
                 select n_accounts as n from keystride.headcount_now(${organizationId})`
             : await sql<{ n: number }[]>`
-                select count(*)::int as n from keystride.account a
-                where a.organization_id = ${organizationId} and ${matching(sql, filter)}`
-        return row?.n ?? 0
-      }),
+                select count(*)::int as n from keystride.account a where ${having(sql, organizationId, filter)}`
+          return row?.n ?? 0
+        },
+        { statementMs: STATEMENT_MS },
+      ),
 
     search: (organizationId, text, limit) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<{ user_ref: string }[]>`
           select a.user_ref from keystride.account a
-          where a.organization_id = ${organizationId} and ${matching(sql, text)}
+          where a.organization_id = ${organizationId} and a.user_ref like ${likeText(text)}
           order by not starts_with(a.user_ref, ${text}), a.user_ref limit ${limit}`
         return rows.map((row) => row.user_ref)
       }),
@@ -102,8 +114,47 @@ export function postgresDirectory(database: Database): Directory {
   }
 }
 
-const matching = (sql: Transaction, part: string | null) =>
-  part === null ? sql`true` : sql`a.user_ref like ${likeText(part)}`
+/** The condition on an account `a`. Only accounts with a group are in the index of groups. */
+const having = (sql: Transaction, organizationId: string, { userRef, group, profile }: UserFilter) => sql`
+  a.organization_id = ${organizationId}
+  ${userRef === null ? sql`` : sql`and a.user_ref like ${likeText(userRef)}`}
+  ${group === null ? sql`` : sql`and a.groups <> '[]' and a.groups @> ${JSON.stringify([group])}::text::jsonb`}
+  ${profile === null ? sql`` : sql`and a.id in (${withProfile(sql, organizationId, profile)})`}`
+
+/** Accounts with a member of this profile status: `biometricStatus` of src/domain/biometric-status.ts as SQL. */
+const withProfile = (
+  sql: Transaction,
+  organizationId: string,
+  { status, targets, now }: NonNullable<UserFilter['profile']>,
+) => sql`
+  select m.account_id
+  from keystride.member m
+    cross join lateral (select m.n_visible + m.n_sensitive as n, greatest(m.completed_at, m.typed_at) as used_at) p
+  where m.organization_id = ${organizationId} and m.archived_at is null and ${status} = case
+    when m.successor_owner = ${ENROLLMENT} then 'in-progress'
+    when p.n = 0 then case when m.ever_reset then 'reset' else 'not-ready' end
+    when m.sample_format <> all (${`{${READABLE_SAMPLE_FORMATS.join(',')}}`}::smallint[]) then 'expired'
+    when p.n >= ${targets.targetRefPatterns} and p.used_at < ${new Date(now - PROFILE_LIFETIME_MS)} then 'expired'
+    when p.n < ${targets.targetRefPatterns} then 'in-progress'
+    when p.n >= ${targets.fullRefPatterns} then 'full'
+    else 'ok' end`
+
+/** The last success of each account, joined if the order needs it. */
+const lastOf = (sql: Transaction, organizationId: string, { sort }: DirectoryOrder) =>
+  sort !== 'last_authentication'
+    ? sql``
+    : sql`left join (
+        select m.account_id, max(m.last_success_at) as at from keystride.member m
+        where m.organization_id = ${organizationId} and m.archived_at is null and m.last_success_at is not null
+        group by 1) last on last.account_id = a.id`
+
+const ordered = (sql: Transaction, { sort, descending }: DirectoryOrder) => {
+  const direction = descending ? sql`desc` : sql`asc`
+  if (sort === 'user_ref') return sql`a.user_ref ${direction}`
+  // Ids are UUIDv7, so they are in the order of creation.
+  if (sort === 'created') return sql`a.id ${direction}`
+  return sql`last.at ${direction} nulls last, a.id desc`
+}
 
 const blocked = (sql: Transaction, organizationId: string, now: number) => sql`
   m.organization_id = ${organizationId} and m.archived_at is null and m.blocked_until > ${new Date(now)}`
