@@ -46,8 +46,14 @@ export interface UserOrder {
 export interface StatisticsStore {
   /** By facet (`all`, `method`, `reason`, `confidence` (twentieths of it), or one of `facetsOf`) and bucket; null makes one bucket of the whole window. */
   tallies(organizationId: string, facet: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
-  /** The same of one user's attempts, without a facet. */
-  talliesOfUser(organizationId: string, userRef: string, window: TimeWindow, bucket: Bucket | null): Promise<Tally[]>
+  /** The same of one user's attempts, which are read one by one. */
+  talliesOfUser(
+    organizationId: string,
+    userRef: string,
+    facet: string,
+    window: TimeWindow,
+    bucket: Bucket | null,
+  ): Promise<Tally[]>
   /** Users with an attempt that was blocked, by bucket. */
   blockedUsers(
     organizationId: string,

@@ -46,6 +46,23 @@ describe.skipIf(!hasChromium)('a user in the console', { timeout: 120_000 }, () 
     await close()
   })
 
+  it('has the hours and the devices of its own sign-ins', async () => {
+    const { page, close } = await user('ann', service.apikey, '?range=30d')
+    const card = (title: string) =>
+      page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) })
+    const from = new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10)
+    const { data } = await ofApi(`/aggregations/connexion-stats?user_ref=ann&date_from=${from}`)
+    await card('Hours of the week').locator('td.heat-5').first().waitFor()
+    expect((await card('Hours of the week').locator('tbody td').allTextContents()).map(Number)).toEqual(
+      data.week.map(({ n }: { n: number }) => n),
+    )
+    const device = await ofApi(`/aggregations/contextual/device?user_ref=ann&date_from=${from}`)
+    const [first] = device.data.values.filter(({ signal }: { signal: string }) => signal === 'browser')
+    expect(await card('Devices').locator('.bars li').first().textContent()).toContain(`${first.value}${first.n}`)
+    await card('Places').getByText('No place is known').waitFor()
+    await close()
+  })
+
   it('is locked and unlocked after a confirmation, which Escape cancels', async () => {
     const { page, dialog, act, close } = await user('bob@example.com')
     await page.getByRole('button', { name: 'Lock', exact: true }).click()

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { CONTEXT_INDICATORS, INDICATORS } from '../../domain/context/signal.js'
+import { UserRef } from '../../domain/user-ref.js'
 import { CONFIDENCE_BINS } from '../../flows/insight/series.js'
 import { CountedFields, countedFields } from './counted-fields.js'
 import {
   BucketField,
+  type DashboardServices,
   Data,
   dashboardRoute,
   iso,
@@ -16,6 +18,19 @@ import {
   windowOf,
   withWindow,
 } from './dashboard-route.js'
+
+/** Restricts figures to the attempts of one user. */
+const OfUser = { user_ref: UserRef.optional().describe('only attempts of this user; 404 for an unknown one') }
+
+/** The user of a query, or undefined for all. Refuses with `user-not-found`. */
+async function userOf(
+  { inspect }: DashboardServices,
+  organizationId: string,
+  { user_ref: userRef }: { readonly user_ref?: string | undefined },
+): Promise<string | undefined> {
+  if (userRef !== undefined) await inspect.requireUser(organizationId, userRef)
+  return userRef
+}
 
 /** Counters per day. */
 export const dailyUsages = dashboardRoute({
@@ -93,7 +108,7 @@ export const geolocation = dashboardRoute({
   summary: 'Locations of attempts, as points of a map',
   description: `To a tenth of a degree; the ${POINTS_MAX} most frequent. Empty without a location database (GEOIP_DB).`,
   params: NoParams,
-  query: withWindow({}),
+  query: withWindow(OfUser),
   body: NoBody,
   replies: {
     200: List(
@@ -109,9 +124,10 @@ export const geolocation = dashboardRoute({
       }),
     ),
   },
-  refuses: [],
+  refuses: ['user-not-found'],
   async handle({ organizationId, query, services }) {
-    const places = await services.series.by(organizationId, 'place', windowOf(query, services.now()))
+    const userRef = await userOf(services, organizationId, query)
+    const places = await services.series.by(organizationId, 'place', windowOf(query, services.now()), userRef)
     const data = places.slice(0, POINTS_MAX).map(({ value, n, nAuthenticated, nChallenged, nBlocked }) => {
       const [, latitude, longitude, country = '', city = ''] = /^(\S+) (\S+) ?([A-Z]{2})? ?(.*)$/.exec(value) ?? []
       return {
@@ -136,7 +152,7 @@ export const contextualBreakdown = dashboardRoute({
   path: '/aggregations/contextual/{indicator}',
   summary: "Distribution of an indicator's scores, and its most frequent values",
   params: z.object({ indicator: z.enum(INDICATORS) }),
-  query: withWindow({}),
+  query: withWindow(OfUser),
   body: NoBody,
   replies: {
     200: Data(
@@ -153,11 +169,12 @@ export const contextualBreakdown = dashboardRoute({
       }),
     ),
   },
-  refuses: [],
+  refuses: ['user-not-found'],
   async handle({ organizationId, params, query, services }) {
+    const userRef = await userOf(services, organizationId, query)
     const { indicator } = params
     const window = windowOf(query, services.now())
-    const { bands, values } = await services.series.indicator(organizationId, indicator, window)
+    const { bands, values } = await services.series.indicator(organizationId, indicator, window, userRef)
     const contextual = CONTEXT_INDICATORS.find((one) => one === indicator)
     const data = {
       indicator,
@@ -221,12 +238,13 @@ export const applicationCounts = dashboardRoute({
   summary: 'Authentications per application, most first',
   description: "The application is the pattern's tag `app`, else the type of its agent.",
   params: NoParams,
-  query: withWindow({}),
+  query: withWindow(OfUser),
   body: NoBody,
   replies: { 200: List(z.object({ application: z.string(), ...CountedFields })) },
-  refuses: [],
+  refuses: ['user-not-found'],
   async handle({ organizationId, query, services }) {
-    const found = await services.series.by(organizationId, 'application', windowOf(query, services.now()))
+    const userRef = await userOf(services, organizationId, query)
+    const found = await services.series.by(organizationId, 'application', windowOf(query, services.now()), userRef)
     const data = found.slice(0, 500).map((one) => ({ application: one.value, ...countedFields(one) }))
     return { status: 200, payload: { count: found.length, data } }
   },
@@ -239,7 +257,7 @@ export const connexionStats = dashboardRoute({
   path: '/aggregations/connexion-stats',
   summary: 'Connections by hour of the day and by day of the week, UTC',
   params: NoParams,
-  query: withWindow({}),
+  query: withWindow(OfUser),
   body: NoBody,
   replies: {
     200: Data(
@@ -254,9 +272,10 @@ export const connexionStats = dashboardRoute({
       }),
     ),
   },
-  refuses: [],
+  refuses: ['user-not-found'],
   async handle({ organizationId, query, services }) {
-    const { hours, days, week } = await services.series.habits(organizationId, windowOf(query, services.now()))
+    const userRef = await userOf(services, organizationId, query)
+    const { hours, days, week } = await services.series.habits(organizationId, windowOf(query, services.now()), userRef)
     const data = {
       hours: hours.map(({ n, nAuthenticated }, hour) => ({ hour, n, authenticated: nAuthenticated })),
       week: week.map(({ n, nAuthenticated }, at) => ({

@@ -17,6 +17,7 @@ import { rangeNow, windowOf } from '../range.js'
 import { href, hrefWith, place } from '../router.js'
 import { fill, t } from '../texts.js'
 import type { ActionEntry, FullUser, LogEntry, Member } from '../users.js'
+import { Devices, Hours, Places } from './connections.js'
 import { UserActs } from './user-acts.js'
 
 const texts = t.user
@@ -49,6 +50,11 @@ export function User({ userRef }: { readonly userRef: string }) {
         )}
       </Show>
       <SignIns userRef={userRef} />
+      <Hours userRef={userRef} />
+      <div class="columns">
+        <Places userRef={userRef} />
+        <Devices userRef={userRef} />
+      </div>
       <History key={acts} userRef={userRef} />
     </Page>
   )

@@ -31,8 +31,13 @@ export interface Series {
   ): Promise<(Counted & { at: number })[]>
   /** The window as a whole. */
   total(organizationId: string, window: TimeWindow, userRef?: string): Promise<Counted>
-  /** Attempts by value of a facet, largest count first. */
-  by(organizationId: string, facet: string, window: TimeWindow): Promise<(Counted & { value: string })[]>
+  /** Attempts by value of a facet, largest count first; of one user if `userRef` is given, as below. */
+  by(
+    organizationId: string,
+    facet: string,
+    window: TimeWindow,
+    userRef?: string,
+  ): Promise<(Counted & { value: string })[]>
   /** Distinct users with a blocked attempt, for every bucket. */
   blockedUsers(
     organizationId: string,
@@ -40,7 +45,11 @@ export interface Series {
     bucket: Bucket,
   ): Promise<{ at: number; nUsers: number; nBlocked: number }[]>
   /** By hour of the day, by day of the week (0 is Monday), and by hour of the week; UTC. */
-  habits(organizationId: string, window: TimeWindow): Promise<{ hours: Counted[]; days: Counted[]; week: Counted[] }>
+  habits(
+    organizationId: string,
+    window: TimeWindow,
+    userRef?: string,
+  ): Promise<{ hours: Counted[]; days: Counted[]; week: Counted[] }>
   /** Typing attempts by twentieth of the confidence, all `CONFIDENCE_BINS` of them. */
   confidences(organizationId: string, window: TimeWindow): Promise<Counted[]>
   /** Attempts by score band of an indicator, and by the values that the indicator read. */
@@ -48,6 +57,7 @@ export interface Series {
     organizationId: string,
     indicator: Indicator,
     window: TimeWindow,
+    userRef?: string,
   ): Promise<{ bands: (Counted & { value: string })[]; values: (Counted & { signal: string; value: string })[] }>
 }
 
@@ -65,27 +75,30 @@ const VALUES_MAX = 100
 
 /** Statistics as series without gaps. */
 export function createSeries({ statistics }: Needs): Series {
-  const by: Series['by'] = async (organizationId, facet, window) => {
-    const tallies = await statistics.tallies(organizationId, facet, window, null)
+  const talliesOf = (
+    organizationId: string,
+    facet: string,
+    window: TimeWindow,
+    bucket: Bucket | null,
+    userRef: string | undefined,
+  ) =>
+    userRef === undefined
+      ? statistics.tallies(organizationId, facet, window, bucket)
+      : statistics.talliesOfUser(organizationId, userRef, facet, window, bucket)
+  const by: Series['by'] = async (organizationId, facet, window, userRef) => {
+    const tallies = await talliesOf(organizationId, facet, window, null, userRef)
     return tallies.map((tally) => ({ value: tally.value, ...countedOf([tally]) })).sort((a, b) => b.n - a.n)
   }
   return {
     by,
 
     async attempts(organizationId, window, bucket, userRef) {
-      const tallies =
-        userRef === undefined
-          ? await statistics.tallies(organizationId, 'all', window, bucket)
-          : await statistics.talliesOfUser(organizationId, userRef, window, bucket)
+      const tallies = await talliesOf(organizationId, 'all', window, bucket, userRef)
       return bucketStarts(window, bucket).map((at) => ({ at, ...countedOf(tallies.filter((one) => one.at === at)) }))
     },
 
     async total(organizationId, window, userRef) {
-      return countedOf(
-        userRef === undefined
-          ? await statistics.tallies(organizationId, 'all', window, null)
-          : await statistics.talliesOfUser(organizationId, userRef, window, null),
-      )
+      return countedOf(await talliesOf(organizationId, 'all', window, null, userRef))
     },
 
     async blockedUsers(organizationId, window, bucket) {
@@ -100,8 +113,8 @@ export function createSeries({ statistics }: Needs): Series {
       }))
     },
 
-    async habits(organizationId, window) {
-      const tallies = await statistics.tallies(organizationId, 'all', window, 'hour')
+    async habits(organizationId, window, userRef) {
+      const tallies = await talliesOf(organizationId, 'all', window, 'hour', userRef)
       return {
         hours: Array.from({ length: 24 }, (_, hour) =>
           countedOf(tallies.filter(({ at }) => new Date(at).getUTCHours() === hour)),
@@ -122,11 +135,11 @@ export function createSeries({ statistics }: Needs): Series {
       )
     },
 
-    async indicator(organizationId, indicator, window) {
+    async indicator(organizationId, indicator, window, userRef) {
       const [bands, ...values] = await Promise.all([
-        by(organizationId, bandFacet(indicator), window),
+        by(organizationId, bandFacet(indicator), window, userRef),
         ...READ_BY[indicator].map(async (signal) =>
-          (await by(organizationId, signal, window)).slice(0, VALUES_MAX).map((one) => ({ signal, ...one })),
+          (await by(organizationId, signal, window, userRef)).slice(0, VALUES_MAX).map((one) => ({ signal, ...one })),
         ),
       ])
       return { bands, values: values.flat() }

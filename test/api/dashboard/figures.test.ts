@@ -198,6 +198,26 @@ describe('figures over attempts', () => {
     }
   }
 
+  it('of one user are those of the attempts of that user', async () => {
+    const own = (await get('/aggregations/users/ann')).json.data
+    expect(own.n).toBeLessThan(attempts)
+    const of = async (path: string) => (await get(`${path}?user_ref=ANN`)).json.data
+    const { hours, days, week } = await of('/aggregations/connexion-stats')
+    for (const part of [hours, days, week])
+      expect([sum(part, 'n'), sum(part, 'authenticated')]).toEqual([own.n, own.authenticated])
+    const device = await of('/aggregations/contextual/device')
+    expect(sum(device.scores, 'n')).toBeLessThanOrEqual(own.n)
+    const browsers = device.values.filter((one: { signal: string }) => one.signal === 'browser')
+    expect(sum(browsers, 'n')).toBeLessThanOrEqual(own.n)
+    expect(browsers.length).toBeGreaterThan(0)
+    expect(sum(await of('/aggregations/application/'), 'blocked')).toBe(own.blocked)
+    expect(await of('/aggregations/geolocation')).toEqual([])
+    const earlier = '&date_from=2026-01-01&date_to=2026-01-02'
+    expect(sum((await get(`/aggregations/connexion-stats?user_ref=ann${earlier}`)).json.data.hours, 'n')).toBe(0)
+    for (const path of ['connexion-stats', 'geolocation', 'application/', 'contextual/device'])
+      expect([path, (await get(`/aggregations/${path}?user_ref=nobody`)).json.reason]).toEqual([path, 'user-not-found'])
+  })
+
   it('agree with one another before, during and after the hourly count', async () => {
     const before = await figures()
     expect(

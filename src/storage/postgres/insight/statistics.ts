@@ -35,19 +35,20 @@ export function postgresStatistics(database: Database): StatisticsStore {
         return rows.map(toTally)
       }),
 
-    talliesOfUser: (organizationId, userRef, window, bucket) =>
+    talliesOfUser: (organizationId, userRef, facet, window, bucket) =>
       database.scoped(organizationId, async (sql) => {
         const rows = await sql<TallyRow[]>`
-          select ${started(sql, sql`keystride.time_of(id)`, bucket, window.from)} as at, '' as value, count(*)::int as n,
+          select ${started(sql, sql`keystride.time_of(id)`, bucket, window.from)} as at, f.value, count(*)::int as n,
             count(*) filter (where authenticated)::int as n_authenticated,
             count(*) filter (where recommended_action = 'challenge')::int as n_challenged,
             count(*) filter (where recommended_action = 'block')::int as n_blocked, sum(confidence) as sum_confidence,
             coalesce(sum(confidence_biometrics) filter (where method = 'biometric'), 0) as sum_biometrics,
             count(*) filter (where method = 'biometric')::int as n_biometrics,
             coalesce(sum(confidence_context), 0) as sum_context, count(confidence_context)::int as n_context
-          from keystride.authentication
+          from keystride.authentication a, lateral (select ${valueOf(sql, facet)} as value) f
           where organization_id = ${organizationId} and user_ref = ${userRef} and ${within(sql, window)}
-          group by 1 order by 1`
+            and f.value is not null
+          group by 1, 2 order by 1, 2`
         return rows.map(toTally)
       }),
 
@@ -91,6 +92,15 @@ export function postgresStatistics(database: Database): StatisticsStore {
       return days || totals
     },
   }
+}
+
+/** The value of a facet of an attempt `a`, as in the SQL function `counts`. */
+const valueOf = (sql: Transaction, facet: string) => {
+  if (facet === 'all') return sql`''`
+  if (facet === 'method') return sql`a.method`
+  if (facet === 'reason') return sql`a.reason`
+  if (facet === 'confidence') return sql`keystride.confidence_bin(a.method, a.confidence)`
+  return sql`a.facets ->> ${facet}`
 }
 
 /** The counted whole days of a window; null if there is none. */
