@@ -45,7 +45,7 @@ export function postgresStatistics(database: Database): StatisticsStore {
             coalesce(sum(confidence_biometrics) filter (where method = 'biometric'), 0) as sum_biometrics,
             count(*) filter (where method = 'biometric')::int as n_biometrics,
             coalesce(sum(confidence_context), 0) as sum_context, count(confidence_context)::int as n_context
-          from keystride.authentication a, lateral (select ${valueOf(sql, facet)} as value) f
+          from keystride.authentication a, lateral (select ${facetOf(sql, facet)} as value) f
           where organization_id = ${organizationId} and user_ref = ${userRef} and ${within(sql, window)}
             and f.value is not null
           group by 1, 2 order by 1, 2`
@@ -95,7 +95,7 @@ export function postgresStatistics(database: Database): StatisticsStore {
 }
 
 /** The value of a facet of an attempt `a`, as in the SQL function `counts`. */
-const valueOf = (sql: Transaction, facet: string) => {
+const facetOf = (sql: Transaction, facet: string) => {
   if (facet === 'all') return sql`''`
   if (facet === 'method') return sql`a.method`
   if (facet === 'reason') return sql`a.reason`
