@@ -36,7 +36,7 @@ const LAYERS: Record<string, Layer> = {
   },
   'src/web': { layers: ['src/web', 'src/domain'], packages: [] },
   'src/web/browser': { layers: ['src/web/browser'], packages: ['keystride'] },
-  'src/console': { layers: ['src/console'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
+  'src/console': { layers: ['src/console', 'src/typist'], packages: ['preact', '@preact/signals', 'uplot', 'uqr'] },
   'src/jobs': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['csv-stringify', 'yazl'] },
   'src/jobs/channels': { layers: ['src/jobs', 'src/domain', 'src/storage', 'src/flows'], packages: ['nodemailer'] },
   'src/recorder': { layers: ['src/recorder'], packages: [] },

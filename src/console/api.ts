@@ -13,6 +13,8 @@ interface Options {
   readonly query?: Query
   readonly body?: object
   readonly signal?: AbortSignal
+  /** A sign-in session of the core API. */
+  readonly session?: string
   /** The key to try; the held one unless given. */
   readonly key?: string
 }
@@ -57,7 +59,7 @@ export async function download(path: string, body: object): Promise<{ readonly b
 
 /** The answer to a call if it is a success. */
 async function answered(method: string, path: string, options: Options): Promise<Response> {
-  const { api = 'dashboard', query = {}, body, signal, key } = options
+  const { api = 'dashboard', query = {}, body, signal, session, key } = options
   const url = new URL(FOLDERS[api] + path, ROOT)
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value))
   // The APIs read a plus sign in a query as a plus sign.
@@ -67,6 +69,7 @@ async function answered(method: string, path: string, options: Options): Promise
     headers: {
       apikey: key ?? heldKey() ?? '',
       accept: 'application/json',
+      ...(session !== undefined && { 'x-service-session': session }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),

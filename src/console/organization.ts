@@ -15,4 +15,5 @@ export interface Organization {
   }
   readonly use: { readonly n_accounts: number; readonly n_accounts_generic: number; readonly n_users: number }
   readonly over_quota: boolean
+  readonly trial: boolean
 }

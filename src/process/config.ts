@@ -171,6 +171,12 @@ const Environment = z.object({
     .describe(
       'whether /readyz answers 503 while PostgreSQL or Redis is unreachable; off: clients get the 503 of the API',
     ),
+  DEMO: z
+    .enum(['on', 'off'])
+    .default('off')
+    .describe(
+      'whether the console offers to fill the organization with made-up people; always with the embedded PostgreSQL',
+    ),
   METRICS_PORT: count(1, 65_535)
     .optional()
     .describe('separate port for /metrics and the probes; unset: /metrics is served on PORT'),
@@ -219,6 +225,8 @@ export interface Config {
   readonly profileCacheBytes: number
   readonly stopLeadMs: number
   readonly readyNeedsStores: boolean
+  /** Offers made-up people on any database; the embedded one is always for trials. */
+  readonly demo: boolean
   /** The separate address of /metrics; null: it is served with the APIs. */
   readonly metricsAt: { readonly host: string; readonly port: number } | null
   readonly logLevel: LogLevel
@@ -302,6 +310,7 @@ function configOf(settings: Settings): Config {
     profileCacheBytes: settings.PROFILE_CACHE_MB * 1024 * 1024,
     stopLeadMs: settings.STOP_LEAD_S * 1000,
     readyNeedsStores: settings.READY_NEEDS_STORES === 'on',
+    demo: settings.DEMO === 'on',
     metricsAt:
       settings.METRICS_PORT === undefined
         ? null

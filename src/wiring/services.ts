@@ -67,6 +67,7 @@ export function servicesOf(
     randomDigits: (count: number) => Array.from({ length: count }, () => randomInt(10)).join(''),
     replay: config.replay,
     targets: config.targets,
+    trial: config.demo || stores.embedded,
     adaptation: config.adaptation,
     contextIndicators: config.contextIndicators,
     courier,
@@ -142,7 +143,7 @@ function systemServices(
 
 function dashboardServices(
   needs: Stores &
-    Pick<DashboardServices, 'targets' | 'contextIndicators' | 'now'> & {
+    Pick<DashboardServices, 'targets' | 'trial' | 'contextIndicators' | 'now'> & {
       readonly jobs: JobQueue
       readonly newId: () => string
       readonly courier: Courier
@@ -150,7 +151,7 @@ function dashboardServices(
       readonly forgetSettings: (organizationId: string) => Promise<void>
     },
 ): Omit<DashboardServices, 'system' | 'build'> {
-  const { directory, attemptLog, statistics, targets, contextIndicators, now } = needs
+  const { directory, attemptLog, statistics, targets, trial, contextIndicators, now } = needs
   return {
     directory,
     rosters: needs.accounts,
@@ -159,6 +160,7 @@ function dashboardServices(
     statistics,
     usage: needs.usage,
     targets,
+    trial,
     contextIndicators,
     now,
     policies: createPolicyFlows(needs),

@@ -51,6 +51,8 @@ export interface DashboardServices {
   readonly system: () => Promise<SystemState>
   /** The build of this process, and the roles that it has. */
   readonly build: () => Build
+  /** The service is for trials: clients may offer made-up people. */
+  readonly trial: boolean
   readonly targets: ProfileTargets
   /** Context indicators enabled in this deployment. */
   readonly contextIndicators: readonly ContextIndicator[]

@@ -37,6 +37,11 @@ export const organization = dashboardRoute({
         }),
         use: z.object({ n_accounts: z.int(), n_accounts_generic: z.int(), n_users: z.int() }),
         over_quota: z.boolean(),
+        trial: z
+          .boolean()
+          .describe(
+            'the service is for trials, by DEMO=on or the embedded PostgreSQL: the console offers made-up people',
+          ),
       }),
     ),
   },
@@ -70,6 +75,7 @@ export const organization = dashboardRoute({
         n_users: headcount.nUsers,
       },
       over_quota: overQuota(quotas, headcount),
+      trial: services.trial,
     }
     return { status: 200, payload: { data } }
   },

@@ -14,15 +14,18 @@ import { type Range, rangeNow, windowOf } from '../range.js'
 import { href } from '../router.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
+import { MadeUp } from './made-up.js'
 
 const texts = t.overview
 const REFRESH_MS = 60_000
 
 export function Overview() {
   const range = rangeNow()
+  const loaded = useLoad((signal) => figuresOf(range, signal), [range], REFRESH_MS)
   return (
     <Page title={texts.title} tools={<Ranges />}>
-      <Figures range={range} />
+      <Show of={loaded}>{(data) => <FigureCards range={range} {...data} />}</Show>
+      <MadeUp changed={loaded.reload} />
       <div class="columns">
         <Card title={texts.notifications}>
           <Newest />
@@ -71,11 +74,6 @@ const sumOf = (buckets: readonly Bucket[]) => {
   const n = sum('n')
   const rate = (part: number) => (n === 0 ? null : part / n)
   return { n, success: rate(sum('authenticated')), challenged: rate(sum('challenged')), blocked: sum('blocked') }
-}
-
-function Figures({ range }: { readonly range: Range }) {
-  const loaded = useLoad((signal) => figuresOf(range, signal), [range], REFRESH_MS)
-  return <Show of={loaded}>{(data) => <FigureCards range={range} {...data} />}</Show>
 }
 
 function FigureCards({

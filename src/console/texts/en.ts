@@ -322,6 +322,17 @@ export const en = {
     secretHelp: 'Empty: the stored one stays.',
     listHelp: 'Separated by commas.',
   },
+  madeUp: {
+    title: 'Made-up people',
+    help: 'This service is for trials. Made-up people can enroll and sign in through the core API, some of them attacked, so that the pages have something to show.',
+    present: { one: '{n} made-up person is here.', other: '{n} made-up people are here.' },
+    fill: 'Fill with made-up people',
+    remove: 'Delete the made-up people',
+    progress: 'Progress',
+    ofAll: '{done} of {all}',
+    filled: 'The made-up people have signed in.',
+    deleted: 'The made-up people are deleted.',
+  },
   authentications: {
     title: 'Sign-ins',
     live: 'Live',

@@ -1,0 +1,106 @@
+import { type MadeUpPerson, person, wirePattern } from '../typist/made-up-person.js'
+import type { List } from './answers.js'
+import { ApiError, call, get, pathOf } from './api.js'
+
+/** Beginning of the user references of made-up people: nothing else is deleted with them. */
+const PREFIX = 'made-up-'
+const PEOPLE = 24
+const AT_ONCE = 3
+const REFERENCES = 5
+/** Typings of a person until five are stored: one in 500 is called a machine's, and is typed again. */
+const TRIES = 20
+
+/** Calls done and in all. */
+export interface Progress {
+  readonly done: number
+  readonly all: number
+}
+
+/** The user references of the made-up people in the organization. */
+export async function madeUpPeople(signal?: AbortSignal): Promise<string[]> {
+  const query = { user_ref_filter: PREFIX, limit: 500 }
+  const { data } = await get<List<{ readonly user_ref: string }>>('/users', query, signal)
+  return data.map(({ user_ref }) => user_ref).filter((userRef) => userRef.startsWith(PREFIX))
+}
+
+/** How an attempt is typed: by the person, by a stranger, by a machine, or as the attempt before, key for key. */
+type Attempt = 'self' | 'stranger' | 'machine' | 'again'
+const ATTEMPTS: readonly Attempt[] = ['self', 'self', 'stranger', 'self', 'machine', 'self', 'self', 'again']
+
+/**
+ * Creates made-up people through the core API, who enroll and sign in, some of them attacked. Rejects with an `ApiError`; the
+ * people made so far stay.
+ */
+export async function fillWithMadeUp(onProgress: (progress: Progress) => void): Promise<void> {
+  const all = PEOPLE * (REFERENCES + ATTEMPTS.length)
+  let done = 0
+  await eachOf(
+    Array.from({ length: PEOPLE }, (_, i) => i),
+    (i) => live(i, () => onProgress({ done: ++done, all })),
+  )
+}
+
+/** Deletes all made-up people with everything of them. */
+export async function deleteMadeUp(onProgress: (progress: Progress) => void): Promise<void> {
+  const people = await madeUpPeople()
+  let done = 0
+  await eachOf(people, async (userRef) => {
+    await call('DELETE', `/users${pathOf(userRef)}`, { api: 'core' })
+    onProgress({ done: ++done, all: people.length })
+  })
+}
+
+/** The parts of a bootstrap that a typist needs. */
+interface Begun {
+  readonly sessionId: string
+  readonly suggestedWords: readonly string[]
+}
+
+/** An account, five references, then sign-ins. The words are those that the service suggests. */
+async function live(i: number, step: () => void): Promise<void> {
+  const path = `/users${pathOf(`${PREFIX}${String(i + 1).padStart(2, '0')}`)}`
+  const [self, stranger] = [person(i + 1), person(i + 1001)]
+  const core = <T>(method: string, below: string, more = {}) => call<T>(method, path + below, { api: 'core', ...more })
+  await core('POST', '')
+  const { sessionId, suggestedWords } = await core<Begun>('GET', '')
+  let typings = 0
+  const typed = (typist: MadeUpPerson, words: readonly string[]) => typist.types(words.join(' '), typings++)
+  for (let stored = 0; stored < REFERENCES && typings < TRIES; ) {
+    const body = typed(self, suggestedWords)
+    if (!(await isTaken(core('POST', '/typing-patterns', { session: sessionId, body })))) continue
+    stored += 1
+    step()
+  }
+  let before: object = {}
+  for (const attempt of ATTEMPTS) {
+    const begun = await core<Begun>('GET', '')
+    const words = begun.suggestedWords
+    if (attempt === 'self') before = typed(self, words)
+    const body = attempt === 'stranger' ? typed(stranger, words) : attempt === 'machine' ? evenly(words) : before
+    await core('POST', '/verify', { session: begun.sessionId, body })
+    step()
+  }
+}
+
+/** A machine's typing: every key alike. */
+const evenly = (words: readonly string[]) =>
+  wirePattern([...words.join(' ')].map((letter, i) => [letter, 140 * i, 140 * i + 90] as const))
+
+/** False if the pattern was taken for a machine's. */
+const isTaken = (answer: Promise<unknown>): Promise<boolean> =>
+  answer.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.status === 422) return false
+      throw error
+    },
+  )
+
+/** Works on some items at once, in order; the first rejection ends it. */
+async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const lane = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+}
