@@ -11,7 +11,7 @@ import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.madeUp
-/** While people are made, the figures around are read this often. */
+/** While people are made, the other figures of the page are read this often. */
 const LOOK_MS = 2_000
 
 /**
