@@ -4,35 +4,11 @@ import { hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { figure, LONG } from '../trust/figure.js'
+import { hostileTexts } from './hostile.js'
 import { linkAddress } from './pages.js'
 
 const COUNT = LONG ? 200 : 17
-
-/** Breaks out of every context in which a text may be inserted. */
-// biome-ignore format: many short cases, some to a line
-const WAYS_OUT = ['', '"', "'", '">', "'>", '</title>', '</script>', '</textarea>', '</style>', '</template>', '-->', ']]>', '\\', '`']
-/** Signs that a text is interpreted as markup or script. */
-const DEEDS = [
-  '<script>alert(1)</script>',
-  '<img src=x onerror=alert(1)>',
-  '<svg onload=alert(1)>',
-  '<svg><script>alert(1)</script></svg>',
-  '<iframe srcdoc="<script>parent.alert(1)</script>">',
-  '<details open ontoggle=alert(1)>x</details>',
-  '<body onload=alert(1)>',
-  '<input autofocus onfocus=alert(1)>',
-  ' autofocus onfocus=alert(1) x=',
-  '<a id=typed href="javascript:alert(1)">x</a>',
-  '<meta http-equiv=refresh content="0;url=javascript:alert(1)">',
-  '<base href="//evil.example/">',
-  '<style>*{background:url(//evil.example/x)}</style>',
-  '<object data="javascript:alert(1)"></object>',
-  ';alert(1)//',
-  '<%= alert(1) %>',
-  "{{constructor.constructor('alert(1)')()}}",
-]
-/** The numbers are coprime, so every pair occurs. */
-const texts = Array.from({ length: COUNT }, (_, i) => `${WAYS_OUT[i % WAYS_OUT.length]}${DEEDS[i % DEEDS.length]}`)
+const texts = hostileTexts(COUNT)
 
 describe.skipIf(!hasChromium)('user text in a page', { timeout: 900_000 }, () => {
   let service: TestService

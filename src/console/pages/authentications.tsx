@@ -18,10 +18,16 @@ const texts = t.authentications
 /** With the live switch on, the first page is read this often. */
 const LIVE_MS = 3_000
 
+/** A moment of the address; null if it has none that is valid. */
+function momentNow(name: string): string | null {
+  const text = place.value.query.get(name)
+  return text === null || Number.isNaN(Date.parse(text)) ? null : text
+}
+
 /** The list of sign-ins. Every filter is in the address, so a figure of another page leads to its list. */
 export function Authentications() {
   const { query } = place.value
-  const [from, to, user] = [query.get('from'), query.get('to'), filterNow('user')]
+  const [from, to, user] = [momentNow('from'), momentNow('to'), filterNow('user')]
   const [outcome, method, reason] = [filterNow('outcome'), filterNow('method'), filterNow('reason')]
   const [range, skip, application] = [rangeNow(), skipNow(), filterNow('application')]
   const live = query.get('live') !== null && skip === 0 && to === null
