@@ -150,11 +150,12 @@ describe('every document', () => {
 
   it('has pictures of at most 200 kB', () => {
     const pictures = documents.flatMap((file) =>
-      [...read(file).matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map((match) =>
-        normalize(join(dirname(file), match[1] ?? '')),
+      [...read(file).matchAll(/!\[[^\]]+\]\(([^)]+)\)|src(?:set)?="([^"]+\.png)"/g)].map(([, inMarkdown, inHtml]) =>
+        normalize(join(dirname(file), inMarkdown ?? inHtml ?? '')),
       ),
     )
     expect(pictures).toContain('docs/try-page.png')
+    expect(pictures).toContain('docs/console-sign-in-dark.png')
     expect(pictures.filter((picture) => statSync(join(root, picture)).size > 200_000)).toEqual([])
   })
 })

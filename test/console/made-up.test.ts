@@ -39,6 +39,7 @@ describe.skipIf(!hasChromium)('made-up people in the console', { timeout: 180_00
     expect(await count('/authentications?reason=fraud-detected')).toBeGreaterThan(12)
     expect(await count('/authentications?recommended_action=auth')).toBeGreaterThan(all / 3)
     expect(await count('/authentications?recommended_action=block')).toBeGreaterThan(24)
+    await page.locator('.toast').waitFor({ state: 'detached' })
     await looksGood(person, 'filled')
     await page.getByRole('button', { name: 'Delete the made-up people' }).click()
     await page.getByText('The made-up people are deleted.').waitFor({ timeout: 60_000 })
