@@ -25,6 +25,7 @@ export function greeting({ config, port, apikey, organizations, command }: Greet
     `  core API           ${publicUrl}/core`,
     `  profile-link API   ${publicUrl}/auth`,
     `  dashboard API      ${publicUrl}/dashboard`,
+    ...(config.roles.includes('dashboard') ? [`  console            ${publicUrl}/console/`] : []),
     `  documentation      ${publicUrl}/core/docs`,
     ...(embedded ? [`  try it yourself    ${publicUrl}/auth/try`] : []),
     '',
