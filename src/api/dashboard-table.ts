@@ -42,6 +42,8 @@ import {
   makeShadow,
   onePolicy,
   policyShadow,
+  policyShadowHistory,
+  simulateDraft,
   simulatePolicy,
 } from './dashboard/policies.js'
 import { authenticationPresses } from './dashboard/presses.js'
@@ -107,7 +109,9 @@ export const dashboardRoutes: readonly Route<DashboardServices>[] = [
   archivePolicy,
   makeDefaultPolicy,
   simulatePolicy,
+  simulateDraft,
   policyShadow,
+  policyShadowHistory,
   makeShadow,
   endShadow,
   alertRules,

@@ -1,12 +1,12 @@
 import type { ContextIndicator } from '../../domain/context/signal.js'
 import type { Policy } from '../../domain/policy.js'
 import { Refusal } from '../../domain/refusal.js'
-import type { TimeWindow } from '../../domain/time-window.js'
+import { type Bucket, bucketStarts, type TimeWindow } from '../../domain/time-window.js'
 import type { RecommendedAction, Verdict } from '../../domain/verdict.js'
 import { whatIf } from '../../domain/what-if.js'
 import type { AttemptLog, LoggedAttempt } from '../../storage/attempt-log.js'
 import type { PolicyContent, PolicyRecord, PolicyStore } from '../../storage/policies.js'
-import type { StatisticsStore } from '../../storage/statistics.js'
+import type { StatisticsStore, Tally } from '../../storage/statistics.js'
 
 interface Needs {
   readonly policies: PolicyStore
@@ -61,8 +61,17 @@ export interface PolicyFlows {
   whatIf(organizationId: string, attemptId: string, id: string | null): Promise<WhatIf>
   /** Judges recorded attempts of the window again. The policy may be archived. */
   simulate(organizationId: string, id: string, window: TimeWindow): Promise<Simulation>
+  /** The same by a policy that is not stored. */
+  simulateDraft(organizationId: string, policy: Policy, window: TimeWindow): Promise<Simulation>
   /** Compares the decisions of the active policies (`from`) with this policy's verdicts as a shadow (`to`). */
   shadowed(organizationId: string, id: string, window: TimeWindow): Promise<readonly Transition[]>
+  /** The same for every bucket that overlaps the window, oldest first. */
+  shadowedOver(
+    organizationId: string,
+    id: string,
+    window: TimeWindow,
+    bucket: Bucket,
+  ): Promise<readonly { readonly at: number; readonly transitions: readonly Transition[] }[]>
 }
 
 /** Most attempts judged again in one call: about 2 s of reading and 20 ms of judging. */
@@ -70,7 +79,6 @@ const ATTEMPTS_MAX = 20_000
 /** Attempts per statement, 2 MB of facts. */
 const PAGE = 1000
 const USERS_MAX = 200
-const STRICTNESS: Record<RecommendedAction, number> = { auth: 0, challenge: 1, block: 2 }
 
 const WITHOUT_FACTS: Record<LoggedAttempt['method'], string> = {
   biometric: 'the facts of this authentication are not stored: no policy can judge it again',
@@ -122,17 +130,32 @@ export function createPolicyFlows(needs: Needs): PolicyFlows {
       const { policy } = await find(organizationId, id)
       return simulate(needs, organizationId, policy, window)
     },
+    simulateDraft: (organizationId, policy, window) => simulate(needs, organizationId, policy, window),
     async shadowed(organizationId, id, window) {
       await find(organizationId, id)
-      const tallies = await needs.statistics.tallies(organizationId, 'shadow', window, null)
-      return tallies.flatMap(({ value, n }) => {
-        const [policyId, from, to] = value.split(' ')
-        // Sound: `facetsOf` writes the two actions there.
-        return policyId === id ? { from: from as RecommendedAction, to: to as RecommendedAction, n } : []
+      return transitionsOf(id, await needs.statistics.tallies(organizationId, 'shadow', window, null))
+    },
+    async shadowedOver(organizationId, id, window, bucket) {
+      await find(organizationId, id)
+      const tallies = await needs.statistics.tallies(organizationId, 'shadow', window, bucket)
+      return bucketStarts(window, bucket).map((at) => {
+        const own = tallies.filter((one) => one.at === at)
+        return { at, transitions: transitionsOf(id, own) }
       })
     },
   }
 }
+
+/** The transitions of one shadow policy among the values of the facet. */
+const transitionsOf = (id: string, tallies: readonly Tally[]): Transition[] =>
+  tallies.flatMap(({ value, n }) => {
+    const [policyId, from, to] = value.split(' ')
+    // Sound: `facetsOf` writes the two actions there.
+    return policyId === id ? { from: from as RecommendedAction, to: to as RecommendedAction, n } : []
+  })
+
+/** How strict a decision is: a change to a higher number is stricter. */
+export const STRICTNESS: Readonly<Record<RecommendedAction, number>> = { auth: 0, challenge: 1, block: 2 }
 
 function refuse(): never {
   throw new Refusal('nothing-found', 'no such policy')

@@ -86,6 +86,7 @@ describe('a policy', () => {
       ['POST', '/default'],
       ['POST', '/shadow'],
       ['GET', '/shadow'],
+      ['GET', '/shadow-history'],
       ['POST', '/simulate'],
     ] as const)
       expect((await service.dashboard(method, `/policies/${id}${path}`, { apikey })).status).toBe(404)
@@ -141,6 +142,13 @@ describe('what-if', () => {
     const { data } = (await ask('POST', `/policies/${id}/simulate`, { date_from })).json
     expect(data.n_attempts).toBe(same.n_attempts)
     expect(data.n_changed).toBe(data.transitions.reduce((sum: number, { n }: { n: number }) => sum + n, 0))
+    const draft = await body({ name: 'draft', decision_threshold: 0.99, priority: 'security', contextual_influence: 0 })
+    const before = (await ask('GET', '/policies?archived=true')).json
+    expect((await ask('POST', '/policies/simulate', { policy: draft, date_from })).json.data).toEqual(data)
+    expect((await ask('GET', '/policies?archived=true')).json.data).toEqual(before.data)
+    const wrong = { policy: { ...draft, decision_threshold: 2 }, date_from }
+    expect((await ask('POST', '/policies/simulate', wrong)).json.message).toMatch(/policy\.decision_threshold/)
+    expect((await ask('POST', '/policies/simulate', { date_from })).status).toBe(422)
     expect(data.users.every(({ n_looser }: { n_looser: number }) => n_looser === 0)).toBe(true)
     expect(
       (await ask('POST', `/policies/${standard.id}/simulate`, { date_to: '2026-01-01T00:00:00Z' })).json.data
@@ -164,6 +172,23 @@ describe('a shadow', () => {
     expect(data.n_attempts).toBe(ids.length)
     const { policy_id } = (await ask('GET', `/authentications/${ids[0]}`)).json.data
     expect(policy_id).not.toBe(id)
+    const history = (await ask('GET', `/policies/${id}/shadow-history?bucket=hour`)).json.data
+    const total = (of: (point: (typeof history)[number]) => number) =>
+      history.reduce((all: number, point: (typeof history)[number]) => all + of(point), 0)
+    expect(total(({ n_attempts }) => n_attempts)).toBe(ids.length)
+    const stricter = data.transitions.filter(({ from, to }: Record<string, string>) => from === 'auth' && to !== 'auth')
+    expect(total(({ n_stricter }) => n_stricter)).toBe(
+      stricter.reduce((all: number, { n }: { n: number }) => all + n, 0),
+    )
+    expect(total(({ n_looser }) => n_looser)).toBe(0)
+    for (const side of ['actual', 'shadow'] as const)
+      expect(total((point) => point[side].auth + point[side].challenge + point[side].block)).toBe(ids.length)
+    expect(total(({ actual }) => actual.auth)).toBe(ids.length)
+    expect(
+      (await ask('GET', `/policies/${policy_id}/shadow-history`)).json.data.every(
+        (one: { n_attempts: number }) => one.n_attempts === 0,
+      ),
+    ).toBe(true)
     expect((await ask('DELETE', `/policies/${id}/shadow`)).json.data.is_shadow).toBe(false)
     await succeed(service, dora, 1)
     expect((await ask('GET', `/policies/${id}/shadow`)).json.data).toMatchObject({
