@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { visited } from '../api/dashboard/sign-ins.js'
 import { hasChromium } from '../recorder/browser.js'
 import type { TestService } from '../service.js'
 import { consoleOf, issueKey, looksGood, operator, typedService } from './console.js'
@@ -75,11 +76,20 @@ describe.skipIf(!hasChromium)('policies in the console', { timeout: 120_000 }, (
     const person = await open(`policies/${id}?range=7d`)
     const { page, confirmed, close } = person
     await page.getByLabel('Threshold', { exact: true }).fill('0.99')
+    await page.getByRole('button', { name: 'Simulate before saving' }).click()
+    await page.getByRole('heading', { name: 'Simulation of the unsaved policy' }).waitFor()
+    const draft = { ...(await byName('vault')), decision_threshold: 0.99 }
+    const { id: _, is_default, is_shadow, archived_at, created_at, updated_at, ...policy } = draft
+    const from = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10)
+    const { json: tried } = await service.dashboard('POST', '/policies/simulate', { body: { policy, date_from: from } })
+    expect(tried.data.n_changed).toBeGreaterThan(0)
+    await page.getByText(`${tried.data.n_changed} of ${tried.data.n_attempts} decisions would change`).waitFor()
+    expect((await byName('vault')).decision_threshold).toBe(0.8)
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('vault is saved.').waitFor()
     expect((await byName('vault')).decision_threshold).toBe(0.99)
 
-    await page.getByRole('button', { name: 'Simulate' }).click()
+    await page.getByRole('button', { name: 'Simulate', exact: true }).click()
     await page.getByText(/of .* decisions would change/).waitFor()
     const date_from = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10)
     const { json } = await service.dashboard('POST', `/policies/${id}/simulate`, { body: { date_from } })
@@ -90,6 +100,17 @@ describe.skipIf(!hasChromium)('policies in the console', { timeout: 120_000 }, (
     await confirmed('Make shadow')
     await page.getByRole('heading', { name: 'As the shadow policy' }).waitFor()
     expect((await byName('vault')).is_shadow).toBe(true)
+    await visited(service, 'dora')
+    await expect
+      .poll(async () => (await service.dashboard('GET', `/policies/${id}/shadow`)).json.data.n_attempts, { timeout: 40_000 })
+      .toBeGreaterThan(1)
+    await person.go(`policies/${id}?range=30d`)
+    const { json: shadowed } = await service.dashboard('GET', `/policies/${id}/shadow`)
+    const legend = page.locator('.card', { hasText: 'As the shadow policy' }).locator('.legend b')
+    await legend.first().waitFor()
+    const differences = (await legend.allTextContents()).map(Number)
+    expect(differences.reduce((sum, n) => sum + n, 0)).toBe(shadowed.data.n_attempts)
+    expect((differences[1] ?? 0) + (differences[2] ?? 0)).toBe(shadowed.data.n_different)
     await confirmed('End shadow')
     expect((await byName('vault')).is_shadow).toBe(false)
     await confirmed('Make default')

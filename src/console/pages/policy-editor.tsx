@@ -13,6 +13,7 @@ import {
   problemsOf,
 } from '../policies.js'
 import { fill, t } from '../texts.js'
+import { DraftSimulation } from './policy-effects.js'
 
 const texts = t.policies
 
@@ -36,6 +37,7 @@ export function PolicyEditor({ policy, weights, button, save }: EditorNeeds) {
   const [touched, setTouched] = useState(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Partial<ApiError> | null>(null)
+  const [tried, setTried] = useState<object | null>(null)
   const problems = touched ? problemsOf(draft) : {}
   const change = (part: Partial<Draft>) => {
     setDraft((all) => ({ ...all, ...part }))
@@ -74,11 +76,20 @@ export function PolicyEditor({ policy, weights, button, save }: EditorNeeds) {
           <button type="submit" class="button" disabled={busy || !touched || Object.keys(problems).length > 0}>
             {button}
           </button>
+          <button
+            type="button"
+            class="button quiet"
+            disabled={!touched || Object.keys(problems).length > 0}
+            onClick={() => setTried(contentOf(draft))}
+          >
+            {texts.tryDraft}
+          </button>
           <span class="soft">
             {Object.keys(problems).length > 0 ? texts.mend : touched ? texts.unsaved : texts.untouched}
           </span>
         </p>
       )}
+      {tried !== null && <DraftSimulation content={tried} />}
     </form>
   )
 }

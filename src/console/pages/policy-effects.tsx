@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Data } from '../answers.js'
+import type { Data, List } from '../answers.js'
 import { call, get, pathOf } from '../api.js'
 import { count, share } from '../format.js'
 import { useLoad } from '../load.js'
@@ -7,6 +7,7 @@ import { Link } from '../parts/link.js'
 import { Card } from '../parts/page.js'
 import { Ranges } from '../parts/ranges.js'
 import { userHref } from '../parts/search.js'
+import { SeriesChart } from '../parts/series-chart.js'
 import { Empty, Show } from '../parts/states.js'
 import { Wide } from '../parts/wide.js'
 import type { Policy, Transition } from '../policies.js'
@@ -70,7 +71,7 @@ export function Simulation({ policy }: { readonly policy: Policy }) {
     <Card title={texts.simulation} aside={<Ranges />}>
       <p class="soft">{texts.simulationHelp}</p>
       {asked ? (
-        <Simulated policy={policy} />
+        <Simulated path={`/policies${pathOf(policy.id)}/simulate`} body={{}} />
       ) : (
         <button type="button" class="button quiet" onClick={() => setAsked(true)}>
           {texts.simulate}
@@ -80,15 +81,25 @@ export function Simulation({ policy }: { readonly policy: Policy }) {
   )
 }
 
-function Simulated({ policy }: { readonly policy: Policy }) {
+/** The decisions that a policy which is not saved would have made in the window of the address. */
+export const DraftSimulation = ({ content }: { readonly content: object }) => (
+  <Card title={texts.draftSimulation} aside={<Ranges />}>
+    <Simulated path="/policies/simulate" body={{ policy: content }} />
+  </Card>
+)
+
+interface SimulatedNeeds {
+  readonly path: string
+  /** The body of the call without its window; a further object simulates again. */
+  readonly body: object
+}
+
+function Simulated({ path, body }: SimulatedNeeds) {
   const range = rangeNow()
   const loaded = useLoad(
     (signal) =>
-      call<Data<Simulated>>('POST', `/policies${pathOf(policy.id)}/simulate`, {
-        body: { date_from: windowOf(range).from },
-        signal,
-      }),
-    [policy.id, range],
+      call<Data<Simulated>>('POST', path, { body: { ...body, date_from: windowOf(range).from }, signal }),
+    [path, JSON.stringify(body), range],
   )
   return (
     <Show of={loaded}>
@@ -160,10 +171,50 @@ export function ShadowCard({ policy }: { readonly policy: Policy }) {
                 })}
               </p>
               <Transitions transitions={transitions} label={texts.shadowTitle} />
+              <ShadowOverTime policy={policy} />
             </>
           )
         }
       </Show>
     </Card>
+  )
+}
+
+interface ShadowDay {
+  readonly date: string
+  readonly n_attempts: number
+  readonly n_stricter: number
+  readonly n_looser: number
+}
+
+/** The attempts of each day, by how the shadow policy's decision differs from the actual one. */
+function ShadowOverTime({ policy }: { readonly policy: Policy }) {
+  const range = rangeNow()
+  const loaded = useLoad(
+    async (signal) => {
+      const query = { date_from: windowOf(range).from.slice(0, 10), bucket: 'day' }
+      return (await get<List<ShadowDay>>(`/policies${pathOf(policy.id)}/shadow-history`, query, signal)).data
+    },
+    [policy.id, range],
+  )
+  return (
+    <Show of={loaded}>
+      {(days) => (
+        <SeriesChart
+          label={texts.shadowOver}
+          dates={days.map(({ date }) => date)}
+          kind="bars"
+          series={[
+            {
+              name: texts.same,
+              colour: 'edge',
+              values: days.map(({ n_attempts, n_stricter, n_looser }) => n_attempts - n_stricter - n_looser),
+            },
+            { name: texts.stricter, colour: 'block', values: days.map(({ n_stricter }) => n_stricter) },
+            { name: texts.looser, colour: 'challenge', values: days.map(({ n_looser }) => n_looser) },
+          ]}
+        />
+      )}
+    </Show>
   )
 }
