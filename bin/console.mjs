@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Bundles the operators' console from src/console into build/console: one script, one style, and the licences of the packages in them.
+// Bundles the operators' console from src/console into build/console: a script for each language, one style, and the licences of the packages in them.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,27 +13,41 @@ const at = (...parts) => join(root, ...parts)
 execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at('src/console/tsconfig.json')], {
   stdio: ['ignore', 2, 2],
 })
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: [
-    { in: 'src/console/main.tsx', out: 'console' },
-    { in: 'src/console/style.css', out: 'console' },
-  ],
-  outdir: 'build/console',
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  target: 'es2022',
-  charset: 'utf8',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  legalComments: 'none',
-  metafile: true,
-  logLevel: 'warning',
-})
-const packages = Object.keys(metafile.inputs).flatMap(
-  (file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
-)
+const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
+const built = await Promise.all(LANGUAGES.map(buildIn))
+
+/** One script a language, so that a browser loads one language. The style is the same in all. */
+async function buildIn(language) {
+  const texts = {
+    name: 'texts of the language',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\/texts\/en\.js$/ }, () => ({ path: at(`src/console/texts/${language}.ts`) }))
+    },
+  }
+  return await build({
+    absWorkingDir: root,
+    entryPoints: [
+      { in: 'src/console/main.tsx', out: `console.${language}` },
+      ...(language === 'en' ? [{ in: 'src/console/style.css', out: 'console' }] : []),
+    ],
+    outdir: 'build/console',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+    plugins: [texts],
+  })
+}
+
+const packages = built
+  .flatMap(({ metafile }) => Object.keys(metafile.inputs))
+  .flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
 const notices = [...new Set(packages)].sort().map(noticeOf)
 writeFileSync(at('build/console/licenses.txt'), `${notices.join(`\n${'-'.repeat(78)}\n\n`)}`)
 

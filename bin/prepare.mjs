@@ -66,7 +66,7 @@ const STEPS = {
   console: {
     what: 'the console',
     sources: ['src/console', 'bin/console.mjs', 'tsconfig.json', 'package-lock.json'],
-    product: 'console/console.js',
+    product: 'console/console.en.js',
     command: [at('bin/console.mjs')],
   },
   guide: {

@@ -1,10 +1,11 @@
-import { en } from './texts/en.js'
+import { LANGUAGE as language, texts } from './texts/en.js'
 
-/** The shape of the texts; a further language is a file next to `en.ts` of this type. */
-type Texts = typeof en
+/** The shape of the texts of every language. */
+export type Texts = typeof texts
 
-export const LANGUAGE = 'en'
-export const t: Texts = en
+/** The build makes one script a language: it replaces `texts/en.js` by the texts of that language. */
+export const LANGUAGE: string = language
+export const t: Texts = texts
 
 /** Replaces `{name}` by the value of that name. */
 export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>

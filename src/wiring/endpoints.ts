@@ -4,6 +4,7 @@ import { consoleEndpoints } from '../api/dashboard/console.js'
 import { fileEndpoints, linkPageEndpoint } from '../api/links/pages.js'
 import { tryEndpoints } from '../api/links/try-it.js'
 import { DEMO_ORGANIZATION } from '../domain/organization.js'
+import { LANGUAGES, type Language } from '../domain/typing-words.js'
 import { newToken } from '../flows/process/tokens.js'
 import { createTryIt } from '../flows/profile/try-it.js'
 import { documentEndpoints } from '../http/docs/docs-page.js'
@@ -84,7 +85,9 @@ export function pages(config: Config, services: Services, stores: Stores): Plain
 /** The operators' console. Without the role `links` there is no guide at `/`, so `/` leads to the console. */
 export function consolePages({ publicUrl, roles }: Config): PlainEndpoint[] {
   const files = {
-    script: built('console/console.js'),
+    scripts: Object.fromEntries(
+      LANGUAGES.map((language) => [language, built(`console/console.${language}.js`)]),
+    ) as Record<Language, string>,
     style: built('console/console.css'),
     licences: built('console/licenses.txt'),
   }

@@ -2,11 +2,24 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { texts as english } from '../../src/console/texts/en.js'
+import { LANGUAGES } from '../../src/domain/typing-words.js'
 import { hasChromium } from '../recorder/browser.js'
 import type { TestService } from '../service.js'
 import { consoleOf, filledService, issueKey, looksGood, operator } from './console.js'
 
 const built = (file: string) => readFileSync(new URL(`../../build/console/${file}`, import.meta.url))
+
+/** The placeholders of each text by its path. */
+const placeholders = (texts: object, path = ''): Record<string, string[]> =>
+  Object.assign(
+    {},
+    ...Object.entries(texts).map(([name, value]) =>
+      typeof value === 'string'
+        ? { [`${path}${name}`]: [...value.matchAll(/\{\w+\}/g)].map(([one]) => one).sort() }
+        : placeholders(value, `${path}${name}.`),
+    ),
+  )
 
 describe('the console', { timeout: 120_000 }, () => {
   let service: TestService
@@ -18,11 +31,10 @@ describe('the console', { timeout: 120_000 }, () => {
   afterAll(async () => stop())
 
   it('takes at most 120 kB, compressed', () => {
-    const bytes = ['console.js', 'console.css'].reduce(
-      (sum, file) => sum + gzipSync(built(file), { level: 9 }).length,
-      0,
-    )
-    expect(bytes).toBeLessThan(120 * 1024)
+    const small = (file: string) => gzipSync(built(file), { level: 9 }).length
+    expect(
+      Math.max(...LANGUAGES.map((language) => small(`console.${language}.js`))) + small('console.css'),
+    ).toBeLessThan(120 * 1024)
   })
 
   it('is served at every address of a view, under a policy that permits only its own files', async () => {
@@ -41,7 +53,7 @@ describe('the console', { timeout: 120_000 }, () => {
   })
 
   it('compresses its files, and a browser that has them is answered without them', async () => {
-    for (const file of ['console.js', 'console.css', 'licenses.txt']) {
+    for (const file of ['console.en.js', 'console.de.js', 'console.css', 'licenses.txt']) {
       const whole = await fetch(consoleOf(service) + file, { headers: { 'accept-encoding': 'identity' } })
       expect(whole.headers.get('content-encoding')).toBeNull()
       expect(Buffer.from(await whole.arrayBuffer()).equals(built(file))).toBe(true)
@@ -70,6 +82,22 @@ describe('the console', { timeout: 120_000 }, () => {
       await page.reload()
       await page.getByLabel('API key').waitFor()
       await close()
+    })
+
+    it('speaks each of seven languages, as the browser asks, with every placeholder of the English texts', async () => {
+      const titles = { fr: 'Aperçu', de: 'Übersicht', es: 'Resumen', it: 'Riepilogo', pt: 'Resumo', nl: 'Overzicht' }
+      for (const [language, title] of Object.entries(titles)) {
+        const context = await browser.newContext({ locale: `${language}-${language.toUpperCase()}` })
+        const page = await context.newPage()
+        await page.goto(consoleOf(service))
+        await page.locator('input').first().fill(service.apikey)
+        await page.locator('input').first().press('Enter')
+        await page.getByRole('heading', { name: title, exact: true }).waitFor()
+        expect(await page.evaluate('document.documentElement.lang')).toBe(language)
+        await context.close()
+        const { texts } = await import(`../../src/console/texts/${language}.ts`)
+        expect(placeholders(texts)).toEqual(placeholders(english))
+      }
     })
 
     it('says in a sentence that a key lacks the scope', async () => {

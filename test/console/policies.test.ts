@@ -102,7 +102,9 @@ describe.skipIf(!hasChromium)('policies in the console', { timeout: 120_000 }, (
     expect((await byName('vault')).is_shadow).toBe(true)
     await visited(service, 'dora')
     await expect
-      .poll(async () => (await service.dashboard('GET', `/policies/${id}/shadow`)).json.data.n_attempts, { timeout: 40_000 })
+      .poll(async () => (await service.dashboard('GET', `/policies/${id}/shadow`)).json.data.n_attempts, {
+        timeout: 40_000,
+      })
       .toBeGreaterThan(1)
     await person.go(`policies/${id}?range=30d`)
     const { json: shadowed } = await service.dashboard('GET', `/policies/${id}/shadow`)

@@ -97,8 +97,7 @@ interface SimulatedNeeds {
 function Simulated({ path, body }: SimulatedNeeds) {
   const range = rangeNow()
   const loaded = useLoad(
-    (signal) =>
-      call<Data<Simulated>>('POST', path, { body: { ...body, date_from: windowOf(range).from }, signal }),
+    (signal) => call<Data<Simulated>>('POST', path, { body: { ...body, date_from: windowOf(range).from }, signal }),
     [path, JSON.stringify(body), range],
   )
   return (

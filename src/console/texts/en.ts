@@ -1,5 +1,7 @@
+export const LANGUAGE = 'en'
+
 /** Every text of the console in English. Braces hold placeholders; `one` and `other` are plural forms. */
-export const en = {
+export const texts = {
   product: 'Keystride',
   title: '{page} · Keystride',
   skip: 'Skip to the content',
