@@ -9,6 +9,11 @@ export interface Loaded<T> {
   readonly reload: () => void
 }
 
+interface Changeable<T> extends Loaded<T> {
+  /** Shows data that the answer of a change gave. */
+  readonly put: (data: T) => void
+}
+
 /**
  * Loads when `inputs` change and at `reload`, and every `everyMs` while the tab is visible. Calls in flight are aborted when the
  * inputs change and when the view is left.
@@ -17,7 +22,7 @@ export function useLoad<T>(
   load: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
   everyMs: number | null = null,
-): Loaded<T> {
+): Changeable<T> {
   const [round, setRound] = useState(0)
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ data: null, error: null, loading: true })
   useEffect(() => {
@@ -43,5 +48,6 @@ export function useLoad<T>(
     }, everyMs)
     return () => clearInterval(timer)
   }, [everyMs])
-  return { ...state, reload }
+  const put = (data: T) => setState({ data, error: null, loading: false })
+  return { ...state, reload, put }
 }

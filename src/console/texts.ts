@@ -1,7 +1,4 @@
-import { LANGUAGE as language, texts } from './texts/en.js'
-
-/** The shape of the texts of every language. */
-export type Texts = typeof texts
+import { LANGUAGE as language, type Texts, texts } from './texts/en.js'
 
 /** The build makes one script a language: it replaces `texts/en.js` by the texts of that language. */
 export const LANGUAGE: string = language

@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('policies in the console', { timeout: 120_000 }, (
     expect((await byName('vault')).is_shadow).toBe(false)
     await confirmed('Make default')
     expect((await byName('vault')).is_default).toBe(true)
-    expect(await page.getByRole('button', { name: 'Archive' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Archive' }).waitFor({ state: 'detached' })
     await person.go(`policies/${(await byName('default')).id}`)
     await page.getByRole('heading', { name: 'default' }).waitFor()
     await confirmed('Archive', 'default')

@@ -109,14 +109,14 @@ describe.skipIf(!hasChromium)('the reference page in a browser', { timeout: 120_
     const height = () => page.evaluate<number>('document.documentElement.scrollHeight')
     await page.getByRole('searchbox').waitFor()
     expect(await shown('article')).toBe(dashboardRoutes.length)
-    expect([await shown('.body'), await height()]).toEqual([0, expect.toSatisfy((px: number) => px < 10_000)])
+    expect([await shown('.body'), await height()]).toEqual([0, expect.toSatisfy((px: number) => px < 12_000)])
     await page.keyboard.press('/')
     await page.keyboard.type('n_active_users_max')
     await expect.poll(() => shown('article')).toBe(1)
     expect([await shown('.body'), await shown('nav li:not(.pages li)')]).toEqual([1, 1])
     expect(await page.getByRole('status').first().textContent()).toBe(`1 of ${dashboardRoutes.length} endpoints`)
     for (const [words, n] of [
-      ['post /policies', 4],
+      ['post /policies', 6],
       ['PATCH', 0],
       ['sorting', 2],
     ] as const) {

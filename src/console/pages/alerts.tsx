@@ -34,12 +34,12 @@ function Matrix() {
   const loaded = useLoad((signal) => get<Data<Rules>>('/alert', {}, signal), [])
   const set = async (event: string, channel: Channel, on: boolean) => {
     try {
-      await call('POST', '/alert', { body: { [event]: { [channel]: on } } })
+      loaded.put(await call<Data<Rules>>('POST', '/alert', { body: { [event]: { [channel]: on } } }))
       toast(fill(on ? texts.on : texts.off, { event: nameOf(event), channel: texts.channels[channel] }))
     } catch (error) {
       toastError(error)
+      loaded.reload()
     }
-    loaded.reload()
   }
   const { operates } = access()
   return (

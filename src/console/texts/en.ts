@@ -658,3 +658,6 @@ export const texts = {
     unknown: 'Unknown while the database is unreachable',
   },
 }
+
+/** The shape of the texts of every language. */
+export type Texts = typeof texts

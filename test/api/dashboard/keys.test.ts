@@ -129,6 +129,7 @@ describe('the organization', () => {
       quotas: { mode: 'soft', accounts: 0, shared_accounts: 0, members_per_shared_account: 0 },
       use: { n_accounts: 1, n_accounts_generic: 1, n_users: 1 },
       over_quota: false,
+      trial: false,
     })
     expect((await ask('GET', '/organization', undefined, other.apikey)).json.data).toMatchObject({
       name: 'Elsewhere',
