@@ -35,6 +35,10 @@ const BENCHES = {
     file: 'growth/dashboard.js',
     question: 'How long do the reads of the dashboard take over a million attempts?',
   },
+  console: {
+    file: 'console/console.js',
+    question: 'How long do the views of the console take over a million attempts?',
+  },
   exports: { file: 'growth/exports.js', question: 'What memory and time does an export of a million attempts take?' },
   accuracy: { file: 'accuracy/accuracy.js', question: 'How well does the model distinguish people, on open data?' },
   adaptation: {

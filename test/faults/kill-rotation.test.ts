@@ -17,8 +17,9 @@ import { type EmbeddedPostgres, startEmbedded } from '../../src/storage/postgres
 import { postgresOrganizations } from '../../src/storage/postgres/organization/organization.js'
 import { postgresWrappedKeys } from '../../src/storage/postgres/organization/wrapped-key.js'
 import { migrate } from '../../src/storage/postgres/schema/migrate.js'
+import { LONG } from '../trust/figure.js'
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20)
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 20 : 8))
 /** Enough that re-wrapping takes about half of a rotation's time. */
 const ORGANIZATIONS = 200
 

@@ -8,7 +8,7 @@ import { person } from '../../src/typist/made-up-person.js'
 import { figure, LONG } from '../trust/figure.js'
 import { type ServiceProcess, startProcess } from './service-process.js'
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 100 : 20))
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? (LONG ? 100 : 8))
 const CLIENTS = 6
 /** Acknowledged enrollments after which a round's process is killed. */
 const ACKNOWLEDGED_A_ROUND = LONG ? 200 : 60

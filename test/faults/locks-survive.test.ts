@@ -207,8 +207,11 @@ describe.each(backEndsOfOurOwn)(`${LOCKED} locked members on $name`, ({ withRedi
             const put = two.bytes('PUT', `/users/${userRef}/security-code`, bootstrap.session, {
               securityCode: '749205',
             })
+            const executed = status === 503
             status = (await connection.send(put)).status
-            expect([200, 429, 503]).toContain(status)
+            expect([200, 429, 503, ...(executed ? [422] : [])]).toContain(status)
+            // The call before was executed, though answered with 503: the code is no longer a new one.
+            if (status === 422) break
           }
           continue
         }

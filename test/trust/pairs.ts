@@ -13,6 +13,8 @@ const PATIENCE_MS = 400
 interface PairsNeeds {
   readonly port: number
   readonly pairs: number
+  /** Stops once a hidden request was served. */
+  readonly untilServed?: boolean
   readonly corpus: readonly Case[]
   readonly key: string
   /** All requests that the server behind the proxy has served; grows during the run. */
@@ -34,12 +36,14 @@ interface PairsPlayed {
 }
 
 /** Sends each pair in one segment through a proxy, and at the same time a stranger's request on another connection. */
-export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds): Promise<PairsPlayed> {
+export async function playPairs({ port, pairs, untilServed, corpus, key, served }: PairsNeeds): Promise<PairsPlayed> {
   let [next, outOfStep, strangersFailed, behind] = [0, 0, 0, 0]
+  const hidden = () => served.filter(({ mark, passedOn }) => mark.startsWith('hidden-') && !passedOn)
   const get = (mark: string, ...headers: string[]) => request(`GET /core/users/${mark}`, [key, ...headers])
   async function work(): Promise<void> {
     const stranger = await strangerAt(port)
     for (let n = next++; n < pairs; n = next++) {
+      if (untilServed && hidden().length > 0) break
       const text = corpus[n % corpus.length]?.text(get(`hidden-${n}`)) ?? ''
       const [answers, own] = await Promise.all([
         allSaid(port, text + get(`honest-${n}`, 'Connection: close')),
@@ -56,9 +60,8 @@ export async function playPairs({ port, pairs, corpus, key, served }: PairsNeeds
     stranger.leave()
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
-  const hiddenServed = served.filter(({ mark, passedOn }) => mark.startsWith('hidden-') && !passedOn).length
   const passedOn = served.filter(({ mark }) => mark === 'attack').length
-  return { pairs: Math.min(next, pairs), outOfStep, hiddenServed, strangersFailed, behind, passedOn }
+  return { pairs: Math.min(next, pairs), outOfStep, hiddenServed: hidden().length, strangersFailed, behind, passedOn }
 }
 
 const marksIn = (text: string) => [...text.matchAll(/"userRef":"([^"]*)"/g)].map(([, mark = '']) => mark)

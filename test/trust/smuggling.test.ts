@@ -119,6 +119,7 @@ for (const { name, start, more, why } of ways)
       const { hiddenServed } = await playPairs({
         port: proxy.port,
         pairs: corpus.length,
+        untilServed: true,
         corpus,
         key,
         served: naive.served,

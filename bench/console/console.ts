@@ -1,0 +1,241 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { table } from '../../src/cli/table.js'
+import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
+import { postgresStatistics } from '../../src/storage/postgres/insight/statistics.js'
+import { fillDatabase } from '../growth/filled.js'
+import { verifyMany } from '../growth/verifies.js'
+import { enroll } from '../ratio/people.js'
+import { unitsFor } from '../ratio/sessions.js'
+import { closeOnSignal, type Deployment, deploy, type Running } from '../shared/deployment.js'
+import { quantile } from '../shared/drive.js'
+import { machine, residentBytes } from '../shared/machine.js'
+import { benchOptions, runBench } from '../shared/options.js'
+
+const HELP = `How long the views of the console take on a filled service, in Chromium: from a click until the view and every answer that it
+waits for are shown. Also its first paint, its size, and the memory of the service while consoles are open.
+
+  npm run bench -- console [options]
+
+  --users N         users (100000)
+  --attempts N      attempts of the last 30 days (1000000)
+  --visits N        visits of each view (20)
+  --open N          consoles that are open at once while the memory is read (10)
+  --json FILE       also write the report to a file
+
+Starts an embedded PostgreSQL and one process of the service. Needs Chromium (CHROMIUM, else /usr/bin/chromium).
+`
+const FILES = ['console.en.js', 'console.css']
+/** The views with something that changes by itself, which open consoles show. */
+const LIVE = ['', 'authentications?live=on', 'system']
+const OPEN_MS = 60_000
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+await runBench('console', async () => {
+  const defaults = { users: 100_000, attempts: 1_000_000, visits: 20, open: 10 }
+  const { numbers: options, files } = benchOptions('console', HELP, defaults, ['json'])
+  if (!existsSync(CHROMIUM)) throw new Error(`no Chromium at ${CHROMIUM}: set CHROMIUM`)
+  const facts = machine()
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const deployment = await deploy('Bench')
+  closeOnSignal(deployment)
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  try {
+    await fill(deployment, options, say)
+    const service = await deployment.service({ processes: 1, scoring: 'pool', redis: false })
+    await signIns(deployment, service)
+    const place = { origin: `http://127.0.0.1:${service.port}`, apikey: deployment.apikey }
+    say('first paint')
+    const paints = await firstPaints(browser, place.origin, options.visits)
+    const views = await measureViews(browser, place, options.visits, say)
+    say(`memory with ${options.open} consoles`)
+    const memory = await measureMemory(browser, place, service.pid, options.open)
+    const report = { first_paint_ms: ofTimes(paints), views, memory, sizes: sizes() }
+    process.stdout.write(`${shown(report)}\n`)
+    const all = { report, options, machine: facts, at: new Date().toISOString() }
+    if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(all, null, 2)}\n`)
+  } finally {
+    await browser.close()
+    await deployment.close()
+  }
+})
+
+interface Place {
+  readonly origin: string
+  readonly apikey: string
+}
+
+interface Times {
+  readonly p50: number
+  readonly p95: number
+}
+
+interface Report {
+  readonly first_paint_ms: Times
+  /** By address below `/console/`. */
+  readonly views: Readonly<Record<string, Times>>
+  readonly memory: { readonly before_mib: number | null; readonly open_mib: number | null }
+  /** Bytes after gzip, by file. */
+  readonly sizes: Readonly<Record<string, number>>
+}
+
+/** Fills the database and counts its hours, as a job of the service would do in minutes. */
+async function fill(
+  { databaseUrl, organizationId }: Deployment,
+  { users, attempts }: { readonly users: number; readonly attempts: number },
+  say: (line: string) => void,
+): Promise<void> {
+  say(`filling ${users.toLocaleString('en')} users, ${attempts.toLocaleString('en')} attempts`)
+  await fillDatabase(databaseUrl, organizationId, { users: [1, users], attempts: [1, attempts], say })
+  const database = connectPostgres({ url: databaseUrl, max: 2 })
+  const statistics = postgresStatistics(database)
+  while (await statistics.countAttempts()) {
+    // Repeats until all hours are counted.
+  }
+  await database.close()
+}
+
+/** People who typed: the picture of a sign-in needs a true one. */
+async function signIns(deployment: Deployment, service: Running): Promise<void> {
+  const people = 5
+  await enroll({ port: service.port, apikey: deployment.apikey, people })
+  await verifyMany({ deployment, service, units: unitsFor(people, 0) }, people)
+}
+
+async function firstPaints(browser: Browser, origin: string, visits: number): Promise<number[]> {
+  const found: number[] = []
+  for (let n = 0; n < visits; n++) {
+    const page = await browser.newPage()
+    await page.goto(`${origin}/console/`)
+    await page.getByLabel('API key').waitFor()
+    found.push(
+      await page.evaluate<number>(
+        `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries()[0].startTime)).observe({ type: 'paint', buffered: true }))`,
+      ),
+    )
+    await page.close()
+  }
+  return found
+}
+
+async function signedIn(browser: Browser, { origin, apikey }: Place, path = ''): Promise<Page> {
+  const page = await (await browser.newContext({ locale: 'en' })).newPage()
+  await page.goto(`${origin}/console/${path}`)
+  await page.getByLabel('API key').fill(apikey)
+  await page.getByLabel('API key').press('Enter')
+  await page.locator('main h1').waitFor()
+  return page
+}
+
+/**
+ * Follows a link to a view in the page and resolves to the time until nothing of it is loading any more, ms. It is an expression
+ * for the page.
+ */
+const visit = (address: string) => `new Promise((done) => {
+  const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(address)} })
+  document.body.append(link)
+  const begun = performance.now()
+  link.click()
+  link.remove()
+  const look = () => {
+    if (document.querySelector('main .loading, main [aria-busy=true]') === null) done(performance.now() - begun)
+    else requestAnimationFrame(look)
+  }
+  requestAnimationFrame(() => requestAnimationFrame(look))
+})`
+
+async function measureViews(
+  browser: Browser,
+  place: Place,
+  visits: number,
+  say: (line: string) => void,
+): Promise<Readonly<Record<string, Times>>> {
+  const page = await signedIn(browser, place, 'alerts')
+  const found: Record<string, Times> = {}
+  for (const path of await addresses(place)) {
+    say(`view ${path === '' ? 'overview' : path}`)
+    const times: number[] = []
+    for (let n = 0; n < visits; n++) {
+      await page.evaluate(visit(`${place.origin}/console/organization`))
+      times.push(await page.evaluate<number>(visit(`${place.origin}/console/${path}`)))
+      const failure = await page.locator('.failure').count()
+      if (failure > 0) throw new Error(`view ${path}: ${await page.locator('.failure').first().innerText()}`)
+    }
+    found[path] = ofTimes(times)
+  }
+  await page.context().close()
+  return found
+}
+
+/** Addresses below `/console/`, with the slowest ranges and orders that a person can choose. */
+async function addresses({ origin, apikey }: Place): Promise<readonly string[]> {
+  const first = async (path: string): Promise<string> => {
+    const response = await fetch(`${origin}/dashboard${path}`, { headers: { apikey } })
+    const { data } = (await response.json()) as { data: readonly [{ readonly id: string }] }
+    return data[0].id
+  }
+  return [
+    '',
+    '?range=90d',
+    'users',
+    'users?filter=777',
+    'users?view=activity&range=90d',
+    'users?view=locked',
+    'users/user-42@example.com',
+    'authentications',
+    'authentications?range=90d&outcome=block',
+    'authentications?range=90d&user=user-42@example.com',
+    `authentications/${await first('/authentications?limit=1')}`,
+    'insight?range=90d',
+    'policies',
+    `policies/${await first('/policies')}?range=90d`,
+    'alerts',
+    'words',
+    'usage',
+    'exports',
+    'system',
+  ]
+}
+
+async function measureMemory(browser: Browser, place: Place, pid: number, open: number): Promise<Report['memory']> {
+  const mib = () => {
+    const bytes = residentBytes(pid)?.largest ?? null
+    return bytes === null ? null : Math.round(bytes / 2 ** 20)
+  }
+  const before_mib = mib()
+  const pages: Page[] = []
+  for (let n = 0; n < open; n++) pages.push(await signedIn(browser, place, LIVE[n % LIVE.length]))
+  await new Promise((resolve) => setTimeout(resolve, OPEN_MS))
+  const open_mib = mib()
+  for (const page of pages) await page.context().close()
+  return { before_mib, open_mib }
+}
+
+const sizes = (): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    FILES.map((name) => [
+      name,
+      gzipSync(readFileSync(new URL(`../../console/${name}`, import.meta.url)), { level: 9 }).length,
+    ]),
+  )
+
+function ofTimes(times: readonly number[]): Times {
+  const sorted = Float64Array.from(times).sort()
+  const rounded = (share: number) => Number(quantile(sorted, share).toFixed(0))
+  return { p50: rounded(0.5), p95: rounded(0.95) }
+}
+
+function shown({ first_paint_ms: paint, views, memory, sizes: bytes }: Report): string {
+  const rows = Object.entries({ 'first paint': paint, ...views }).map(([name, { p50, p95 }]) => [
+    name === '' ? 'overview' : name,
+    String(p50),
+    String(p95),
+  ])
+  const kb = Object.entries(bytes).map(([name, size]) => `${name} ${(size / 1000).toFixed(1)} kB`)
+  return [
+    table(['view', 'p50 ms', 'p95 ms'], rows),
+    `gzip: ${kb.join(', ')}`,
+    `memory of the service: ${memory.before_mib ?? '?'} MiB, with the consoles open ${memory.open_mib ?? '?'} MiB`,
+  ].join('\n\n')
+}
