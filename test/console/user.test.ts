@@ -84,6 +84,50 @@ describe.skipIf(!hasChromium)('a user in the console', { timeout: 120_000 }, () 
     await close()
   })
 
+  it('is found, has its last sign-in read, and is unlocked with the keyboard alone', async () => {
+    const locked = await service.dashboard('POST', '/users/ann/actions', { body: { action: 'lock' } })
+    expect(locked.status).toBe(200)
+    const { page, signIn, close } = await operator(browser, service)
+    await signIn(service.apikey)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const { keyboard } = page
+    const focused = () => page.evaluate<string>('document.activeElement?.textContent ?? ""')
+    const tabTo = async (name: RegExp) => {
+      for (let presses = 0; presses < 60; presses++) {
+        await keyboard.press('Tab')
+        if (name.test(await focused())) return
+      }
+      throw new Error(`no press of Tab reached ${name}; the last one reached "${await focused()}"`)
+    }
+    await keyboard.press('/')
+    await keyboard.type('ann')
+    await page.getByRole('option', { name: 'ann' }).waitFor()
+    await keyboard.press('ArrowDown')
+    await keyboard.press('Enter')
+    await page.locator('.row-link').first().waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).focus()
+    const [last] = (await ofApi('/authentications?user_ref=ann&limit=1')).data
+    for (let rows = 0; rows < 10; rows++) {
+      await keyboard.press('ArrowDown')
+      if (await page.evaluate<boolean>(`document.activeElement.href?.endsWith('/authentications/${last.id}') ?? false`))
+        break
+    }
+    await keyboard.press('Enter')
+    await page.waitForURL(`**/authentications/${last.id}`)
+    await page.getByRole('heading', { name: 'Sign-in of ann' }).waitFor()
+    // Alt and the left arrow are the browser's own, and are not sent to a page.
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Account' }).waitFor()
+    await tabTo(/^Unlock$/)
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    if (!/^Unlock$/.test(await focused())) await tabTo(/^Unlock$/)
+    await keyboard.press('Enter')
+    await page.getByText('Unlock is done for ann.').waitFor()
+    expect(await actionsOn('ann')).toEqual(['unlock', 'lock'])
+    await close()
+  })
+
   it('gets an action for the next sign-in, which can be cancelled', async () => {
     const { page, act, close } = await user('bob@example.com')
     expect(await page.getByRole('button', { name: 'Cancel queued action' }).count()).toBe(0)
