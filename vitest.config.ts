@@ -19,10 +19,11 @@ const LONG = [
 const isNamed = process.argv.slice(2).some((argument) => argument.startsWith('test/'))
 if (isNamed) process.env.KEYSTRIDE_TESTS = 'all'
 const isWhole = process.env.KEYSTRIDE_TESTS === 'all'
-const long = LONG.map((path) => `test/${path}`)
 
 export default defineConfig({
   test: {
+    include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(isWhole ? [] : LONG.map((path) => `test/${path}`))],
     globalSetup: ['test/servers/global-setup.ts'],
     testTimeout: 30_000,
     // A machine that others share stands still for a second now and then. What such a pause does to a test, a store taken for
@@ -34,34 +35,9 @@ export default defineConfig({
     },
     hookTimeout: 60_000,
     pool: 'forks',
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'short',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...long],
-          // Loading the modules anew for each file takes a fifth of the processor time of these tests.
-          isolate: false,
-          // Many of them wait for servers and browsers.
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      ...(isWhole
-        ? [
-            {
-              extends: true as const,
-              test: {
-                name: 'long',
-                include: long.map((path) => path.replace(/\*\*$/, '**/*.test.ts')),
-                // Those that measure how long a fault lasts need the cores.
-                maxWorkers: 2,
-                sequence: { groupOrder: 1 },
-              },
-            },
-          ]
-        : []),
-    ],
+    // Loading the modules anew for each file takes a fifth of the processor time of the short tests.
+    isolate: isWhole,
+    // Many of the short tests wait for servers and browsers; those that measure how long a fault lasts need the cores.
+    maxWorkers: isWhole ? 2 : 3,
   },
 })
