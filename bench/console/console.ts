@@ -43,7 +43,7 @@ await runBench('console', async () => {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
     await fill(deployment, options, say)
-    const service = await deployment.service({ processes: 1, scoring: 'pool', redis: false })
+    const service = await deployment.service({ processes: 1, scoring: 'pool', redis: deployment.redisUrl !== null })
     await signIns(deployment, service)
     const place = { origin: `http://127.0.0.1:${service.port}`, apikey: deployment.apikey }
     say('first paint')
@@ -132,7 +132,8 @@ async function signedIn(browser: Browser, { origin, apikey }: Place, path = ''):
  * Follows a link to a view in the page and resolves to the time until nothing of it is loading any more, ms. It is an expression
  * for the page.
  */
-const visit = (address: string) => `new Promise((done) => {
+function visit(address: string): string {
+  return `new Promise((done) => {
   const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(address)} })
   document.body.append(link)
   const begun = performance.now()
@@ -144,6 +145,7 @@ const visit = (address: string) => `new Promise((done) => {
   }
   requestAnimationFrame(() => requestAnimationFrame(look))
 })`
+}
 
 async function measureViews(
   browser: Browser,
@@ -212,13 +214,11 @@ async function measureMemory(browser: Browser, place: Place, pid: number, open: 
   return { before_mib, open_mib }
 }
 
-const sizes = (): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    FILES.map((name) => [
-      name,
-      gzipSync(readFileSync(new URL(`../../console/${name}`, import.meta.url)), { level: 9 }).length,
-    ]),
-  )
+function sizes(): Readonly<Record<string, number>> {
+  const folder = new URL('../../console/', import.meta.url)
+  const compressed = (name: string) => gzipSync(readFileSync(new URL(name, folder)), { level: 9 }).length
+  return Object.fromEntries(FILES.map((name) => [name, compressed(name)]))
+}
 
 function ofTimes(times: readonly number[]): Times {
   const sorted = Float64Array.from(times).sort()
