@@ -128,17 +128,27 @@ async function signedIn(browser: Browser, { origin, apikey }: Place, path = ''):
   return page
 }
 
-/**
- * Follows a link to a view in the page and resolves to the time until nothing of it is loading any more, ms. It is an expression
- * for the page.
- */
+/** Follows a link to a view: an expression for the page, see `clicked`. */
 function visit(address: string): string {
+  return clicked(
+    `document.body.appendChild(Object.assign(document.createElement('a'), { href: ${JSON.stringify(address)} }))`,
+  )
+}
+
+/** Clicks a button of the view: an expression for the page, see `clicked`. */
+function press(label: string): string {
+  return clicked(
+    `[...document.querySelectorAll('main button')].find((one) => one.textContent === ${JSON.stringify(label)})`,
+  )
+}
+
+/** Clicks an element and resolves to the time until nothing of the view is loading any more, ms. */
+function clicked(element: string): string {
   return `new Promise((done) => {
-  const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(address)} })
-  document.body.append(link)
+  const clicked = ${element}
   const begun = performance.now()
-  link.click()
-  link.remove()
+  clicked.click()
+  if (clicked.parentNode === document.body) clicked.remove()
   const look = () => {
     if (document.querySelector('main .loading, main [aria-busy=true]') === null) done(performance.now() - begun)
     else requestAnimationFrame(look)
@@ -166,17 +176,26 @@ async function measureViews(
     }
     found[path] = ofTimes(times)
   }
+  say('simulation')
+  found.simulation = ofTimes(await measureSimulation(page, place, visits))
   await page.context().close()
   return found
 }
 
-/** Addresses below `/console/`, with the slowest ranges and orders that a person can choose. */
-async function addresses({ origin, apikey }: Place): Promise<readonly string[]> {
-  const first = async (path: string): Promise<string> => {
-    const response = await fetch(`${origin}/dashboard${path}`, { headers: { apikey } })
-    const { data } = (await response.json()) as { data: readonly [{ readonly id: string }] }
-    return data[0].id
+/** A policy decides again about the sign-ins of 90 days. */
+async function measureSimulation(page: Page, place: Place, visits: number): Promise<readonly number[]> {
+  const times: number[] = []
+  for (let n = 0; n < visits; n++) {
+    await page.evaluate(visit(`${place.origin}/console/organization`))
+    await page.evaluate(visit(`${place.origin}/console/policies/${await firstId(place, '/policies')}?range=90d`))
+    times.push(await page.evaluate<number>(press('Simulate')))
+    await page.getByText('decisions would change').waitFor()
   }
+  return times
+}
+
+/** Addresses below `/console/`, with the slowest ranges and orders that a person can choose. */
+async function addresses(place: Place): Promise<readonly string[]> {
   return [
     '',
     '?range=90d',
@@ -188,16 +207,22 @@ async function addresses({ origin, apikey }: Place): Promise<readonly string[]> 
     'authentications',
     'authentications?range=90d&outcome=block',
     'authentications?range=90d&user=user-42@example.com',
-    `authentications/${await first('/authentications?limit=1')}`,
+    `authentications/${await firstId(place, '/authentications?limit=1')}`,
     'insight?range=90d',
     'policies',
-    `policies/${await first('/policies')}?range=90d`,
+    `policies/${await firstId(place, '/policies')}?range=90d`,
     'alerts',
     'words',
     'usage',
     'exports',
     'system',
   ]
+}
+
+async function firstId({ origin, apikey }: Place, path: string): Promise<string> {
+  const response = await fetch(`${origin}/dashboard${path}`, { headers: { apikey } })
+  const { data } = (await response.json()) as { data: readonly [{ readonly id: string }] }
+  return data[0].id
 }
 
 async function measureMemory(browser: Browser, place: Place, pid: number, open: number): Promise<Report['memory']> {

@@ -27,7 +27,7 @@ export function Users() {
   const Rows = { all: All, activity: Activity, locked: Locked }[view]
   return (
     <Page title={texts.title} tools={view === 'activity' ? <Ranges /> : undefined}>
-      <div class="sieve">
+      <div class="sieve filters">
         <Tabs
           label={texts.views}
           tabs={VIEWS.map((one) => ({

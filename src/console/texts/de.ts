@@ -447,7 +447,7 @@ export const texts: Texts = {
     title: 'Einblick',
     empty: 'Keine Anmeldungen in diesem Zeitraum',
     hours: 'Stunden der Woche',
-    hoursHelp: 'Anmeldungen nach Wochentag und Stunde, UTC. Dunkler ist mehr.',
+    hoursHelp: 'Anmeldungen nach Wochentag und Stunde, UTC. Kräftigere Farbe ist mehr.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Konfidenz nach Ergebnis',
     confidenceHelp: 'Anmeldungen durch Tippen. Eine gute Schwelle liegt, wo wenige sind.',

@@ -431,7 +431,7 @@ export const texts = {
     title: 'Insight',
     empty: 'No sign-ins in this window',
     hours: 'Hours of the week',
-    hoursHelp: 'Sign-ins by weekday and hour, UTC. Darker is more.',
+    hoursHelp: 'Sign-ins by weekday and hour, UTC. A stronger colour is more.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Confidence by outcome',
     confidenceHelp: 'Sign-ins by typing. A good threshold lies where few are.',

@@ -442,7 +442,7 @@ export const texts: Texts = {
     title: 'Análisis',
     empty: 'Ningún inicio de sesión en este periodo',
     hours: 'Horas de la semana',
-    hoursHelp: 'Inicios de sesión por día y hora, UTC. Más oscuro es más.',
+    hoursHelp: 'Inicios de sesión por día y hora, UTC. Un color más intenso es más.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Confianza por resultado',
     confidenceHelp: 'Inicios de sesión tecleando. Un buen umbral está donde hay pocos.',

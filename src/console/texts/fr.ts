@@ -440,7 +440,7 @@ export const texts: Texts = {
     title: 'Analyse',
     empty: 'Aucune connexion dans cette période',
     hours: 'Heures de la semaine',
-    hoursHelp: 'Connexions par jour et heure, UTC. Plus foncé : davantage.',
+    hoursHelp: 'Connexions par jour et heure, UTC. Couleur plus soutenue : davantage.',
     cell: '{day}, {hour} h UTC : {n}',
     confidence: 'Confiance par résultat',
     confidenceHelp: 'Connexions par la frappe. Un bon seuil se place où il y en a peu.',

@@ -437,7 +437,7 @@ export const texts: Texts = {
     title: 'Analisi',
     empty: 'Nessun accesso in questo periodo',
     hours: 'Ore della settimana',
-    hoursHelp: 'Accessi per giorno e ora, UTC. Più scuro è di più.',
+    hoursHelp: 'Accessi per giorno e ora, UTC. Un colore più intenso è di più.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Confidenza per esito',
     confidenceHelp: 'Accessi con la digitazione. Una buona soglia sta dove ce ne sono pochi.',

@@ -446,7 +446,7 @@ export const texts: Texts = {
     title: 'Inzicht',
     empty: 'Geen aanmeldingen in deze periode',
     hours: 'Uren van de week',
-    hoursHelp: 'Aanmeldingen per weekdag en uur, UTC. Donkerder is meer.',
+    hoursHelp: 'Aanmeldingen per weekdag en uur, UTC. Een sterkere kleur is meer.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Betrouwbaarheid per uitkomst',
     confidenceHelp: 'Aanmeldingen door typen. Een goede drempel ligt waar er weinig zijn.',

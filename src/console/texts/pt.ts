@@ -441,7 +441,7 @@ export const texts: Texts = {
     title: 'Análise',
     empty: 'Nenhuma entrada neste período',
     hours: 'Horas da semana',
-    hoursHelp: 'Entradas por dia e hora, UTC. Mais escuro é mais.',
+    hoursHelp: 'Entradas por dia e hora, UTC. Uma cor mais forte é mais.',
     cell: '{day}, {hour}:00 UTC: {n}',
     confidence: 'Confiança por resultado',
     confidenceHelp: 'Entradas por digitação. Um bom limiar fica onde há poucas.',
