@@ -1,7 +1,34 @@
 /** Alerts as the dashboard API gives and takes them. */
 
+import type { List } from './answers.js'
+import { t } from './texts.js'
+
 export const CHANNELS = ['email', 'sms', 'syslog'] as const
 export type Channel = (typeof CHANNELS)[number]
+
+/** One notification over one channel. */
+export interface Delivery {
+  readonly id: string
+  readonly kind: string
+  readonly channel: Channel
+  readonly state: 'waiting' | 'delivered' | 'failed' | 'dropped'
+  readonly queued_at: string
+  readonly tries: number
+  /** `outcome` is a word; `text` says it in English. */
+  readonly last_try: { readonly at: string; readonly outcome: string; readonly text: string } | null
+}
+export interface Deliveries extends List<Delivery> {
+  /** Channels that are set up. */
+  readonly channels: readonly ChannelHealth[]
+}
+export interface ChannelHealth {
+  readonly channel: Channel
+  readonly n_waiting: number
+  /** Failed tries in a row. */
+  readonly failures: number
+  /** Nothing is tried before; null: at once. */
+  readonly closed_until: string | null
+}
 
 /** Kinds of event by channel. */
 export type Rules = Readonly<Record<string, Readonly<Record<Channel, boolean>>>>
@@ -68,3 +95,7 @@ export function bodyOf(channel: Channel, form: Readonly<Record<string, string>>)
   })
   return Object.fromEntries(fields)
 }
+
+/** An event in words. */
+export const eventName = (event: string): string =>
+  (t.alerts.events as Readonly<Record<string, string>>)[event] ?? event

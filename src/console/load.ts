@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.js'
 
 /** Data of a view. After the first answer it stays while newer data is loading, or if that fails. */
 export interface Loaded<T> {
   readonly data: T | null
   readonly error: ApiError | null
+  /** A load by the timer does not count: the view stays as it is. */
   readonly loading: boolean
   readonly reload: () => void
 }
@@ -25,9 +26,11 @@ export function useLoad<T>(
 ): Changeable<T> {
   const [round, setRound] = useState(0)
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({ data: null, error: null, loading: true })
+  const byTimer = useRef(false)
   useEffect(() => {
     const aborter = new AbortController()
-    setState(({ data }) => ({ data, error: null, loading: true }))
+    if (!byTimer.current) setState(({ data }) => ({ data, error: null, loading: true }))
+    byTimer.current = false
     load(aborter.signal).then(
       (data) => {
         if (!aborter.signal.aborted) setState({ data, error: null, loading: false })
@@ -44,7 +47,9 @@ export function useLoad<T>(
   useEffect(() => {
     if (everyMs === null) return
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') reload()
+      if (document.visibilityState !== 'visible') return
+      byTimer.current = true
+      reload()
     }, everyMs)
     return () => clearInterval(timer)
   }, [everyMs])

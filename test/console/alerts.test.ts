@@ -1,6 +1,8 @@
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { visited } from '../api/dashboard/sign-ins.js'
 import { hasChromium } from '../recorder/browser.js'
+import { datagramSink, smtpSink } from '../servers/sinks.js'
 import type { TestService } from '../service.js'
 import { issueKey, looksGood, operator, typedService } from './console.js'
 
@@ -74,6 +76,47 @@ describe.skipIf(!hasChromium)('alerts in the console', { timeout: 120_000 }, () 
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await page.getByText('E-mail is removed.').waitFor()
     expect(await ofApi('/alert/email')).toBeNull()
+    await close()
+  })
+
+  it('have their deliveries listed, with the reason of a failure and the state of the channel', async () => {
+    const gone = await smtpSink()
+    await gone.close()
+    const there = await datagramSink()
+    const set = async (path: string, body: object) =>
+      expect((await service.dashboard('POST', path, { body })).status).toBe(200)
+    const mail = {
+      host: '127.0.0.1',
+      port: gone.port,
+      tls: 'none',
+      sender: 'a@example.com',
+      recipients: ['b@example.com'],
+    }
+    await set('/alert/email', mail)
+    await set('/alert/syslog', { host: '127.0.0.1', port: there.port, transport: 'udp' })
+    await set('/alert', { blocked: { email: true, syslog: true } })
+    await visited(service, 'dora')
+    const listed = async (query: string) => (await service.dashboard('GET', `/alert/deliveries?${query}`)).json
+    const tried = async () =>
+      (await listed('state=waiting')).data[0]?.tries > 0 && (await listed('state=delivered')).count === 1
+    await vi.waitUntil(tried, { timeout: 30_000, interval: 200 })
+
+    const person = await alerts()
+    const { page, close } = person
+    const rows = page.getByRole('region', { name: 'Deliveries' }).locator('tbody tr')
+    await rows.nth(1).waitFor()
+    expect(await rows.filter({ hasText: 'E-mail' }).innerText()).toMatch(
+      /A sign-in is blocked.*Waiting.*No connection/s,
+    )
+    expect(await rows.filter({ hasText: 'Syslog' }).innerText()).toMatch(/Delivered.*UDP does not confirm/s)
+    await page.getByText(/E-mail: 1 waiting, failed tries in a row: \d+, next try /).waitFor()
+    await looksGood(person, 'alert-deliveries')
+    await page.getByLabel('State').selectOption('Delivered')
+    await rows.filter({ hasText: 'E-mail' }).waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(1)
+    await set('/alert', { blocked: { email: false, syslog: false } })
+    for (const channel of ['email', 'syslog']) await service.dashboard('DELETE', `/alert/${channel}`)
+    await there.close()
     await close()
   })
 

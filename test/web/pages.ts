@@ -105,7 +105,7 @@ export async function findings(
   impacts: readonly string[] | null = null,
   among = 'html',
 ): Promise<string[]> {
-  await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
+  await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
   await page.evaluate(axe)
   const found = await page.evaluate(`axe.run(${JSON.stringify(among)})`)
   const { violations } = found as { violations: { id: string; impact: string; nodes: { html: string }[] }[] } // Sound: the result type of axe-core.

@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel, type Rules } from '../alerts.js'
+import { CHANNELS, type Channel, eventName, type Rules } from '../alerts.js'
 import type { Data } from '../answers.js'
 import { call, get } from '../api.js'
 import { useLoad } from '../load.js'
@@ -9,9 +9,9 @@ import { Wide } from '../parts/wide.js'
 import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 import { ChannelCard } from './alert-channel.js'
+import { DeliveryLog } from './alert-deliveries.js'
 
 const texts = t.alerts
-const nameOf = (event: string): string => (texts.events as Readonly<Record<string, string>>)[event] ?? event
 
 export function Alerts() {
   return (
@@ -25,6 +25,7 @@ export function Alerts() {
           <ChannelCard key={channel} channel={channel} />
         ))}
       </div>
+      <DeliveryLog />
     </Page>
   )
 }
@@ -35,7 +36,7 @@ function Matrix() {
   const set = async (event: string, channel: Channel, on: boolean) => {
     try {
       loaded.put(await call<Data<Rules>>('POST', '/alert', { body: { [event]: { [channel]: on } } }))
-      toast(fill(on ? texts.on : texts.off, { event: nameOf(event), channel: texts.channels[channel] }))
+      toast(fill(on ? texts.on : texts.off, { event: eventName(event), channel: texts.channels[channel] }))
     } catch (error) {
       toastError(error)
       loaded.reload()
@@ -60,14 +61,14 @@ function Matrix() {
             <tbody>
               {Object.entries(data).map(([event, channels]) => (
                 <tr key={event}>
-                  <th scope="row">{nameOf(event)}</th>
+                  <th scope="row">{eventName(event)}</th>
                   {CHANNELS.map((channel) => (
                     <td key={channel}>
                       <input
                         type="checkbox"
                         checked={channels[channel]}
                         disabled={!operates}
-                        aria-label={`${nameOf(event)}: ${texts.channels[channel]}`}
+                        aria-label={`${eventName(event)}: ${texts.channels[channel]}`}
                         onChange={({ currentTarget }) => void set(event, channel, currentTarget.checked)}
                       />
                     </td>

@@ -20,10 +20,14 @@ export interface Rows<T> extends List<T> {
   readonly skip: number
 }
 
-/** The page of a list that the address names. */
-export async function getRows<T>(path: string, query: Query, signal: AbortSignal): Promise<Rows<T>> {
+/** The page of a list that the address names. `L` is the list with what else its answer has. */
+export async function getRows<T, L extends List<T> = List<T>>(
+  path: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<L & Rows<T>> {
   const skip = skipNow()
-  return { ...(await get<List<T>>(path, { ...query, skip, limit: PAGE }, signal)), skip }
+  return { ...(await get<L>(path, { ...query, skip, limit: PAGE }, signal)), skip }
 }
 
 /** The page that the address names of a list that the API does not page. */
