@@ -8,6 +8,8 @@ interface GuideNeeds {
   readonly publicUrl: string
   /** Pages that this process serves. */
   readonly links: readonly PageLink[]
+  /** Why the service is degraded; null: it is well. */
+  readonly degraded: string | null
 }
 
 /** The address of a page relative to the service's `/`, and its name. */
@@ -15,8 +17,8 @@ export type PageLink = readonly [href: string, name: string]
 
 const EXAMPLE_URL = 'http://localhost:8080'
 
-/** The page at `/`: links to all pages, then the guide. In English, for developers. */
-export function guidePage({ guide, publicUrl, links }: GuideNeeds): string {
+/** The page at `/`: the state of the service, links to all pages, then the guide. In English, for developers. */
+export function guidePage({ guide, publicUrl, links, degraded }: GuideNeeds): string {
   // Safe as markup: the build escapes the guide's text, and an encoded address needs no escape.
   const text: Html = { markup: guide.replaceAll(EXAMPLE_URL, encodeURI(publicUrl)) }
   return pageOf({
@@ -24,7 +26,7 @@ export function guidePage({ guide, publicUrl, links }: GuideNeeds): string {
     title: 'Keystride: integrate in 15 minutes',
     base: 'auth/',
     languages: false,
-    body: html`<div class="guide">${mark}<p class="lead">This is a Keystride service.</p>
+    body: html`<div class="guide">${mark}<p class="lead">This Keystride service is ${degraded ?? 'well'}.</p>
 <p class="links">${links.map(([href, name]) => html`<a href="${href}">${name}</a>`)}</p>
 ${text}</div>`,
   })

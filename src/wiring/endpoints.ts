@@ -42,16 +42,21 @@ export function browserPage(config: Config, stores: Stores): NonNullable<ServerN
 }
 
 /** `/`: the guide for a browser, the addresses of the APIs for other clients. */
-function home(config: Config, stores: Stores): PlainEndpoint {
+function home(config: Config, stores: Stores, degraded: () => string | null): PlainEndpoint {
   const { publicUrl } = config
-  const page = guidePage({ guide: built('web/guide.html'), publicUrl, links: pageLinks(config, stores) })
+  const page = { guide: built('web/guide.html'), publicUrl, links: pageLinks(config, stores) }
   const addresses = Object.fromEntries(servedApis(config).map((api) => [api, `${publicUrl}/${BASES[api]}`]))
   return {
     method: 'get',
     path: '/',
     handle: ({ header }) =>
       header('accept')?.includes('text/html') === true
-        ? { status: 200, contentType: 'text/html; charset=utf-8', body: page, headers: pageHeaders(publicUrl) }
+        ? {
+            status: 200,
+            contentType: 'text/html; charset=utf-8',
+            body: guidePage({ ...page, degraded: degraded() }),
+            headers: pageHeaders(publicUrl),
+          }
         : {
             status: 200,
             contentType: 'application/json; charset=utf-8',
@@ -62,7 +67,7 @@ function home(config: Config, stores: Stores): PlainEndpoint {
 
 /** The hosted pages and their files. The page to try the product exists only with the embedded database. */
 export function pages(config: Config, services: Services, stores: Stores): PlainEndpoint[] {
-  const own = [home(config, stores), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
+  const own = [home(config, stores, services.degraded), linkPageEndpoint(services), ...fileEndpoints(browserModules())]
   if (!stores.embedded) return own
   const scorer = openedOnce()
   let demo: Promise<string | null> | null = null

@@ -41,6 +41,18 @@ describe('the integration guide', () => {
       expect(page).not.toContain('http://localhost:8080')
     })
 
+    it('says whether the service is well', async () => {
+      const fresh = await freshDatabase()
+      const other = await startService(fresh.url, { more: { LOG_LEVEL: 'silent' } })
+      const page = async () => (await fetch(new URL('/', other.core), { headers: { accept: 'text/html' } })).text()
+      expect(await page()).toContain('This Keystride service is well.')
+      await fresh.drop()
+      await expect
+        .poll(page, { timeout: 10_000 })
+        .toContain('This Keystride service is degraded: PostgreSQL out of reach.')
+      await other.close()
+    })
+
     it('answers a browser with a page at the address of an API and at an unknown one, other clients with JSON', async () => {
       for (const [path, status, title] of [
         ['core', 401, 'This address belongs to an API'],
