@@ -7,16 +7,19 @@ ARG NODE_IMAGE=node:20.20.2-bookworm-slim
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /srv/keystride
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# Without the links to the packages of this repository, which the service does not import.
+RUN npm ci --omit=dev --workspaces=false
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /srv/keystride
 COPY package.json package-lock.json .npmrc ./
+COPY packages packages
 RUN npm ci
 COPY asconfig.json tsconfig.json ./
 COPY assembly assembly
 COPY bench bench
 COPY bin bin
+COPY LICENSE LICENSE
 COPY docs/integrate.md docs/integrate.md
 COPY src src
 RUN npm run --silent build && npm run --silent sbom > build/sbom.cdx.json

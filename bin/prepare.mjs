@@ -32,6 +32,24 @@ export function prepare({ force = false } = {}) {
 }
 
 const STEPS = {
+  packages: {
+    what: 'the packages',
+    sources: [
+      'packages/recorder/src',
+      'bin/packages.mjs',
+      'packages/tsconfig.json',
+      'tsconfig.json',
+      'package-lock.json',
+    ],
+    product: '../packages/recorder/dist/element.js',
+    command: [at('bin/packages.mjs')],
+  },
+  pages: {
+    what: 'the pages',
+    sources: ['src/web/browser', 'packages/recorder/src', 'tsconfig.json', 'package-lock.json'],
+    product: 'web/link.js',
+    command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/web/browser/tsconfig.json'],
+  },
   assembly: {
     what: 'the WASM core',
     sources: ['assembly', 'asconfig.json', 'package-lock.json'],
@@ -50,18 +68,6 @@ const STEPS = {
     sources: ['src', 'bench', 'tsconfig.json', 'package-lock.json'],
     product: 'src',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
-  },
-  recorder: {
-    what: 'the recorder',
-    sources: ['src/recorder', 'tsconfig.json', 'package-lock.json'],
-    product: 'recorder/recorder.js',
-    command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/recorder/tsconfig.json'],
-  },
-  pages: {
-    what: 'the pages',
-    sources: ['src/web/browser', 'src/recorder', 'tsconfig.json', 'package-lock.json'],
-    product: 'web/link.js',
-    command: [at('node_modules/typescript/bin/tsc'), '-p', 'src/web/browser/tsconfig.json'],
   },
   console: {
     what: 'the console',

@@ -230,7 +230,7 @@ describe('the Dockerfile', () => {
     expect(from).toEqual(['node_modules', 'build'])
     expect(manifest.files.filter((file) => ![...copies(last), ...from].includes(file))).toEqual([])
     expect(instructions.filter(({ rest }) => /npm (install|update)|curl|wget/.test(rest))).toEqual([])
-    expect(instructions.filter(({ rest }) => rest === 'npm ci --omit=dev')).toHaveLength(1)
+    expect(instructions.filter(({ rest }) => rest === 'npm ci --omit=dev --workspaces=false')).toHaveLength(1)
   })
 
   it('runs as an unprivileged user on Debian, with settings that the service reads', () => {

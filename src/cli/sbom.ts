@@ -10,6 +10,8 @@ export interface LockedPackage {
   readonly name?: string
   readonly version?: string
   readonly integrity?: string
+  readonly resolved?: string
+  readonly link?: boolean
   readonly license?: string
   readonly dev?: boolean
   readonly devOptional?: boolean
@@ -36,9 +38,12 @@ export const nameAt = (path: string): string => path.slice(path.lastIndexOf(MODU
 export const isOptional = ({ optional, devOptional }: LockedPackage): boolean =>
   optional === true || devOptional === true
 
+/** Whether a registry gives the package: it is neither this project nor one of its `packages/`, nor a link to one. */
+const isForeign = (path: string, { link }: LockedPackage): boolean => path.startsWith(MODULES) && link !== true
+
 /** The packages that `npm ci --omit=dev` may install on any platform, by path: without those that only developers need. */
 export const productionTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
-  Object.entries(lock.packages).filter(([path, entry]) => path !== '' && entry.dev !== true)
+  Object.entries(lock.packages).filter(([path, entry]) => isForeign(path, entry) && entry.dev !== true)
 
 /** Development packages whose code the build puts into the console's script and style. */
 export const BUNDLED: readonly string[] = ['@preact/signals', '@preact/signals-core', 'preact', 'uplot', 'uqr']
@@ -46,7 +51,9 @@ const isBundled = (path: string): boolean => BUNDLED.some((name) => path === `${
 
 /** The packages of which code ships: the production tree, and those in the console. */
 export const shippedTree = (lock: Lockfile): [path: string, entry: LockedPackage][] =>
-  Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && (dev !== true || isBundled(path)))
+  Object.entries(lock.packages).filter(
+    ([path, entry]) => isForeign(path, entry) && (entry.dev !== true || isBundled(path)),
+  )
 
 /**
  * The shipped packages as a CycloneDX 1.6 document. It depends only on the lockfile, byte for byte: it has no time, and a hash

@@ -1,6 +1,6 @@
 import type { LinkKind } from '../domain/profile-link.js'
 import type { Language } from '../domain/typing-words.js'
-import type { LinkPageData, TypingTexts } from './browser/page-data.js'
+import type { LinkPageData } from './browser/page-data.js'
 import { type Html, html } from './html.js'
 import { mark, pageOf, sayingPage } from './page.js'
 import type { Texts } from './texts/texts.js'
@@ -44,10 +44,7 @@ export function linkPage(view: LinkView): string {
     languages: view.languageOpen,
     body: html`<header id="intro">${mark}<p class="who">${organizationName}</p><h1>${title}</h1><p class="lead">${text}</p></header>
 ${needsScript(texts)}
-${touchNotice(texts.typing)}
-<section id="work" hidden><p id="count" aria-live="polite"></p><ol id="steps" aria-hidden="true"></ol>
-${typingForm(texts.typing)}
-${recorded(texts)}</section>
+<section id="work" hidden>${typingForm(texts.typing.next)}</section>
 <section id="stopped" hidden><p id="why" tabindex="-1"></p><button type="button" id="retry">${texts.typing.retry}</button></section>
 <section id="done" hidden>${tick}<h1 id="done-title" tabindex="-1">${texts.done.title}</h1>
 <p class="lead">${texts.done.text}</p><p id="close">${texts.done.close}</p><p><a id="onward" class="button" hidden></a></p></section>`,
@@ -62,21 +59,9 @@ export const unavailablePage = (language: Language): string => sayingPage(langua
 /** Becomes visible after 1.5 s unless the module removes it: no script, an old browser, a file that did not load. */
 export const needsScript = (texts: Texts): Html => html`<p id="needs" class="notice">${texts.needsScript}</p>`
 
-/** `typing.ts` shows it on a device with only a touch screen, before the first key press. */
-export const touchNotice = (texts: TypingTexts): Html => html`<p id="touch" class="notice" hidden>${texts.phone}</p>`
-
-/** The form in which words are typed; `typing.ts` uses its ids. */
-export const typingForm = (texts: TypingTexts): Html => html`<form id="typing" novalidate>
-<ol id="words" aria-label="${texts.words}"></ol>
-<label for="typed">${texts.label}</label>
-<input id="typed" type="text" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false" enterkeyhint="done"
-aria-describedby="help hint">
-<p id="help">${texts.help}</p><p id="hint" role="status"></p>
-<button type="submit">${texts.next}</button></form>`
-
-export const recorded = ({ recorded }: Texts): Html => html`<details><summary>${recorded.title}</summary><ul>
-${recorded.items.map((item) => html`<li>${item}</li>`)}
-</ul></details>`
+/** The form in which words are typed; the page's module uses its ids. */
+export const typingForm = (next: string): Html => html`<form id="form">
+<keystride-typing id="typing" required><button type="submit">${next}</button></keystride-typing></form>`
 
 const tick: Html = {
   markup:

@@ -24,43 +24,17 @@ a{color:var(--accent);text-underline-offset:.18em}
 .notice{background:var(--wash-warn);color:var(--warn);border-radius:.8rem;padding:.8rem 1rem}
 #needs{visibility:hidden;animation:appear 0s 1.5s forwards}
 @keyframes appear{to{visibility:visible}}
-#count{margin:1.9rem 0 .5rem;font-size:.95rem;font-weight:600}
-#steps{list-style:none;margin:0 0 2rem;padding:0;display:flex;gap:.4rem}
-#steps li{flex:1;height:.4rem;border-radius:1rem;background:var(--line);overflow:hidden}
-#steps li::before{content:"";display:block;height:100%;width:0;border-radius:inherit;background:var(--accent);
-transition:width .35s ease}
-#steps .done::before{width:100%}
-#steps .now::before{width:calc(var(--part,0)*100%)}
-#words{list-style:none;margin:0 -.42em 1.6rem;padding:0;display:flex;flex-wrap:wrap;gap:.35rem .3rem;
-font-size:clamp(1.3rem,1rem + 1.7vw,1.65rem);line-height:1.35;letter-spacing:.01em;min-height:2.7em;align-content:flex-start}
-#words li{padding:.1em .42em .14em;border-radius:.45em;border-bottom:2px solid transparent;
-transition:background-color .2s ease,color .2s ease,border-color .2s ease;animation:arrive .45s both ease-out}
-#words li:nth-child(2){animation-delay:.05s}#words li:nth-child(3){animation-delay:.1s}
-#words li:nth-child(4){animation-delay:.15s}#words li:nth-child(n+5){animation-delay:.2s}
 @keyframes arrive{from{opacity:0;transform:translateY(.4em)}}
-#words b{font-weight:inherit;color:var(--accent)}
-#words [data-mark=now]{background:var(--wash);border-color:var(--accent)}
-#words [data-mark=done]{color:var(--soft)}
-#words [data-mark=done]::after{content:"✓";content:"✓"/"";color:var(--accent);font-size:.7em;margin-left:.25em;vertical-align:.12em}
-#words [data-mark=wrong]{color:var(--warn);background:var(--wash-warn);text-decoration:underline wavy;
-text-decoration-thickness:1.5px;text-underline-offset:.22em}
-label{display:block;font-weight:600;font-size:.95rem;margin-bottom:.45rem}
-input{width:100%;font:inherit;font-size:1.25rem;color:inherit;background:var(--bg);border:1.5px solid var(--soft);
-border-radius:.8rem;padding:.75rem 1rem;transition:border-color .2s ease,box-shadow .2s ease}
-input:focus{outline:none;border-color:var(--accent);box-shadow:0 0 0 4px color-mix(in srgb,var(--accent) 22%,transparent)}
-#help{color:var(--soft);font-size:.95rem;margin:.5rem 0 0}
-#hint{min-height:3.2em;margin:.35rem 0 .4rem;color:var(--soft)}
-#hint[data-tone=warn]{color:var(--warn);font-weight:500}
+keystride-typing{display:block;margin-top:1.9rem;--keystride-accent:var(--accent);--keystride-soft:var(--soft);--keystride-line:var(--line);
+--keystride-wash:var(--wash);--keystride-field:var(--bg);--keystride-warn:var(--warn);--keystride-warn-wash:var(--wash-warn);
+--keystride-ink:var(--ink)}
+#turn{margin:1.9rem 0 -1.4rem;font-size:.95rem;font-weight:600}
 button,.button{display:inline-block;font:inherit;font-weight:600;color:var(--on-accent);background:var(--accent);border:0;
 border-radius:.8rem;padding:.75rem 1.6rem;cursor:pointer;text-decoration:none;transition:filter .2s ease,transform .1s ease}
 button:hover,.button:hover{filter:brightness(1.08)}
 button:active,.button:active{transform:translateY(1px)}
-[aria-busy=true] button{opacity:.65}
+[aria-busy=true]>button{opacity:.65}
 button.quiet{color:var(--accent);background:var(--wash)}
-details{margin-top:2rem;border-top:1px solid var(--line);padding-top:1.1rem;color:var(--soft);font-size:.95rem}
-summary{cursor:pointer;font-weight:600;color:var(--ink)}
-details ul{margin:.7rem 0 0;padding-left:1.2rem}
-details li{margin:.3rem 0}
 #done,#stopped{animation:arrive .5s both ease-out}
 #stopped{margin-top:1.5rem}
 #stopped button,#onward{margin-top:.9rem}
@@ -111,6 +85,6 @@ main:has(.guide){width:min(58rem,100%)}
 button[type=submit]{width:100%}table{font-size:.85rem}th,td{padding-right:.35rem}
 td:nth-child(2){width:36%}td:nth-child(3),thead th:nth-child(3){padding-left:.5rem}}
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation-duration:0s!important;transition:none!important}
-#words li{animation-delay:0s}.tick path{animation-delay:0s}}
-@media (forced-colors:active){#words [data-mark=now]{border-color:Highlight}#steps .done::before,#steps .now::before{background:Highlight}}
+
+.tick path{animation-delay:0s}}
 `

@@ -1,7 +1,7 @@
 import type { Language } from '../domain/typing-words.js'
 import type { TryPageData } from './browser/page-data.js'
 import { html } from './html.js'
-import { needsScript, recorded, touchNotice, typingForm } from './link-page.js'
+import { needsScript, typingForm } from './link-page.js'
 import { mark, pageOf } from './page.js'
 import { TEXTS } from './texts.js'
 
@@ -19,7 +19,6 @@ export function tryPage(language: Language): string {
     body: html`<header id="intro">${mark}<h1>${trying.title}</h1>
 <p class="lead">${trying.lead}</p></header>
 ${needsScript(texts)}
-${touchNotice(typing)}
 <section id="result" hidden aria-labelledby="verdict"><h2 id="verdict" tabindex="-1"></h2><p id="said" class="lead"></p>
 <div id="meter"><span id="level"></span><span id="threshold"></span></div>
 <p id="scale"><span>${trying.somebodyElse}</span><span>${trying.you}</span></p>
@@ -29,11 +28,9 @@ ${touchNotice(typing)}
 <p class="soft">${trying.notTheSum}</p></div>
 <p id="turns"><button type="button" id="me">${trying.again}</button>
 <button type="button" id="friend" class="quiet">${trying.friend}</button></p></section>
-<section id="work" hidden><p id="count" aria-live="polite"></p><ol id="steps" aria-hidden="true"></ol>
-${typingForm(typing)}</section>
+<section id="work" hidden><p id="turn" aria-live="polite" hidden></p>${typingForm(typing.next)}</section>
 <section id="stopped" hidden><p id="why" tabindex="-1"></p><button type="button" id="retry">${typing.retry}</button></section>
 <section id="history" hidden><h3>${trying.history}</h3><ol id="tries"></ol></section>
-${recorded(texts)}
 <p><button type="button" id="forget" class="quiet" hidden>${trying.forget}</button></p>`,
   })
 }

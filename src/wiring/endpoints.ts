@@ -113,7 +113,11 @@ export function consolePages({ publicUrl, roles }: Config): PlainEndpoint[] {
 const built = (path: string) => readFileSync(join(packageRoot(), 'build', path), 'utf8')
 
 const browserModules = (): Record<`${string}.js`, string> => ({
-  'recorder.js': built('recorder/recorder.js'),
+  'element.js': built('web/element.js'),
+  // The element loads the texts of a language on demand; English is part of it.
+  ...Object.fromEntries(
+    LANGUAGES.filter((one) => one !== 'en').map((one) => [`texts/${one}.js`, built(`web/texts/${one}.js`)]),
+  ),
   'typing.js': built('web/typing.js'),
   'link.js': built('web/link.js'),
   'try.js': built('web/try.js'),

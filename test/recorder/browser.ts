@@ -18,7 +18,7 @@ const POLICY = "default-src 'none'; script-src 'self'"
 const FILES: Record<string, { readonly type: string; readonly path: URL }> = {
   '/': { type: 'text/html; charset=utf-8', path: file('test/recorder/page/page.html') },
   '/page.js': { type: 'text/javascript', path: file('test/recorder/page/page.js') },
-  '/recorder.js': { type: 'text/javascript', path: file('build/recorder/recorder.js') },
+  '/recorder.js': { type: 'text/javascript', path: file('packages/recorder/dist/recorder.js') },
 }
 
 /** A key event as in patterns; only these fields are sent to the browser. */

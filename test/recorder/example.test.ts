@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const example = /```js recorder\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/integrate.md'), 'utf8'))?.[1] ?? ''
 
 describe.skipIf(!hasChromium)('the sign-in of the integration guide', () => {
-  // Inside the package, where `keystride/recorder` resolves to its own export, as a dependency's does elsewhere.
+  // Below the root, where `@keystride/recorder` resolves.
   const file = join(root, 'build', `example-${process.pid}.mjs`)
   const folder = mkdtempSync(join(tmpdir(), 'keystride-example-'))
   let browser: Browser

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import type { TypingPattern } from '@keystride/recorder'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
@@ -13,7 +14,6 @@ import {
   readTypingPattern,
   type TypingPattern as WirePattern,
 } from '../../src/domain/typing-pattern.js'
-import type { TypingPattern } from '../../src/recorder/pattern.js'
 import { person } from '../../src/typist/made-up-person.js'
 import { evenly, hasChromium, launch, openPage, type Stroke, strokes, type TypingPage } from './browser.js'
 
@@ -26,7 +26,7 @@ const ticking = (tickMs: number): Stroke[] =>
   }))
 /** 70 presses at this interval take more than ten minutes. */
 const LONG_MS = CAPTURE_MAX_MS / 69
-const built = new URL('../../build/recorder/recorder.js', import.meta.url)
+const built = new URL('../../packages/recorder/dist/recorder.js', import.meta.url)
 
 /** Compiles only if every field that the recorder writes is a field of the wire, of the same type. */
 export const onTheWire = (pattern: TypingPattern): z.input<typeof WirePattern> => ({

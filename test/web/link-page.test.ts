@@ -6,7 +6,7 @@ import { evenly, hasChromium, launch } from '../recorder/browser.js'
 import { freshDatabase } from '../servers/database.js'
 import { startService, type TestService } from '../service.js'
 import { handOf } from './hand.js'
-import { customerSite, linkAddress, openPage, picture, seriousFindings } from './pages.js'
+import { customerSite, focused, linkAddress, openPage, picture, seriousFindings } from './pages.js'
 
 const LANGUAGES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
 const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }
@@ -48,7 +48,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
       await followed.pattern(hand)
       await expect.poll(followed.count).toBe(`Pattern ${n + 1} of 5`)
       expect(await page.locator('#hint').textContent()).toContain('Got it')
-      expect(await page.evaluate('document.activeElement.id')).toBe('typed')
+      expect(await focused(page)).toBe('typed')
       if (n === 2) await picture(page, '02-next-words')
     }
     await followed.pattern(hand)
@@ -99,7 +99,9 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await expect.poll(hint).toMatch(/^(Some text came without key presses|Your browser)/)
     expect(await page.locator('#typed').inputValue()).toBe('')
     await followed.strokes(evenly('a'))
-    await page.evaluate(`document.getElementById('typed').value = 'written by a script'`)
+    await page.evaluate(
+      `document.getElementById('typing').shadowRoot.getElementById('typed').value = 'written by a script'`,
+    )
     await followed.strokes(evenly('b'))
     await expect.poll(hint).toMatch(/filled in text/)
     expect(await page.locator('#typed').inputValue()).toBe('')
@@ -233,7 +235,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
       expect(await seriousFindings(page)).toEqual([])
       const stops: unknown[] = []
       for (let i = 0; i < 4; i++) {
-        stops.push(await page.evaluate('document.activeElement.id || document.activeElement.tagName'))
+        stops.push(await focused(page))
         await page.keyboard.press('Tab')
       }
       expect(stops.slice(0, 3)).toEqual(['typed', 'BUTTON', 'SUMMARY'])
@@ -281,7 +283,7 @@ describe.skipIf(!hasChromium)('the page of a profile link', { timeout: 120_000 }
     await without.close()
     const context = await browser.newContext()
     const page = await context.newPage()
-    await page.route('**/typing.js', (route) => route.abort())
+    await page.route('**/element.js', (route) => route.abort())
     await page.goto(linkAddress(service, key))
     await page.locator('#needs').waitFor({ state: 'visible' })
     await context.close()

@@ -57,7 +57,7 @@ export async function openPage(
     await page.locator('#typed').focus()
     await sender.types(hand(text.join(' ')))
   }
-  const count = async () => (await page.locator('#count').textContent()) ?? ''
+  const count = async () => (await page.locator('#turn:visible, #count:visible').allTextContents())[0] ?? ''
   return {
     page,
     words,
@@ -90,6 +90,12 @@ export async function openPage(
     },
   }
 }
+
+/** The id or the name of the focused element, also within the shadow tree of `<keystride-typing>`. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(
+    '{const at = document.activeElement; const one = at.shadowRoot?.activeElement ?? at; one.id || one.tagName}',
+  )
 
 export const linkAddress = (service: TestService, key: string) => `${service.auth}/b/${key}`
 

@@ -59,7 +59,7 @@ export const languageOf = (request: PlainRequest): Language =>
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' } as const
 type FileName = `${string}.${keyof typeof TYPES}`
 
-/** Files that the pages load, including `recorder.js`; `modules` by file name. */
+/** Files that the pages load; `modules` by file name. */
 export function fileEndpoints(modules: Readonly<Record<`${string}.js`, string>>): PlainEndpoint[] {
   const files: [string, string][] = [
     ...Object.entries(modules),

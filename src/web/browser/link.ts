@@ -1,7 +1,6 @@
 /** The hosted page of a profile link. */
 import type { LinkPageData, PatternsSoFar } from './page-data.js'
-import type { TypingPattern } from './recorder.js'
-import { at, createTyping, filled } from './typing.js'
+import { at, filled, onPattern, type TypingPattern, typing } from './typing.js'
 
 /** Time to read the destination before the redirect. No measurement behind it. */
 const LEAVING_AFTER_MS = 4_000
@@ -18,22 +17,12 @@ const main = at('main')
 const page = JSON.parse(main.dataset.page ?? '') as LinkPageData // written by the service
 const texts = page.typing
 const key = location.pathname.split('/').pop() ?? ''
-const steps = at('steps')
 
-const typing = createTyping(texts, {
-  onPattern: send,
-  onPart: (share) => steps.style.setProperty('--part', String(share)),
-})
+onPattern(send)
 
 function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLanguage }: PatternsSoFar): void {
-  at('count').textContent = filled(texts.count, { n: nPatterns + 1, of: targetPatterns })
-  steps.replaceChildren(
-    ...Array.from({ length: targetPatterns }, (_, i) => {
-      const step = document.createElement('li')
-      step.className = i < nPatterns ? 'done' : i === nPatterns ? 'now' : ''
-      return step
-    }),
-  )
+  typing.setAttribute('done', String(nPatterns))
+  typing.setAttribute('target', String(targetPatterns))
   typing.show(suggestedWords, suggestedWordsLanguage)
 }
 
@@ -49,9 +38,9 @@ async function send(pattern: TypingPattern): Promise<void> {
     else {
       progress(answer)
       typing.say(texts.saved)
-      at('typed').focus()
+      typing.focus()
     }
-  } else if (response.status === 422) typing.again(refusedText(answer.reason))
+  } else if (response.status === 422) typing.again(answer.reason)
   else if (response.status === 429) {
     const waitS = Number(response.headers.get('retry-after') ?? MINUTE_S)
     stop(filled(texts.wait, { minutes: Math.ceil(waitS / MINUTE_S) }))
@@ -71,11 +60,6 @@ async function post(pattern: TypingPattern): Promise<Response | null> {
   } catch {
     return null
   }
-}
-
-function refusedText(reason = ''): string {
-  if (reason === 'detection-bot') return texts.machine
-  return reason === 'fraud-detected' ? texts.seenBefore : texts.again
 }
 
 /** Stops typing. The pattern may have been stored, so it is not sent again; a retry reloads the page. */
@@ -106,4 +90,4 @@ at('retry').addEventListener('click', () => location.reload())
 at('needs').remove()
 at('work').hidden = false
 progress(page)
-at('typed').focus()
+typing.focus()

@@ -1,32 +1,12 @@
 /** The input of a page's module, as JSON in `data-page`. Only types; both sides are checked against them. */
 
-/** Texts during typing. Braces hold placeholders. */
+/** Texts about the typing form that are the page's own: `<keystride-typing>` brings the others. Braces hold placeholders. */
 export interface TypingTexts {
-  readonly words: string
-  readonly label: string
-  readonly help: string
   readonly next: string
-  /** `{typed}` was typed for `{word}`. */
-  readonly mistyped: string
-  readonly wordsLeft: string
-  readonly sending: string
-  readonly pasted: string
-  readonly filled: string
-  readonly inserted: string
-  readonly noKeys: string
-  /** Shown before the first key press on a device with only a touch screen. */
-  readonly phone: string
-  readonly coarseClock: string
-  readonly paused: string
-  readonly again: string
-  readonly machine: string
-  readonly seenBefore: string
   /** `{minutes}`. */
   readonly wait: string
   readonly trouble: string
   readonly retry: string
-  /** Pattern `{n}` of `{of}`. */
-  readonly count: string
   readonly saved: string
 }
 

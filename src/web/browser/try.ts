@@ -1,7 +1,6 @@
 /** The page for trying the product. */
 import type { PatternsSoFar, TryPageData } from './page-data.js'
-import type { TypingPattern } from './recorder.js'
-import { at, createTyping, filled } from './typing.js'
+import { at, filled, onPattern, type TypingPattern, typing } from './typing.js'
 
 interface Refused {
   readonly success: boolean
@@ -37,10 +36,7 @@ let key = ''
 let enrolled = false
 let friendTypes = false
 
-const typing = createTyping(texts, {
-  onPattern: (pattern) => (enrolled ? verify(pattern) : enroll(pattern)),
-  onPart: (share) => at('steps').style.setProperty('--part', String(share)),
-})
+onPattern((pattern) => (enrolled ? verify(pattern) : enroll(pattern)))
 
 /** Null after a refusal or a failure, which the page then shows. */
 async function ask<A extends Refused>(name: string, body = ''): Promise<A | null> {
@@ -53,17 +49,12 @@ async function ask<A extends Refused>(name: string, body = ''): Promise<A | null
     })
     const answer = (await response.json()) as A // the service's own
     if (answer.success) return answer
-    if (response.status === 422) typing.again(refusedText(answer.reason))
+    if (response.status === 422) typing.again(answer.reason)
     else stop(texts.trouble)
   } catch {
     stop(texts.trouble)
   }
   return null
-}
-
-function refusedText(reason = ''): string {
-  if (reason === 'detection-bot') return texts.machine
-  return reason === 'fraud-detected' ? texts.seenBefore : texts.again
 }
 
 function stop(text: string): void {
@@ -74,13 +65,8 @@ function stop(text: string): void {
 }
 
 function progress({ nPatterns, targetPatterns, suggestedWords, suggestedWordsLanguage }: PatternsSoFar): void {
-  at('count').textContent = filled(texts.count, { n: nPatterns + 1, of: targetPatterns })
-  const steps = Array.from({ length: targetPatterns }, (_, i) => {
-    const step = document.createElement('li')
-    step.className = i < nPatterns ? 'done' : i === nPatterns ? 'now' : ''
-    return step
-  })
-  at('steps').replaceChildren(...steps)
+  typing.setAttribute('done', String(nPatterns))
+  typing.setAttribute('target', String(targetPatterns))
   typing.show(suggestedWords, suggestedWordsLanguage)
 }
 
@@ -93,7 +79,8 @@ async function enroll(pattern: TypingPattern): Promise<void> {
     typing.say(texts.saved)
     return
   }
-  at('steps').hidden = true
+  typing.removeAttribute('target')
+  at('turn').hidden = false
   typing.show(step.suggestedWords, step.suggestedWordsLanguage)
   takeTurn(false)
   typing.say(trying.complete)
@@ -109,9 +96,9 @@ async function verify(pattern: TypingPattern): Promise<void> {
 
 function takeTurn(friend: boolean): void {
   friendTypes = friend
-  at('count').textContent = friend ? trying.friendsTurn : trying.yourTurn
+  at('turn').textContent = friend ? trying.friendsTurn : trying.yourTurn
   at('work').hidden = false
-  at('typed').focus()
+  typing.focus()
 }
 
 function show(verdict: Verdict): void {
@@ -177,7 +164,7 @@ async function begin(): Promise<void> {
   at('forget').hidden = false
   at('work').hidden = false
   progress(begun)
-  at('typed').focus()
+  typing.focus()
 }
 
 at('me').addEventListener('click', () => takeTurn(false))

@@ -16,28 +16,8 @@ export const en: Texts = {
     },
   },
   typing: {
-    count: 'Pattern {n} of {of}',
-    words: 'Words to type',
-    label: 'Type these words, with a space between them',
-    help: 'At your usual pace. Small slips are fine.',
     next: 'Continue',
-    mistyped: '“{typed}” should be “{word}”. Go back and correct it, please.',
-    wordsLeft: 'Not all of the words are there yet.',
-    sending: 'One moment …',
     saved: 'Got it. Here are the next words.',
-    pasted: 'Pasted text does not show how you type. Please type the words yourself.',
-    filled: 'Your browser or a helper filled in text. Please type the words yourself.',
-    inserted: 'Some text came without key presses. Please type the words, key by key.',
-    noKeys:
-      'This keyboard does not report which keys you press, as on most phones. Please open this link on a computer, with its keyboard set to Latin letters.',
-    phone:
-      'This device seems to have a touch screen only. Most phone keyboards do not report which keys you press. Use a computer, or connect a keyboard.',
-    coarseClock:
-      'This browser blurs its clock to protect you, too much to tell how you type. Please open the link in another browser.',
-    paused: 'You took a break, which is fine. Please begin these words again.',
-    again: 'That did not work out. Please type these words once more.',
-    machine: 'That looked too even for a person. Please type once more, quite naturally.',
-    seenBefore: 'That looked exactly like earlier typing. Please type these words afresh.',
     wait: 'That was a few tries too many. Please open this link again in {minutes} min.',
     trouble: 'The service could not be reached. What you completed is kept.',
     retry: 'Try again',
@@ -83,15 +63,6 @@ export const en: Texts = {
   },
   needsScript:
     'This page needs JavaScript, in a browser of the last few years. Please switch it on, or open the link in another browser.',
-  recorded: {
-    title: 'What is recorded?',
-    items: [
-      'When each key goes down and comes up while you type these words, and which key it is.',
-      'The kind of your device and browser, such as its language and the size of its screen.',
-      'Nothing else: no other page, no other field, no camera, no cookies.',
-      'It is encrypted, and used to recognize you when you sign in.',
-    ],
-  },
   done: {
     title: 'Thank you. All done.',
     text: 'From now on your typing speaks for you.',

@@ -16,28 +16,8 @@ export const nl: Texts = {
     },
   },
   typing: {
-    count: 'Patroon {n} van {of}',
-    words: 'Woorden om te typen',
-    label: 'Typ deze woorden, met een spatie ertussen',
-    help: 'In uw gewone tempo. Kleine typefouten zijn niet erg.',
     next: 'Verder',
-    mistyped: '“{typed}” moet “{word}” zijn. Ga terug en verbeter het, alstublieft.',
-    wordsLeft: 'Er ontbreken nog woorden.',
-    sending: 'Een ogenblik …',
     saved: 'Gelukt. Hier zijn de volgende woorden.',
-    pasted: 'Geplakte tekst laat niet zien hoe u typt. Typ de woorden alstublieft zelf.',
-    filled: 'Uw browser of een hulpmiddel heeft tekst ingevuld. Typ de woorden alstublieft zelf.',
-    inserted: 'Er kwam tekst zonder toetsaanslagen. Typ de woorden alstublieft toets voor toets.',
-    noKeys:
-      'Dit toetsenbord vertelt niet welke toetsen u indrukt, zoals op de meeste telefoons. Open deze link op een computer, met een Latijns toetsenbord.',
-    phone:
-      'Dit apparaat heeft zo te zien alleen een aanraakscherm. De meeste telefoontoetsenborden melden niet welke toetsen u indrukt. Gebruik een computer of sluit een toetsenbord aan.',
-    coarseClock:
-      'Om u te beschermen maakt deze browser zijn klok zo onnauwkeurig dat niet te zien is hoe u typt. Open de link in een andere browser.',
-    paused: 'U nam een pauze, dat is prima. Begin deze woorden alstublieft opnieuw.',
-    again: 'Dat is niet gelukt. Typ deze woorden alstublieft nog een keer.',
-    machine: 'Dat leek te gelijkmatig voor een mens. Typ nog een keer, heel gewoon.',
-    seenBefore: 'Dat leek precies op eerder typen. Typ deze woorden alstublieft opnieuw.',
     wait: 'Dat waren een paar pogingen te veel. Open deze link over {minutes} min. opnieuw.',
     trouble: 'De dienst was niet bereikbaar. Wat u hebt afgerond, blijft bewaard.',
     retry: 'Opnieuw proberen',
@@ -85,15 +65,6 @@ export const nl: Texts = {
   },
   needsScript:
     'Deze pagina heeft JavaScript nodig, in een browser van de laatste jaren. Zet het aan of open de link in een andere browser.',
-  recorded: {
-    title: 'Wat wordt er vastgelegd?',
-    items: [
-      'Wanneer elke toets omlaag en omhoog gaat terwijl u deze woorden typt, en welke toets het is.',
-      'Het soort apparaat en browser, zoals de taal en de grootte van het scherm.',
-      'Verder niets: geen andere pagina, geen ander veld, geen camera, geen cookies.',
-      'Het wordt versleuteld en dient om u te herkennen wanneer u zich aanmeldt.',
-    ],
-  },
   done: {
     title: 'Dank u. Alles is klaar.',
     text: 'Vanaf nu spreekt uw typen voor u.',

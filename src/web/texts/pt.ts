@@ -16,28 +16,8 @@ export const pt: Texts = {
     },
   },
   typing: {
-    count: 'Amostra {n} de {of}',
-    words: 'Palavras para digitar',
-    label: 'Digite estas palavras, com um espaço entre elas',
-    help: 'No seu ritmo habitual. Pequenos erros não fazem mal.',
     next: 'Continuar',
-    mistyped: '“{typed}” deveria ser “{word}”. Volte atrás e corrija, por favor.',
-    wordsLeft: 'Ainda faltam palavras.',
-    sending: 'Um momento…',
     saved: 'Pronto. Aqui estão as próximas palavras.',
-    pasted: 'Texto colado não mostra como digita. Por favor, digite as palavras.',
-    filled: 'O navegador ou um assistente preencheu o texto. Por favor, digite as palavras.',
-    inserted: 'Chegou texto sem teclas premidas. Por favor, digite as palavras tecla a tecla.',
-    noKeys:
-      'Este teclado não diz que teclas prime, como na maioria dos telefones. Por favor, abra este link num computador, com teclado latino.',
-    phone:
-      'Este dispositivo parece ter apenas um ecrã tátil. A maioria dos teclados de telefone não indica as teclas premidas. Use um computador ou ligue um teclado.',
-    coarseClock:
-      'Para o proteger, este navegador desfoca o seu relógio a ponto de esconder como digita. Por favor, abra o link noutro navegador.',
-    paused: 'Fez uma pausa, não há problema. Por favor, recomece estas palavras.',
-    again: 'Não resultou. Por favor, digite estas palavras mais uma vez.',
-    machine: 'Pareceu demasiado regular para uma pessoa. Digite outra vez, com naturalidade.',
-    seenBefore: 'Pareceu exatamente igual a uma digitação anterior. Por favor, digite estas palavras de novo.',
     wait: 'Foram tentativas a mais. Por favor, abra este link de novo dentro de {minutes} min.',
     trouble: 'Não foi possível contactar o serviço. O que já concluiu fica guardado.',
     retry: 'Tentar de novo',
@@ -85,15 +65,6 @@ export const pt: Texts = {
   },
   needsScript:
     'Esta página precisa de JavaScript e de um navegador dos últimos anos. Por favor, ative-o ou abra o link noutro navegador.',
-  recorded: {
-    title: 'O que é registado?',
-    items: [
-      'Quando cada tecla desce e sobe enquanto digita estas palavras, e qual é a tecla.',
-      'O tipo do seu dispositivo e navegador, como o idioma e o tamanho do ecrã.',
-      'Mais nada: nenhuma outra página, nenhum outro campo, nem câmara, nem cookies.',
-      'Fica cifrado e serve para o reconhecer quando inicia sessão.',
-    ],
-  },
   done: {
     title: 'Obrigado. Está tudo pronto.',
     text: 'A partir de agora, a sua digitação fala por si.',

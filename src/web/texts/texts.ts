@@ -7,7 +7,6 @@ export interface Texts {
   readonly typing: TypingTexts
   readonly trying: TryTexts
   readonly needsScript: string
-  readonly recorded: { readonly title: string; readonly items: readonly string[] }
   readonly done: Saying & {
     readonly close: string
     /** `{host}`. */

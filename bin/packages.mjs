@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Builds the packages that customers install, each into its dist: modules by esbuild, types by tsc. The build runs it.
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const common = { absWorkingDir: root, bundle: true, format: 'esm', charset: 'utf8', legalComments: 'none' }
+const browser = { ...common, minify: true, outdir: 'packages/recorder/dist' }
+
+/** The bundles of each package. */
+const PACKAGES = {
+  recorder: [
+    { ...browser, entryPoints: ['packages/recorder/src/recorder.ts'], target: 'es2020' },
+    // The languages are entries of their own, so that a page loads one of them.
+    {
+      ...browser,
+      entryPoints: [
+        'packages/recorder/src/element.ts',
+        ...['de', 'es', 'fr', 'it', 'nl', 'pt'].map((language) => `packages/recorder/src/texts/${language}.ts`),
+      ],
+      outbase: 'packages/recorder/src',
+      splitting: true,
+      target: 'es2022',
+    },
+  ],
+}
+
+for (const [name, bundles] of Object.entries(PACKAGES)) {
+  const at = (...parts) => join(root, 'packages', name, ...parts)
+  rmSync(at('dist'), { recursive: true, force: true })
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', at('tsconfig.json')], {
+    stdio: ['ignore', 2, 2],
+  })
+  for (const bundle of bundles) await build({ ...bundle, logLevel: 'warning' })
+  // npm packs a licence from the package's own folder only.
+  copyFileSync(join(root, 'LICENSE'), at('LICENSE'))
+}
+
+// The service serves the element to its own pages.
+for (const served of ['element.js', 'texts'])
+  cpSync(join(root, 'packages/recorder/dist', served), join(root, 'build/web', served), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.d.ts'),
+  })

@@ -1,0 +1,31 @@
+import type { Texts } from './texts.js'
+
+export const en: Texts = {
+  count: 'Pattern {n} of {of}',
+  words: 'Words to type',
+  label: 'Type these words, with a space between them',
+  help: 'At your usual pace. Small slips are fine.',
+  mistyped: '“{typed}” should be “{word}”. Go back and correct it, please.',
+  wordsLeft: 'Not all of the words are there yet.',
+  sending: 'One moment …',
+  pasted: 'Pasted text does not show how you type. Please type the words yourself.',
+  filled: 'Your browser or a helper filled in text. Please type the words yourself.',
+  inserted: 'Some text came without key presses. Please type the words, key by key.',
+  noKeys:
+    'This keyboard does not report which keys you press, as on most phones. Please use a computer, with its keyboard set to Latin letters.',
+  phone:
+    'This device seems to have a touch screen only. Most phone keyboards do not report which keys you press. Use a computer, or connect a keyboard.',
+  coarseClock:
+    'This browser blurs its clock to protect you, too much to tell how you type. Please use another browser.',
+  paused: 'You took a break, which is fine. Please begin these words again.',
+  again: 'That did not work out. Please type these words once more.',
+  machine: 'That looked too even for a person. Please type once more, quite naturally.',
+  seenBefore: 'That looked exactly like earlier typing. Please type these words afresh.',
+  recordedTitle: 'What is recorded?',
+  recorded: [
+    'When each key goes down and comes up while you type these words, and which key it is.',
+    'The kind of your device and browser, such as its language and the size of its screen.',
+    'Nothing else: no other page, no other field, no camera, no cookies.',
+    'It is encrypted, and used to recognize you when you sign in.',
+  ],
+}

@@ -1,2 +1,0 @@
-/** The module `recorder.js`, which the service serves in the same folder. */
-export * from 'keystride/recorder'
