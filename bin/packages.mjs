@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Builds the packages that customers install, each into its dist: modules by esbuild, types by tsc. The build runs it.
+// `node bin/packages.mjs NAME ...`: builds packages that customers install, each into its dist: modules by esbuild, types by tsc.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,22 +26,31 @@ const PACKAGES = {
       target: 'es2022',
     },
   ],
+  client: [
+    { ...common, entryPoints: ['packages/client/src/client.ts'], outdir: 'packages/client/dist', target: 'es2022' },
+  ],
 }
 
-for (const [name, bundles] of Object.entries(PACKAGES)) {
+for (const name of process.argv.slice(2)) {
   const at = (...parts) => join(root, 'packages', name, ...parts)
   rmSync(at('dist'), { recursive: true, force: true })
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', at('tsconfig.json')], {
-    stdio: ['ignore', 2, 2],
-  })
-  for (const bundle of bundles) await build({ ...bundle, logLevel: 'warning' })
+  if (name === 'client') node('bin/client-schema.mjs')
+  node('node_modules/typescript/bin/tsc', '-p', at('tsconfig.json'))
+  for (const bundle of PACKAGES[name]) await build({ ...bundle, logLevel: 'warning' })
   // npm packs a licence from the package's own folder only.
   copyFileSync(join(root, 'LICENSE'), at('LICENSE'))
+  if (name === 'recorder') serveElement()
 }
 
-// The service serves the element to its own pages.
-for (const served of ['element.js', 'texts'])
-  cpSync(join(root, 'packages/recorder/dist', served), join(root, 'build/web', served), {
-    recursive: true,
-    filter: (path) => !path.endsWith('.d.ts'),
-  })
+function node(script, ...args) {
+  execFileSync(process.execPath, [join(root, script), ...args], { stdio: ['ignore', 2, 2] })
+}
+
+/** The service serves the element to its own pages. */
+function serveElement() {
+  for (const served of ['element.js', 'texts'])
+    cpSync(join(root, 'packages/recorder/dist', served), join(root, 'build/web', served), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.d.ts'),
+    })
+}

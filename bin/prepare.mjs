@@ -32,8 +32,8 @@ export function prepare({ force = false } = {}) {
 }
 
 const STEPS = {
-  packages: {
-    what: 'the packages',
+  recorder: {
+    what: 'the recorder',
     sources: [
       'packages/recorder/src',
       'bin/packages.mjs',
@@ -42,7 +42,7 @@ const STEPS = {
       'package-lock.json',
     ],
     product: '../packages/recorder/dist/element.js',
-    command: [at('bin/packages.mjs')],
+    command: [at('bin/packages.mjs'), 'recorder'],
   },
   pages: {
     what: 'the pages',
@@ -68,6 +68,20 @@ const STEPS = {
     sources: ['src', 'bench', 'tsconfig.json', 'package-lock.json'],
     product: 'src',
     command: [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+  },
+  clients: {
+    what: 'the client and the agent',
+    sources: [
+      'src',
+      'packages/client/src',
+      'bin/client-schema.mjs',
+      'bin/packages.mjs',
+      'packages/tsconfig.json',
+      'tsconfig.json',
+      'package-lock.json',
+    ],
+    product: '../packages/client/dist/client.js',
+    command: [at('bin/packages.mjs'), 'client'],
   },
   console: {
     what: 'the console',
