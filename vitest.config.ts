@@ -13,7 +13,8 @@ const LONG = [
   'bench/load/**',
   'calibration/adaptation.test.ts',
   'package.test.ts',
-  'api/client.test.ts',
+  'packages/client-types.test.ts',
+  'packages/tarballs.test.ts',
   'storage/postgres/embedded/**',
   'storage/postgres/hot-plans.test.ts',
 ]

@@ -8,7 +8,7 @@ export interface RetryOptions {
   readonly maxWaitMs?: number
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   /** Base address of the API. */
   readonly url: string
   readonly apikey: string

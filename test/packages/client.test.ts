@@ -1,0 +1,296 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createKeystride, KeystrideError, type SignInInput } from '@keystride/client'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { enroll } from '../api/enrolled.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+
+const caught = async (call: Promise<unknown>): Promise<KeystrideError> => {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(KeystrideError)
+  // Sound: expected above.
+  return error as KeystrideError
+}
+
+describe('the client, against a server of the test', () => {
+  type Reply = (request: IncomingMessage, response: ServerResponse) => void
+  let replies: Reply[] = []
+  let asked: string[] = []
+  let headers: IncomingMessage['headers'] = {}
+  let url: string
+  let close: () => void
+  beforeAll(async () => {
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      headers = request.headers
+      request.resume()
+      ;(replies.length > 1 ? replies.shift() : replies[0])?.(request, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    close = () => {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+  afterAll(() => close())
+  beforeEach(() => {
+    asked = []
+    replies = []
+  })
+
+  const json =
+    (status: number, body: object, more: Record<string, string> = {}): Reply =>
+    (_, response) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'x-request-id': 'r-1', ...more })
+        .end(JSON.stringify({ timestamp: '2026-01-31T12:00:00.000Z', ...body }))
+  const busy = (status: number, after: string) =>
+    json(status, { success: false, message: 'busy', reason: 'api-failed' }, { 'retry-after': after })
+  const done = json(200, { success: true, message: 'Done', status: 'OK', version: '1' })
+  const client = (more: Partial<Parameters<typeof createKeystride>[0]> = {}) =>
+    createKeystride({ url, apikey: 'a key', timeoutMs: 2_000, retry: { tries: 2, maxWaitMs: 50 }, ...more })
+  const session = { header: { 'X-Service-Session': 's' } }
+
+  it('sends path, query and headers as the route declares them, and the key', async () => {
+    replies = [done]
+    await client().core.get('/users/{userRef}', {
+      path: { userRef: 'ann/b c?' },
+      query: { member_ref: 'bö b', language: 'fr' },
+      header: { 'X-Service-Session': 'abc' },
+    })
+    expect(asked).toEqual(['GET /core/users/ann%2Fb%20c%3F?member_ref=b%C3%B6+b&language=fr'])
+    expect(headers).toMatchObject({ apikey: 'a key', 'x-service-session': 'abc' })
+    await client({ url: { core: `${url}/c/`, links: `${url}/l`, dashboard: `${url}/d` } }).links.delete(
+      '/api/links/{userRef}',
+      { path: { userRef: 'ann' } },
+    )
+    expect(asked.at(-1)).toBe('DELETE /l/api/links/ann')
+  })
+
+  it('rejects with status, reason, request id and the body of a refusal', async () => {
+    const body = { success: false, message: 'no such user', reason: 'user-not-found', nPatternsRef: 0 }
+    replies = [json(404, body)]
+    const error = await caught(client().core.get('/users/{userRef}', { path: { userRef: 'ann' } }))
+    expect(error).toMatchObject({ status: 404, reason: 'user-not-found', requestId: 'r-1', message: 'no such user' })
+    expect(error.answer).toMatchObject({ nPatternsRef: 0 })
+    replies = [json(401, { success: false, message: 'unknown key' })]
+    expect(await caught(client().core.get('/status'))).toMatchObject({ status: 401, reason: null })
+  })
+
+  it.each([429, 503])('repeats a GET and a DELETE after %i, and gives up after the tries', async (status) => {
+    replies = [busy(status, '0'), busy(status, '1'), done]
+    expect(await client().core.get('/status')).toMatchObject({ status: 'OK' })
+    expect(asked).toHaveLength(3)
+    asked = []
+    replies = [busy(status, '0')]
+    const call = client().core.delete('/users/{userRef}', { path: { userRef: 'ann' } })
+    expect(await caught(call)).toMatchObject({ status, retryAfterSeconds: 0 })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('waits as long as Retry-After says, at most the maximum, and a quarter more', async () => {
+    replies = [busy(503, '3600'), done]
+    const before = performance.now()
+    await client({ retry: { maxWaitMs: 200 } }).core.get('/status')
+    const tookMs = performance.now() - before
+    expect(tookMs).toBeGreaterThanOrEqual(195)
+  })
+
+  it('never repeats a POST, PUT or PATCH, nor a call that failed otherwise', async () => {
+    const path = { userRef: 'ann' }
+    const { core } = client()
+    replies = [busy(503, '0')]
+    await caught(core.post('/users/{userRef}/verify', { path, ...session, body: { securityCode: '1234' } }))
+    await caught(core.put('/users/{userRef}/security-code', { path, ...session, body: { securityCode: '1234' } }))
+    await caught(core.patch('/users/{userRef}', { path, body: { groups: [] } }))
+    expect(asked).toHaveLength(3)
+    replies = [json(500, { success: false, message: 'internal error', reason: 'internal-error' })]
+    expect(await caught(core.get('/status'))).toMatchObject({ status: 500, reason: 'internal-error' })
+    expect(asked).toHaveLength(4)
+  })
+
+  it.each<[string, Reply]>([
+    ['a page of a proxy', (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello')],
+    ['an empty answer', (_, response) => response.writeHead(204).end()],
+    ['broken JSON', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":')],
+    ['JSON of another service', json(200, { ok: true })],
+    ['a redirect', (_, response) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end()],
+    ['an error page', (_, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('bad gateway')],
+  ])('does not take %s for an answer', async (_, reply) => {
+    replies = [reply]
+    expect(await caught(client().core.get('/status'))).toMatchObject({ reason: 'not-understood' })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('says that no answer came: connection lost, time over', async () => {
+    replies = [(request) => request.socket.destroy()]
+    expect(await caught(client().core.get('/status'))).toMatchObject({ status: 0, reason: 'no-answer' })
+    replies = [() => {}]
+    const late = await caught(client({ timeoutMs: 100 }).core.get('/status'))
+    expect(late).toMatchObject({ status: 0, reason: 'timeout' })
+    expect(late.message).toContain('within 100 ms')
+  })
+
+  it('ends at the signal of the caller, also while it waits for the next try', async () => {
+    replies = [() => {}]
+    const first = AbortSignal.timeout(50)
+    await expect(client().core.get('/status', { signal: first })).rejects.toBe(await reasonOf(first))
+    replies = [busy(503, '3600')]
+    const stop = new AbortController()
+    const call = client({ retry: { maxWaitMs: 60_000 } }).core.get('/status', { signal: stop.signal })
+    setTimeout(() => stop.abort(new Error('enough')), 50)
+    await expect(call).rejects.toThrow('enough')
+  })
+  const reasonOf = (signal: AbortSignal) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason)))
+
+  it.each([
+    'login.example.org',
+    'ftp://login.example.org',
+    'https://a:b@login.example.org',
+    'https://login.example.org/?x=1',
+  ])('refuses the address %s', (wrong) => {
+    expect(() => createKeystride({ url: wrong, apikey: 'key' })).toThrow(/url must be http\(s\):\/\/host/)
+  })
+
+  it('refuses an empty key', () => {
+    expect(() => createKeystride({ url, apikey: '' })).toThrow(TypeError)
+  })
+})
+
+describe('the sign-in of the client, against the service', () => {
+  let service: TestService
+  let stop: () => Promise<void>
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    service = await startService(database.url)
+    stop = async () => {
+      await service.close()
+      await database.drop()
+    }
+  })
+  afterAll(async () => stop())
+  const signIn = (input: Omit<SignInInput, 'ip'>) =>
+    createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: service.apikey }).signIn({
+      ip: '192.0.2.9',
+      ...input,
+    })
+
+  it('lets a person of a shared account name the member, and signs that member in', async () => {
+    await service.call('POST', '/users/desk', { body: { type: 'generic', member_ref: 'bob' } })
+    const asked = await signIn({ userRef: 'desk' })
+    expect(asked).toMatchObject({ kind: 'choose-member', members: [] })
+    await service.call('PATCH', '/users/desk', { body: { member_selection: 'list' } })
+    expect(await signIn({ userRef: 'desk' })).toMatchObject({ kind: 'choose-member', members: ['bob'] })
+    // A name that is not on the list becomes no member.
+    expect(await signIn({ userRef: 'desk', memberRef: 'eve' })).toMatchObject({ kind: 'choose-member' })
+    expect((await service.call('GET', '/users/desk/members')).json.members).toHaveLength(1)
+    const begun = await signIn({ userRef: 'desk', memberRef: 'bob' })
+    expect(begun).toMatchObject({ kind: 'enroll', done: 0, target: 5, state: { memberRef: 'bob' } })
+  })
+
+  it('begins a sign-in of one person, and passes a pattern given at once', async () => {
+    const ann = await enroll(service, 'ann')
+    const begun = await signIn({ userRef: ' ANN ' })
+    expect(begun).toMatchObject({ kind: 'type', codeOpen: false, again: null, state: { userRef: 'ann' } })
+    const kinds = new Set<string>()
+    for (let i = 0; i < 3; i++) kinds.add((await signIn({ userRef: 'ann', pattern: ann.fresh() })).kind)
+    expect(kinds).toContain('authenticated')
+  })
+
+  it('asks again after a pattern that is none, and says why', async () => {
+    await enroll(service, 'cy')
+    for (const pattern of ['not JSON', '[]', '7', { kevt: [] }, null]) {
+      const result = await signIn({ userRef: 'cy', pattern })
+      expect(result).toMatchObject({ kind: 'type', again: 'invalid-data' })
+    }
+  })
+
+  it('throws where the service cannot decide', async () => {
+    const wrong = createKeystride({ url: service.core.replace(/\/core$/, ''), apikey: 'wrong' })
+    expect(await caught(wrong.signIn({ userRef: 'ann', ip: '192.0.2.9' }))).toMatchObject({ status: 401 })
+    const away = createKeystride({ url: 'http://127.0.0.1:9', apikey: 'key' })
+    expect(await caught(away.signIn({ userRef: 'ann', ip: '192.0.2.9' }))).toMatchObject({ reason: 'no-answer' })
+  })
+})
+
+describe('the sign-in of the client, by the answer of verify', () => {
+  const words = { suggestedWords: ['one', 'two'], suggestedWordsLanguage: 'en' }
+  const authentication = {
+    id: 'a',
+    timestamp: '2026-01-31T12:00:00.000Z',
+    authenticated: false,
+    authMethod: 'biometric',
+    confidence: 0.4,
+    confidenceBiometrics: 0.4,
+    confidenceContext: 0.4,
+    recommendedAction: 'challenge',
+  }
+  const rejected = {
+    action: 'rejected',
+    actions: ['retry-biometric'],
+    reason: '',
+    refusedBecause: null,
+    enrollmentRequired: false,
+  }
+  const next = (mode: string, retryAfterSeconds: number | null = 0) => ({
+    mode,
+    remainingBiometricAttempts: 2,
+    remainingCodeAttempts: 3,
+    retryAfterSeconds,
+    ...words,
+  })
+  const state = { asked: 'ann', userRef: 'ann', memberRef: null, sessionId: 's', enrolling: false, codeLength: 6 }
+  const resultOf = (verify: object, input: object = { pattern: { k: [] } }) =>
+    createKeystride({
+      url: 'http://service.test',
+      apikey: 'key',
+      fetch: async () => Response.json({ success: true, message: 'Done', ...verify }),
+    }).signIn({ userRef: 'ann', ip: '192.0.2.9', state, ...input })
+
+  afterEach(() => expect.hasAssertions())
+
+  it('is challenged if the typing was not certain', async () => {
+    const result = await resultOf({ ...rejected, authentication, nextAttempt: next('biometric') })
+    expect(result).toEqual({
+      kind: 'challenged',
+      by: 'typing',
+      scores: { authenticationId: 'a', confidence: 0.4, confidenceBiometrics: 0.4, confidenceContext: 0.4 },
+      next: { mode: 'type', words, remaining: 2, codeOpen: false },
+      state,
+    })
+  })
+
+  it('is blocked until a lock ends', async () => {
+    const blocked = { ...authentication, recommendedAction: 'block' }
+    const result = await resultOf({ ...rejected, authentication: blocked, nextAttempt: next('locked', 30) })
+    expect(result).toMatchObject({ kind: 'blocked', reason: '', next: { mode: 'locked', retryAfterSeconds: 30 } })
+    const ends = 'next' in result && result.next.mode === 'locked' ? Date.parse(result.next.until ?? '') : 0
+    expect(Math.abs(ends - Date.now() - 30_000)).toBeLessThan(5_000)
+  })
+
+  it.each([
+    ['an action that is not known', { ...authentication, authenticated: true, recommendedAction: 'maybe' }, {}],
+    ['a pass without the decision', { ...authentication, authenticated: true }, {}],
+    ['a decision without the pass', { ...authentication, recommendedAction: 'auth' }, {}],
+    [
+      'a pass with a reason',
+      { ...authentication, authenticated: true, recommendedAction: 'auth' },
+      { reason: 'detection-bot' },
+    ],
+    [
+      'a method that is not known',
+      { ...authentication, authenticated: true, recommendedAction: 'auth', authMethod: 'x' },
+      {},
+    ],
+  ])('is no login after %s', async (_, odd, more) => {
+    const answer = { ...rejected, action: 'verified', authentication: odd, nextAttempt: null, ...more }
+    const { kind } = await resultOf(answer)
+    expect(['blocked', 'challenged']).toContain(kind)
+  })
+})
