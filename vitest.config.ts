@@ -15,6 +15,7 @@ const LONG = [
   'package.test.ts',
   'packages/client-types.test.ts',
   'packages/tarballs.test.ts',
+  'packages/examples.test.ts',
   'storage/postgres/embedded/**',
   'storage/postgres/hot-plans.test.ts',
 ]

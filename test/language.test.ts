@@ -98,7 +98,7 @@ export function broken(sentence: string): string[] {
 }
 
 const files = (): string[] =>
-  execFileSync('git', ['ls-files', 'src', 'packages', 'assembly', 'bench', 'bin', 'test', 'docs', '*.md'], {
+  execFileSync('git', ['ls-files', 'src', 'packages', 'examples', 'assembly', 'bench', 'bin', 'test', 'docs', '*.md'], {
     cwd: root,
     encoding: 'utf8',
   })
