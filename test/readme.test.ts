@@ -19,7 +19,7 @@ const documents = execFileSync('git', ['ls-files', '--cached', '--others', '--ex
 
 /** The files that a document links to, as paths in the repository; with `headings`, including the anchors. */
 const linksIn = (file: string, text: string, headings = false): string[] =>
-  [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+  [...text.replace(/```[\s\S]*?```/g, '').matchAll(/\]\(([^)\s]+)\)/g)]
     .map((match) => match[1] ?? '')
     .filter((target) => !/^\w+:/.test(target))
     .map((target) => (target.startsWith('#') ? file + target : normalize(join(dirname(file), target))))

@@ -58,7 +58,7 @@ app.use((request, response, next) => {
 app.get('/', ({ session }, response) => response.set('content-security-policy', POLICY).send(page(session.result)))
 
 app.post(['/start', '/sign-in'], async ({ path, session, body, ip }, response) => {
-  // Check the password of the user here, as before: whoever comes first enrolls.
+  // Check the password of the user here, as before: the first person to type under a name owns it.
   if (path === '/start') Object.assign(session, { userRef: body.user, result: { kind: 'start' } })
   session.result = await keystride.signIn({
     userRef: session.userRef,

@@ -67,7 +67,7 @@ app.get('/keystride/*', async ({ params }, reply) => {
 })
 
 async function signIn({ url, session, body, ip }, reply) {
-  // Check the password of the user here, as before: whoever comes first enrolls.
+  // Check the password of the user here, as before: the first person to type under a name owns it.
   if (url === '/start') Object.assign(session, { userRef: body.user, result: { kind: 'start' } })
   session.result = await keystride.signIn({
     userRef: session.userRef,

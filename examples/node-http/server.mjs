@@ -67,7 +67,7 @@ async function answer(request, response) {
   const session = sessionOf(request, response)
   if (request.method === 'POST') {
     const form = await formOf(request)
-    // Check the password of the user here, as before: whoever comes first enrolls.
+    // Check the password of the user here, as before: the first person to type under a name owns it.
     if (path === '/start') Object.assign(session, { userRef: form.get('user'), result: { kind: 'start' } })
     session.result = await keystride.signIn({
       userRef: session.userRef,

@@ -64,7 +64,7 @@ describe('the collections for Postman, Bruno and Insomnia', () => {
         const { session } = await service.bootstrap('ann')
         const answer = await send(request, { ...base, session })
         const text = await answer.text()
-        // What the samples name does not all exist, and a sample body may break a rule; path, method and JSON are right.
+        // A sample may name nothing that exists, and a sample body may break a rule; path, method and JSON are right.
         const misread =
           [405, 415].includes(answer.status) || answer.status >= 500 || /no such path|not valid JSON/.test(text)
         if (misread) odd.push(`${name}: ${answer.status} ${text.slice(0, 200)}`)
