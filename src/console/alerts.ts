@@ -3,7 +3,7 @@
 import type { List } from './answers.js'
 import { t } from './texts.js'
 
-export const CHANNELS = ['email', 'sms', 'syslog'] as const
+export const CHANNELS = ['email', 'sms', 'syslog', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]
 
 /** One notification over one channel. */
@@ -42,6 +42,8 @@ interface Field {
   /** The values of a choice, or the form of the value. */
   readonly kind: Kind
   readonly usual?: string
+  /** Its label, if the name has another one. */
+  readonly label?: keyof typeof t.alerts.fields
 }
 
 const FACILITIES = [
@@ -72,6 +74,10 @@ export const FIELDS: Readonly<Record<Channel, readonly Field[]>> = {
     { name: 'facility', kind: FACILITIES, usual: 'auth' },
     { name: 'app_name', kind: 'text', usual: 'keystride' },
   ],
+  webhook: [
+    { name: 'url', kind: 'text', usual: 'https://', label: 'webhook_url' },
+    { name: 'secret', kind: 'secret', label: 'signing_secret' },
+  ],
 }
 
 /** The form of a channel: every field as text. A secret is empty, since the API does not show it. */
@@ -95,6 +101,10 @@ export function bodyOf(channel: Channel, form: Readonly<Record<string, string>>)
   })
   return Object.fromEntries(fields)
 }
+
+/** The label of a field. */
+export const labelOf = ({ name, label = name }: { readonly name: string; readonly label?: string }): string =>
+  (t.alerts.fields as Readonly<Record<string, string>>)[label] ?? label
 
 /** An event in words. */
 export const eventName = (event: string): string =>

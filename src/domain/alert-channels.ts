@@ -48,18 +48,19 @@ export const EmailSettings = z.object({
 })
 export type EmailSettings = z.output<typeof EmailSettings>
 
+const HttpsUrl = z
+  .string()
+  .max(2048)
+  .transform((text, context) => {
+    const url = redirectUri(text)
+    if (url?.startsWith('https:') && canonicalHost(new URL(url).hostname) !== null) return url
+    context.addIssue({ code: 'custom', message: 'must be an https URL without user info and fragment' })
+    return z.NEVER
+  })
+
 /** Gateway and recipients of text messages. */
 export const SmsSettings = z.object({
-  url: z
-    .string()
-    .max(2048)
-    .transform((text, context) => {
-      const url = redirectUri(text)
-      if (url?.startsWith('https:') && canonicalHost(new URL(url).hostname) !== null) return url
-      context.addIssue({ code: 'custom', message: 'must be an https URL without user info and fragment' })
-      return z.NEVER
-    })
-    .describe('gateway; its host must be in ALERT_HOSTS'),
+  url: HttpsUrl.describe('gateway; its host must be in ALERT_HOSTS'),
   recipients: several(z.string().regex(/^\+[1-9]\d{6,14}$/, 'must be a number such as +33612345678')),
 })
 export type SmsSettings = z.output<typeof SmsSettings>
@@ -105,20 +106,25 @@ export const SyslogSettings = z.object({
 })
 export type SyslogSettings = z.output<typeof SyslogSettings>
 
+/** Receiver of webhooks. */
+export const WebhookSettings = z.object({ url: HttpsUrl.describe('receiver; its host must be in ALERT_HOSTS') })
+export type WebhookSettings = z.output<typeof WebhookSettings>
+
 export type ChannelSettings =
   | ({ readonly channel: 'email' } & EmailSettings)
   | ({ readonly channel: 'sms' } & SmsSettings)
   | ({ readonly channel: 'syslog' } & SyslogSettings)
+  | ({ readonly channel: 'webhook' } & WebhookSettings)
 
 /** Host and port that a channel connects to; the host is canonical. */
 export function endpointOf(settings: ChannelSettings): { readonly host: string; readonly port: number } {
-  if (settings.channel !== 'sms') return settings
+  if (!('url' in settings)) return settings
   const { hostname, port } = new URL(settings.url)
   // Sound: the schema has parsed the URL and its host.
   return { host: canonicalHost(hostname) as string, port: port === '' ? 443 : Number(port) }
 }
 
-const SCHEMAS = { email: EmailSettings, sms: SmsSettings, syslog: SyslogSettings } as const
+const SCHEMAS = { email: EmailSettings, sms: SmsSettings, syslog: SyslogSettings, webhook: WebhookSettings } as const
 
 /** Reads stored settings; throws if the current schema does not accept them. */
 export const readSettings = (channel: Channel, stored: unknown): ChannelSettings =>

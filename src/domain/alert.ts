@@ -1,3 +1,5 @@
+import type { AccountType } from './account.js'
+
 /** Kinds of event that an organization can be alerted to. */
 export const EVENT_KINDS = [
   'blocked',
@@ -9,10 +11,11 @@ export const EVENT_KINDS = [
   'profile-reset',
   'quota-overage',
   'degraded',
+  'enrollment-completed',
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-export const CHANNELS = ['email', 'sms', 'syslog'] as const
+export const CHANNELS = ['email', 'sms', 'syslog', 'webhook'] as const
 export type Channel = (typeof CHANNELS)[number]
 
 /** The rules matrix: which kind is sent over which channel. */
@@ -46,6 +49,9 @@ export interface EventDetails {
   /** Outage: beginning and end, epoch ms. */
   readonly beganAt?: number
   readonly endedAt?: number
+  /** Completed profile: type of the account, and number of reference patterns. */
+  readonly accountType?: AccountType
+  readonly nPatternsRef?: number
 }
 
 export interface AlertEvent {
@@ -69,6 +75,7 @@ export const HEADINGS: Readonly<Record<EventKind, string>> = {
   'profile-reset': 'a biometric profile was reset',
   'quota-overage': 'more is in use than licensed',
   degraded: 'the service was degraded',
+  'enrollment-completed': 'a biometric profile is complete',
 }
 
 /** One sentence about an event: a single line of printable ASCII for any content. */
@@ -93,6 +100,7 @@ const SENTENCES: Readonly<Record<EventKind, (who: string, details: EventDetails)
     `${n ?? '?'} ${of ?? 'accounts'} are in use, ${licensed ?? '?'} are licensed.`,
   degraded: (_, { beganAt, endedAt }) =>
     `The service was degraded from ${moment(beganAt)} to ${moment(endedAt)}: sign-ins were refused meanwhile.`,
+  'enrollment-completed': (who) => `The biometric profile of ${who} is complete.`,
 }
 
 const moment = (at: number | undefined): string => (at === undefined ? 'an unknown time' : new Date(at).toISOString())

@@ -146,6 +146,7 @@ const openCourier = ({ config, stores }: Needs): Courier =>
     closedPorts: stores.ports,
     ca: config.alertCaFile === null ? null : readFileSync(config.alertCaFile, 'utf8'),
     deadlineMs: SEND_WITHIN_MS,
+    fullRefPatterns: config.targets.fullRefPatterns,
   })
 
 /** The admission. While requests are in progress, a timer calls `look` and measures the delay of the event loop. */

@@ -7,9 +7,12 @@ import {
   SmsSettings,
   SyslogSettings,
   TLS_MODES,
+  WebhookSettings,
 } from '../../domain/alert-channels.js'
+import { WebhookSecret } from '../../domain/webhook.js'
 import type { ShownChannel } from '../../flows/alert/alerts.js'
 import { isDelivered, OUTCOMES } from '../../flows/alert/courier.js'
+import type { SecretChange } from '../../flows/alert/webhook-secret.js'
 import type { Route } from '../../http/route.js'
 import { type DashboardServices, Data, dashboardRoute, NoBody, NoParams, NoQuery, Row } from './dashboard-route.js'
 
@@ -32,6 +35,14 @@ const SyslogReply = z.object({
   transport: z.enum(['udp', 'tcp', 'tls']),
   facility: z.enum(FACILITIES),
   app_name: z.string(),
+})
+const WebhookReply = z.object({
+  url: z.string(),
+  secret_set: z.boolean(),
+  secret: z
+    .string()
+    .optional()
+    .describe('only in the answer to the call that generated it: the service cannot show it again'),
 })
 
 const EmailBody = EmailSettings.extend({
@@ -65,6 +76,15 @@ const SmsBody = SmsSettings.extend({
 const SyslogBody = SyslogSettings.meta({
   examples: [{ host: 'logs.example.com', port: 6514, transport: 'tls', facility: 'auth', app_name: 'keystride' }],
 })
+const WebhookBody = WebhookSettings.extend({
+  secret: WebhookSecret.optional().describe(
+    'signs every message: whsec_ and 24 to 64 bytes in base64; write-only; if absent, the stored value stays, or one is generated',
+  ),
+  rotate_secret: z
+    .boolean()
+    .default(false)
+    .describe('generates a new secret; messages have a second signature by the previous one for 24 hours'),
+}).meta({ examples: [{ url: 'https://hooks.example.com/keystride' }] })
 
 /** The wire form of a channel. */
 interface Wire<B extends z.ZodType> {
@@ -73,7 +93,7 @@ interface Wire<B extends z.ZodType> {
   readonly description: string
   readonly body: B
   readonly reply: z.ZodType
-  readonly settingsOf: (body: z.output<B>) => { settings: ChannelSettings; secret: string | undefined }
+  readonly settingsOf: (body: z.output<B>) => { settings: ChannelSettings; secret: SecretChange }
   readonly shownAs: (shown: ShownChannel) => Record<string, unknown>
 }
 
@@ -83,7 +103,10 @@ const email: Wire<typeof EmailBody> = {
   description: 'Sent by SMTP, one message to all recipients. User and password require TLS.',
   body: EmailBody,
   reply: EmailReply,
-  settingsOf: ({ password, ...settings }) => ({ settings: { channel: 'email', ...settings }, secret: password }),
+  settingsOf: ({ password, ...settings }) => ({
+    settings: { channel: 'email', ...settings },
+    secret: { given: password },
+  }),
   shownAs: ({ settings: { channel: _, ...rest }, secretSet }) => ({ ...rest, password_set: secretSet }),
 }
 const sms: Wire<typeof SmsBody> = {
@@ -97,7 +120,7 @@ const sms: Wire<typeof SmsBody> = {
   reply: SmsReply,
   settingsOf: ({ signing_secret, ...settings }) => ({
     settings: { channel: 'sms', ...settings },
-    secret: signing_secret,
+    secret: { given: signing_secret },
   }),
   shownAs: ({ settings: { channel: _, ...rest }, secretSet }) => ({ ...rest, signing_secret_set: secretSet }),
 }
@@ -107,8 +130,28 @@ const syslog: Wire<typeof SyslogBody> = {
   description: 'RFC 5424 over UDP, TCP (octet counting, RFC 6587) or TLS (RFC 5425).',
   body: SyslogBody,
   reply: SyslogReply,
-  settingsOf: (settings) => ({ settings: { channel: 'syslog', ...settings }, secret: undefined }),
+  settingsOf: (settings) => ({ settings: { channel: 'syslog', ...settings }, secret: { given: undefined } }),
   shownAs: ({ settings: { channel: _, ...rest } }) => rest,
+}
+const webhook: Wire<typeof WebhookBody> = {
+  channel: 'webhook',
+  name: 'webhook',
+  description:
+    'One POST for each event with JSON `type`, `timestamp`, `data`, signed by the Standard Webhooks specification: ' +
+    '`webhook-signature` is `v1,` and the base64 HMAC-SHA256, with the bytes of the secret, of `webhook-id`, a dot, ' +
+    '`webhook-timestamp` (seconds), a dot and the body. A repeated message has the same `webhook-id`. Any 2xx is success; ' +
+    'redirects are not followed.',
+  body: WebhookBody,
+  reply: WebhookReply,
+  settingsOf: ({ secret, rotate_secret, ...settings }) => ({
+    settings: { channel: 'webhook', ...settings },
+    secret: { given: secret, rotate: rotate_secret },
+  }),
+  shownAs: ({ settings: { channel: _, ...rest }, secretSet, newSecret }) => ({
+    ...rest,
+    secret_set: secretSet,
+    ...(newSecret === null ? {} : { secret: newSecret }),
+  }),
 }
 
 const Outcome = z.object({
@@ -184,4 +227,5 @@ export const channelRoutes: readonly Route<DashboardServices>[] = [
   ...routesOf(email),
   ...routesOf(sms),
   ...routesOf(syslog),
+  ...routesOf(webhook),
 ]

@@ -6,7 +6,7 @@ import { dashboardRoute, iso, isoOrNull, List, NoBody, NoParams, Paging, Row } f
 
 const Delivery = z
   .object({
-    id: z.string().describe('the receiver sees it too: `X-Keystride-Delivery`, `id`'),
+    id: z.string().describe('the receiver sees it too: `X-Keystride-Delivery`, `id`, `webhook-id`'),
     notification_id: z.string().describe('see GET /notifications'),
     kind: z.enum(EVENT_KINDS),
     channel: z.enum(CHANNELS),

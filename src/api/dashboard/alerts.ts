@@ -9,8 +9,8 @@ const Matrix = each(EVENT_KINDS, each(CHANNELS, z.boolean()))
 const RulesBody = each(EVENT_KINDS, each(CHANNELS, z.boolean().optional()).optional())
 
 const EXAMPLE = {
-  blocked: { email: false, sms: false, syslog: true },
-  locked: { email: true, sms: false, syslog: true },
+  blocked: { email: false, sms: false, syslog: true, webhook: false },
+  locked: { email: true, sms: false, syslog: true, webhook: false },
 }
 
 /** The kinds of event that each channel sends. */
@@ -21,7 +21,8 @@ export const alertRules = dashboardRoute({
   summary: 'Alert rules: kinds of event by channel',
   description:
     'Every kind with every channel; all rules are off at first. A rule takes effect once its channel is set. Every event ' +
-    'creates a notification regardless of the rules; `degraded` only if a channel is on for it. `security-code-locked` is ' +
+    'creates a notification regardless of the rules; `degraded` and `enrollment-completed` only if a channel is on for them. ' +
+    '`security-code-locked` is ' +
     'also raised for the organization as a whole if codes of more than 5 % of its members (at least three), or of more than ' +
     '50 members, failed within ten minutes.',
   params: NoParams,

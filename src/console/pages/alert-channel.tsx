@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
-import { bodyOf, type Channel, FIELDS, formOf, type Settings } from '../alerts.js'
+import { bodyOf, type Channel, FIELDS, formOf, labelOf, type Settings } from '../alerts.js'
 import type { Data } from '../answers.js'
 import { call, get } from '../api.js'
 import { type Loaded, useLoad } from '../load.js'
 import { Badge } from '../parts/badge.js'
 import { Confirm } from '../parts/dialog.js'
 import { ChoiceField, TextField } from '../parts/field.js'
+import { Fresh } from '../parts/fresh.js'
 import { Card } from '../parts/page.js'
 import { Show } from '../parts/states.js'
 import { toast, toastError } from '../parts/toasts.js'
@@ -13,7 +14,6 @@ import { access } from '../session.js'
 import { fill, t } from '../texts.js'
 
 const texts = t.alerts
-const labelOf = (name: string): string => (texts.fields as Readonly<Record<string, string>>)[name] ?? name
 
 interface ChannelNeeds {
   readonly channel: Channel
@@ -45,11 +45,12 @@ export function ChannelCard({ channel }: ChannelNeeds) {
 
 const Facts = ({ channel, settings }: ChannelNeeds & { readonly settings: Settings }) => (
   <dl class="facts">
-    {FIELDS[channel].map(({ name, kind }) => {
+    {FIELDS[channel].map((field) => {
+      const { name, kind } = field
       const value = settings[name]
       const secret = settings[`${name}_set`] === true ? texts.secretSet : t.none
       return [
-        <dt key={name}>{labelOf(name)}</dt>,
+        <dt key={name}>{labelOf(field)}</dt>,
         <dd key={`${name} value`}>
           {kind === 'secret' ? secret : Array.isArray(value) ? value.join(', ') : String(value ?? t.none)}
         </dd>,
@@ -64,13 +65,19 @@ interface ActsNeeds extends ChannelNeeds {
 }
 
 function Acts({ channel, settings, reload }: ActsNeeds) {
-  const [asked, setAsked] = useState<'change' | 'remove' | null>(null)
+  const [asked, setAsked] = useState<'change' | 'rotate' | 'remove' | null>(null)
+  const [fresh, setFresh] = useState<string | null>(null)
   const [testing, setTesting] = useState(false)
   const name = texts.channels[channel]
   const done = (text: string) => {
     toast(fill(text, { channel: name }))
     setAsked(null)
     reload()
+  }
+  const set = async (body: object) => {
+    const { data } = await call<Data<{ readonly secret?: string }>>('POST', `/alert/${channel}`, { body })
+    if (data.secret !== undefined) setFresh(data.secret)
+    done(texts.saved)
   }
   const test = async () => {
     setTesting(true)
@@ -93,17 +100,36 @@ function Acts({ channel, settings, reload }: ActsNeeds) {
           <button type="button" class="button quiet" disabled={testing} onClick={() => void test()}>
             {texts.test}
           </button>
+          {channel === 'webhook' && (
+            <button type="button" class="button quiet" onClick={() => setAsked('rotate')}>
+              {texts.rotate}
+            </button>
+          )}
           <button type="button" class="button danger" onClick={() => setAsked('remove')}>
             {texts.remove}
           </button>
         </>
       )}
       {asked === 'change' && (
-        <ChangeDialog
-          channel={channel}
-          settings={settings}
+        <ChangeDialog channel={channel} settings={settings} close={() => setAsked(null)} set={set} />
+      )}
+      {asked === 'rotate' && (
+        <Confirm
+          title={`${texts.rotate}: ${name}`}
+          button={texts.rotate}
           close={() => setAsked(null)}
-          saved={() => done(texts.saved)}
+          act={() => set({ url: settings?.url, rotate_secret: true })}
+        >
+          <p>{texts.rotateEffect}</p>
+        </Confirm>
+      )}
+      {fresh !== null && (
+        <Fresh
+          title={texts.freshTitle}
+          help={texts.freshHelp}
+          secret={fresh}
+          copied={texts.copied}
+          close={() => setFresh(null)}
         />
       )}
       {asked === 'remove' && (
@@ -127,34 +153,33 @@ function Acts({ channel, settings, reload }: ActsNeeds) {
 interface ChangeNeeds extends ChannelNeeds {
   readonly settings: Settings | null
   readonly close: () => void
-  readonly saved: () => void
+  readonly set: (body: object) => Promise<void>
 }
 
 /** The form of a channel. The API validates it, and the dialog shows the field that it refuses. */
-function ChangeDialog({ channel, settings, close, saved }: ChangeNeeds) {
+function ChangeDialog({ channel, settings, close, set }: ChangeNeeds) {
   const [form, setForm] = useState(() => formOf(channel, settings))
-  const act = async () => {
-    await call('POST', `/alert/${channel}`, { body: bodyOf(channel, form) })
-    saved()
-  }
+  const act = () => set(bodyOf(channel, form))
   return (
     <Confirm title={texts.channels[channel]} button={texts.save} act={act} close={close}>
-      {FIELDS[channel].map(({ name, kind }) => {
+      {FIELDS[channel].map((field) => {
+        const { name, kind } = field
         const needs = {
-          label: labelOf(name),
+          label: labelOf(field),
           value: form[name] ?? '',
           set: (value: string) => setForm((all) => ({ ...all, [name]: value })),
         }
         if (typeof kind !== 'string')
           return <ChoiceField key={name} {...needs} names={Object.fromEntries(kind.map((one) => [one, one]))} />
         const secret = kind === 'secret'
-        const help = secret ? texts.secretHelp : kind === 'list' ? texts.listHelp : ''
+        const first = channel === 'webhook' ? texts.secretFirst : ''
+        const help = secret ? (settings === null ? first : texts.secretHelp) : kind === 'list' ? texts.listHelp : ''
         return (
           <TextField
             key={name}
             {...needs}
             type={secret ? 'password' : kind === 'number' ? 'number' : 'text'}
-            help={secret && settings === null ? '' : help}
+            help={help}
           />
         )
       })}

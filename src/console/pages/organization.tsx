@@ -5,8 +5,9 @@ import { count } from '../format.js'
 import { useLoad } from '../load.js'
 import type { Organization as Settings } from '../organization.js'
 import { Badge } from '../parts/badge.js'
-import { Confirm, Modal } from '../parts/dialog.js'
+import { Confirm } from '../parts/dialog.js'
 import { TextField, TickField } from '../parts/field.js'
+import { Fresh } from '../parts/fresh.js'
 import { Card, Page } from '../parts/page.js'
 import { Empty, Show } from '../parts/states.js'
 import { type Column, getRows, skipNow, Table } from '../parts/table.js'
@@ -181,7 +182,10 @@ function Issue({ close, issued }: IssueNeeds) {
   const [scopes, setScopes] = useState<readonly Scope[]>(['dashboard:read'])
   const [lastDay, setLastDay] = useState('')
   const [fresh, setFresh] = useState<string | null>(null)
-  if (fresh !== null) return <Fresh apikey={fresh} close={close} />
+  if (fresh !== null) {
+    const { freshTitle, freshHelp, copied } = texts
+    return <Fresh title={freshTitle} help={freshHelp} secret={fresh} copied={copied} close={close} />
+  }
   const act = async () => {
     const body = { label, scopes, ...(lastDay !== '' && { expires_at: `${lastDay}T23:59:59Z` }) }
     const { data } = await call<Data<{ readonly apikey: string }>>('POST', '/keys', { body })
@@ -204,25 +208,5 @@ function Issue({ close, issued }: IssueNeeds) {
       </fieldset>
       <TextField label={texts.lastDay} type="date" value={lastDay} set={setLastDay} help={texts.lastDayHelp} />
     </Confirm>
-  )
-}
-
-function Fresh({ apikey, close }: { readonly apikey: string; readonly close: () => void }) {
-  const copy = () => navigator.clipboard.writeText(apikey).then(() => toast(texts.copied))
-  return (
-    <Modal title={texts.freshTitle} close={close}>
-      <p>{texts.freshHelp}</p>
-      <p>
-        <code class="fresh">{apikey}</code>
-      </p>
-      <div class="buttons">
-        <button type="button" class="button quiet" onClick={() => void copy()}>
-          {texts.copy}
-        </button>
-        <button type="button" class="button" onClick={close}>
-          {t.dialog.close}
-        </button>
-      </div>
-    </Modal>
   )
 }

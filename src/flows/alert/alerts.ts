@@ -6,6 +6,7 @@ import type { AlertStore, ChannelState, DeliveryFilter, LoggedDelivery, StoredCh
 import type { Paging } from '../../storage/attempt-log.js'
 import type { Vault } from '../../storage/vault.js'
 import type { Courier, DeliveryOutcome } from './courier.js'
+import { type SecretChange, webhookSecretAfter } from './webhook-secret.js'
 
 interface Needs {
   readonly alerts: AlertStore
@@ -27,6 +28,8 @@ export interface Reach {
 export interface ShownChannel {
   readonly settings: ChannelSettings
   readonly secretSet: boolean
+  /** A signing secret that this call has generated: it is shown this once. */
+  readonly newSecret: string | null
 }
 
 interface Deliveries {
@@ -42,10 +45,10 @@ export interface AlertFlows {
   /** Null if not set. */
   channel(organizationId: string, channel: Channel): Promise<ShownChannel | null>
   /**
-   * Without `secret`, the stored secret is kept. Refuses a forbidden host, and settings that do not fit their secret, with
-   * `validation-failed`.
+   * Without a given secret, the stored secret is kept. Refuses a forbidden host, and settings that do not fit their secret,
+   * with `validation-failed`.
    */
-  setChannel(organizationId: string, settings: ChannelSettings, secret: string | undefined): Promise<ShownChannel>
+  setChannel(organizationId: string, settings: ChannelSettings, secret: SecretChange): Promise<ShownChannel>
   /** Refuses with `nothing-found` if not set. */
   removeChannel(organizationId: string, channel: Channel): Promise<void>
   /** Deliveries, newest first, with the number of all matches, and the state of each channel that is set. */
@@ -73,15 +76,15 @@ export function createAlertFlows(needs: Needs): AlertFlows {
       const problem = reachProblem(settings, needs.reach)
       if (problem !== null) throw new Refusal('validation-failed', problem)
       const before = await alerts.channel(organizationId, settings.channel)
-      const sealed =
-        secret === undefined
-          ? keptSecret(settings, before)
-          : await vault.sealSecret(organizationId, settings.channel, secret)
+      const { sealed, newSecret } =
+        settings.channel === 'webhook'
+          ? await webhookSecretAfter(needs, organizationId, before?.secret ?? null, secret)
+          : { sealed: await givenOrKept(vault, organizationId, settings, before, secret), newSecret: null }
       const mismatch = secretProblem(settings, sealed !== null)
       if (mismatch !== null) throw new Refusal('validation-failed', mismatch)
       const channel = { settings, secret: sealed }
       await alerts.setChannel(organizationId, channel)
-      return { settings, secretSet: sealed !== null }
+      return { settings, secretSet: sealed !== null, newSecret }
     },
 
     async removeChannel(organizationId, channel) {
@@ -109,17 +112,26 @@ export function createAlertFlows(needs: Needs): AlertFlows {
 }
 
 const shown = (stored: StoredChannel | null): ShownChannel | null =>
-  stored === null ? null : { settings: stored.settings, secretSet: stored.secret !== null }
+  stored === null ? null : { settings: stored.settings, secretSet: stored.secret !== null, newSecret: null }
 
 /** Why alerts may not go there, with the field's name; null if they may. */
 function reachProblem(settings: ChannelSettings, { hosts, closedPorts }: Reach): string | null {
   const { host, port } = endpointOf(settings)
-  const [hostField, portField] = settings.channel === 'sms' ? ['url', 'url'] : ['host', 'port']
+  const [hostField, portField] = 'url' in settings ? ['url', 'url'] : ['host', 'port']
   if (isAddress(host) && neverReached(host)) return `${hostField}: alerts are never sent to an address of this kind`
   if (!mayAlert(host, hosts))
     return `${hostField}: this host is not on the deployment's list: its operator adds it to ALERT_HOSTS`
   return closedPorts.has(port) ? `${portField}: is a port of the service's own stores` : null
 }
+
+const givenOrKept = async (
+  vault: Pick<Vault, 'sealSecret'>,
+  organizationId: string,
+  settings: ChannelSettings,
+  before: StoredChannel | null,
+  { given }: SecretChange,
+): Promise<Uint8Array | null> =>
+  given === undefined ? keptSecret(settings, before) : vault.sealSecret(organizationId, settings.channel, given)
 
 /**
  * The stored secret. A password is sent to the host, so it must be given again for another host or user. A signing secret

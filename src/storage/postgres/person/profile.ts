@@ -80,7 +80,13 @@ export function postgresProfiles(database: Database): ProfileStore {
       }),
 
     add: (organizationId, reference, rules) =>
-      adding(organizationId, reference, rules, (sql, owner, member) => add(sql, owner, member, reference, rules)),
+      adding(
+        organizationId,
+        reference,
+        rules,
+        (sql, owner, member) => add(sql, owner, member, reference, rules),
+        lockMemberAndAccount,
+      ),
     replaceOldest: (organizationId, reference, rules) =>
       adding(organizationId, reference, rules, (sql, owner, member) =>
         replaceOldest(sql, owner, member, reference, rules),
