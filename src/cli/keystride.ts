@@ -52,6 +52,11 @@ const COMMANDS: readonly Entry[] = [
     load: async (env) => (await import('./backup.js')).backupCommand(env),
   },
   {
+    name: 'webhook',
+    what: 'receive webhooks, to try them out',
+    load: async (env) => (await import('./webhook.js')).webhookCommand(env),
+  },
+  {
     name: 'typing-pattern',
     what: 'print a typing pattern of a made-up person, to try the API with',
     load: async () => (await import('./typing-pattern.js')).typingPatternCommand(),
