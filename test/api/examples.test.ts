@@ -48,7 +48,7 @@ describe('the examples of the documents', () => {
   let ids: Record<string, string>
   let session: string
   beforeAll(async () => {
-    const more = { ALERT_HOSTS: 'smtp.example.com, sms.example.com, logs.example.com' }
+    const more = { ALERT_HOSTS: 'smtp.example.com, sms.example.com, logs.example.com, hooks.example.com' }
     service = await startService((await freshDatabase()).url, { more })
     await service.call('POST', '/users/ann')
     session = (await service.bootstrap('ann')).session

@@ -250,6 +250,7 @@ async function alerts({ reply }: Recorder): Promise<void> {
       signing_secret: 'sixteen characters or more',
     },
     syslog: { host: 'localhost', port: syslog.port, transport: 'tls', facility: 'auth' },
+    webhook: { url: `https://localhost:${gateway.port}/hooks` },
   }
   await reply('dashboard', 'GET /alert', 200)
   await reply('dashboard', 'POST /alert', 200, { body: { blocked: { email: false } } })

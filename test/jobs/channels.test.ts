@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { Webhook } from 'standardwebhooks'
 import { v7 as uuid } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlertEvent } from '../../src/domain/alert.js'
 import type { EmailSettings, SyslogSettings } from '../../src/domain/alert-channels.js'
 import { hostList } from '../../src/domain/alert-host.js'
+import { ROTATION_MS, textOfSecrets } from '../../src/domain/webhook.js'
 import type { Message } from '../../src/flows/alert/courier.js'
-import type { ConnectNeeds } from '../../src/jobs/channels/connect.js'
 import { sendEmail } from '../../src/jobs/channels/email.js'
 import { sendSms, signature } from '../../src/jobs/channels/sms.js'
 import { sendSyslog } from '../../src/jobs/channels/syslog.js'
+import { sendWebhook, type WebhookNeeds } from '../../src/jobs/channels/webhook.js'
 import { certificate } from '../servers/certificate.js'
 import { datagramSink, gatewaySink, muteSink, type Sink, smtpSink, streamSink } from '../servers/sinks.js'
 import { until } from '../storage/fixtures.js'
@@ -20,13 +22,14 @@ const listOf = (...entries: string[]) => {
   if ('unreadable' in hosts) throw new Error('a list of this test cannot be read')
   return hosts
 }
-const needs: ConnectNeeds = {
+const needs: WebhookNeeds = {
   hosts: listOf('localhost', '127.0.0.1'),
   closedPorts: new Set(),
   ca: certificate,
   deadlineMs: 3000,
+  fullRefPatterns: 10,
 }
-const stranger: ConnectNeeds = { ...needs, ca: null }
+const stranger: WebhookNeeds = { ...needs, ca: null }
 
 const event: AlertEvent = { kind: 'bot', at: Date.UTC(2026, 10, 21), userRef: 'ada', memberRef: 'ada', details: {} }
 const message = (changes: Partial<AlertEvent> = {}): Message => ({
@@ -230,6 +233,117 @@ describe('SMS', () => {
   })
 })
 
+describe('a webhook', () => {
+  const settings = (port: number, path = '/hooks?via=a') => ({ url: `https://localhost:${port}${path}` })
+  const secretOf = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`
+  const [SECRET, OLD] = [secretOf(1), secretOf(2)]
+  const read = (sink: Sink<{ body: string }>) => JSON.parse(sink.received.at(-1)?.body ?? '')
+
+  it('is one call that the library of the specification verifies', async () => {
+    const sink = await open(gatewaySink())
+    const sent = message()
+    const now = Date.now()
+    expect(await sendWebhook(needs, settings(sink.port), SECRET, sent, now)).toBe('delivered')
+    const [call] = sink.received
+    const headers = call?.headers as Record<string, string>
+    expect(call?.path).toBe('/hooks?via=a')
+    expect(headers).toMatchObject({
+      host: `localhost:${sink.port}`,
+      'content-type': 'application/json',
+      'webhook-id': sent.id,
+      'webhook-timestamp': String(Math.floor(now / 1000)),
+    })
+    expect(new Webhook(SECRET).verify(call?.body ?? '', headers)).toEqual({
+      type: 'alert.bot',
+      timestamp: '2026-11-21T00:00:00.000Z',
+      data: {
+        organizationId: sent.organizationId,
+        userRef: 'ada',
+        memberRef: 'ada',
+        text: 'A typing pattern in the name of ada was made by a machine.',
+      },
+    })
+    expect(() => new Webhook(OLD).verify(call?.body ?? '', headers)).toThrow('No matching signature')
+    expect(JSON.stringify(call)).not.toContain(SECRET.slice(6))
+  })
+
+  it('has a second signature by the previous secret, until its time', async () => {
+    const sink = await open(gatewaySink())
+    const now = Date.now()
+    for (const [until, verifies] of [
+      [now + ROTATION_MS, true],
+      [now, false],
+    ] as const) {
+      const secrets = textOfSecrets({ current: SECRET, previous: { secret: OLD, until } })
+      expect(await sendWebhook(needs, settings(sink.port), secrets, message(), now)).toBe('delivered')
+      const { headers, body = '' } = sink.received.at(-1) ?? {}
+      expect(new Webhook(SECRET).verify(body, headers as Record<string, string>)).toBeTruthy()
+      const byOld = () => new Webhook(OLD).verify(body, headers as Record<string, string>)
+      if (verifies) expect(byOld()).toBeTruthy()
+      else expect(byOld).toThrow('No matching signature')
+    }
+  })
+
+  it('has the details of its event, with times in ISO 8601', async () => {
+    const sink = await open(gatewaySink())
+    const dataOf = async (changes: Partial<AlertEvent>) => {
+      await sendWebhook(needs, settings(sink.port), SECRET, message(changes), Date.now())
+      const { type, data } = read(sink)
+      const { organizationId: _, userRef: __, memberRef: ___, text: ____, ...details } = data
+      return [type, details]
+    }
+    expect(await dataOf({ kind: 'locked', details: { until: 0 } })).toEqual([
+      'alert.locked',
+      { until: '1970-01-01T00:00:00.000Z' },
+    ])
+    expect(await dataOf({ kind: 'locked', details: { until: null } })).toEqual(['alert.locked', { until: null }])
+    expect(await dataOf({ kind: 'degraded', details: { beganAt: 0, endedAt: 1000 } })).toEqual([
+      'alert.degraded',
+      { beganAt: '1970-01-01T00:00:00.000Z', endedAt: '1970-01-01T00:00:01.000Z' },
+    ])
+    const quota = { of: 'accounts', n: 11, licensed: 10 } as const
+    expect(await dataOf({ kind: 'quota-overage', details: quota })).toEqual(['alert.quota-overage', quota])
+    for (const [nPatternsRef, biometricStatus] of [
+      [5, 'ok'],
+      [10, 'full'],
+    ] as const) {
+      const details = { accountType: 'nominative', nPatternsRef } as const
+      expect(await dataOf({ kind: 'enrollment-completed', details })).toEqual([
+        'enrollment.completed',
+        { ...details, biometricStatus, time: '2026-11-21T00:00:00.000Z' },
+      ])
+    }
+  })
+
+  it('follows no redirect, and distinguishes kinds of answers', async () => {
+    const canary = await open(gatewaySink())
+    const headers = { location: `https://localhost:${canary.port}/` }
+    for (const [status, outcome] of [
+      [200, 'delivered'],
+      [204, 'delivered'],
+      [301, 'refused'],
+      [302, 'refused'],
+      [303, 'refused'],
+      [307, 'refused'],
+      [308, 'refused'],
+      [400, 'refused'],
+      [410, 'refused'],
+      [429, 'busy'],
+      [500, 'busy'],
+    ] as const) {
+      const { port } = await open(gatewaySink({ status, headers }))
+      expect([status, await sendWebhook(needs, settings(port), SECRET, message(), 0)]).toEqual([status, outcome])
+    }
+    expect(canary.connections()).toBe(0)
+  })
+
+  it('goes only by TLS, only to a trusted certificate', async () => {
+    const sink = await open(gatewaySink())
+    expect(await sendWebhook(stranger, settings(sink.port), SECRET, message(), 0)).toBe('tls-failed')
+    expect(sink.received).toEqual([])
+  })
+})
+
 describe('syslog', () => {
   const settings = (port: number, transport: SyslogSettings['transport']): SyslogSettings => ({
     host: '127.0.0.1',
@@ -303,7 +417,7 @@ describe('the destination of a channel', () => {
     canary = await open(muteSink('hang-up'))
   })
   const everywhere = listOf('0.0.0.0/0', '::/0', '*.example')
-  const try3 = (given: ConnectNeeds, host: string, port = canary.port) =>
+  const tryAll = (given: WebhookNeeds, host: string, port = canary.port) =>
     Promise.all([
       sendEmail(
         given,
@@ -319,13 +433,14 @@ describe('the destination of a channel', () => {
         0,
       ),
       sendSyslog(given, { host, port, transport: 'tcp', facility: 'auth', app_name: 'k' }, message()),
+      sendWebhook(given, { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}/` }, 's', message(), 0),
     ])
 
   it('is checked again at each connection: a host removed from the list is not reached, nor are the ports of the stores', async () => {
-    const nobody: ConnectNeeds = { ...needs, hosts: listOf() }
-    const closed: ConnectNeeds = { ...needs, closedPorts: new Set([canary.port]) }
+    const nobody: WebhookNeeds = { ...needs, hosts: listOf() }
+    const closed: WebhookNeeds = { ...needs, closedPorts: new Set([canary.port]) }
     for (const host of ['127.0.0.1', 'localhost'])
-      for (const given of [nobody, closed]) expect(await try3(given, host)).toEqual(Array(3).fill('not-allowed'))
+      for (const given of [nobody, closed]) expect(await tryAll(given, host)).toEqual(Array(4).fill('not-allowed'))
     expect(canary.connections()).toBe(0)
   })
 
@@ -349,9 +464,9 @@ describe('the destination of a channel', () => {
     let tries = 0
     for (const answer of answers)
       for (const all of [[answer], ['127.0.0.1', answer], [answer, '127.0.0.1']]) {
-        const given: ConnectNeeds = { ...needs, hosts: everywhere, resolve: async () => all }
-        expect([all, await try3(given, 'rebound.example')]).toEqual([all, Array(3).fill('not-allowed')])
-        tries += 3
+        const given: WebhookNeeds = { ...needs, hosts: everywhere, resolve: async () => all }
+        expect([all, await tryAll(given, 'rebound.example')]).toEqual([all, Array(4).fill('not-allowed')])
+        tries += 4
       }
     figure(
       'T28',
@@ -364,7 +479,7 @@ describe('the destination of a channel', () => {
   it('is the checked address, even if the name resolves to another one a moment later', async () => {
     const sink = await open(streamSink(false))
     let asked = 0
-    const rebinding: ConnectNeeds = {
+    const rebinding: WebhookNeeds = {
       ...needs,
       hosts: everywhere,
       resolve: async () => [asked++ === 0 ? '127.0.0.1' : '169.254.169.254'],
@@ -381,16 +496,16 @@ describe('the destination of a channel', () => {
   })
 
   it('is reported as unknown if the name does not resolve', async () => {
-    const given: ConnectNeeds = {
+    const given: WebhookNeeds = {
       ...needs,
       hosts: everywhere,
       resolve: async () => Promise.reject(new Error('ENOTFOUND')),
     }
-    expect(await try3(given, 'nobody.example')).toEqual(Array(3).fill('name-unknown'))
+    expect(await tryAll(given, 'nobody.example')).toEqual(Array(4).fill('name-unknown'))
   })
 
   it('is resolved and connected to in one file only', () => {
-    for (const name of ['email', 'sms', 'words', 'courier']) {
+    for (const name of ['email', 'sms', 'post', 'webhook', 'words', 'courier']) {
       const source = readFileSync(fileURLToPath(new URL(`../../src/jobs/channels/${name}.ts`, import.meta.url)), 'utf8')
       expect(source).not.toMatch(/node:dns|node:tls|from 'node:https'|fetch\(/)
     }
@@ -421,8 +536,9 @@ describe('a peer that does not answer', () => {
         { host: 'localhost', port: mute.port, transport: 'tls', facility: 'auth', app_name: 'k' },
         message(),
       ),
+      sendWebhook(needs, { url: `https://localhost:${mute.port}/` }, 's', message(), 0),
     ])
-    expect(outcomes.map((outcome) => ['timed-out', 'unreachable'].includes(outcome))).toEqual([true, true, true])
+    expect(outcomes.map((outcome) => ['timed-out', 'unreachable'].includes(outcome))).toEqual(Array(4).fill(true))
     expect(performance.now() - began).toBeLessThan(8000)
   })
 })

@@ -36,7 +36,7 @@ afterAll(async () => {
 const get = async (path: string, options: { apikey?: string } = {}) =>
   (await service.dashboard('GET', path, options)).json
 const post = (path: string, body?: unknown) => service.dashboard('POST', path, { body })
-const off = { email: false, sms: false, syslog: false }
+const off = { email: false, sms: false, syslog: false, webhook: false }
 const email = (port: number) => ({
   host: 'localhost',
   port,
@@ -84,7 +84,7 @@ describe('the rules matrix', () => {
       expect([status, json.reason, body]).toEqual([422, 'invalid-data', body])
     }
     expect((await post('/alert', { nonsense: {} })).json.message).toMatch(
-      /body: must name an event \(blocked, .*degraded\)/,
+      /body: must name an event \(blocked, .*enrollment-completed\)/,
     )
     expect((await post('/alert', { bot: { email: 'yes' } })).json.message).toMatch(/^bot\.email: /)
     expect((await post('/alert')).status).toBe(422)
@@ -156,6 +156,16 @@ describe('a channel', () => {
         { url: 'https://localhost/', recipients: ['+33612345678'], signing_secret: 'canary' },
         /^signing_secret: /,
       ],
+      ['webhook', { url: 'http://localhost/canary' }, /^url: must be an https/],
+      ['webhook', { url: 'https://user:canary@localhost/' }, /^url: must be an https/],
+      ['webhook', { url: 'https://canary.example/' }, /^url: .*ALERT_HOSTS/],
+      ['webhook', { url: 'https://169.254.169.254/canary' }, /^url: alerts are never sent/],
+      ['webhook', { url: `https://localhost:${ownPort}/` }, /^url: is a port/],
+      ['webhook', { url: 443 }, /^url: /],
+      ['webhook', {}, /^url: /],
+      ['webhook', { url: 'https://localhost/', secret: 'canary' }, /^secret: must be whsec_/],
+      ['webhook', { url: 'https://localhost/', secret: 7 }, /^secret: /],
+      ['webhook', { url: 'https://localhost/', rotate_secret: 'canary' }, /^rotate_secret: /],
       ['syslog', { ...syslog, transport: 'smoke' }, /^transport: /],
       ['syslog', { ...syslog, facility: 'canary' }, /^facility: /],
       ['syslog', { ...syslog, app_name: 'a\ncanary' }, /^app_name: /],

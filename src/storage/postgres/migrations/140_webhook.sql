@@ -3,7 +3,6 @@
 alter table keystride.alert_channel drop constraint alert_channel_channel_check,
   add constraint alert_channel_channel_check check (channel in ('email', 'sms', 'syslog', 'webhook'));
 
--- On a column that no attempt writes, so that it costs an attempt nothing.
+-- On a column that only a completion or a removal writes, so that it costs an attempt nothing.
 create trigger note_enrollment after update of completed_at on keystride.member
-  for each row when (new.completed_at is not null and old.completed_at is distinct from new.completed_at)
-  execute function keystride.note_enrollment();
+  for each row when (new.completed_at is not null) execute function keystride.note_enrollment();

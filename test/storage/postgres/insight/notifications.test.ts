@@ -247,6 +247,56 @@ describe('notifications of other events', () => {
     expect((await told()).map(({ kind }) => kind)).toEqual(['profile-reset', 'profile-reset'])
   })
 
+  it('report each completed profile once, in its commit, and only to an organization with a rule for it', async () => {
+    const profiles = postgresProfiles(database)
+    const rules = { target: 3, limit: 10, rejectReplay: true }
+    const enroll = async (who: Person, n: number, generation = 0) => {
+      const added = Array.from({ length: n }, () =>
+        profiles.add(org, reference(who.memberId, undefined, generation), rules),
+      )
+      expect((await Promise.all(added)).filter(({ outcome }) => outcome === 'added')).toHaveLength(n)
+    }
+    await enroll(await person(database, org, 'before'), 3)
+    expect(await told()).toEqual([])
+
+    await postgresAlerts(database).changeRules(org, { 'enrollment-completed': { webhook: true } })
+    const ada = await person(database, org)
+    await enroll(ada, 2)
+    expect(await told()).toEqual([])
+    await enroll(ada, 8)
+    const completed = {
+      kind: 'enrollment-completed',
+      userRef: 'ada',
+      memberRef: 'ada',
+      details: { accountType: 'nominative', nPatternsRef: 3 },
+    }
+    expect(await told()).toMatchObject([completed])
+    expect(await notifications().unread(org)).toBe(0)
+
+    const complete = (sql: Parameters<Parameters<Database['scoped']>[1]>[0]) => sql`
+      update keystride.member set completed_at = now(), profile_version = profile_version + 1
+      where organization_id = ${org} and id = ${ada.memberId}`
+    const rolledBack = database.scoped(org, async (sql) => {
+      await complete(sql)
+      const found = await sql`select 1 from keystride.notification where kind = 'enrollment-completed'`
+      expect(found).toHaveLength(2)
+      throw new Error('the process fails before the commit')
+    })
+    await expect(rolledBack).rejects.toThrow('before the commit')
+    expect(await told()).toHaveLength(1)
+
+    await profiles.reset(org, ada.memberId, Date.now())
+    await enroll(ada, 3, 1)
+    expect((await told()).map(({ kind }) => kind)).toEqual([
+      'enrollment-completed',
+      'profile-reset',
+      'enrollment-completed',
+    ])
+    await postgresAlerts(database).changeRules(org, { 'enrollment-completed': { webhook: false } })
+    await enroll(await person(database, org, 'after'), 3)
+    expect(await told()).toHaveLength(3)
+  })
+
   it('report the begin of an overage, by a creation or by a lower quota', async () => {
     const organizations = postgresOrganizations(database)
     const quotas = { mode: 'soft', accounts: 2, sharedAccounts: 0, membersPerSharedAccount: 0 } as const

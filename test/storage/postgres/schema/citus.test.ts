@@ -66,6 +66,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'member.keep_locks': WANTS,
   'member.keep_locks_of_renamed': WANTS,
   'member.move_row_version': WANTS,
+  'member.note_enrollment': WANTS,
   'member.note_reset': WANTS,
   'notification.queue_deliveries': WANTS,
   'organization.count_organization': WANTS,

@@ -1032,6 +1032,24 @@ CREATE FUNCTION keystride.new_id(at timestamp with time zone) RETURNS uuid
     placing lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' from 1 for 13)::uuid
 $$;
 ALTER FUNCTION keystride.new_id(at timestamp with time zone) OWNER TO keystride_system;
+CREATE FUNCTION keystride.note_enrollment() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+begin
+  insert into keystride.notification (organization_id, id, event, kind, at, account_id, member_id, details, read_at)
+    select new.organization_id, keystride.new_id(clock_timestamp()),
+      'enrolled ' || new.id || ' ' || new.generation || ' ' || new.profile_version, 'enrollment-completed', new.completed_at,
+      new.account_id, new.id, jsonb_build_object('accountType', c.type, 'nPatternsRef', new.n_visible + new.n_sensitive),
+      clock_timestamp()
+    from keystride.account c join keystride.alerting a using (organization_id)
+    where c.organization_id = new.organization_id and c.id = new.account_id
+      and exists (select 1 from jsonb_each_text(a.rules -> 'enrollment-completed') r where r.value::boolean)
+    on conflict do nothing;
+  return null;
+end
+$$;
+ALTER FUNCTION keystride.note_enrollment() OWNER TO keystride_system;
 CREATE FUNCTION keystride.note_erasure() RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1602,7 +1620,7 @@ CREATE TABLE keystride.alert_channel (
     tested_at timestamp with time zone,
     failures integer DEFAULT 0 NOT NULL,
     closed_until timestamp with time zone,
-    CONSTRAINT alert_channel_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'syslog'::text])))
+    CONSTRAINT alert_channel_channel_check CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'syslog'::text, 'webhook'::text])))
 );
 ALTER TABLE ONLY keystride.alert_channel FORCE ROW LEVEL SECURITY;
 ALTER TABLE keystride.alert_channel OWNER TO app;
@@ -2154,6 +2172,7 @@ CREATE TRIGGER keep_locks BEFORE INSERT OR DELETE ON keystride.member FOR EACH R
 CREATE TRIGGER keep_locks_of_renamed BEFORE UPDATE OF member_ref ON keystride.member FOR EACH ROW WHEN ((old.member_ref IS DISTINCT FROM new.member_ref)) EXECUTE FUNCTION keystride.keep_locks();
 CREATE TRIGGER move_row_version BEFORE UPDATE ON keystride.member FOR EACH ROW WHEN ((NOT (new.row_version IS DISTINCT FROM old.row_version))) EXECUTE FUNCTION keystride.move_row_version();
 CREATE TRIGGER move_row_versions AFTER UPDATE ON keystride.account FOR EACH ROW EXECUTE FUNCTION keystride.move_row_versions();
+CREATE TRIGGER note_enrollment AFTER UPDATE OF completed_at ON keystride.member FOR EACH ROW WHEN ((new.completed_at IS NOT NULL)) EXECUTE FUNCTION keystride.note_enrollment();
 CREATE TRIGGER note_overage AFTER UPDATE ON keystride.headcount FOR EACH ROW WHEN (((new.n_accounts > old.n_accounts) OR (new.n_accounts_generic > old.n_accounts_generic))) EXECUTE FUNCTION keystride.note_overage_of_count();
 CREATE TRIGGER note_overage AFTER UPDATE OF quota_accounts, quota_shared_accounts ON keystride.organization FOR EACH ROW EXECUTE FUNCTION keystride.note_overage_of_quota();
 CREATE TRIGGER note_reset AFTER UPDATE OF ever_reset, reset_at ON keystride.member FOR EACH ROW WHEN (((new.archived_at IS NULL) AND ((new.reset_at IS DISTINCT FROM old.reset_at) OR (((new.n_visible + new.n_sensitive) = 0) AND ((old.n_visible + old.n_sensitive) > 0))))) EXECUTE FUNCTION keystride.note_reset();
@@ -2396,6 +2415,7 @@ REVOKE ALL ON FUNCTION keystride.keep_locks() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.move_row_version() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.move_row_versions() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.new_id(at timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION keystride.note_enrollment() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.note_erasure() FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.note_erasure() TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.note_outage(began timestamp with time zone, ended timestamp with time zone) FROM PUBLIC;
