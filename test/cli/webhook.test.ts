@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -109,6 +109,24 @@ describe('keystride webhook listen', () => {
       refused: null,
       body: { type: 'alert.bot', data: { userRef: 'zoë\u009b2J' } },
     })
+  })
+
+  it('accepts and refuses the same as the check in docs/webhooks.md', async () => {
+    const page = readFileSync(fileURLToPath(new URL('../../docs/webhooks.md', import.meta.url)), 'utf8')
+    writeFileSync(join(folder, 'verify.mjs'), /```js verify\.mjs\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
+    const { isAuthentic } = await import(join(folder, 'verify.mjs'))
+    const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+    const { headers, body } = signed('one', BODY)
+    expect(isAuthentic(headers, body, SECRET)).toBe(true)
+    const rotated = { ...headers, 'webhook-signature': `v1,x ${headers['webhook-signature']}` }
+    expect(isAuthentic(rotated, Buffer.from(body), SECRET)).toBe(true)
+    expect(isAuthentic(headers, body, other)).toBe(false)
+    expect(isAuthentic(headers, `${body} `, SECRET)).toBe(false)
+    expect(isAuthentic({ ...headers, 'webhook-id': 'two' }, body, SECRET)).toBe(false)
+    expect(isAuthentic({ ...headers, 'webhook-timestamp': undefined }, body, SECRET)).toBe(false)
+    expect(isAuthentic({}, body, SECRET)).toBe(false)
+    const late = signed('one', BODY, { at: new Date(Date.now() - 301_000) })
+    expect(isAuthentic(late.headers, body, SECRET)).toBe(false)
   })
 
   it('reports options that it cannot use, and shows its help', async () => {
