@@ -17,7 +17,7 @@ export const WebhookSecret = z
   .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64')
 
 /** The signing secret of a channel, and the one before it, which signs until `until` (epoch ms). */
-export interface WebhookSecrets {
+interface WebhookSecrets {
   readonly current: string
   readonly previous: { readonly secret: string; readonly until: number } | null
 }

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** The clock of the receiver may differ from the timestamp of a message by this much, as the specification recommends. */
 const TOLERANCE_S = 300
 
-export interface SignedHeaders {
+interface SignedHeaders {
   readonly 'webhook-id': string
   /** Seconds. */
   readonly 'webhook-timestamp': string
