@@ -63,7 +63,7 @@ describe('the rules matrix', () => {
   it('changes only the given rules', () => {
     const before = rulesAfter({ bot: { email: true }, locked: { sms: true } })
     const after = rulesAfter(before, { bot: { email: false, syslog: true } })
-    expect(after).toEqual({ ...before, bot: { email: false, sms: false, syslog: true } })
+    expect(after).toEqual({ ...before, bot: { email: false, sms: false, syslog: true, webhook: false } })
   })
 })
 

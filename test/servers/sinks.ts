@@ -79,6 +79,7 @@ interface Call {
 /** An HTTPS gateway that answers every call in the same way. */
 export async function gatewaySink(
   answer: { status: number; headers?: Record<string, string>; body?: string } = { status: 200 },
+  port = 0,
 ): Promise<Sink<Call>> {
   const received: Call[] = []
   const server = createHttps(TLS, async (request, response) => {
@@ -87,7 +88,7 @@ export async function gatewaySink(
     received.push({ path: request.url ?? '', headers: request.headers, body })
     response.writeHead(answer.status, answer.headers).end(answer.body ?? 'the canary of this server is 4711')
   })
-  return listening(server, received)
+  return listening(server, received, port)
 }
 
 /** A syslog receiver over TCP or TLS; one entry for each connection, with all its bytes. */
@@ -131,7 +132,7 @@ export async function datagramSink(): Promise<Sink<string>> {
   }
 }
 
-async function listening<T>(server: Server, received: T[]): Promise<Sink<T>> {
+async function listening<T>(server: Server, received: T[], port = 0): Promise<Sink<T>> {
   let connections = 0
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -139,7 +140,7 @@ async function listening<T>(server: Server, received: T[]): Promise<Sink<T>> {
     open.add(socket)
     socket.on('close', () => open.delete(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
     received,

@@ -143,7 +143,7 @@ describe('a completed enrollment', () => {
     await enroll(service, 'ben', 5)
     await enroll(service, 'cem', 5)
     await until(async () => (await delivered()) === 3, 20_000)
-    await new Promise((resolve) => setTimeout(resolve, 2500))
+    expect((await get('/alert/deliveries')).count).toBe(3)
     const users = [...new Map(sink.received.map(({ headers, body }) => [headers['webhook-id'], body])).values()]
     expect(users.map((body) => JSON.parse(body).data.userRef).sort()).toEqual(['ben', 'ben', 'cem'])
     expect(other.connections()).toBe(0)
