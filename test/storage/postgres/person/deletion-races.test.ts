@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { connectPostgres, type Database } from '../../../../src/storage/postgres/connection/client.js'
+import { postgresAlerts } from '../../../../src/storage/postgres/insight/alerts.js'
 import { postgresAccounts } from '../../../../src/storage/postgres/person/account.js'
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
@@ -51,7 +52,9 @@ describe('the deletion of an account', () => {
 
   it('never deadlocks with concurrent changes of profiles, totals and deletions', async () => {
     const profiles = postgresProfiles(database)
-    const rules = { limit: 5, target: 5, rejectReplay: true }
+    // Each first reference completes its profile, which writes a notification.
+    const rules = { limit: 5, target: 1, rejectReplay: true }
+    await postgresAlerts(database).changeRules(org, { 'enrollment-completed': { webhook: true } })
     for (let round = 0; round < 12; round++) {
       const people = await Promise.all(Array.from({ length: 12 }, (_, i) => person(database, org, `p-${round}-${i}`)))
       const changes = people.flatMap((one) => [
