@@ -42,7 +42,7 @@ describe('completed enrollments', () => {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       expect(answer.status).toBe(200)
-      return answer.json()
+      return (await answer.json()) as { count: number }
     }
     const settings: [path: string, body: unknown][] = [
       ['/alert/webhook', { url: `https://localhost:${gone.port}/` }],
