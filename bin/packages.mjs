@@ -29,6 +29,7 @@ const PACKAGES = {
   client: [
     { ...common, entryPoints: ['packages/client/src/client.ts'], outdir: 'packages/client/dist', target: 'es2022' },
   ],
+  agent: [{ ...common, entryPoints: ['packages/agent/src/agent.ts'], outdir: 'packages/agent/dist', target: 'es2022' }],
 }
 
 for (const name of process.argv.slice(2)) {

@@ -73,6 +73,7 @@ const STEPS = {
     what: 'the client and the agent',
     sources: [
       'src',
+      'packages/agent/src',
       'packages/client/src',
       'bin/client-schema.mjs',
       'bin/packages.mjs',
@@ -81,7 +82,7 @@ const STEPS = {
       'package-lock.json',
     ],
     product: '../packages/client/dist/client.js',
-    command: [at('bin/packages.mjs'), 'client'],
+    command: [at('bin/packages.mjs'), 'agent', 'client'],
   },
   console: {
     what: 'the console',

@@ -49,6 +49,7 @@ const LAYERS: Record<string, Layer> = {
   'src/cli': { layers: ['src'], packages: ['commander', 'uuid', 'zod'] },
   src: { layers: ['src'], packages: [] },
   'packages/recorder': { layers: ['packages/recorder'], packages: [] },
+  'packages/agent': { layers: ['packages/agent'], packages: [] },
   'packages/client': { layers: ['packages/client'], packages: [] },
 }
 /**
@@ -113,6 +114,8 @@ const DIVIDED = ['src/api', 'src/console', 'src/domain', 'src/flows', 'src/http'
 const FOR_OTHERS = [
   'packages/recorder/src/recorder.ts',
   'packages/recorder/src/element.ts',
+  'packages/agent/src/agent.ts',
+  'packages/agent/src/result.ts',
   'packages/client/src/client.ts',
   'packages/client/src/sign-in-result.ts',
   'bench/accuracy/words.ts',

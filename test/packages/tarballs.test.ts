@@ -44,6 +44,15 @@ keystride.signIn({ userRef: 'ann', ip: '192.0.2.1' }).then(kindOf).catch((error:
 })`,
     output: 'no-answer',
   },
+  {
+    name: 'agent',
+    bounds: [['@keystride/agent', 3_000]],
+    program: `import { createAgent, type VerifyResult } from '@keystride/agent'
+const agent = createAgent({ url: 'http://127.0.0.1:9', apikey: 'key' })
+const show = ({ code, recommendedAction }: VerifyResult): void => console.log(code, recommendedAction)
+agent.verify('ann', { kevt: [] }).then(show)`,
+    output: '203 null',
+  },
 ]
 
 /** Node by version: the one of this run, and those in the folder KEYSTRIDE_NODES. */
