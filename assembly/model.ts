@@ -78,7 +78,7 @@ export function loadModel(bytes: i32): i32 {
   components = inverseSds + (<usize>(FEATURE_KINDS * contexts) << 2)
   summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
   twoCovariances = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
-  calibration = twoCovariances + MODELS * TWO_COVARIANCE_BYTES
+  calibration = twoCovariances + <usize>MODELS * TWO_COVARIANCE_BYTES
   fusionRoots = calibration + 48
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
   livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)

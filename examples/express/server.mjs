@@ -15,30 +15,33 @@ const POLICY = "default-src 'none'; script-src 'self'; form-action 'self'"
 
 /** The content of the page for each result of `signIn`. */
 const views = {
-  start: () =>
-    '<form method="post" action="/start"><label>Your e-mail <input name="user" required></label><button>Go on</button></form>',
-  type: ({ words, codeOpen }) => typing(words, 'required') + (codeOpen ? code() : ''),
-  enroll: ({ words, done, target }) => typing(words, `required done="${done}" target="${target}"`),
+  start: () => form('start', '<label>Your e-mail <input name="user" required autofocus></label><button>Go on</button>'),
+  type: ({ words, codeOpen }) => `<p>Type these words to sign in.</p>${typing(words)}${codeOpen ? code() : ''}`,
+  enroll: ({ words, done, target }) => `<p>You enroll.</p>${typing(words, `done="${done}" target="${target}"`)}`,
   'code-needed': () => code(),
-  'choose-member': () =>
-    '<form method="post" action="/sign-in"><label>Who are you? <input name="member" required></label><button>Go on</button></form>',
-  authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>`,
+  'choose-member': () => form('sign-in', '<label>Your name <input name="member"></label><button>Go on</button>'),
+  authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>${restart}`,
   challenged: ({ by, next }) =>
-    by === 'security_code'
-      ? '<p>The code is right. Ask for one more factor here.</p>'
-      : `<p>Not certain.</p>${nextStep(next)}`,
-  blocked: ({ reason, next }) => `<p>Not recognized. ${escaped(reason)}</p>${nextStep(next)}`,
-  locked: ({ until }) => `<p>Locked until ${until ?? 'an administrator unlocks you'}.</p>`,
+    by === 'typing' ? `<p>Not certain.</p>${nextStep(next)}` : '<p>The code is right. Ask for one more factor.</p>',
+  blocked: ({ reason, next }) => `<p>Not recognized. ${SAYINGS[reason] ?? ''}</p>${nextStep(next)}`,
+  'start-over': () => `<p>That was the last try.</p>${restart}`,
+  locked: ({ until }) => `<p>Locked until ${until ?? 'an administrator unlocks you'}.</p>${restart}`,
+}
+const SAYINGS = {
+  'invalid-data': 'That was no typing: the page may lack the field.',
+  'fraud-detected': 'That was typed before.',
+  'detection-bot': 'That looked like a machine.',
 }
 const page = (result) => `<!doctype html><html lang="en"><title>Sign in</title><h1>Sign in</h1>
-${result.again ? `<p role="status">Once more, please: ${result.again}.</p>` : ''}${views[result.kind](result)}`
-const typing = ({ suggestedWords, suggestedWordsLanguage }, more) => `<form method="post" action="/sign-in">
-<keystride-typing name="pattern" words="${escaped(suggestedWords.join(' '))}" words-lang="${suggestedWordsLanguage}" ${more}>
-<button>Go on</button></keystride-typing></form><script type="module" src="/keystride/element.js"></script>`
-const code = () =>
-  '<form method="post" action="/sign-in"><label>Security code <input name="code"></label><button>Use the code</button></form>'
+${result.again ? `<p role="status">${SAYINGS[result.again] ?? ''} Once more, please.</p>` : ''}${views[result.kind](result)}`
+const form = (path, content) => `<form method="post" action="/${path}">${content}</form>`
+const typing = ({ suggestedWords, suggestedWordsLanguage }, more = '') => `<form method="post" action="/sign-in">
+<keystride-typing name="pattern" words="${escaped(suggestedWords.join(' '))}" words-lang="${suggestedWordsLanguage}"
+required autofocus ${more}><button>Go on</button></keystride-typing></form><script type="module" src="/keystride/element.js"></script>`
+const code = () => form('sign-in', '<label>Security code <input name="code"></label><button>Use the code</button>')
+const restart = form('restart', '<button>Start again</button>')
 const nextStep = (next) =>
-  next.mode === 'locked' ? views.locked(next) : next.mode === 'code' ? code() : typing(next.words, 'required')
+  next.mode === 'type' ? typing(next.words) : next.mode === 'code' ? code() : views[next.mode](next)
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`)
 
 const app = express()
@@ -57,20 +60,26 @@ app.use((request, response, next) => {
 
 app.get('/', ({ session }, response) => response.set('content-security-policy', POLICY).send(page(session.result)))
 
-app.post(['/start', '/sign-in'], async ({ path, session, body, ip }, response) => {
+app.post(['/start', '/restart', '/sign-in'], async ({ path, session, body = {}, ip }, response) => {
+  const { user, pattern, code, member } = body
   // Check the password of the user here, as before: the first person to type under a name owns it.
-  if (path === '/start') Object.assign(session, { userRef: body.user, result: { kind: 'start' } })
-  session.result = await keystride.signIn({
-    userRef: session.userRef,
-    ip, // behind a proxy: set `trust proxy`
-    pattern: body.pattern,
-    securityCode: body.code,
-    memberRef: body.member,
-    state: session.result.state,
-  })
+  if (path !== '/sign-in') Object.assign(session, { userRef: user, result: { kind: 'start' } })
+  // A login is complete once: what a page sends afterwards must not change it.
+  if (path !== '/restart' && session.result.kind !== 'authenticated')
+    session.result = await keystride.signIn({
+      userRef: session.userRef,
+      ip, // behind a proxy: set `trust proxy`
+      pattern: path === '/start' || code || member ? undefined : (pattern ?? ''),
+      securityCode: code,
+      memberRef: member,
+      state: session.result.state,
+    })
   response.redirect(303, '/')
 })
 
-app.use((error, _request, response, _next) => response.status(503).send(`Try again: ${error.message}`))
+app.use((error, _request, response, _next) => {
+  console.error(error)
+  response.status(503).send('Signing in does not work right now. Please try again.')
+})
 const port = process.env.PORT ?? 3000
 app.listen(port, () => console.log(`http://localhost:${port}`))

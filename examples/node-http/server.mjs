@@ -14,30 +14,33 @@ const POLICY = "default-src 'none'; script-src 'self'; form-action 'self'"
 
 /** The content of the page for each result of `signIn`. */
 const views = {
-  start: () =>
-    '<form method="post" action="/start"><label>Your e-mail <input name="user" required></label><button>Go on</button></form>',
-  type: ({ words, codeOpen }) => typing(words, 'required') + (codeOpen ? code() : ''),
-  enroll: ({ words, done, target }) => typing(words, `required done="${done}" target="${target}"`),
+  start: () => form('start', '<label>Your e-mail <input name="user" required autofocus></label><button>Go on</button>'),
+  type: ({ words, codeOpen }) => `<p>Type these words to sign in.</p>${typing(words)}${codeOpen ? code() : ''}`,
+  enroll: ({ words, done, target }) => `<p>You enroll.</p>${typing(words, `done="${done}" target="${target}"`)}`,
   'code-needed': () => code(),
-  'choose-member': () =>
-    '<form method="post" action="/sign-in"><label>Who are you? <input name="member" required></label><button>Go on</button></form>',
-  authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>`,
+  'choose-member': () => form('sign-in', '<label>Your name <input name="member"></label><button>Go on</button>'),
+  authenticated: ({ userRef }) => `<p>Signed in as ${escaped(userRef)}.</p>${restart}`,
   challenged: ({ by, next }) =>
-    by === 'security_code'
-      ? '<p>The code is right. Ask for one more factor here.</p>'
-      : `<p>Not certain.</p>${nextStep(next)}`,
-  blocked: ({ reason, next }) => `<p>Not recognized. ${escaped(reason)}</p>${nextStep(next)}`,
-  locked: ({ until }) => `<p>Locked until ${until ?? 'an administrator unlocks you'}.</p>`,
+    by === 'typing' ? `<p>Not certain.</p>${nextStep(next)}` : '<p>The code is right. Ask for one more factor.</p>',
+  blocked: ({ reason, next }) => `<p>Not recognized. ${SAYINGS[reason] ?? ''}</p>${nextStep(next)}`,
+  'start-over': () => `<p>That was the last try.</p>${restart}`,
+  locked: ({ until }) => `<p>Locked until ${until ?? 'an administrator unlocks you'}.</p>${restart}`,
+}
+const SAYINGS = {
+  'invalid-data': 'That was no typing: the page may lack the field.',
+  'fraud-detected': 'That was typed before.',
+  'detection-bot': 'That looked like a machine.',
 }
 const page = (result) => `<!doctype html><html lang="en"><title>Sign in</title><h1>Sign in</h1>
-${result.again ? `<p role="status">Once more, please: ${result.again}.</p>` : ''}${views[result.kind](result)}`
-const typing = ({ suggestedWords, suggestedWordsLanguage }, more) => `<form method="post" action="/sign-in">
-<keystride-typing name="pattern" words="${escaped(suggestedWords.join(' '))}" words-lang="${suggestedWordsLanguage}" ${more}>
-<button>Go on</button></keystride-typing></form><script type="module" src="/keystride/element.js"></script>`
-const code = () =>
-  '<form method="post" action="/sign-in"><label>Security code <input name="code"></label><button>Use the code</button></form>'
+${result.again ? `<p role="status">${SAYINGS[result.again] ?? ''} Once more, please.</p>` : ''}${views[result.kind](result)}`
+const form = (path, content) => `<form method="post" action="/${path}">${content}</form>`
+const typing = ({ suggestedWords, suggestedWordsLanguage }, more = '') => `<form method="post" action="/sign-in">
+<keystride-typing name="pattern" words="${escaped(suggestedWords.join(' '))}" words-lang="${suggestedWordsLanguage}"
+required autofocus ${more}><button>Go on</button></keystride-typing></form><script type="module" src="/keystride/element.js"></script>`
+const code = () => form('sign-in', '<label>Security code <input name="code"></label><button>Use the code</button>')
+const restart = form('restart', '<button>Start again</button>')
 const nextStep = (next) =>
-  next.mode === 'locked' ? views.locked(next) : next.mode === 'code' ? code() : typing(next.words, 'required')
+  next.mode === 'type' ? typing(next.words) : next.mode === 'code' ? code() : views[next.mode](next)
 const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0)};`)
 
 /** What a form has sent. */
@@ -51,10 +54,25 @@ async function formOf(request) {
 function sessionOf(request, response) {
   const id = /\bid=([\w-]{36})/.exec(request.headers.cookie ?? '')?.[1] ?? ''
   if (sessions.has(id)) return sessions.get(id)
-  const [made, session] = [randomUUID(), { userRef: '', result: { kind: 'start' } }]
+  const [made, session] = [randomUUID(), { result: { kind: 'start' } }]
   sessions.set(made, session)
   response.setHeader('set-cookie', `id=${made}; HttpOnly; SameSite=Strict; Path=/`)
   return session
+}
+
+async function act(session, path, { user, pattern, code, member }, ip) {
+  // Check the password of the user here, as before: the first person to type under a name owns it.
+  if (path !== '/sign-in') Object.assign(session, { userRef: user, result: { kind: 'start' } })
+  // A login is complete once: what a page sends afterwards must not change it.
+  if (path === '/restart' || session.result.kind === 'authenticated') return
+  session.result = await keystride.signIn({
+    userRef: session.userRef,
+    ip, // behind a proxy: the address that the proxy names
+    pattern: path === '/start' || code || member ? undefined : (pattern ?? ''),
+    securityCode: code,
+    memberRef: member,
+    state: session.result.state,
+  })
 }
 
 async function answer(request, response) {
@@ -66,22 +84,15 @@ async function answer(request, response) {
   }
   const session = sessionOf(request, response)
   if (request.method === 'POST') {
-    const form = await formOf(request)
-    // Check the password of the user here, as before: the first person to type under a name owns it.
-    if (path === '/start') Object.assign(session, { userRef: form.get('user'), result: { kind: 'start' } })
-    session.result = await keystride.signIn({
-      userRef: session.userRef,
-      ip: request.socket.remoteAddress, // behind a proxy: the address that the proxy names
-      pattern: form.get('pattern') ?? undefined,
-      securityCode: form.get('code') ?? undefined,
-      memberRef: form.get('member') ?? undefined,
-      state: session.result.state,
-    })
+    await act(session, path, Object.fromEntries(await formOf(request)), request.socket.remoteAddress)
     return response.writeHead(303, { location: '/' }).end()
   }
   response.setHeader('content-type', 'text/html; charset=utf-8').end(page(session.result))
 }
 
 createServer((request, response) => {
-  answer(request, response).catch((error) => response.writeHead(503).end(`Try again: ${error.message}`))
+  answer(request, response).catch((error) => {
+    console.error(error)
+    response.writeHead(503).end('Signing in does not work right now. Please try again.')
+  })
 }).listen(process.env.PORT ?? 3000, () => console.log(`http://localhost:${process.env.PORT ?? 3000}`))

@@ -82,6 +82,7 @@ export function nextOf(result: SignIn): string {
     case 'code-needed':
     case 'choose-member':
     case 'not-enrolled':
+    case 'start-over':
     case 'locked':
       return result.kind
     default:

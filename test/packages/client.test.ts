@@ -266,6 +266,15 @@ describe('the sign-in of the client, by the answer of verify', () => {
     })
   })
 
+  it('starts over where the attempts of the sign-in are used up and the person is not locked', async () => {
+    const used = { ...rejected, authentication, nextAttempt: next('locked', 0) }
+    expect(await resultOf(used)).toMatchObject({ kind: 'challenged', next: { mode: 'start-over' } })
+    expect(await resultOf({ ...used, action: 'refused', refusedBecause: 'session-used-up' })).toEqual({
+      kind: 'start-over',
+      again: 'session-used-up',
+    })
+  })
+
   it('is blocked until a lock ends', async () => {
     const blocked = { ...authentication, recommendedAction: 'block' }
     const result = await resultOf({ ...rejected, authentication: blocked, nextAttempt: next('locked', 30) })

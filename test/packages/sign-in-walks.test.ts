@@ -18,6 +18,7 @@ const KINDS: readonly SignIn['kind'][] = [
   'authenticated',
   'challenged',
   'blocked',
+  'start-over',
   'locked',
 ]
 
@@ -143,6 +144,9 @@ describe('the sign-in of the client, in random walks against the service', () =>
       ).toEqual([])
     }
     if (walk.locked) expect(['authenticated', 'challenged', 'type'], about).not.toContain(result.kind)
+    // A person who may start over is not locked.
+    const over = result.kind === 'start-over' || ('next' in result && result.next.mode === 'start-over')
+    if (walk.locked) expect(over, about).toBe(false)
     if ('state' in result) expect(JSON.parse(JSON.stringify(result)), about).toEqual(result)
   }
 

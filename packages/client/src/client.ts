@@ -41,7 +41,7 @@ export interface Keystride {
   signIn(input: SignInInput): Promise<SignIn>
 }
 
-/** Creates a client. Throws a TypeError if the address is not an HTTP URL or the key is empty; makes no call. */
+/** Creates a client. Throws a TypeError if the address is not that of a service or the key is empty; makes no call. */
 export function createKeystride({
   url,
   apikey,
@@ -57,7 +57,7 @@ export function createKeystride({
     fetch: given ?? ((...call: Parameters<typeof fetch>) => globalThis.fetch(...call)),
   }
   const at = (name: 'core' | 'links' | 'dashboard', path: string): string =>
-    typeof url === 'string' ? httpUrl(url) + path : httpUrl(url[name])
+    typeof url === 'string' ? serviceUrl(url) + path : httpUrl(url[name])
   const core = createApi<CorePaths>({ ...common, url: at('core', '/core') })
   return {
     core,
@@ -65,6 +65,16 @@ export function createKeystride({
     dashboard: createApi<DashboardPaths>({ ...common, url: at('dashboard', '/dashboard') }),
     signIn: (input) => signIn(core, input),
   }
+}
+
+/** The service prints the address of each API, which is easily taken for that of the service. */
+function serviceUrl(text: string): string {
+  const url = httpUrl(text)
+  const api = /\/(core|auth|dashboard)$/.exec(url)?.[0]
+  if (api === undefined) return url
+  throw new TypeError(
+    `url must be the address of the service, without ${api} at its end, and is ${JSON.stringify(text)}`,
+  )
 }
 
 /** The address without a slash at its end. */

@@ -59,6 +59,8 @@ export type Again =
 export type Next =
   | { readonly mode: 'type'; readonly words: Words; readonly remaining: number; readonly codeOpen: boolean }
   | { readonly mode: 'code'; readonly codeLength: number; readonly remaining: number }
+  /** The attempts of this sign-in are used up, and the person is not locked: begin a new one, without `state`. */
+  | { readonly mode: 'start-over' }
   | Locked
 interface Locked {
   readonly mode: 'locked'
@@ -127,5 +129,7 @@ export type SignIn =
       readonly next: Next
       readonly state: SignInState
     }
+  /** The attempts of this sign-in are used up, and none was made. The person is not locked: begin a new one, without `state`. */
+  | { readonly kind: 'start-over'; readonly again: Again }
   /** No attempt is open, and none was made. */
   | ({ readonly kind: 'locked'; readonly again: Again; readonly state: SignInState } & Omit<Locked, 'mode'>)

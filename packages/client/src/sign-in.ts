@@ -14,6 +14,7 @@ type NextAttempt = components['schemas']['NextAttempt']
 type TypingPattern = components['schemas']['TypingPattern']
 
 export async function signIn(core: Core, input: SignInInput): Promise<SignIn> {
+  if (input.userRef === '') throw new TypeError('userRef is empty: name the person who signs in')
   const attempts = input.pattern !== undefined || input.securityCode !== undefined
   if (!attempts) return begin(core, input, input.state?.sessionId)
   let { state } = input
@@ -151,6 +152,7 @@ async function recover(core: Core, input: SignInInput, state: SignInState, error
 function promptOf(next: Next, again: Again, state: SignInState): SignIn {
   if (next.mode === 'type') return { kind: 'type', words: next.words, codeOpen: next.codeOpen, again, state }
   if (next.mode === 'code') return { kind: 'code-needed', codeLength: next.codeLength, again, state }
+  if (next.mode === 'start-over') return { kind: 'start-over', again }
   return { kind: 'locked', retryAfterSeconds: next.retryAfterSeconds, until: next.until, again, state }
 }
 
@@ -159,6 +161,7 @@ function nextOf(next: NextAttempt | null, { codeLength }: SignInState, codeOpen:
     return { mode: 'type', words: wordsOf(next), remaining: next.remainingBiometricAttempts, codeOpen }
   if (next?.mode === 'security_code') return { mode: 'code', codeLength, remaining: next.remainingCodeAttempts }
   const retryAfterSeconds = next?.retryAfterSeconds ?? null
+  if (retryAfterSeconds === 0) return { mode: 'start-over' }
   const until = retryAfterSeconds === null ? null : new Date(Date.now() + retryAfterSeconds * 1000).toISOString()
   return { mode: 'locked', retryAfterSeconds, until }
 }

@@ -63,6 +63,8 @@ export class KeystrideTyping extends Base {
     this.addEventListener('invalid', this.#onInvalid)
     this.#showWords()
     void this.#translate()
+    // The browser looks for it before the element is defined.
+    if (this.hasAttribute('autofocus')) this.focus()
   }
 
   disconnectedCallback(): void {
