@@ -74,7 +74,7 @@ for (const path of ['/start', '/restart', '/sign-in'])
     const { user, pattern, code, member } = body ?? {}
     // Check the password of the user here, as before: the first person to type under a name owns it.
     if (path !== '/sign-in') Object.assign(session, { userRef: user, result: { kind: 'start' } })
-    // A login is complete once: what a page sends afterwards must not change it.
+    // A login is complete once: later forms of the page must not change it.
     if (path !== '/restart' && session.result.kind !== 'authenticated')
       session.result = await keystride.signIn({
         userRef: session.userRef,

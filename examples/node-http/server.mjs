@@ -63,7 +63,7 @@ function sessionOf(request, response) {
 async function act(session, path, { user, pattern, code, member }, ip) {
   // Check the password of the user here, as before: the first person to type under a name owns it.
   if (path !== '/sign-in') Object.assign(session, { userRef: user, result: { kind: 'start' } })
-  // A login is complete once: what a page sends afterwards must not change it.
+  // A login is complete once: later forms of the page must not change it.
   if (path === '/restart' || session.result.kind === 'authenticated') return
   session.result = await keystride.signIn({
     userRef: session.userRef,
