@@ -41,6 +41,8 @@ for (const name of process.argv.slice(2)) {
   // npm packs a licence from the package's own folder only.
   copyFileSync(join(root, 'LICENSE'), at('LICENSE'))
   if (name === 'recorder') serveElement()
+  // Single sign-on calls the core API through it.
+  if (name === 'client') copyFileSync(at('dist/client.js'), join(root, 'build/client.js'))
 }
 
 function node(script, ...args) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ExpectedFault } from './domain/expected-fault.js'
 import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
-import { watchHealth } from './flows/process/health.js'
+import { type Health, watchHealth } from './flows/process/health.js'
 import { type Apart, serveApart } from './http/serve-apart.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
 import { connectSupervisor, type Front } from './process/front.js'
@@ -34,7 +34,8 @@ export async function start(env: NodeJS.ProcessEnv): Promise<void> {
   // A supervisor stops its serving processes at once; each of them waits `stopLeadMs`.
   const stopping = supervises ? stopOnSignal(log, 0, config.stopLeadMs) : stopOnSignal(log, config.stopLeadMs, 0)
   try {
-    if (supervises) await runFronts(config, log, stopping)
+    if (config.roles.every((role) => role === 'sso')) await serveSsoAlone(config, log, stopping)
+    else if (supervises) await runFronts(config, log, stopping)
     else await serveHere(config, log, stopping, front)
   } catch (error) {
     if (error instanceof ExpectedFault) log.fatal(error.message)
@@ -62,7 +63,10 @@ type Stopping = ReturnType<typeof stopOnSignal>
 
 /** Supervises several serving processes, and keeps the stores that they share, such as the embedded PostgreSQL, open. */
 async function runFronts(config: Config, log: Logger, stopping: Stopping): Promise<void> {
-  const stores = await openStores(config, log, { redis: false, schema: config.migrate ? 'migrate' : 'at-least' })
+  const stores = await openStores(config, log, {
+    redis: config.roles.includes('sso'),
+    schema: config.migrate ? 'migrate' : 'at-least',
+  })
   stopping.onStop(() => stores.close())
   // Checked here too: otherwise each serving process would report the same problem.
   await requireKeys(stores)
@@ -86,6 +90,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())
     apart = await serveApart(probes(unready, fronts.metricsText), metricsAt)
   }
+  if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping)
   await greet(config, stores, fronts.port)
   log.info({ port: fronts.port, processes, version: version() }, 'serving')
 }
@@ -109,17 +114,45 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     }),
   ])
   await requireKeys(stores)
-  const health = watchHealth(
-    stores.checks,
-    (why) => (why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded')),
-    stores.clock.skewed,
-  )
-  stopping.onStop(async () => health.stop())
+  const health = watchStores(stores, log, stopping)
   const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front })
   stopping.onStop(() => server.close())
-  if (front === null) await greet(config, stores, server.port)
-  else front.serving()
+  if (front === null) {
+    if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping, health)
+    await greet(config, stores, server.port)
+  } else front.serving()
   log.info({ port: server.port, version: version(), uws: server.uws }, 'serving')
+}
+
+/** Single sign-on in a process of its own. */
+async function serveSsoAlone(config: Config, log: Logger, stopping: Stopping): Promise<void> {
+  const stores = await openStores(config, log, { redis: true, schema: config.migrate ? 'migrate' : 'at-least' })
+  stopping.onStop(() => stores.close())
+  await requireKeys(stores)
+  await serveSsoHere(config, stores, log, stopping)
+}
+
+/** Single sign-on in this process. Its modules are loaded only here. */
+async function serveSsoHere(
+  config: Config,
+  stores: Stores,
+  log: Logger,
+  stopping: Stopping,
+  health: Health = watchStores(stores, log, stopping),
+): Promise<void> {
+  const { startSso } = await import('./wiring/serve-sso.js')
+  const server = await startSso({ config, stores, degraded: health.degraded, stopping: stopping.asked, log })
+  stopping.onStop(() => server.close())
+}
+
+function watchStores({ checks, clock }: Stores, log: Logger, stopping: Stopping): Health {
+  const health = watchHealth(
+    checks,
+    (why) => (why === null ? log.info('all stores answer again') : log.error({ why }, 'degraded')),
+    clock.skewed,
+  )
+  stopping.onStop(async () => health.stop())
+  return health
 }
 
 function readConfigOrExit(env: NodeJS.ProcessEnv): Config {

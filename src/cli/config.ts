@@ -7,7 +7,9 @@ export function configCommand(env: NodeJS.ProcessEnv): Command {
   const config = new Command('config').description('check and print the configuration')
   config
     .command('check')
-    .description('check the environment variables and, with --connect, the stores and the encryption keys')
+    .description(
+      'check the environment variables, the file of single sign-on and, with --connect, the stores and the encryption keys',
+    )
     .option('--connect', 'also connect to PostgreSQL and Redis, and check that no encryption key is missing')
     .option('--json', 'print name, state and meaning of each variable as JSON')
     .action((options: { connect?: true; json?: true }) => run(() => check(env, options)))
@@ -22,6 +24,7 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
   // Printed first: a misspelt name may be the cause of an error below.
   for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
   const config = readConfig(env)
+  if (config.ssoFile !== null) (await import('../sso/settings.js')).readSsoSettings(config.ssoFile)
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
   const states = configTable().map(({ name, fallback, meaning }) => {
     const set = env[name] !== undefined && env[name] !== ''

@@ -52,6 +52,11 @@ const COMMANDS: readonly Entry[] = [
     load: async (env) => (await import('./backup.js')).backupCommand(env),
   },
   {
+    name: 'sso',
+    what: 'start single sign-on, an OpenID provider that signs people in by typing, and rotate its keys',
+    load: async (env) => (await import('./sso.js')).ssoCommand(env),
+  },
+  {
     name: 'webhook',
     what: 'receive webhooks, to try them out',
     load: async (env) => (await import('./webhook.js')).webhookCommand(env),

@@ -20,7 +20,7 @@ const Host = z
 const Port = z.int().min(1).max(65_535)
 
 /** One mailbox of ASCII dot-atoms, without name, comment or quoting, so its text cannot end a header. */
-const Mailbox = z
+export const Mailbox = z
   .string()
   .max(254)
   .refine((text) => {

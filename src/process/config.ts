@@ -9,8 +9,10 @@ import { burstOf, type KeyRate, NO_RATE } from '../domain/key-rate.js'
 import { check, fieldPath } from '../domain/validation/validation.js'
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log.js'
 
-const ROLES = ['core', 'links', 'dashboard', 'jobs'] as const
+const ROLES = ['core', 'links', 'dashboard', 'jobs', 'sso'] as const
 type Role = (typeof ROLES)[number]
+/** Single sign-on needs a settings file, so a process has that role by request only. */
+const DEFAULT_ROLES: readonly Role[] = ['core', 'links', 'dashboard', 'jobs']
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
@@ -59,7 +61,11 @@ const Environment = z.object({
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
     .optional()
     .describe('where clients reach the service; builds absolute links'),
-  ROLES: listOf(ROLES).optional().describe('what this process serves, comma-separated: core, links, dashboard, jobs'),
+  ROLES: listOf(ROLES)
+    .optional()
+    .describe(
+      'what this process serves, comma-separated: core, links, dashboard, jobs; sso needs SSO_FILE; unset: all but sso',
+    ),
   DATABASE_URL: databaseUrl
     .optional()
     .describe(
@@ -135,6 +141,7 @@ const Environment = z.object({
       'hosts that alerts may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
     ),
   ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
+  SSO_FILE: file.describe('JSON file with the settings of single sign-on: see docs/sso.md'),
   PROCESSES: count(1, 64).optional().describe('processes that serve on one port; unset: one per core'),
   SCORING: z
     .enum(['pool', 'inline'])
@@ -201,6 +208,8 @@ export interface Config {
   /** Null means true unless a pooler is found. */
   readonly databasePrepare: boolean | null
   readonly redisUrl: string | null
+  /** Settings of single sign-on; null: none. */
+  readonly ssoFile: string | null
   readonly dataFolder: string
   /** Null: the embedded default keeps its own keys in `dataFolder`. */
   readonly encryptionKey: Uint8Array | null
@@ -270,6 +279,9 @@ function conflictsOf(given: Readonly<Record<string, string | undefined>>, settin
   if (given.METRICS_HOST !== undefined && given.METRICS_PORT === undefined) {
     problems.push('METRICS_HOST: must be set together with METRICS_PORT')
   }
+  if (settings?.ROLES?.includes('sso') === true && settings.SSO_FILE === undefined) {
+    problems.push('SSO_FILE: required with the role sso')
+  }
   if (settings !== null && settings.METRICS_PORT === settings.PORT) {
     problems.push('METRICS_PORT: must be another port than PORT')
   }
@@ -281,7 +293,8 @@ function configOf(settings: Settings): Config {
     port: settings.PORT,
     host: settings.HOST,
     publicUrl: (settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`).replace(/\/+$/, ''),
-    roles: settings.ROLES ?? ROLES,
+    roles: settings.ROLES ?? DEFAULT_ROLES,
+    ssoFile: settings.SSO_FILE ?? null,
     databaseUrl: settings.DATABASE_URL ?? null,
     databasePool: settings.DATABASE_POOL,
     migrate: settings.MIGRATE === 'on',

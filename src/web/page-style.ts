@@ -34,6 +34,12 @@ border-radius:.8rem;padding:.75rem 1.6rem;cursor:pointer;text-decoration:none;tr
 button:hover,.button:hover{filter:brightness(1.08)}
 button:active,.button:active{transform:translateY(1px)}
 [aria-busy=true]>button{opacity:.65}
+.choice{margin-top:1.1rem}
+.choice label{display:block;font-weight:600;margin-bottom:.35rem}
+.choice input:not([type=hidden]){display:block;width:100%;font:inherit;color:inherit;background:var(--bg);border:2px solid var(--line);
+border-radius:.8rem;padding:.7rem .9rem;margin-bottom:.9rem}
+.choice input:focus{outline:none;border-color:var(--accent)}
+button:disabled{opacity:.65;cursor:default}
 button.quiet{color:var(--accent);background:var(--wash)}
 #done,#stopped{animation:arrive .5s both ease-out}
 #stopped{margin-top:1.5rem}

@@ -29,6 +29,7 @@ import type { JobQueueStore } from '../storage/job-queue.js'
 import { givenKeys, type KeyRing } from '../storage/key-ring.js'
 import type { KeyWrap } from '../storage/key-wrap.js'
 import type { NotificationStore } from '../storage/notifications.js'
+import type { OneTimePasswordStore } from '../storage/one-time-password.js'
 import type { OrganizationStore } from '../storage/organization.js'
 import type { Outbox } from '../storage/outbox.js'
 import type { PendingActionStore } from '../storage/pending-action.js'
@@ -68,6 +69,9 @@ import { postgresSecurityCodes } from '../storage/postgres/person/security-code.
 import { postgresUserLog } from '../storage/postgres/person/user-log.js'
 import { backupRoleSql } from '../storage/postgres/schema/backup-role.js'
 import { migrate, requireSchema } from '../storage/postgres/schema/migrate.js'
+import { postgresOneTimePasswords } from '../storage/postgres/sso/one-time-password.js'
+import { postgresSsoArtifacts } from '../storage/postgres/sso/sso-artifact.js'
+import { postgresSsoKeys } from '../storage/postgres/sso/sso-key.js'
 import type { PreferredLanguageStore } from '../storage/preferred-language.js'
 import type { ProfileStore } from '../storage/profile.js'
 import type { ProfileLinkStore } from '../storage/profile-link.js'
@@ -76,6 +80,8 @@ import type { RefusedPatternStore } from '../storage/refused-patterns.js'
 import type { RetentionStore } from '../storage/retention.js'
 import type { SecurityCodeStore } from '../storage/security-code.js'
 import type { SessionStore } from '../storage/session.js'
+import type { SsoArtifactStore } from '../storage/sso-artifact.js'
+import type { SsoKeyStore } from '../storage/sso-key.js'
 import type { StatisticsStore } from '../storage/statistics.js'
 import type { SystemStore } from '../storage/system.js'
 import type { TypingWordStore } from '../storage/typing-words.js'
@@ -108,6 +114,9 @@ export interface Stores {
   readonly typingWords: TypingWordStore
   readonly preferredLanguages: PreferredLanguageStore
   readonly sessions: SessionStore
+  readonly ssoArtifacts: SsoArtifactStore
+  readonly oneTimePasswords: OneTimePasswordStore
+  readonly ssoKeys: SsoKeyStore
   /** Null without Redis. */
   readonly rateAccounts: RateAccounts | null
   /** Ends all sessions, in PostgreSQL and in Redis. */
@@ -191,6 +200,7 @@ export async function openStores(
       ...postgresStores(database),
       ...keys,
       sessions: redis?.sessions ?? postgresSessions(database),
+      ssoArtifacts: redis?.ssoArtifacts ?? postgresSsoArtifacts(database),
       rateAccounts: redis?.rateAccounts ?? null,
       endSessionsOf: async (organizationId) => redis?.endEverySession(organizationId),
       async endEverySession() {
@@ -291,6 +301,8 @@ const postgresStores = (database: Database) => ({
   retention: postgresRetention(database),
   erasures: postgresErasures(database),
   userLog: postgresUserLog(database),
+  oneTimePasswords: postgresOneTimePasswords(database),
+  ssoKeys: postgresSsoKeys(database),
 })
 
 /** Names of the migrations applied: none unless `schema` is `migrate`. */
@@ -350,14 +362,17 @@ function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
 
 /** Loads the client only if Redis is used: loading its modules takes 190 ms. */
 async function openRedis(url: string, log: (line: string) => void) {
-  const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }] = await Promise.all([
-    import('../storage/redis/client.js'),
-    import('../storage/redis/session.js'),
-    import('../storage/redis/rate-account.js'),
-  ])
+  const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }, { redisSsoArtifacts }] =
+    await Promise.all([
+      import('../storage/redis/client.js'),
+      import('../storage/redis/session.js'),
+      import('../storage/redis/rate-account.js'),
+      import('../storage/redis/sso-artifact.js'),
+    ])
   const redis = await connectRedis({ url, log })
   return {
     sessions: redisSessions(redis),
+    ssoArtifacts: redisSsoArtifacts(redis),
     rateAccounts: redisRateAccounts(redis),
     endEverySession: (organizationId?: string) => endEverySession(redis, organizationId),
     ping: () => redis.ping(),

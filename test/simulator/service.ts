@@ -202,7 +202,7 @@ export function startProcess(needs: Needs, process: number) {
     contextIndicators: [],
   }
   const securityCodes = createSecurityCodeFlows(given)
-  const accounts = createAccountFlows({ ...given, securityCodes })
+  const accounts = createAccountFlows({ ...given, securityCodes, ssoArtifacts: { endAll: async () => {} } })
   const profileFlows = createProfileFlows(given)
   const pendingActionFlows = createPendingActionFlows(given)
   return {

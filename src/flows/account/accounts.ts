@@ -4,6 +4,7 @@ import type { ProfileTargets } from '../../domain/biometric-status.js'
 import { memberNotFound, Refusal, userNotFound } from '../../domain/refusal.js'
 import type { AccountStore, NewAccount, Roster } from '../../storage/account.js'
 import type { SessionStore } from '../../storage/session.js'
+import type { SsoArtifactStore } from '../../storage/sso-artifact.js'
 import { type AccountState, stateOf } from '../session/bootstrap.js'
 import type { Designation } from '../session/person.js'
 import { refuseForeignMember } from '../session/person.js'
@@ -12,6 +13,7 @@ import type { SecurityCodeFlows } from './security-code.js'
 interface Needs {
   readonly accounts: AccountStore
   readonly sessions: SessionStore
+  readonly ssoArtifacts: Pick<SsoArtifactStore, 'endAll'>
   readonly securityCodes: Pick<SecurityCodeFlows, 'issueFirst'>
   readonly targets: ProfileTargets
   readonly newId: () => string
@@ -46,7 +48,7 @@ export interface AccountFlows {
   change(who: Designation, change: AccountChange): Promise<People>
   /**
    * Deletes the account and everything that names it. If `who` names a member of a shared account, archives that member
-   * instead. Ends their sessions.
+   * instead. Ends their sessions, those of single sign-on included.
    */
   remove(who: Designation): Promise<{ userRef: string; nPatternsDeleted: number }>
   /** Clears all display names of the organization; returns their number. */
@@ -92,7 +94,10 @@ export function createAccountFlows(needs: Needs): AccountFlows {
       const ofShared = found.account.type === 'generic' ? memberRef : null
       // Sessions end first: if that fails, nothing is deleted and the call can be repeated. They end again after the
       // deletion, because a sign-in may have begun one in between.
-      const endSessions = () => needs.sessions.endAll(organizationId, userRef, ofShared)
+      const endSessions = async () => {
+        await needs.sessions.endAll(organizationId, userRef, ofShared)
+        if (ofShared === null) await needs.ssoArtifacts.endAll(organizationId, userRef)
+      }
       await endSessions()
       const removed =
         ofShared === null

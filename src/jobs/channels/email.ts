@@ -5,17 +5,44 @@ import type { DeliveryOutcome, Message } from '../../flows/alert/courier.js'
 import { type ConnectNeeds, connected, outcomeOf, tlsOptions } from './connect.js'
 import { headingOf, linesOf } from './words.js'
 
-/**
- * Sends one e-mail to all recipients by SMTP, on our own socket to the checked address. Every header comes from a template, or
- * is a mailbox that the schema of the settings has parsed.
- */
-export async function sendEmail(
+/** Sends an alert by e-mail to all recipients. */
+export const sendEmail = (
   needs: ConnectNeeds,
   settings: EmailSettings,
   password: string | null,
   message: Message,
+): Promise<DeliveryOutcome> =>
+  sendMail(needs, settings, password, {
+    id: message.id,
+    recipients: settings.recipients,
+    subject: oneLine(`Keystride: ${headingOf(message)}`),
+    text: linesOf(message).join('\n'),
+    headers: { 'X-Keystride-Delivery': message.id },
+  })
+
+/** A mail server and a sender. */
+export type MailServer = Omit<EmailSettings, 'recipients'>
+
+interface Mail {
+  readonly id: string
+  readonly recipients: readonly string[]
+  /** One line. */
+  readonly subject: string
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * Sends one e-mail to all recipients by SMTP, on our own socket to the checked address. Every header comes from a template, or
+ * is a mailbox that the schema of the settings has parsed.
+ */
+export async function sendMail(
+  needs: ConnectNeeds,
+  settings: MailServer,
+  password: string | null,
+  { id, recipients, subject, text, headers }: Mail,
 ): Promise<DeliveryOutcome> {
-  const { host, port, tls, sender, recipients, user } = settings
+  const { host, port, tls, sender, user } = settings
   const domain = sender.slice(sender.indexOf('@') + 1)
   const send = connected(needs, { host, port }, { tls: tls === 'tls' }, async (connection) => {
     const transport = createTransport({
@@ -38,10 +65,10 @@ export async function sendEmail(
     await transport.sendMail({
       from: mailbox(sender),
       to: recipients.map(mailbox),
-      subject: oneLine(`Keystride: ${headingOf(message)}`),
-      messageId: `<${message.id}@${domain}>`,
-      headers: { 'Auto-Submitted': 'auto-generated', 'X-Keystride-Delivery': message.id },
-      text: linesOf(message).join('\n'),
+      subject,
+      messageId: `<${id}@${domain}>`,
+      headers: { 'Auto-Submitted': 'auto-generated', ...headers },
+      text,
     })
     return 'delivered' as const
   })

@@ -78,3 +78,11 @@ export interface LinkPageData extends PatternsSoFar {
   /** `{host}`. */
   readonly onward: string
 }
+
+/** A page of single sign-on. */
+export interface SsoPageData {
+  /** Where the browser goes on by itself; null: nowhere. */
+  readonly onward: string | null
+  /** Reason to type the same words again; null: none. */
+  readonly again: string | null
+}

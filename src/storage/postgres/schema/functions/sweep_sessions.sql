@@ -1,6 +1,6 @@
 set local role keystride_system;
 
--- Deletes up to `most` expired sessions; true if more may be left. Rows locked by another transaction are skipped. By ctid, so
+-- Deletes up to `most` expired sessions, and as many artifacts of single sign-on and counts of one-time passwords; true if more may be left. Rows locked by another transaction are skipped. By ctid, so
 -- that no plan joins the table with itself.
 create or replace function keystride.sweep_sessions(most int) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
@@ -9,12 +9,24 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set enab
 as $$
 declare
   n int;
+  more boolean := false;
 begin
   delete from keystride.session where ctid = any (array(
     select ctid from keystride.session where expires_at < statement_timestamp()
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
-  return n >= most;
+  more := n >= most;
+  delete from keystride.sso_artifact where ctid = any (array(
+    select ctid from keystride.sso_artifact where expires_at < statement_timestamp()
+    order by expires_at limit most for update skip locked));
+  get diagnostics n = row_count;
+  more := more or n >= most;
+  -- A day after the last password its counts limit nothing.
+  delete from keystride.one_time_password where ctid = any (array(
+    select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '1 day'
+    order by expires_at limit most for update skip locked));
+  get diagnostics n = row_count;
+  return more or n >= most;
 end
 $$;
 revoke execute on function keystride.sweep_sessions from public;

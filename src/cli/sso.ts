@@ -1,0 +1,38 @@
+import { Command } from 'commander'
+import { print, quietLog, run } from './administer.js'
+
+/** `keystride sso`: single sign-on in a process of its own. */
+export function ssoCommand(env: NodeJS.ProcessEnv): Command {
+  const sso = new Command('sso')
+    .description('run single sign-on until SIGTERM or Ctrl-C: the role sso of the service, in a process of its own')
+    .option('--file <path>', 'the settings; by default SSO_FILE')
+    .addHelpText('after', '\nSettings: docs/sso.md. "keystride config check" checks them without a start.')
+    .action(async ({ file }: { file?: string }) => {
+      const { start } = await import('../main.js')
+      await start({ ...env, ROLES: 'sso', ...(file === undefined ? {} : { SSO_FILE: file }) })
+    })
+  sso
+    .command('rotate-keys')
+    .description('make the next signing key now: published at once, used after a day')
+    .option('--file <path>', 'the settings; by default SSO_FILE')
+    .action(({ file }: { file?: string }) =>
+      run(() => rotate({ ...env, ...(file === undefined ? {} : { SSO_FILE: file }) })),
+    )
+  return sso
+}
+
+async function rotate(env: NodeJS.ProcessEnv): Promise<void> {
+  const [{ readConfig }, { openStores }, { rotateSsoKeys }] = await Promise.all([
+    import('../process/config.js'),
+    import('../wiring/open-stores.js'),
+    import('../wiring/serve-sso.js'),
+  ])
+  const config = readConfig({ ...env, ROLES: 'sso' })
+  const stores = await openStores(config, quietLog(), { redis: false })
+  try {
+    await rotateSsoKeys(config, stores)
+  } finally {
+    await stores.close()
+  }
+  print('The next key is published. It signs from tomorrow on.')
+}

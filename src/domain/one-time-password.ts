@@ -1,0 +1,22 @@
+/** One-time passwords, sent by e-mail. Of 1,000,000 equally likely ones a day allows 10 wrong tries: a guess succeeds once in 100,000 days. */
+
+export const PASSWORD_DIGITS = 6
+
+export const PASSWORD_LIMITS = {
+  lifetimeMs: 5 * 60_000,
+  tries: 3,
+  sendsPerHour: 5,
+  wrongPerDay: 10,
+} as const
+
+/** The digits of what a person entered, without spaces and hyphens; null if that is no password. */
+export function enteredPassword(text: string): string | null {
+  const digits = text.replace(/[\s-]/g, '')
+  return /^\d{6}$/.test(digits) ? digits : null
+}
+
+/** An address with most of its local part hidden, to show where a mail went: `a•••@example.org`. */
+export function maskedAddress(address: string): string {
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, 1)}•••${address.slice(at)}`
+}

@@ -1,0 +1,17 @@
+/** A person of the directory. */
+export interface Person {
+  /** Normalized: names the person's account. */
+  readonly userRef: string
+  /** Null: the directory has none, or one that is not valid. */
+  readonly email: string | null
+  readonly displayName: string | null
+  /** A language tag; null: unknown. */
+  readonly language: string | null
+}
+
+/** The people who may sign in. */
+export interface PeopleDirectory {
+  /** Null if the directory does not have exactly one such person. Throws if it cannot be reached. */
+  find(name: string): Promise<Person | null>
+  close(): Promise<void>
+}

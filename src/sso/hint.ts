@@ -1,0 +1,49 @@
+import { createRemoteJWKSet, decodeJwt, errors, jwtVerify } from 'jose'
+import type { SsoSettings } from './settings.js'
+
+/** The person of an `id_token_hint` that the upstream provider has signed. */
+export interface Hint {
+  readonly sub: string
+  /** As the directory knows the person. */
+  readonly name: string
+}
+
+/** Null: not a valid hint of the upstream provider. Throws if its keys cannot be fetched. */
+export type HintReader = (token: string) => Promise<Hint | null>
+
+const WITHIN_MS = 3_000
+const CLOCK_TOLERANCE_S = 60
+
+export function hintReader({
+  issuer,
+  jwksUri,
+  audience,
+  name: claim,
+}: NonNullable<SsoSettings['upstream']>): HintReader {
+  const keys = createRemoteJWKSet(new URL(jwksUri), { timeoutDuration: WITHIN_MS })
+  return async (token) => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        issuer,
+        audience,
+        algorithms: ['RS256', 'PS256', 'ES256', 'RS384', 'RS512', 'PS384', 'PS512', 'ES384', 'ES512', 'EdDSA'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+        requiredClaims: ['sub', 'exp', 'iat'],
+      })
+      const name = payload[claim]
+      return typeof payload.sub === 'string' && typeof name === 'string' ? { sub: payload.sub, name } : null
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null
+      throw error
+    }
+  }
+}
+
+/** The issuer that a token claims, unverified; null if it is no JWT. */
+export function claimedIssuer(token: string): string | null {
+  try {
+    return decodeJwt(token).iss ?? null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,242 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type Provider from 'oidc-provider'
+import { SSO_CODES, SSO_SENTENCES, type SsoSituation } from '../domain/sso-code.js'
+import type { Language } from '../domain/typing-words.js'
+import type { Artifacts } from './artifacts.js'
+import { endedPage, languageOf, onwardPage, situationOf, stepPage, wishedLanguage } from './pages.js'
+import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS, type SignedIn } from './provider.js'
+import type { SsoSettings } from './settings.js'
+import { type Action, type advance, begun, type PasswordPurpose, type Progress, type Step } from './sign-in.js'
+import type { UpstreamLogin } from './upstream-login.js'
+
+interface Needs {
+  readonly settings: SsoSettings
+  readonly provider: () => Provider
+  readonly artifacts: Artifacts
+  readonly advance: (progress: Progress, action: Action, call: Parameters<typeof advance>[3]) => Promise<Progress>
+  /** Null: the directory finds people by name. */
+  readonly upstream: UpstreamLogin | null
+  readonly now: () => number
+  /** Headers of every page. */
+  readonly headers: Readonly<Record<string, string>>
+  /** A step told of a numbered situation. */
+  readonly onSituation: (code: number, sentence: string, facts: { client: string; interaction: string }) => void
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  /** Null: not a POST. */
+  readonly form: URLSearchParams | null
+  readonly ip: string
+}
+
+/** The pages of people who sign in, below `/interaction/`, and `/upstream`, where the upstream provider sends them back. */
+export interface Interactions {
+  answer(exchange: Exchange): Promise<void>
+}
+
+type Details = Awaited<ReturnType<Provider['interactionDetails']>>
+
+const PURPOSES: readonly string[] = ['enroll', 'step-up', 'reset'] satisfies PasswordPurpose[]
+
+export const createInteractions = (needs: Needs): Interactions => ({
+  async answer(exchange) {
+    const { request, response, url, form } = exchange
+    // The cookie of the interaction is for its path only.
+    if (url.pathname === '/upstream') return redirect(response, pathOfUpstream(url))
+    const details = await detailsOf(needs, request, response)
+    if (details === null) {
+      const language = languageOf(url.searchParams.get('language'), request.headers['accept-language'] ?? null)
+      return send(response, 404, endedPage(language), needs.headers)
+    }
+    // No consent is asked for.
+    if (details.prompt.name !== 'login') return needs.provider().interactionFinished(request, response, { consent: {} })
+    if (form !== null) return act(needs, exchange, details, form)
+    return show(needs, exchange, details)
+  },
+})
+
+/** The upstream provider's answer, moved to the interaction that its `state` names. */
+function pathOfUpstream({ searchParams }: URL): string {
+  const uid = (searchParams.get('state') ?? '').split('.')[0] ?? ''
+  return `/interaction/${encodeURIComponent(uid)}?${searchParams}`
+}
+
+/** Null: the interaction is over, or belongs to another browser. */
+async function detailsOf({ provider }: Needs, request: IncomingMessage, response: ServerResponse) {
+  try {
+    return await provider().interactionDetails(request, response)
+  } catch (error) {
+    if ((error as Error).name === 'SessionNotFound') return null
+    throw error
+  }
+}
+
+async function show(needs: Needs, exchange: Exchange, details: Details): Promise<void> {
+  const { request, response, url } = exchange
+  const { upstream } = needs
+  let progress = await progressOf(needs, details)
+  if (upstream !== null && progress.person === null && progress.step.kind === 'name') {
+    if (!url.searchParams.has('state'))
+      return redirect(response, await upstream.begin(details.uid, hintedName(details.params)))
+    const found = await upstream.person(details.uid, url)
+    progress =
+      found === null ? { ...progress, step: REFUSED_UPSTREAM } : { ...progress, name: found.userRef, person: found }
+    if (found === null) await keep(needs, details, progress)
+  }
+  if (progress.step.kind === 'name' && progress.name !== null) {
+    progress = await needs.advance(progress, { kind: 'begin' }, callOf(needs, exchange, details))
+    await keep(needs, details, progress)
+  }
+  if (url.searchParams.has('state')) return redirect(response, url.pathname)
+  send(
+    response,
+    200,
+    await pageOf(needs, request, response, details, progress, languageFor(exchange, details)),
+    needs.headers,
+  )
+}
+
+/** A form of the page. Answers with the address of the page, so that a reload sends nothing twice. */
+async function act(needs: Needs, exchange: Exchange, details: Details, form: URLSearchParams): Promise<void> {
+  const { request, response, url } = exchange
+  if (!isOwn(request)) return send(response, 403, endedPage(languageFor(exchange, details)), needs.headers)
+  const before = await progressOf(needs, details)
+  if (form.get('action') === 'cancel') return cancel(needs, exchange, details, before)
+  const action = actionOf(form)
+  if (action !== null) {
+    const progress = await needs.advance(before, action, callOf(needs, exchange, details))
+    await keep(needs, details, progress)
+  }
+  const language = url.searchParams.get('language')
+  redirect(response, language === null ? url.pathname : `${url.pathname}?language=${encodeURIComponent(language)}`)
+}
+
+/** Whether a form comes from a page of the bridge. The cookie is not sent from other sites; this holds for other origins of the site. */
+const isOwn = ({ headers }: IncomingMessage): boolean =>
+  headers['sec-fetch-site'] === undefined || headers['sec-fetch-site'] === 'same-origin'
+
+function actionOf(form: URLSearchParams): Action | null {
+  const text = (name: string) => form.get(name) ?? ''
+  switch (form.get('action')) {
+    case 'begin':
+      return { kind: 'begin' }
+    case 'name':
+      return { kind: 'name', name: text('name').trim().slice(0, 256) }
+    case 'pattern':
+      return { kind: 'pattern', pattern: text('pattern') }
+    case 'code':
+      return { kind: 'code', code: text('code') }
+    case 'password':
+      return { kind: 'password', password: text('password') }
+    case 'send':
+      return PURPOSES.includes(text('purpose')) ? { kind: 'send', purpose: text('purpose') as PasswordPurpose } : null
+    default:
+      return null
+  }
+}
+
+const callOf = ({ now }: Needs, exchange: Exchange, details: Details) => ({
+  ip: exchange.ip,
+  language: languageFor(exchange, details),
+  now: now(),
+})
+
+const languageFor = ({ request, url }: Exchange, { params }: Details): Language =>
+  languageOf(
+    url.searchParams.get('language') ?? wishedLanguage(params.ui_locales),
+    request.headers['accept-language'] ?? null,
+  )
+
+const progressOf = async ({ artifacts }: Needs, { uid, params }: Details): Promise<Progress> =>
+  (await artifacts.find<Progress>('SignIn', uid)) ?? begun(hintedName(params))
+
+async function keep({ artifacts, onSituation }: Needs, { uid, params }: Details, progress: Progress): Promise<void> {
+  const situation = situationOf(progress.step)
+  if (situation !== null)
+    onSituation(SSO_CODES[situation], SSO_SENTENCES[situation], { client: String(params.client_id), interaction: uid })
+  await artifacts.put('SignIn', uid, progress, INTERACTION_MS, progress.person?.userRef ?? null)
+}
+
+/** The page of a step. A passed sign-in is handed to the provider first. */
+async function pageOf(
+  needs: Needs,
+  request: IncomingMessage,
+  response: ServerResponse,
+  details: Details,
+  progress: Progress,
+  language: Language,
+): Promise<string> {
+  const onward = progress.step.kind === 'passed' ? await finish(needs, request, response, details, progress) : ''
+  return stepPage(progress, { language, application: String(details.params.client_id), now: needs.now(), onward })
+}
+
+/** Completes the login; returns the address at the provider that goes on. */
+async function finish(
+  { settings, artifacts, provider, now }: Needs,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { params }: Details,
+  { person, step }: Progress,
+): Promise<string> {
+  if (person === null || step.kind !== 'passed') throw new Error('a sign-in that has not passed cannot be finished')
+  const client = settings.clients.find(({ id }) => id === params.client_id)
+  const acr = (client?.acr ?? ACR)[step.by]
+  const signedIn: SignedIn = { ...person, hintSub: hintOf(params)?.sub ?? null }
+  await artifacts.put('SignedIn', person.userRef, signedIn, SIGNED_IN_MS, person.userRef)
+  if (!mayBe(params.claims, acr))
+    return provider().interactionResult(request, response, {
+      error: 'unmet_authentication_requirements',
+      error_description: `the sign-in has the acr ${acr}`,
+    })
+  return provider().interactionResult(request, response, {
+    login: {
+      accountId: person.userRef,
+      acr,
+      amr: [...(client?.amr ?? AMR)[step.by]],
+      ts: Math.floor(now() / 1000),
+      remember: settings.sessionMinutes > 0,
+    },
+  })
+}
+
+/** Whether the claims parameter of a request accepts this acr. Without essential values every acr is accepted. */
+function mayBe(claims: unknown, acr: string): boolean {
+  if (typeof claims !== 'string') return true
+  // The provider has checked it.
+  const wanted = JSON.parse(claims)?.id_token?.acr
+  if (wanted?.essential !== true) return true
+  return Array.isArray(wanted.values) ? wanted.values.includes(acr) : wanted.value === undefined || wanted.value === acr
+}
+
+/** Ends the sign-in without a login, and tells the application why. */
+async function cancel(needs: Needs, exchange: Exchange, details: Details, { step }: Progress): Promise<void> {
+  const { request, response } = exchange
+  const situation: SsoSituation | null = situationOf(step)
+  const to = await needs.provider().interactionResult(request, response, {
+    error: step.kind === 'trouble' ? 'temporarily_unavailable' : 'access_denied',
+    error_description:
+      situation === null ? 'the person ended the sign-in' : `${SSO_CODES[situation]} ${SSO_SENTENCES[situation]}`,
+  })
+  await needs.artifacts.end('SignIn', details.uid)
+  const language = languageFor(exchange, details)
+  // As a page: the redirects after a form must stay on this site.
+  send(
+    response,
+    200,
+    onwardPage({ language, application: String(details.params.client_id), onward: to }),
+    needs.headers,
+  )
+}
+
+const REFUSED_UPSTREAM: Step = { kind: 'refused', situation: 'not-in-directory', until: null, resettable: false }
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(303, { location }).end()
+}
+
+function send(response: ServerResponse, status: number, page: string, headers: Readonly<Record<string, string>>): void {
+  response.writeHead(status, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(page)
+}

@@ -1,0 +1,147 @@
+import { maskedAddress } from '../domain/one-time-password.js'
+import { SSO_CODES, type SsoSituation } from '../domain/sso-code.js'
+import { LANGUAGES, type Language, wordsLanguage } from '../domain/typing-words.js'
+import { type SsoBody, type SsoView, ssoPage, ssoSaying, ssoSignOut } from '../web/sso-page.js'
+import { SSO_TEXTS } from '../web/sso-texts.js'
+import type { PageContext, ProviderPages } from './provider.js'
+import type { Progress, Step } from './sign-in.js'
+
+/** The language of a page: of the address, else of the browser. */
+export const languageOf = (asked: string | null, acceptLanguage: string | null): Language =>
+  wordsLanguage({ preferred: null, asked, acceptLanguage, mode: 'auto', organizationDefault: 'en' })
+
+/** The first of the OpenID parameter `ui_locales` that the pages have; null: none. */
+export const wishedLanguage = (uiLocales: unknown): Language | null =>
+  typeof uiLocales === 'string'
+    ? (uiLocales
+        .split(' ')
+        .map((tag) => tag.toLowerCase().split('-')[0])
+        .find((tag): tag is Language => (LANGUAGES as readonly (string | undefined)[]).includes(tag)) ?? null)
+    : null
+
+interface Shown {
+  readonly language: Language
+  readonly application: string
+  readonly now: number
+  /** Where a passed sign-in goes on. */
+  readonly onward: string
+}
+
+/** The page of a sign-in. */
+export function stepPage(progress: Progress, shown: Shown): string {
+  const { step } = progress
+  const { language, application } = shown
+  const situation = situationOf(step)
+  return ssoPage({
+    language,
+    application,
+    heading: step.kind,
+    note: noteOf(step, situation, shown),
+    body: bodyOf(progress, shown),
+    mayCancel: step.kind !== 'passed',
+  })
+}
+
+/** The page that leads back to the application without a login. */
+export const onwardPage = ({ language, application, onward }: Omit<Shown, 'now'>): string =>
+  ssoPage({
+    language,
+    application,
+    heading: 'refused',
+    note: null,
+    body: { kind: 'onward', to: onward },
+    mayCancel: false,
+  })
+
+/** The numbered situation that a step tells of; null: none. */
+export function situationOf(step: Step): SsoSituation | null {
+  switch (step.kind) {
+    case 'refused':
+    case 'trouble':
+      return step.situation
+    case 'password':
+      return step.note ?? (step.purpose === 'step-up' ? 'challenged' : null)
+    case 'type':
+      return againSituation(step.again) ?? (step.challenged ? 'challenged' : null)
+    case 'enroll':
+      return againSituation(step.again)
+    default:
+      return null
+  }
+}
+
+function againSituation(again: Extract<Step, { kind: 'type' }>['again']): SsoSituation | null {
+  if (again === null) return null
+  if (again === 'detection-bot') return 'robot'
+  return again === 'fraud-detected' ? 'blocked' : 'invalid-pattern'
+}
+
+function noteOf(step: Step, situation: SsoSituation | null, { language, now }: Shown): SsoView['note'] {
+  const { notes, until, wait } = SSO_TEXTS[language]
+  if (situation === null && !(step.kind === 'password' && step.waitUntil !== null)) return null
+  const texts: string[] = situation === null ? [] : [notes[situation]]
+  if (step.kind === 'refused' && step.until !== null)
+    texts.push(
+      until.replace(
+        '{time}',
+        new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC', timeZoneName: 'short' }).format(
+          new Date(step.until),
+        ),
+      ),
+    )
+  if (step.kind === 'password' && step.waitUntil !== null)
+    texts.push(wait.replace('{minutes}', String(Math.max(1, Math.ceil((step.waitUntil - now) / 60_000)))))
+  return { code: SSO_CODES[situation ?? 'wrong-password'], text: texts.join(' ') }
+}
+
+function bodyOf({ step, person }: Progress, { onward }: Shown): SsoBody {
+  switch (step.kind) {
+    case 'name':
+      return { kind: 'name' }
+    case 'type':
+    case 'enroll':
+      return {
+        kind: 'typing',
+        words: step.words.suggestedWords,
+        wordsLanguage: step.words.suggestedWordsLanguage,
+        progress: step.kind === 'enroll' ? { done: step.done, target: step.target } : null,
+        again: step.again,
+        offersPassword: step.kind === 'type' && step.challenged,
+      }
+    case 'security-code':
+      return { kind: 'code', length: step.length }
+    case 'password':
+      return {
+        kind: 'password',
+        sentTo: step.sent ? maskedAddress(person?.email ?? '') : null,
+        purpose: step.purpose,
+        maySend: step.waitUntil === null,
+      }
+    case 'trouble':
+      return { kind: 'retry' }
+    case 'refused':
+      return step.resettable ? { kind: 'reset' } : { kind: 'none' }
+    case 'passed':
+      return { kind: 'onward', to: onward }
+  }
+}
+
+/** The page of an interaction that is over, or of another browser. */
+export const endedPage = (language: Language): string => ssoSaying(language, SSO_TEXTS[language].ended)
+
+/** The pages that the provider shows by itself. */
+export function providerPages(headers: Readonly<Record<string, string>>): ProviderPages {
+  const show = (ctx: PageContext, draw: (language: Language) => string) => {
+    ctx.type = 'text/html; charset=utf-8'
+    for (const [name, value] of Object.entries(headers)) ctx.set(name, value)
+    ctx.body = draw(languageOf(null, ctx.get('accept-language') || null))
+  }
+  return {
+    error: (ctx, code, description) =>
+      show(ctx, (language) =>
+        ssoSaying(language, { ...SSO_TEXTS[language].failed, detail: `${code}: ${description}` }),
+      ),
+    signOut: (ctx, form) => show(ctx, (language) => ssoSignOut(language, form)),
+    signedOut: (ctx) => show(ctx, (language) => ssoSaying(language, SSO_TEXTS[language].signedOut)),
+  }
+}

@@ -1,0 +1,60 @@
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import { enteredPassword, PASSWORD_DIGITS, PASSWORD_LIMITS } from '../domain/one-time-password.js'
+import type { SsoSituation } from '../domain/sso-code.js'
+import type { OneTimePasswordStore } from '../storage/one-time-password.js'
+import type { Vault } from '../storage/vault.js'
+import type { Person } from './directory/directory.js'
+
+interface Needs {
+  readonly organizationId: string
+  readonly oneTimePasswords: OneTimePasswordStore
+  readonly vault: Vault
+  /** Resolves to false if the mail server did not take the mail. */
+  readonly send: (address: string, password: string, language: string | null) => Promise<boolean>
+}
+
+type Sent =
+  | { readonly outcome: 'sent' }
+  | { readonly outcome: 'failed'; readonly situation: SsoSituation }
+  /** Too many were sent, or too many wrong ones entered. */
+  | { readonly outcome: 'wait'; readonly waitMs: number }
+
+/** One-time passwords by e-mail. */
+export interface Passwords {
+  send(person: Person): Promise<Sent>
+  /** Null: right, and used up. */
+  check(person: Person, entered: string): Promise<Extract<SsoSituation, 'wrong-password' | 'password-expired'> | null>
+}
+
+const NONCE_BYTES = 16
+
+export function createPasswords({ organizationId, oneTimePasswords, vault, send }: Needs): Passwords {
+  async function hashOf(userRef: string, nonce: Uint8Array, password: string): Promise<Buffer> {
+    const pepper = await vault.codePepper(organizationId)
+    const mac = createHmac('sha256', pepper).update('one-time password 1\0').update(userRef).update('\0')
+    return Buffer.concat([nonce, mac.update(nonce).update(password).digest()])
+  }
+  return {
+    async send({ userRef, email, language }) {
+      if (email === null) return { outcome: 'failed', situation: 'invalid-email' }
+      const password = String(randomInt(10 ** PASSWORD_DIGITS)).padStart(PASSWORD_DIGITS, '0')
+      const hash = await hashOf(userRef, randomBytes(NONCE_BYTES), password)
+      const waitMs = await oneTimePasswords.issue(organizationId, userRef, hash, PASSWORD_LIMITS)
+      if (waitMs !== null) return { outcome: 'wait', waitMs }
+      return (await send(email, password, language))
+        ? { outcome: 'sent' }
+        : { outcome: 'failed', situation: 'mail-failed' }
+    },
+
+    async check({ userRef }, entered) {
+      const password = enteredPassword(entered)
+      // Not a password at all: no try is counted.
+      if (password === null) return 'wrong-password'
+      const tried = await oneTimePasswords.try(organizationId, userRef)
+      if (tried.outcome !== 'open') return tried.outcome === 'expired' ? 'password-expired' : 'wrong-password'
+      const hash = await hashOf(userRef, tried.hash.subarray(0, NONCE_BYTES), password)
+      if (!timingSafeEqual(hash, tried.hash)) return 'wrong-password'
+      return (await oneTimePasswords.redeem(organizationId, userRef, tried.hash)) ? null : 'wrong-password'
+    },
+  }
+}

@@ -1,0 +1,215 @@
+import './runtime.js'
+import { type ClientMetadata, type Configuration, errors, interactionPolicy, Provider } from 'oidc-provider'
+import type { Artifacts } from './artifacts.js'
+import type { PeopleDirectory, Person } from './directory/directory.js'
+import type { Hint } from './hint.js'
+import type { ProviderKeys } from './keys.js'
+import { type SsoClient, type SsoSettings, secretOf } from './settings.js'
+
+/** What the provider keeps of a person between the sign-in and the end of its tokens. */
+export interface SignedIn extends Person {
+  /** `sub` of the hint; null without one. */
+  readonly hintSub: string | null
+}
+
+interface Needs {
+  readonly settings: SsoSettings
+  readonly keys: ProviderKeys
+  readonly adapter: NonNullable<Configuration['adapter']>
+  readonly artifacts: Artifacts
+  readonly directory: PeopleDirectory | null
+  readonly pages: ProviderPages
+}
+
+/** Pages that the provider shows by itself. */
+export interface ProviderPages {
+  error(ctx: PageContext, code: string, description: string): void
+  /** `form` posts to the provider; the buttons of the page belong to its id. */
+  signOut(ctx: PageContext, form: string): void
+  signedOut(ctx: PageContext): void
+}
+
+/** The parts of Koa's context that a page uses. */
+export interface PageContext {
+  type: string
+  body: unknown
+  get(header: string): string
+  set(header: string, value: string): void
+}
+
+/** Acr values without `acr` in a client's settings. */
+export const ACR = { typing: 'urn:keystride:typing', password: 'urn:keystride:one-time-password' } as const
+/** Amr values (RFC 8176) without `amr` in a client's settings. The registry has none for typing. */
+export const AMR = { typing: ['typing'], password: ['otp'] } as const
+
+/** The parameter in which a verified `id_token_hint` travels inside; a request from outside cannot set it. */
+export const HINT_PARAM = 'keystride_hint'
+
+const MINUTE_S = 60
+const INTERACTION_S = 30 * MINUTE_S
+const TOKEN_S = 10 * MINUTE_S
+
+/** Lifetime of an interaction and of the progress of its sign-in, ms. */
+export const INTERACTION_MS = INTERACTION_S * 1000
+/** The person outlives session and tokens. */
+export const SIGNED_IN_MS = 25 * 60 * MINUTE_S * 1000
+
+/** The OpenID provider for these settings and keys. */
+export function createProvider({ settings, keys, adapter, artifacts, directory, pages }: Needs): Provider {
+  const person = (userRef: string) => artifacts.find<SignedIn>('SignedIn', userRef)
+  const acrs = new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password]))
+  const provider = new Provider(settings.issuer, {
+    adapter,
+    clients: settings.clients.map(metadataOf),
+    jwks: keys.jwks as NonNullable<Configuration['jwks']>,
+    cookies: {
+      keys: [...keys.cookieKeys],
+      long: { signed: true, httpOnly: true, sameSite: 'lax' },
+      short: { signed: true, httpOnly: true, sameSite: 'lax' },
+    },
+    scopes: ['openid', 'profile', 'email'],
+    claims: {
+      openid: ['sub', 'acr', 'amr', 'auth_time', 'sid'],
+      profile: ['name', 'preferred_username', 'locale'],
+      email: ['email'],
+    },
+    acrValues: acrs,
+    responseTypes: ['code', 'id_token'],
+    subjectTypes: ['public', 'pairwise'],
+    // Only a client whose `sub` is that of the hint is pairwise.
+    pairwiseIdentifier: async (_, userRef) => (await person(userRef))?.hintSub ?? userRef,
+    pkce: { required: () => true },
+    conformIdTokenClaims: false,
+    features: {
+      devInteractions: { enabled: false },
+      claimsParameter: { enabled: true },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: { enabled: false },
+      revocation: { enabled: true },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: async (ctx, form) => pages.signOut(ctx, form),
+        postLogoutSuccessSource: async (ctx) => pages.signedOut(ctx),
+      },
+    },
+    extraParams: {
+      [HINT_PARAM](_, value, client) {
+        if (value === '') throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
+        if (client.subjectType === 'pairwise' && value === undefined)
+          throw new errors.InvalidRequest('id_token_hint is required')
+      },
+    },
+    interactions: {
+      policy: policyFor(settings, directory),
+      url: (_, { uid }) => `/interaction/${uid}`,
+    },
+    async findAccount(_, userRef) {
+      const found = await person(userRef)
+      if (found === null) return undefined
+      const { displayName, email, language } = found
+      return {
+        accountId: userRef,
+        claims: () => ({
+          sub: userRef,
+          preferred_username: userRef,
+          ...(displayName === null ? {} : { name: displayName }),
+          ...(email === null ? {} : { email }),
+          ...(language === null ? {} : { locale: language }),
+        }),
+      }
+    },
+    // The operator registers the applications: nobody is asked for consent.
+    async loadExistingGrant({ oidc }) {
+      const { session, client, provider: owner, requestParamClaims } = oidc
+      if (session?.accountId === undefined || client === undefined) return undefined
+      const grant = new owner.Grant({ accountId: session.accountId, clientId: client.clientId })
+      grant.addOIDCScope('openid profile email')
+      grant.addOIDCClaims([...requestParamClaims])
+      await grant.save()
+      return grant
+    },
+    ttl: {
+      Interaction: INTERACTION_S,
+      Session: Math.max(settings.sessionMinutes, 5) * MINUTE_S,
+      Grant: SIGNED_IN_MS / 1000,
+      AuthorizationCode: MINUTE_S,
+      AccessToken: TOKEN_S,
+      IdToken: TOKEN_S,
+    },
+    renderError: async (ctx, { error, error_description: description }) => pages.error(ctx, error, description ?? ''),
+  })
+  // The request handler sets host and scheme from the issuer, whatever a request says.
+  provider.proxy = true
+  return provider
+}
+
+function metadataOf({
+  id,
+  secret,
+  secretFile,
+  tokenAuth,
+  redirectUris,
+  postLogoutRedirectUris,
+  backchannelLogoutUri,
+  flow,
+  subject,
+}: SsoClient): ClientMetadata {
+  return {
+    client_id: id,
+    redirect_uris: redirectUris,
+    post_logout_redirect_uris: postLogoutRedirectUris,
+    subject_type: subject === 'hint' ? 'pairwise' : 'public',
+    ...(backchannelLogoutUri === undefined
+      ? {}
+      : { backchannel_logout_uri: backchannelLogoutUri, backchannel_logout_session_required: true }),
+    ...(flow === 'id_token'
+      ? { response_types: ['id_token'], grant_types: ['implicit'], token_endpoint_auth_method: 'none' }
+      : {
+          response_types: ['code'],
+          grant_types: ['authorization_code'],
+          token_endpoint_auth_method: tokenAuth,
+          client_secret: secretFile === undefined ? (secret ?? '') : secretOf(`clients.${id}.secretFile`, secretFile),
+        }),
+  }
+}
+
+/** The provider's own policy, and two reasons more to ask for typing. */
+function policyFor({ sessionMinutes }: SsoSettings, directory: PeopleDirectory | null) {
+  const policy = interactionPolicy.base()
+  const { Check } = interactionPolicy
+  const login = policy.get('login')
+  login?.checks.add(
+    new Check(
+      'fresh',
+      'each sign-in asks for typing',
+      ({ oidc }) => sessionMinutes === 0 && oidc.result?.login === undefined,
+    ),
+  )
+  login?.checks.add(
+    new Check('person', 'the session belongs to another person', async ({ oidc }) => {
+      const name = hintedName(oidc.params)
+      if (name === null || directory === null || oidc.session?.accountId === undefined || oidc.result?.login)
+        return false
+      const found = await directory.find(name).catch(() => null)
+      return found?.userRef !== oidc.session.accountId
+    }),
+  )
+  return policy
+}
+
+type Params = Readonly<Record<string, unknown>> | undefined
+
+/** The hint that the request handler has verified. */
+export function hintOf(params: Params): Hint | null {
+  const given = params?.[HINT_PARAM]
+  // Sound: the request handler writes it.
+  return typeof given === 'string' ? (JSON.parse(given) as Hint) : null
+}
+
+/** The person whom an authorization request names; null: none. */
+export function hintedName(params: Params): string | null {
+  const given = hintOf(params)?.name ?? params?.login_hint
+  return typeof given === 'string' && given !== '' ? given : null
+}

@@ -1,0 +1,184 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { parse as parseQuery } from 'node:querystring'
+import type Provider from 'oidc-provider'
+import { ExpectedFault } from '../domain/expected-fault.js'
+import { claimedIssuer, type HintReader } from './hint.js'
+import type { Interactions } from './interactions.js'
+import { HINT_PARAM } from './provider.js'
+import type { SsoSettings } from './settings.js'
+
+/** A file of the pages. */
+export interface Asset {
+  readonly contentType: string
+  readonly body: string
+}
+
+interface Needs {
+  readonly settings: SsoSettings
+  /** The provider with the present keys. */
+  readonly provider: () => Provider
+  readonly interactions: Interactions
+  /** Null: no upstream provider, so `id_token_hint` is one of our own tokens. */
+  readonly readHint: HintReader | null
+  /** By path. */
+  readonly assets: ReadonlyMap<string, Asset>
+  /** Reason not to send new requests here; null: ready. */
+  readonly unready: () => string | null
+  readonly onError: (error: unknown) => void
+}
+
+export interface SsoServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** A pattern of 2,000 events in a form takes less; the parameters of the provider have a bound of its own. */
+const FORM_BYTES_MAX = 2_000_000
+const AUTHORIZATION_BYTES_MAX = 64_000
+const REQUEST_TIMEOUT_MS = 30_000
+
+const SECURITY = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
+/** Serves the bridge. Throws an `ExpectedFault` if it cannot listen on the address. */
+export async function serveSso(needs: Needs): Promise<SsoServer> {
+  const { settings, onError } = needs
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    answer(needs, request, response).catch((error: unknown) => {
+      if (!(error instanceof BadRequest)) onError(error)
+      if (response.headersSent) return void response.destroy()
+      const status = error instanceof BadRequest ? error.status : 503
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...SECURITY })
+      response.end(status === 503 ? 'try again later\n' : `${(error as Error).message}\n`)
+    })
+  })
+  try {
+    server.listen({ host: settings.host, port: settings.port })
+    await once(server, 'listening')
+  } catch {
+    throw new ExpectedFault(
+      `SSO_FILE: cannot listen on ${settings.host}:${settings.port}: another process has the port, or host is not an address of this machine`,
+    )
+  }
+  const at = server.address()
+  return {
+    port: typeof at === 'object' && at !== null ? at.port : settings.port,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeIdleConnections()
+      setTimeout(() => server.closeAllConnections(), 2_000).unref()
+      await closed
+    },
+  }
+}
+
+/** A request that cannot be answered, by the fault of its sender. */
+class BadRequest extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+async function answer(needs: Needs, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { settings, interactions, assets } = needs
+  const url = new URL(request.url ?? '/', settings.issuer)
+  const { pathname } = url
+  const asset = assets.get(pathname)
+  if (asset !== undefined) return sendAsset(request, response, asset)
+  const probe = probeOf(needs, pathname)
+  if (probe !== null) {
+    response.writeHead(probe.status, { 'content-type': 'text/plain; charset=utf-8', ...SECURITY }).end(probe.body)
+    return
+  }
+  for (const [name, value] of Object.entries(SECURITY)) response.setHeader(name, value)
+  overrideOrigin(request, settings.issuer)
+  const uid = /^\/interaction\/([\w-]{1,64})$/.exec(pathname)?.[1]
+  if (uid !== undefined || pathname === '/upstream') {
+    const form = request.method === 'POST' ? await formOf(request, FORM_BYTES_MAX) : null
+    return interactions.answer({ request, response, url, form, ip: ipOf(request, settings.proxies) })
+  }
+  if (pathname === '/auth' && needs.readHint !== null) await exchangeHint(needs.readHint, settings.issuer, request, url)
+  await needs.provider().callback()(request, response)
+}
+
+/** `/livez` and `/readyz`, as at the service. */
+function probeOf({ unready }: Needs, pathname: string): { status: number; body: string } | null {
+  if (pathname === '/livez') return { status: 200, body: 'live\n' }
+  if (pathname !== '/readyz') return null
+  const why = unready()
+  return why === null ? { status: 200, body: 'ready\n' } : { status: 503, body: `${why}\n` }
+}
+
+function sendAsset(request: IncomingMessage, response: ServerResponse, { contentType, body }: Asset): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw new BadRequest(405, 'GET only')
+  response.writeHead(200, {
+    'content-type': contentType,
+    'cache-control': 'public, max-age=300',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(request.method === 'HEAD' ? '' : body)
+}
+
+/** Addresses in answers come from the settings, whatever host and scheme a request names. */
+function overrideOrigin(request: IncomingMessage, issuer: string): void {
+  const { host, protocol } = new URL(issuer)
+  request.headers.host = host
+  request.headers['x-forwarded-host'] = host
+  request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+}
+
+/** The address of the browser: what the outermost of the trusted proxies has seen. */
+function ipOf(request: IncomingMessage, proxies: number): string {
+  const direct = request.socket.remoteAddress ?? ''
+  if (proxies === 0) return direct
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  return forwarded.at(-proxies) ?? direct
+}
+
+/**
+ * Verifies an `id_token_hint` of the upstream provider and replaces it by its person. A request by POST becomes one by GET, so that the
+ * provider reads the changed parameters. A hint that is our own token stays.
+ */
+async function exchangeHint(read: HintReader, issuer: string, request: IncomingMessage, url: URL): Promise<void> {
+  const parameters = request.method === 'POST' ? await formOf(request, AUTHORIZATION_BYTES_MAX) : url.searchParams
+  // Only this function sets it.
+  parameters.delete(HINT_PARAM)
+  const [token] = parameters.getAll('id_token_hint')
+  if (token !== undefined && claimedIssuer(token) !== issuer) {
+    const hint = await read(token)
+    parameters.delete('id_token_hint')
+    parameters.set(HINT_PARAM, hint === null ? '' : JSON.stringify(hint))
+  }
+  request.method = 'GET'
+  request.url = `${url.pathname}?${parameters}`
+  delete request.headers['content-type']
+  delete request.headers['content-length']
+}
+
+async function formOf(request: IncomingMessage, bytesMax: number): Promise<URLSearchParams> {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^application\/x-www-form-urlencoded\b/.test(type)) throw new BadRequest(415, 'expected a form')
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > bytesMax) throw new BadRequest(413, 'the form is too large')
+    parts.push(part)
+  }
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(parseQuery(Buffer.concat(parts).toString())))
+    for (const one of [value].flat()) parameters.append(name, one ?? '')
+  return parameters
+}

@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { Mailbox, TLS_MODES } from '../domain/alert-channels.js'
+import { canonicalHost } from '../domain/alert-host.js'
+import { ExpectedFault } from '../domain/expected-fault.js'
+import { check, fieldPath } from '../domain/validation/validation.js'
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** An https URL, or http on the loopback interface, without user info, query and fragment. */
+const Address = z.string().refine((text) => {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, search, hash } = new URL(text)
+  const safe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname))
+  return safe && username === '' && search === '' && hash === ''
+}, 'must be an https URL (http for localhost) without user, query and fragment')
+
+/** A redirect URI is compared as a whole, so it may have a query. */
+const RedirectUri = z.string().refine((text) => {
+  if (!URL.canParse(text) || text.includes('*')) return false
+  const { protocol, hostname, username, hash } = new URL(text)
+  return (protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname))) && username === '' && hash === ''
+}, 'must be an https URL (http for localhost) without wildcard, user and fragment')
+
+const port = z.int().min(0).max(65_535)
+const Secret = z.string().min(16, 'must have 16 characters or more')
+
+const Client = z
+  .strictObject({
+    id: z.string().min(1).max(200),
+    secret: Secret.optional(),
+    secretFile: z.string().min(1).optional(),
+    tokenAuth: z.enum(['client_secret_basic', 'client_secret_post']).default('client_secret_basic'),
+    redirectUris: z.array(RedirectUri).min(1),
+    postLogoutRedirectUris: z.array(RedirectUri).default([]),
+    backchannelLogoutUri: Address.optional(),
+    flow: z
+      .enum(['code', 'id_token'])
+      .default('code')
+      .describe('id_token: for Entra, which takes the ID token by form_post'),
+    subject: z
+      .enum(['person', 'hint'])
+      .default('person')
+      .describe('sub of the ID token; person: the userRef; hint: sub of the id_token_hint'),
+    acr: z.strictObject({ typing: z.string().min(1), password: z.string().min(1) }).optional(),
+    amr: z.strictObject({ typing: z.array(z.string().min(1)), password: z.array(z.string().min(1)) }).optional(),
+  })
+  .refine(
+    ({ flow, secret, secretFile }) => flow === 'id_token' || (secret === undefined) !== (secretFile === undefined),
+    'must have either secret or secretFile',
+  )
+
+const FileDirectory = z.strictObject({
+  kind: z.literal('file'),
+  path: z
+    .string()
+    .min(1)
+    .describe('JSON: an array of {name, userRef?, email?, displayName?, language?}; read again when it changes'),
+})
+
+const LdapDirectory = z.strictObject({
+  kind: z.literal('ldap'),
+  url: z.string().regex(/^ldaps?:\/\/[^/\s]+$/, 'must be ldap://host:port or ldaps://host:port'),
+  starttls: z.boolean().default(false),
+  ca: z.string().min(1).optional().describe('PEM file of certificates to trust in addition to the well-known ones'),
+  bindDn: z.string().min(1).optional(),
+  bindPasswordFile: z.string().min(1).optional(),
+  base: z.string().min(1),
+  filter: z
+    .string()
+    .default('(uid={name})')
+    .refine((text) => text.includes('{name}'), 'must contain {name}'),
+  attributes: z
+    .strictObject({
+      userRef: z.string().min(1).default('uid'),
+      email: z.string().min(1).default('mail'),
+      displayName: z.string().min(1).default('cn'),
+      language: z.string().min(1).default('preferredLanguage'),
+    })
+    .prefault({}),
+})
+
+const bindsWithPassword = ({ bindDn, bindPasswordFile }: z.output<typeof LdapDirectory>) =>
+  (bindDn === undefined) === (bindPasswordFile === undefined)
+
+const UserinfoDirectory = z.strictObject({
+  kind: z.literal('userinfo'),
+  issuer: Address.describe('the provider where a person signs in first; its userinfo is the directory'),
+  clientId: z.string().min(1),
+  clientSecretFile: z.string().min(1),
+  scope: z.string().default('openid profile email'),
+  userRef: z.string().min(1).default('preferred_username').describe('claim of userinfo that becomes the userRef'),
+})
+
+const Settings = z
+  .strictObject({
+    issuer: Address.transform((text) => text.replace(/\/$/, '')).refine(
+      (text) => new URL(text).pathname === '/',
+      'must be an address without a path',
+    ),
+    host: z.string().min(1).default('127.0.0.1'),
+    port: port.default(8090),
+    proxies: z
+      .int()
+      .min(0)
+      .max(10)
+      .default(0)
+      .describe('reverse proxies in front of the bridge that add to X-Forwarded-For'),
+    core: z.strictObject({
+      url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+      apikeyFile: z.string().min(1),
+    }),
+    directory: z.discriminatedUnion('kind', [
+      FileDirectory,
+      LdapDirectory.refine(bindsWithPassword, 'must have both bindDn and bindPasswordFile, or neither'),
+      UserinfoDirectory,
+    ]),
+    upstream: z
+      .strictObject({
+        issuer: Address,
+        jwksUri: Address,
+        audience: z.string().min(1),
+        name: z
+          .string()
+          .min(1)
+          .default('preferred_username')
+          .describe('claim of the id_token_hint that names the person'),
+      })
+      .optional(),
+    mail: z
+      .strictObject({
+        host: z.string().refine((text) => canonicalHost(text) !== null, 'must be a host name or an address'),
+        port: z.int().min(1).max(65_535),
+        tls: z.enum(TLS_MODES),
+        sender: Mailbox,
+        user: z.string().min(1).nullable().default(null),
+        passwordFile: z.string().min(1).optional(),
+      })
+      .optional()
+      .describe('without it no one-time password is sent: nobody enrolls here, and a challenge ends the sign-in'),
+    clients: z
+      .array(Client)
+      .min(1)
+      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not contain an id twice'),
+    enroll: z.boolean().default(true),
+    resetAfterBlock: z.boolean().default(false),
+    sessionMinutes: z
+      .int()
+      .min(0)
+      .max(1440)
+      .default(0)
+      .describe('how long a sign-in serves further applications; 0: each asks for typing'),
+  })
+  .refine(
+    ({ clients, upstream }) => upstream !== undefined || clients.every(({ subject }) => subject === 'person'),
+    'clients with subject "hint" need upstream',
+  )
+export type SsoSettings = z.output<typeof Settings>
+export type SsoClient = SsoSettings['clients'][number]
+export type DirectorySettings = SsoSettings['directory']
+
+/**
+ * Reads and checks the settings file of the bridge. Paths in it are relative to its folder. Throws an `ExpectedFault` that
+ * names every invalid field.
+ */
+export function readSsoSettings(path: string): SsoSettings {
+  let given: unknown
+  try {
+    given = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const why = error instanceof SyntaxError ? `is not JSON: ${error.message}` : 'cannot be read'
+    throw new ExpectedFault(`SSO_FILE: ${path} ${why}`)
+  }
+  const checked = check(Settings, given)
+  if (!checked.ok) {
+    const lines = checked.problems.map(({ path: field, message }) => `  ${fieldPath(field) || 'the file'}: ${message}`)
+    throw new ExpectedFault(`SSO_FILE: ${path} cannot be used:\n${lines.join('\n')}`)
+  }
+  return withPaths(checked.data, dirname(resolve(path)))
+}
+
+/** The settings with absolute paths. */
+function withPaths(settings: SsoSettings, folder: string): SsoSettings {
+  const at = <T extends string | undefined>(path: T) => (path === undefined ? path : resolve(folder, path)) as T
+  const { core, directory, mail, clients } = settings
+  return {
+    ...settings,
+    core: { ...core, apikeyFile: at(core.apikeyFile) },
+    directory:
+      directory.kind === 'file'
+        ? { ...directory, path: at(directory.path) }
+        : directory.kind === 'ldap'
+          ? { ...directory, ca: at(directory.ca), bindPasswordFile: at(directory.bindPasswordFile) }
+          : { ...directory, clientSecretFile: at(directory.clientSecretFile) },
+    mail: mail === undefined ? mail : { ...mail, passwordFile: at(mail.passwordFile) },
+    clients: clients.map((client) => ({ ...client, secretFile: at(client.secretFile) })),
+  }
+}
+
+/** The content of a file with a secret, without a line end. Throws an `ExpectedFault` that names the field. */
+export function secretOf(field: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    throw new ExpectedFault(`SSO_FILE: ${field}: ${path} cannot be read`)
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * The sign-in of a person at the bridge as a state machine: directory, one-time password for a new person, enrollment, typing,
+ * and what its verdict asks for. Fails closed: only `passed` completes a login.
+ */
+import type { SsoSituation } from '../domain/sso-code.js'
+import type { Language } from '../domain/typing-words.js'
+import { type Again, type Core, isUnreachable, type SignIn, type SignInState, type Words } from './core.js'
+import type { PeopleDirectory, Person } from './directory/directory.js'
+import type { Passwords } from './passwords.js'
+
+interface Needs {
+  readonly core: Core
+  readonly directory: PeopleDirectory
+  /** Null: no one-time password can be sent. */
+  readonly passwords: Passwords | null
+  readonly mayEnroll: boolean
+  readonly resetAfterBlock: boolean
+  /** The core API could not be reached, or refused a call; or the directory could not be reached. */
+  readonly onFailure: (error: unknown) => void
+}
+
+/** Why a one-time password is asked for. */
+export type PasswordPurpose = 'enroll' | 'step-up' | 'reset'
+
+/** What the page asks of the person, or the end of the sign-in. */
+export type Step =
+  | { readonly kind: 'name' }
+  | { readonly kind: 'type'; readonly words: Words; readonly again: Again; readonly challenged: boolean }
+  | {
+      readonly kind: 'enroll'
+      readonly words: Words
+      readonly done: number
+      readonly target: number
+      readonly again: Again
+    }
+  | { readonly kind: 'security-code'; readonly length: number; readonly again: Again }
+  /** A one-time password: to be sent first, or sent. */
+  | {
+      readonly kind: 'password'
+      readonly purpose: PasswordPurpose
+      readonly sent: boolean
+      readonly note: SsoSituation | null
+      /** When the next may be sent, epoch ms; null: now. */
+      readonly waitUntil: number | null
+    }
+  /** Nothing was decided: the person may try again. */
+  | { readonly kind: 'trouble'; readonly situation: SsoSituation }
+  /** No login. `resettable`: the person may prove by mail and enroll anew. */
+  | {
+      readonly kind: 'refused'
+      readonly situation: SsoSituation
+      /** ISO 8601; null: not locked, or until an administrator acts. */
+      readonly until: string | null
+      readonly resettable: boolean
+    }
+  /** The login is complete. `by` typing, or a one-time password after uncertain typing. */
+  | { readonly kind: 'passed'; readonly by: 'typing' | 'password' }
+
+/** One JSON value: everything about a sign-in between two requests. */
+export interface Progress {
+  /** As the hint or the person names the person; null: not named yet. */
+  readonly name: string | null
+  readonly person: Person | null
+  /** A one-time password was right, so the person may enroll. */
+  readonly proved: boolean
+  readonly state: SignInState | null
+  readonly step: Step
+}
+
+/** What the person did. */
+export type Action =
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'pattern'; readonly pattern: string }
+  | { readonly kind: 'code'; readonly code: string }
+  | { readonly kind: 'send'; readonly purpose: PasswordPurpose }
+  | { readonly kind: 'password'; readonly password: string }
+
+interface Call {
+  readonly ip: string
+  /** Language of the page, and so of the words. */
+  readonly language: Language
+  readonly now: number
+}
+
+export const begun = (name: string | null): Progress => ({
+  name,
+  person: null,
+  proved: false,
+  state: null,
+  step: { kind: 'name' },
+})
+
+/** The progress after an action. An action that the present step does not offer changes nothing. */
+export async function advance(needs: Needs, progress: Progress, action: Action, call: Call): Promise<Progress> {
+  const { step } = progress
+  if (step.kind === 'passed') return progress
+  try {
+    if (action.kind === 'name' && step.kind === 'name')
+      return await begin(needs, { ...progress, name: action.name }, call)
+    if (action.kind === 'begin' && (step.kind === 'name' || step.kind === 'trouble'))
+      return await begin(needs, progress, call)
+    if (action.kind === 'send' && offers(step, action.purpose)) return await send(needs, progress, action.purpose, call)
+    if (action.kind === 'password' && step.kind === 'password' && step.sent)
+      return await redeem(needs, progress, step.purpose, action.password, call)
+    if (action.kind === 'pattern' && (step.kind === 'type' || step.kind === 'enroll'))
+      return await next(needs, progress, call, { pattern: action.pattern })
+    if (action.kind === 'code' && step.kind === 'security-code')
+      return await next(needs, progress, call, { securityCode: action.code })
+    return progress
+  } catch (error) {
+    const unreachable = isUnreachable(error)
+    if (unreachable === null) throw error
+    needs.onFailure(error)
+    if (unreachable) return { ...progress, step: { kind: 'trouble', situation: 'core-unreachable' } }
+    return { ...progress, step: refused('verify-failed') }
+  }
+}
+
+/** Whether the step lets the person ask for a one-time password. */
+const offers = (step: Step, purpose: PasswordPurpose): boolean =>
+  (step.kind === 'password' && step.purpose === purpose) ||
+  (step.kind === 'type' && step.challenged && purpose === 'step-up') ||
+  (step.kind === 'refused' && step.resettable && purpose === 'reset')
+
+const refused = (situation: SsoSituation, until: string | null = null, resettable = false): Step => ({
+  kind: 'refused',
+  situation,
+  until,
+  resettable,
+})
+
+async function begin(needs: Needs, progress: Progress, call: Call): Promise<Progress> {
+  if (progress.name === null) return progress
+  let person: Person | null
+  try {
+    person = progress.person ?? (await needs.directory.find(progress.name))
+  } catch (error) {
+    needs.onFailure(error)
+    return { ...progress, step: { kind: 'trouble', situation: 'not-in-directory' } }
+  }
+  if (person === null) return { ...progress, step: refused('not-in-directory') }
+  return next(needs, { ...progress, person }, call, {})
+}
+
+/** One step of the core API. A person without a complete profile enrolls after a one-time password only. */
+async function next(
+  needs: Needs,
+  progress: Progress,
+  { ip, language }: Call,
+  given: { readonly pattern?: string; readonly securityCode?: string },
+): Promise<Progress> {
+  const { person, proved, state } = progress
+  if (person === null) return progress
+  const answer = await needs.core.signIn({
+    userRef: person.userRef,
+    ip,
+    language,
+    mayEnroll: proved,
+    state: state ?? undefined,
+    ...given,
+  })
+  return { ...progress, state: 'state' in answer ? answer.state : null, step: stepOf(needs, progress, answer) }
+}
+
+function stepOf(needs: Needs, { step: before }: Progress, answer: SignIn): Step {
+  switch (answer.kind) {
+    case 'authenticated':
+      return { kind: 'passed', by: 'typing' }
+    case 'type':
+      return { kind: 'type', words: answer.words, again: answer.again, challenged: wasChallenged(before) }
+    case 'enroll':
+      return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
+    case 'not-enrolled':
+      if (!needs.mayEnroll || needs.passwords === null) return refused('not-enrolled')
+      return { kind: 'password', purpose: 'enroll', sent: false, note: null, waitUntil: null }
+    case 'challenged':
+      return challenged(needs, answer)
+    case 'blocked':
+      return blocked(needs, answer)
+    case 'code-needed':
+      return { kind: 'security-code', length: answer.codeLength, again: answer.again }
+    case 'locked':
+      return refused('blocked', answer.until)
+    // The directory names people, not shared accounts.
+    case 'choose-member':
+      return refused('verify-failed')
+  }
+}
+
+const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.challenged
+
+/** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
+function challenged({ passwords }: Needs, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
+  if (passwords === null) return refused('challenged')
+  if (answer.by === 'security_code')
+    return { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
+  const { next } = answer
+  if (next.mode === 'type') return { kind: 'type', words: next.words, again: null, challenged: true }
+  if (next.mode === 'code') return { kind: 'security-code', length: next.codeLength, again: null }
+  return refused('blocked', next.until)
+}
+
+function blocked({ passwords, resetAfterBlock }: Needs, { reason, next }: Extract<SignIn, { kind: 'blocked' }>): Step {
+  if (reason === 'detection-bot') return refused('robot')
+  const locked = next.mode === 'locked'
+  const resettable = resetAfterBlock && passwords !== null && !locked && reason === ''
+  return refused('blocked', locked ? next.until : null, resettable)
+}
+
+async function send(
+  { passwords }: Needs,
+  progress: Progress,
+  purpose: PasswordPurpose,
+  { now }: Call,
+): Promise<Progress> {
+  if (passwords === null || progress.person === null) return progress
+  const sent = await passwords.send(progress.person)
+  const before = progress.step.kind === 'password' && progress.step.sent
+  const step = (more: { sent: boolean; note: SsoSituation | null; waitUntil: number | null }): Progress => ({
+    ...progress,
+    step: { kind: 'password', purpose, ...more },
+  })
+  if (sent.outcome === 'sent') return step({ sent: true, note: null, waitUntil: null })
+  if (sent.outcome === 'wait') return step({ sent: before, note: null, waitUntil: now + sent.waitMs })
+  return step({ sent: false, note: sent.situation, waitUntil: null })
+}
+
+async function redeem(
+  needs: Needs,
+  progress: Progress,
+  purpose: PasswordPurpose,
+  entered: string,
+  call: Call,
+): Promise<Progress> {
+  const { person } = progress
+  if (needs.passwords === null || person === null) return progress
+  const wrong = await needs.passwords.check(person, entered)
+  if (wrong !== null)
+    return { ...progress, step: { kind: 'password', purpose, sent: true, note: wrong, waitUntil: null } }
+  // The person may have been locked, deleted or reset since the password was sent.
+  const now = await next(needs, { ...progress, proved: purpose === 'enroll', state: null }, call, {})
+  if (purpose === 'enroll') return { ...now, proved: true }
+  if (now.step.kind !== 'type' && now.step.kind !== 'security-code') return now
+  if (purpose === 'step-up') return { ...now, step: { kind: 'passed', by: 'password' } }
+  await needs.core.resetProfile(person.userRef)
+  return next(needs, { ...now, proved: true, state: null }, call, {})
+}

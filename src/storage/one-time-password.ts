@@ -1,0 +1,24 @@
+/** Bounds of one-time passwords of a person. */
+export interface PasswordLimits {
+  readonly lifetimeMs: number
+  /** Tries of one password. */
+  readonly tries: number
+  readonly sendsPerHour: number
+  /** Wrong tries over all passwords. */
+  readonly wrongPerDay: number
+}
+
+/** A try, counted before the comparison. */
+export type PasswordTry =
+  | { readonly outcome: 'open'; readonly hash: Uint8Array; readonly triesLeft: number }
+  | { readonly outcome: 'expired' | 'none' }
+
+/** One-time passwords: at most one is live for a person. The database keeps the time. */
+export interface OneTimePasswordStore {
+  /** Replaces the live password and counts it as sent. Returns ms to wait if a limit is reached: nothing was changed. */
+  issue(organizationId: string, userRef: string, hash: Uint8Array, limits: PasswordLimits): Promise<number | null>
+  /** Counts a try and returns the hash to compare with; atomic. `none`: no password, or no try of it is left. */
+  try(organizationId: string, userRef: string): Promise<PasswordTry>
+  /** Uses up the live password if it has this hash, and forgets the wrong tries; true for one of any number of calls. */
+  redeem(organizationId: string, userRef: string, hash: Uint8Array): Promise<boolean>
+}

@@ -1,0 +1,16 @@
+/** A key that signs tokens, as stored. */
+export interface SsoKey {
+  /** UUIDv7: later keys have greater ids. */
+  readonly id: string
+  readonly sealed: Uint8Array
+  /** Epoch ms. Published before, used from then on. */
+  readonly signsFrom: number
+}
+
+export interface SsoKeyStore {
+  /** Oldest first. */
+  list(organizationId: string): Promise<SsoKey[]>
+  /** Adds the key that follows `follows` (null: the first); false if another one follows already. */
+  add(organizationId: string, key: SsoKey, follows: string | null): Promise<boolean>
+  remove(organizationId: string, ids: readonly string[]): Promise<void>
+}

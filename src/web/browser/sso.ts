@@ -1,0 +1,21 @@
+/** The pages of single sign-on: forms that work by themselves, apart from the typing field. */
+import { KeystrideTyping } from './element.js'
+import type { SsoPageData } from './page-data.js'
+
+const page = JSON.parse(document.getElementById('main')?.dataset.page ?? '{}') as SsoPageData // written by the bridge
+const typing = document.getElementById('typing')
+
+document.getElementById('needs')?.remove()
+if (typing instanceof KeystrideTyping) {
+  if (page.again !== null) typing.again(page.again)
+  typing.focus()
+} else if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+// A navigation of its own: a policy on form targets also holds for the redirects after a form.
+if (page.onward !== null) location.replace(page.onward)
+for (const form of document.forms)
+  form.addEventListener('submit', () => {
+    // The second press of a button sends nothing; the first is already being sent.
+    setTimeout(() => {
+      for (const button of form.querySelectorAll('button')) button.disabled = true
+    })
+  })

@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ExpectedFault } from '../domain/expected-fault.js'
+import { LANGUAGES } from '../domain/typing-words.js'
+import { sha256 } from '../flows/process/tokens.js'
+import type { ConnectNeeds } from '../jobs/channels/connect.js'
+import { every } from '../jobs/every.js'
+import type { Config } from '../process/config.js'
+import type { Logger } from '../process/log.js'
+import { packageRoot } from '../scoring/artifacts.js'
+import { createArtifacts, providerAdapter } from '../sso/artifacts.js'
+import { type ClientModule, coreApi } from '../sso/core.js'
+import type { PeopleDirectory } from '../sso/directory/directory.js'
+import { fileDirectory } from '../sso/directory/file.js'
+import { hintReader } from '../sso/hint.js'
+import { createInteractions } from '../sso/interactions.js'
+import { createProviderKeys } from '../sso/keys.js'
+import { passwordMailer } from '../sso/mailer.js'
+import { providerPages } from '../sso/pages.js'
+import { createPasswords, type Passwords } from '../sso/passwords.js'
+import { createProvider } from '../sso/provider.js'
+import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
+import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
+import { advance } from '../sso/sign-in.js'
+import { upstreamLogin } from '../sso/upstream-login.js'
+import { iconSvg, pageHeaders } from '../web/page.js'
+import { pageStyle } from '../web/page-style.js'
+import type { Stores } from './open-stores.js'
+
+interface Needs {
+  readonly config: Config
+  readonly stores: Stores
+  /** Why the stores are degraded; null: they are well. */
+  readonly degraded: () => string | null
+  readonly stopping: () => boolean
+  readonly log: Logger
+}
+
+/** Another process may have made a key: it is published here after this time at most, long before it signs. */
+const KEYS_EVERY_MS = 60_000
+const MAIL_WITHIN_MS = 10_000
+
+/** Builds single sign-on on open stores, and begins to serve it. Throws an `ExpectedFault` for settings that cannot be used. */
+export async function startSso(needs: Needs): Promise<SsoServer> {
+  const { config, stores, log } = needs
+  const settings = readSsoSettings(config.ssoFile ?? '')
+  const { clock, ssoArtifacts, vault } = stores
+  const apikey = secretOf('core.apikeyFile', settings.core.apikeyFile)
+  const { organizationId } = await holderOf(stores.apiKeys, apikey)
+  const kept = { organizationId, ssoArtifacts, vault }
+  const artifacts = createArtifacts(kept)
+  const upstream =
+    settings.directory.kind === 'userinfo' ? upstreamLogin(settings.directory, settings.issuer, artifacts) : null
+  const directory = await openDirectory(settings, log)
+  const headers = pageHeaders(settings.issuer)
+  const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
+  let held = await keys.current()
+  const build = () =>
+    createProvider({
+      settings,
+      keys: held,
+      adapter: providerAdapter(kept),
+      artifacts,
+      directory: upstream === null ? directory : null,
+      pages: providerPages(headers),
+    })
+  let provider = observed(build(), log)
+  const renewing = every({
+    async work() {
+      const present = await keys.current()
+      if (present.version !== held.version) {
+        held = present
+        provider = observed(build(), log)
+      }
+      return false
+    },
+    everyMs: KEYS_EVERY_MS,
+    onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
+  })
+  const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
+  const steps = {
+    core,
+    directory,
+    passwords: openPasswords(needs, settings, organizationId),
+    mayEnroll: settings.enroll,
+    resetAfterBlock: settings.resetAfterBlock,
+    onFailure: (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed'),
+  }
+  const server = await serveSso({
+    settings,
+    provider: () => provider,
+    interactions: createInteractions({
+      settings,
+      provider: () => provider,
+      artifacts,
+      upstream,
+      advance: (progress, action, call) => advance(steps, progress, action, call),
+      now: clock.now,
+      headers,
+      onSituation: (code, sentence, facts) => log.info({ code, ...facts }, `sign-in: ${sentence}`),
+    }),
+    readHint: settings.upstream === undefined ? null : hintReader(settings.upstream),
+    assets: assets(),
+    unready: () => (needs.stopping() ? 'stopping' : needs.degraded()),
+    onError: (error) => log.error({ err: error }, 'a request of single sign-on failed'),
+  })
+  log.info({ port: server.port, issuer: settings.issuer }, 'serving single sign-on')
+  return {
+    port: server.port,
+    async close() {
+      await server.close()
+      await renewing.stop()
+      await directory.close()
+    },
+  }
+}
+
+/** Makes the next signing key. */
+export async function rotateSsoKeys({ ssoFile }: Config, { apiKeys, ssoKeys, vault, clock }: Stores): Promise<void> {
+  const { core } = readSsoSettings(ssoFile ?? '')
+  const { organizationId } = await holderOf(apiKeys, secretOf('core.apikeyFile', core.apikeyFile))
+  await createProviderKeys({ organizationId, ssoKeys, vault, now: clock.now }).rotate()
+}
+
+async function holderOf(apiKeys: Stores['apiKeys'], apikey: string) {
+  const holder = await apiKeys.resolve(sha256(apikey))
+  if (holder === null) throw new ExpectedFault('SSO_FILE: core.apikeyFile: no organization has this API key')
+  return holder
+}
+
+/** Logs the errors that the provider itself answers. */
+function observed(provider: ReturnType<typeof createProvider>, log: Logger) {
+  provider.on('server_error', (_, error) => log.error({ err: error }, 'single sign-on failed'))
+  provider.on('backchannel.error', (_, error, client) =>
+    log.warn({ client: client.clientId, why: error.message }, 'an application was not told of a sign-out'),
+  )
+  return provider
+}
+
+/** LDAP is loaded only where it is used. */
+async function openDirectory({ directory }: SsoSettings, log: Logger): Promise<PeopleDirectory> {
+  if (directory.kind === 'file') return fileDirectory(directory.path, (line) => log.error(line))
+  if (directory.kind === 'ldap') return (await import('../sso/directory/ldap.js')).ldapDirectory(directory)
+  return { find: async () => null, close: async () => {} }
+}
+
+function openPasswords(
+  { config, stores, log }: Needs,
+  settings: SsoSettings,
+  organizationId: string,
+): Passwords | null {
+  const { mail, issuer } = settings
+  if (mail === undefined) return null
+  const connect: ConnectNeeds = {
+    hosts: config.alertHosts,
+    closedPorts: stores.ports,
+    ca: config.alertCaFile === null ? null : readFileSync(config.alertCaFile, 'utf8'),
+    deadlineMs: MAIL_WITHIN_MS,
+  }
+  const password = mail.passwordFile === undefined ? null : secretOf('mail.passwordFile', mail.passwordFile)
+  const onFailure = (outcome: string) => log.error({ outcome, host: mail.host }, 'a one-time password was not sent')
+  const send = passwordMailer({ ...connect, server: mail, password, issuer, onFailure })
+  return createPasswords({ organizationId, oneTimePasswords: stores.oneTimePasswords, vault: stores.vault, send })
+}
+
+const built = (...path: string[]) => join(packageRoot(), 'build', ...path)
+
+/** The client of the core API, as the build has it. */
+const clientModule = async (): Promise<ClientModule> => import(pathToFileURL(built('client.js')).href)
+
+/** Files of the pages, by path. */
+function assets(): ReadonlyMap<string, Asset> {
+  const script = (name: string): [string, Asset] => [
+    `/assets/${name}`,
+    { contentType: 'text/javascript; charset=utf-8', body: readFileSync(built('web', name), 'utf8') },
+  ]
+  return new Map([
+    script('element.js'),
+    script('sso.js'),
+    ...LANGUAGES.filter((language) => language !== 'en').map((language) => script(`texts/${language}.js`)),
+    ['/assets/page.css', { contentType: 'text/css; charset=utf-8', body: pageStyle }],
+    ['/assets/icon.svg', { contentType: 'image/svg+xml', body: iconSvg('#2a9d8f') }],
+  ])
+}

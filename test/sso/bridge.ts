@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as oidc from 'openid-client'
+import { watchHealth } from '../../src/flows/process/health.js'
+import { readConfig } from '../../src/process/config.js'
+import { jsonLog } from '../../src/process/log.js'
+import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
+import { openStores } from '../../src/wiring/open-stores.js'
+import { startSso } from '../../src/wiring/serve-sso.js'
+import { freshDatabase } from '../servers/database.js'
+import { type Sink, smtpSink } from '../servers/sinks.js'
+import { startService, type TestService } from '../service.js'
+
+export const CLIENT_SECRET = 'a secret of sixteen characters and more'
+/** Where the application of the tests takes codes. Nothing listens there: the test reads the address. */
+export const CALLBACK = 'http://localhost:9/callback'
+
+/** A port that was free a moment ago. The settings of a bridge name its own address, so its port is chosen first. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+export interface Bridge {
+  readonly issuer: string
+  readonly folder: string
+  /** Codes of the situations that it logged. */
+  readonly codes: number[]
+  close(): Promise<void>
+}
+
+export interface BridgeOptions {
+  /** Replaces settings. */
+  readonly settings?: Record<string, unknown>
+  readonly redisUrl?: string | null | undefined
+  /** Environment variables. */
+  readonly more?: Record<string, string>
+  readonly port?: number
+  readonly people?: readonly Record<string, string>[]
+  /** Directories other than the file. */
+  readonly directory?: Record<string, unknown>
+}
+
+/** People that the file directory of a test names. */
+export const someone = (name: string) => ({ name, email: `${name}@example.org`, displayName: `The person ${name}` })
+
+/** A bridge in this process, on the database of the service. */
+export async function startBridge(
+  service: TestService,
+  smtpPort: number,
+  { settings = {}, redisUrl, more = {}, port, people = [], directory }: BridgeOptions = {},
+): Promise<Bridge> {
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-sso-'))
+  const listens = port ?? (await freePort())
+  const issuer = `http://localhost:${listens}`
+  const file = (name: string, content: string) => {
+    writeFileSync(join(folder, name), content)
+    return name
+  }
+  file('apikey', service.apikey)
+  file('people.json', JSON.stringify(people))
+  file(
+    'sso.json',
+    JSON.stringify({
+      issuer,
+      port: listens,
+      core: { url: service.core.replace(/\/core$/, ''), apikeyFile: 'apikey' },
+      directory: directory ?? { kind: 'file', path: 'people.json' },
+      mail: { host: 'localhost', port: smtpPort, tls: 'none', sender: 'sign-in@example.org' },
+      clients: [
+        {
+          id: 'app',
+          secret: CLIENT_SECRET,
+          redirectUris: [CALLBACK],
+          postLogoutRedirectUris: ['http://localhost:9/bye'],
+        },
+      ],
+      ...settings,
+    }),
+  )
+  const config = readConfig({
+    ...service.env,
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+    ALERT_HOSTS: 'localhost,127.0.0.1',
+    ROLES: 'sso',
+    SSO_FILE: join(folder, 'sso.json'),
+    ...more,
+  })
+  const codes: number[] = []
+  const log = jsonLog('info', (line) => {
+    const { code, level, msg } = JSON.parse(line)
+    if (typeof code === 'number') codes.push(code)
+    if (level >= 50 && process.env.KEYSTRIDE_SHOW_LOG) process.stderr.write(`${msg} ${line}`)
+  })
+  const stores = await openStores(config, log, { redis: true })
+  const health = watchHealth(stores.checks, () => {})
+  const server = await startSso({ config, stores, degraded: health.degraded, stopping: () => false, log })
+  return {
+    issuer,
+    folder,
+    codes,
+    async close() {
+      await server.close()
+      health.stop()
+      await stores.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A service, a mail server and a database. */
+export interface World {
+  readonly service: TestService
+  readonly mail: Sink<{ to: string[]; raw: string }>
+  close(): Promise<void>
+}
+
+export async function openWorld(redisUrl?: string | null): Promise<World> {
+  const fresh = await freshDatabase()
+  const [service, mail] = await Promise.all([startService(fresh.url, { redisUrl }), smtpSink()])
+  return {
+    service,
+    mail,
+    async close() {
+      await service.close()
+      await mail.close()
+      await fresh.drop()
+    },
+  }
+}
+
+/** The digits of the latest mail to an address. */
+export function latestPassword({ mail }: World, address: string): string {
+  const found = mail.received.findLast(({ to }) => to.includes(address))
+  return /\b(\d{6})\b/.exec(found?.raw.split('\r\n\r\n')[1] ?? '')?.[1] ?? ''
+}
+
+/** A relying party by openid-client. */
+export async function relyingParty(issuer: string, id = 'app', secret = CLIENT_SECRET): Promise<oidc.Configuration> {
+  return oidc.discovery(new URL(issuer), id, secret, oidc.ClientSecretBasic(secret), {
+    execute: [oidc.allowInsecureRequests],
+  })
+}
+
+interface Asked {
+  readonly url: URL
+  readonly verifier: string
+  readonly state: string
+  readonly nonce: string
+}
+
+/** A new authorization request. */
+export async function ask(party: oidc.Configuration, more: Record<string, string> = {}): Promise<Asked> {
+  const [verifier, state, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomState(), oidc.randomNonce()]
+  const url = oidc.buildAuthorizationUrl(party, {
+    redirect_uri: CALLBACK,
+    scope: 'openid profile email',
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+    ...more,
+  })
+  return { url, verifier, state, nonce }
+}
+
+/** A browser without script: keeps cookies, and follows redirects within the bridge. */
+export class Visitor {
+  readonly cookies = new Map<string, { value: string; path: string }>()
+  /** The address and the markup of the page shown. */
+  at = ''
+  page = ''
+  status = 0
+  readonly headers: Record<string, string> = {}
+
+  async open(address: string, init: RequestInit = {}): Promise<string> {
+    let url = new URL(address)
+    let request: RequestInit = init
+    for (let hops = 0; hops < 12; hops++) {
+      if (url.port === '9') {
+        this.at = url.href
+        return url.href
+      }
+      const cookie = [...this.cookies]
+        .filter(([, { path }]) => url.pathname.startsWith(path))
+        .map(([name, { value }]) => `${name}=${value}`)
+        .join('; ')
+      const answer = await fetch(url, {
+        ...request,
+        redirect: 'manual',
+        headers: {
+          accept: 'text/html',
+          ...this.headers,
+          ...(request.headers as Record<string, string>),
+          ...(cookie === '' ? {} : { cookie }),
+        },
+      })
+      for (const line of answer.headers.getSetCookie()) this.#keep(line)
+      this.page = await answer.text()
+      this.at = url.href
+      this.status = answer.status
+      const location = answer.headers.get('location')
+      const onward = this.onward()
+      if (location === null && onward === null) return this.at
+      url = new URL(location ?? onward ?? '', url)
+      request = {}
+    }
+    throw new Error('too many redirects')
+  }
+
+  #keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(';').map((part) => part.trim())
+    const at = pair.indexOf('=')
+    const [name, value] = [pair.slice(0, at), pair.slice(at + 1)]
+    const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? '/'
+    if (value === '') this.cookies.delete(name)
+    else this.cookies.set(name, { value, path })
+  }
+
+  /** Submits a form of the page. */
+  submit(fields: Record<string, string>): Promise<string> {
+    return this.open(this.at, {
+      method: 'POST',
+      body: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+  }
+
+  /** Where the page goes on by itself. */
+  onward(): string | null {
+    const data = /data-page="([^"]*)"/.exec(this.page)?.[1]
+    return data === undefined
+      ? null
+      : (JSON.parse(data.replaceAll('&quot;', '"').replaceAll('&amp;', '&')).onward ?? null)
+  }
+
+  title = () => /<h1[^>]*>([^<]*)/.exec(this.page)?.[1] ?? ''
+  /** The code of the note; null: no note. */
+  code = () => Number(/<small>\((\d+)\)<\/small>/.exec(this.page)?.[1] ?? Number.NaN)
+  words = () => / words="([^"]*)"/.exec(this.page)?.[1] ?? ''
+
+  /** Types the words of the page as `who`, a new time at each call; types again if taken for a machine. */
+  async types(who: MadeUpPerson, tempo = 1): Promise<string> {
+    for (let tries = 0; tries < 5; tries++) {
+      const pattern = who.types(this.words(), typed++, { tempo })
+      await this.submit({ action: 'pattern', pattern: JSON.stringify(pattern) })
+      if (this.code() !== 107 || this.words() === '') break
+    }
+    return this.at
+  }
+}
+let typed = 1000
+
+/** Enrolls a person in a new browser, and returns it at the page that asks to type. */
+export async function enrolled(
+  world: World,
+  bridge: Bridge,
+  name: string,
+  seed: number,
+): Promise<{ who: MadeUpPerson }> {
+  const who = person(seed)
+  const party = await relyingParty(bridge.issuer)
+  const visitor = new Visitor()
+  await visitor.open((await ask(party, { login_hint: name })).url.href)
+  await visitor.submit({ action: 'send', purpose: 'enroll' })
+  await visitor.submit({ action: 'password', password: latestPassword(world, `${name}@example.org`) })
+  for (let n = 0; n < 12 && / target="/.test(visitor.page); n++) await visitor.types(who)
+  return { who }
+}
