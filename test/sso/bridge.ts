@@ -29,6 +29,7 @@ export async function freePort(): Promise<number> {
 
 export interface Bridge {
   readonly issuer: string
+  readonly port: number
   readonly folder: string
   /** Codes of the situations that it logged. */
   readonly codes: number[]
@@ -42,6 +43,8 @@ export interface BridgeOptions {
   /** Environment variables. */
   readonly more?: Record<string, string>
   readonly port?: number
+  /** By default that of the service. */
+  readonly apikey?: string
   readonly people?: readonly Record<string, string>[]
   /** Directories other than the file. */
   readonly directory?: Record<string, unknown>
@@ -54,7 +57,7 @@ export const someone = (name: string) => ({ name, email: `${name}@example.org`, 
 export async function startBridge(
   service: TestService,
   smtpPort: number,
-  { settings = {}, redisUrl, more = {}, port, people = [], directory }: BridgeOptions = {},
+  { settings = {}, redisUrl, more = {}, port, apikey = service.apikey, people = [], directory }: BridgeOptions = {},
 ): Promise<Bridge> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-sso-'))
   const listens = port ?? (await freePort())
@@ -63,7 +66,7 @@ export async function startBridge(
     writeFileSync(join(folder, name), content)
     return name
   }
-  file('apikey', service.apikey)
+  file('apikey', apikey)
   file('people.json', JSON.stringify(people))
   file(
     'sso.json',
@@ -103,6 +106,7 @@ export async function startBridge(
   const server = await startSso({ config, stores, degraded: health.degraded, stopping: () => false, log })
   return {
     issuer,
+    port: server.port,
     folder,
     codes,
     async close() {
@@ -177,6 +181,8 @@ export class Visitor {
   at = ''
   page = ''
   status = 0
+  /** The port that requests to the bridge go to: 0, the one of its address. */
+  through = 0
   readonly headers: Record<string, string> = {}
 
   async open(address: string, init: RequestInit = {}): Promise<string> {
@@ -191,7 +197,9 @@ export class Visitor {
         .filter(([, { path }]) => url.pathname.startsWith(path))
         .map(([name, { value }]) => `${name}=${value}`)
         .join('; ')
-      const answer = await fetch(url, {
+      const through = new URL(url)
+      if (this.through !== 0) through.port = String(this.through)
+      const answer = await fetch(through, {
         ...request,
         redirect: 'manual',
         headers: {
@@ -273,3 +281,28 @@ export async function enrolled(
   for (let n = 0; n < 12 && / target="/.test(visitor.page); n++) await visitor.types(who)
   return { who }
 }
+
+/** Changes the default policy of the service's organization. */
+export async function changePolicy(service: TestService, changes: Record<string, unknown>): Promise<void> {
+  const policy = (await service.dashboard('GET', '/default-policy')).json.data
+  await service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, ...changes } })
+}
+
+/** A new sign-in of a person, at its first page. */
+export async function beginSignIn(bridge: Bridge, name: string, more: Record<string, string> = {}) {
+  const party = await relyingParty(bridge.issuer)
+  const asked = await ask(party, { ...(name === '' ? {} : { login_hint: name }), ...more })
+  const visitor = new Visitor()
+  await visitor.open(asked.url.href)
+  return { party, asked, visitor }
+}
+type SignInOfTest = Awaited<ReturnType<typeof beginSignIn>>
+
+/** The tokens for the code at the address of the visitor. */
+export const tokensOf = ({ party, asked, visitor }: SignInOfTest) =>
+  oidc.authorizationCodeGrant(party, new URL(visitor.at), {
+    pkceCodeVerifier: asked.verifier,
+    expectedState: asked.state,
+    expectedNonce: asked.nonce,
+    idTokenExpected: true,
+  })

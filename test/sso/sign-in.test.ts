@@ -1,57 +1,49 @@
 import * as oidc from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { person } from '../../src/typist/made-up-person.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { person, wirePattern } from '../../src/typist/made-up-person.js'
 import { backEnds } from '../service.js'
 import {
-  ask,
   type Bridge,
+  beginSignIn,
+  changePolicy,
   enrolled,
   latestPassword,
   openWorld,
-  relyingParty,
   someone,
   startBridge,
-  Visitor,
+  tokensOf,
   type World,
 } from './bridge.js'
+
+const NAMES = ['ada', 'ben', 'dora', 'emil', 'fay', 'gus', 'hal', 'ida', 'jon', 'kim', 'lee', 'mia']
 
 describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisUrl }) => {
   let world: World
   let bridge: Bridge
+  let database: Database
+  const people = [...NAMES.map(someone), { name: 'cleo' }]
   beforeAll(async () => {
     world = await openWorld(redisUrl)
-    bridge = await startBridge(world.service, world.mail.port, {
-      redisUrl,
-      people: [someone('ada'), someone('ben'), { name: 'cleo' }, someone('dora')],
-    })
+    bridge = await startBridge(world.service, world.mail.port, { redisUrl, people })
+    database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2 })
   })
   afterAll(async () => {
     await bridge.close()
+    await database.close()
     await world.close()
   })
-
-  const begin = async (name: string, more: Record<string, string> = {}) => {
-    const party = await relyingParty(bridge.issuer)
-    const asked = await ask(party, { login_hint: name, ...more })
-    const visitor = new Visitor()
-    await visitor.open(asked.url.href)
-    return { party, asked, visitor }
-  }
-  const tokensOf = async ({ party, asked, visitor }: Awaited<ReturnType<typeof begin>>) =>
-    oidc.authorizationCodeGrant(party, new URL(visitor.at), {
-      pkceCodeVerifier: asked.verifier,
-      expectedState: asked.state,
-      expectedNonce: asked.nonce,
-      idTokenExpected: true,
-    })
+  const another = (options: Parameters<typeof startBridge>[2] = {}) =>
+    startBridge(world.service, world.mail.port, { redisUrl, people, ...options })
+  const passwordOf = (name: string) => latestPassword(world, `${name}@example.org`)
 
   it('proves a new person by mail, enrolls five patterns, and signs in by typing', async () => {
-    const sign = await begin('ada')
+    const sign = await beginSignIn(bridge, 'ada')
     const { visitor } = sign
     expect(visitor.title()).toBe('One-time password')
     await visitor.submit({ action: 'send', purpose: 'enroll' })
     expect(visitor.page).toContain('a•••@example.org')
-    await visitor.submit({ action: 'password', password: latestPassword(world, 'ada@example.org') })
+    await visitor.submit({ action: 'password', password: passwordOf('ada') })
     expect(visitor.title()).toBe('Let us learn how you type')
     const who = person(41)
     let patterns = 0
@@ -76,39 +68,198 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
     expect(info).toMatchObject({ sub: 'ada', email: 'ada@example.org', name: 'The person ada' })
   })
 
-  it('refuses a person whom the directory does not know, with 101', async () => {
-    const { visitor } = await begin('nobody')
-    expect([visitor.title(), visitor.code()]).toEqual(['You are not signed in', 101])
-    await visitor.submit({ action: 'cancel' })
-    const { searchParams } = new URL(visitor.at)
-    expect(searchParams.get('error')).toBe('access_denied')
-    expect(searchParams.get('error_description')).toMatch(/^101 /)
-    expect(bridge.codes).toContain(101)
+  it('asks for the name where the application names nobody', async () => {
+    const { visitor } = await beginSignIn(bridge, '')
+    expect(visitor.title()).toBe('Sign in')
+    await visitor.submit({ action: 'name', name: ' Ben ' })
+    expect(visitor.title()).toBe('One-time password')
   })
 
-  it('refuses to mail a person without address, with 102', async () => {
-    const { visitor } = await begin('cleo')
-    await visitor.submit({ action: 'send', purpose: 'enroll' })
-    expect(visitor.code()).toBe(102)
+  it('is in the language that the application, the address or the browser wishes', async () => {
+    expect((await beginSignIn(bridge, 'ben', { ui_locales: 'xx fr-CA en' })).visitor.title()).toBe(
+      'Mot de passe à usage unique',
+    )
+    const { visitor } = await beginSignIn(bridge, 'ben')
+    await visitor.open(`${visitor.at}?language=de`)
+    expect(visitor.title()).toBe('Einmalpasswort')
   })
 
-  it('blocks a stranger, with 109', async () => {
-    await enrolled(world, bridge, 'ben', 42)
-    const { visitor } = await begin('ben')
-    await visitor.types(person(4711), 2)
-    expect([visitor.title(), visitor.code()]).toEqual(['You are not signed in', 109])
-  })
-
-  it('asks a challenged person for a one-time password, with 110, and says so in the token', async () => {
+  it('passes a challenged person by a one-time password, with 110, and says so in the token', async () => {
     const { who } = await enrolled(world, bridge, 'dora', 43)
-    const sign = await begin('dora')
+    await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
+    const sign = await beginSignIn(bridge, 'dora')
     const { visitor } = sign
-    // Between this person and another one: neither certain nor refused.
-    for (let n = 0; n < 3 && visitor.code() !== 110; n++) await visitor.types(who, 1.17 + 0.04 * n)
+    await visitor.types(who)
+    await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })
     expect(visitor.code()).toBe(110)
     await visitor.submit({ action: 'send', purpose: 'step-up' })
-    await visitor.submit({ action: 'password', password: latestPassword(world, 'dora@example.org') })
+    await visitor.submit({ action: 'password', password: passwordOf('dora') })
     const tokens = await tokensOf(sign)
     expect(tokens.claims()).toMatchObject({ acr: 'urn:keystride:one-time-password', amr: ['otp'] })
   })
+
+  it('continues after a restart in the middle, and on several processes', async () => {
+    const first = await another()
+    const sign = await beginSignIn(first, 'emil')
+    const { visitor } = sign
+    await visitor.submit({ action: 'send', purpose: 'enroll' })
+    await first.close()
+    const port = Number(new URL(first.issuer).port)
+    const second = await another({ port })
+    // The same bridge on another port: what a load balancer has behind one address.
+    const third = await another({ settings: { issuer: first.issuer } })
+    try {
+      await visitor.submit({ action: 'password', password: passwordOf('emil') })
+      const who = person(44)
+      for (let n = 0; / words="/.test(visitor.page) && n < 12; n++) {
+        visitor.through = n % 2 === 0 ? third.port : port
+        await visitor.types(who)
+      }
+      expect((await tokensOf(sign)).claims()?.sub).toBe('emil')
+    } finally {
+      await second.close()
+      await third.close()
+    }
+  })
+
+  describe('the numbered situations', () => {
+    it('100: the core API cannot be reached, and the person may try again', async () => {
+      const alone = await another({ settings: { core: { url: 'http://127.0.0.1:9', apikeyFile: 'apikey' } } })
+      const { visitor } = await beginSignIn(alone, 'ben')
+      expect([visitor.title(), visitor.code()]).toEqual(['One moment, please', 100])
+      await visitor.submit({ action: 'begin' })
+      expect(visitor.code()).toBe(100)
+      await visitor.submit({ action: 'cancel' })
+      expect(answerOf(visitor.at)).toEqual(['temporarily_unavailable', '100'])
+      expect(alone.codes).toEqual([100, 100])
+      await alone.close()
+    })
+
+    it('101: the directory does not know the person', async () => {
+      const { visitor } = await beginSignIn(bridge, 'nobody')
+      expect([visitor.title(), visitor.code()]).toEqual(['You are not signed in', 101])
+      await visitor.submit({ action: 'cancel' })
+      expect(answerOf(visitor.at)).toEqual(['access_denied', '101'])
+      expect(bridge.codes.at(-1)).toBe(101)
+    })
+
+    it('102: the directory has no valid address of a new person', async () => {
+      const { visitor } = await beginSignIn(bridge, 'cleo')
+      await visitor.submit({ action: 'send', purpose: 'enroll' })
+      expect([visitor.code(), bridge.codes.at(-1)]).toEqual([102, 102])
+    })
+
+    it('103: a wrong one-time password, three tries of one', async () => {
+      const { visitor } = await beginSignIn(bridge, 'fay')
+      await visitor.submit({ action: 'send', purpose: 'enroll' })
+      const right = passwordOf('fay')
+      const wrong = right === '000000' ? '000001' : '000000'
+      for (const password of [wrong, 'not digits', wrong, wrong]) {
+        await visitor.submit({ action: 'password', password })
+        expect(visitor.code()).toBe(103)
+      }
+      // The three tries are used up.
+      await visitor.submit({ action: 'password', password: right })
+      expect(visitor.code()).toBe(103)
+      await visitor.submit({ action: 'send', purpose: 'enroll' })
+      await visitor.submit({ action: 'password', password: passwordOf('fay') })
+      expect(visitor.title()).toBe('Let us learn how you type')
+    })
+
+    it('104: what the field sent is no pattern', async () => {
+      const { who } = await enrolled(world, bridge, 'gus', 45)
+      const { visitor } = await beginSignIn(bridge, 'gus')
+      for (const pattern of ['', '{}', '[1]', '{"kevt":[]}', JSON.stringify({ ...who.types('abc', 1), kevt: 7 })]) {
+        await visitor.submit({ action: 'pattern', pattern })
+        expect([visitor.title(), visitor.code()]).toEqual(['Type to sign in', 104])
+      }
+    })
+
+    it('106: the mail server does not take the mail', async () => {
+      const mute = await another({
+        settings: { mail: { host: 'localhost', port: 9, tls: 'none', sender: 'sign-in@example.org' } },
+      })
+      const { visitor } = await beginSignIn(mute, 'ben')
+      await visitor.submit({ action: 'send', purpose: 'enroll' })
+      expect([visitor.code(), mute.codes]).toEqual([106, [106]])
+      await mute.close()
+    })
+
+    it('107: a robot made the pattern', async () => {
+      await enrolled(world, bridge, 'hal', 46)
+      const { visitor } = await beginSignIn(bridge, 'hal')
+      const even = wirePattern([...visitor.words()].map((letter, i) => [letter, i * 100, i * 100 + 60] as const))
+      await visitor.submit({ action: 'pattern', pattern: JSON.stringify(even) })
+      await visitor.submit({ action: 'cancel' })
+      expect(answerOf(visitor.at)).toEqual(['access_denied', '107'])
+    })
+
+    it('108: a person without profile, where nobody may enroll', async () => {
+      const closed = await another({ settings: { enroll: false } })
+      const { visitor } = await beginSignIn(closed, 'ben')
+      await visitor.submit({ action: 'cancel' })
+      expect([answerOf(visitor.at), closed.codes]).toEqual([['access_denied', '108'], [108]])
+      await closed.close()
+    })
+
+    it('109: typing of somebody else, and a lock that the bridge does not lift', async () => {
+      await enrolled(world, bridge, 'ida', 47)
+      let blocked = 0
+      for (let n = 0; blocked < 5 && n < 20; n++) {
+        const { visitor } = await beginSignIn(bridge, 'ida')
+        if (visitor.title() !== 'Type to sign in') break
+        await visitor.types(person(9000 + n), 2)
+        if (visitor.code() === 109) blocked++
+      }
+      const { visitor } = await beginSignIn(bridge, 'ida')
+      expect([visitor.title(), visitor.code()]).toEqual(['You are not signed in', 109])
+      expect(visitor.page).toContain('Locked until')
+      for (const action of ['enroll', 'step-up', 'reset']) {
+        await visitor.submit({ action: 'send', purpose: action })
+        expect(visitor.code()).toBe(109)
+      }
+      await visitor.submit({ action: 'cancel' })
+      expect(answerOf(visitor.at)).toEqual(['access_denied', '109'])
+    })
+
+    it('109: offers a new profile where the settings allow it', async () => {
+      const lenient = await another({ settings: { resetAfterBlock: true } })
+      await enrolled(world, bridge, 'jon', 48)
+      let { visitor } = await beginSignIn(lenient, 'jon')
+      for (let n = 0; n < 6 && visitor.code() !== 109; n++) {
+        visitor = (await beginSignIn(lenient, 'jon')).visitor
+        await visitor.types(person(9100 + n), 2)
+      }
+      await visitor.submit({ action: 'send', purpose: 'reset' })
+      await visitor.submit({ action: 'password', password: passwordOf('jon') })
+      expect(visitor.title()).toBe('Let us learn how you type')
+      await lenient.close()
+    })
+
+    it('111: the core API refuses the call', async () => {
+      const { json } = await world.service.dashboard('POST', '/keys', { body: { label: 'bridge', scopes: ['core'] } })
+      const revoked = await another({ apikey: json.data.apikey })
+      await world.service.dashboard('DELETE', `/keys/${json.data.id}`)
+      await expect
+        .poll(async () => (await beginSignIn(revoked, 'ben')).visitor.code(), { timeout: 10_000 })
+        .toBe(111)
+      await revoked.close()
+    })
+
+    it('113: the one-time password has expired', async () => {
+      const { visitor } = await beginSignIn(bridge, 'kim')
+      await visitor.submit({ action: 'send', purpose: 'enroll' })
+      await database.asSystem(
+        (sql) => sql`update keystride.one_time_password set expires_at = now() - interval '1 second' where user_ref = 'kim'`,
+      )
+      await visitor.submit({ action: 'password', password: passwordOf('kim') })
+      expect([visitor.code(), bridge.codes.at(-1)]).toEqual([113, 113])
+    })
+  })
 })
+
+/** The error and the code at the beginning of its description. */
+function answerOf(address: string): [string | null, string] {
+  const { searchParams } = new URL(address)
+  return [searchParams.get('error'), (searchParams.get('error_description') ?? '').split(' ')[0] ?? '']
+}

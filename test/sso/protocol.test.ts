@@ -1,0 +1,498 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { decodeProtectedHeader, exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT, createRemoteJWKSet } from 'jose'
+import * as oidc from 'openid-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
+import { figure } from '../trust/figure.js'
+import {
+  ask,
+  type Bridge,
+  beginSignIn,
+  CALLBACK,
+  CLIENT_SECRET,
+  enrolled,
+  openWorld,
+  relyingParty,
+  someone,
+  startBridge,
+  tokensOf,
+  Visitor,
+  type World,
+} from './bridge.js'
+
+const OTHER_SECRET = 'another secret of sixteen characters'
+const COUNT = 1_000
+
+/** Rules of RFC 9700 (OAuth security), OpenID Connect Core and its logout specifications. docs/sso.md lists these titles. */
+describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
+  let world: World
+  /** Asks for typing each time. */
+  let bridge: Bridge
+  /** Keeps a session, so that a browser gets many codes after one sign-in. */
+  let keeping: Bridge
+  let upstream: Awaited<ReturnType<typeof startUpstream>>
+  let who: MadeUpPerson
+  let logout: Awaited<ReturnType<typeof logoutReceiver>>
+  beforeAll(async () => {
+    world = await openWorld()
+    logout = await logoutReceiver()
+    upstream = await startUpstream()
+    const people = [someone('ann'), someone('bob')]
+    const clients = [
+      {
+        id: 'app',
+        secret: CLIENT_SECRET,
+        redirectUris: [CALLBACK],
+        postLogoutRedirectUris: ['http://localhost:9/bye'],
+        backchannelLogoutUri: logout.url,
+      },
+      { id: 'other', secret: OTHER_SECRET, redirectUris: ['http://localhost:9/other'] },
+      {
+        id: 'entra',
+        flow: 'id_token',
+        subject: 'hint',
+        redirectUris: ['http://localhost:9/entra'],
+        acr: { typing: 'possessionorinherence', password: 'possessionorinherence' },
+        amr: { typing: ['vbm'], password: ['otp'] },
+      },
+    ]
+    const settings = {
+      clients,
+      upstream: { issuer: upstream.issuer, jwksUri: `${upstream.issuer}/jwks`, audience: 'bridge' },
+    }
+    bridge = await startBridge(world.service, world.mail.port, { people, settings })
+    keeping = await startBridge(world.service, world.mail.port, { people, settings: { ...settings, sessionMinutes: 60 } })
+    who = (await enrolled(world, bridge, 'ann', 61)).who
+  })
+  afterAll(async () => {
+    await bridge.close()
+    await keeping.close()
+    await upstream.close()
+    await logout.close()
+    await world.close()
+  })
+
+  const signedIn = async (at: Bridge, more: Record<string, string> = {}) => {
+    for (let tries = 0; ; tries++) {
+      const sign = await beginSignIn(at, 'ann', more)
+      if (sign.visitor.at.includes('localhost:9')) return sign
+      await sign.visitor.types(who)
+      if (sign.visitor.at.includes('localhost:9') || tries > 4) return sign
+    }
+  }
+  /** Another authorization in the browser of a session. */
+  const askAgain = async (visitor: Visitor, party: oidc.Configuration, more: Record<string, string> = {}) => {
+    const asked = await ask(party, more)
+    await visitor.open(asked.url.href)
+    return { party, asked, visitor }
+  }
+  const tokenRequest = (at: Bridge, fields: Record<string, string>, secret = CLIENT_SECRET, id = 'app') =>
+    fetch(`${at.issuer}/token`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        authorization: `Basic ${Buffer.from(`${id}:${encodeURIComponent(secret)}`).toString('base64')}`,
+      },
+      body: new URLSearchParams(fields),
+    })
+  const codeFields = ({ asked, visitor }: Awaited<ReturnType<typeof signedIn>>) => ({
+    grant_type: 'authorization_code',
+    code: new URL(visitor.at).searchParams.get('code') ?? '',
+    redirect_uri: CALLBACK,
+    code_verifier: asked.verifier,
+  })
+  const errorAt = (address: string) => new URL(address).searchParams.get('error')
+
+  describe('RFC 9700', () => {
+    it('2.1 and 4.1: a redirect URI is compared as a whole; an error never goes to a foreign one', async () => {
+      const party = await relyingParty(bridge.issuer)
+      let accepted = 0
+      const asked = await ask(party, { login_hint: 'ann' })
+      for (const uri of foreignUris(COUNT)) {
+        const visitor = new Visitor()
+        const url = new URL(asked.url)
+        url.searchParams.set('redirect_uri', uri)
+        await visitor.open(url.href)
+        if (visitor.status !== 400 || !visitor.at.startsWith(bridge.issuer)) accepted++
+      }
+      figure('T51', `${accepted} of ${COUNT.toLocaleString('en')} foreign redirect URIs accepted`, '0', accepted === 0)
+      expect(accepted).toBe(0)
+    })
+
+    it('2.1.1 and 4.8: a code needs PKCE with S256, and the verifier of its challenge', async () => {
+      const party = await relyingParty(bridge.issuer)
+      for (const change of [['code_challenge', null], ['code_challenge_method', 'plain'], ['code_challenge_method', null]] as const) {
+        const { url } = await ask(party)
+        if (change[1] === null) url.searchParams.delete(change[0])
+        else url.searchParams.set(change[0], change[1])
+        const visitor = new Visitor()
+        await visitor.open(url.href)
+        expect(errorAt(visitor.at), change.join(' ')).toBe('invalid_request')
+      }
+      const sign = await signedIn(keeping)
+      for (const code_verifier of ['', 'x'.repeat(43), sign.asked.verifier.toUpperCase()]) {
+        const answer = await tokenRequest(keeping, { ...codeFields(sign), code_verifier })
+        expect(answer.status).toBe(400)
+      }
+      expect((await tokenRequest(keeping, codeFields(sign))).status).toBe(200)
+    })
+
+    it('4.5: a code works once, also for requests at the same time, and a second use ends its tokens', async () => {
+      const { visitor, party } = await signedIn(keeping)
+      let replayed = 0
+      for (let n = 0; n < COUNT / 4; n++) {
+        const sign = await askAgain(visitor, party, { login_hint: 'ann' })
+        const answers = await Promise.all([1, 2, 3].map(() => tokenRequest(keeping, codeFields(sign))))
+        const good = answers.filter(({ status }) => status === 200)
+        replayed += Math.max(0, good.length - 1)
+        const late = await tokenRequest(keeping, codeFields(sign))
+        if (late.status === 200) replayed++
+        if (n % 50 === 0) {
+          const { access_token } = (await good[0]?.json()) as { access_token: string }
+          const info = await fetch(`${keeping.issuer}/me`, { headers: { authorization: `Bearer ${access_token}` } })
+          expect(info.status).toBe(401)
+        }
+      }
+      figure('T51', `${replayed} of ${COUNT.toLocaleString('en')} replayed codes accepted`, '0', replayed === 0)
+      expect(replayed).toBe(0)
+    })
+
+    it('4.5: a code belongs to its client and its redirect URI', async () => {
+      const sign = await signedIn(keeping)
+      const foreign = await tokenRequest(keeping, codeFields(sign), OTHER_SECRET, 'other')
+      expect(foreign.status).toBe(400)
+      const moved = await tokenRequest(keeping, { ...codeFields(sign), redirect_uri: 'http://localhost:9/other' })
+      expect(moved.status).toBe(400)
+    })
+
+    it('2.1.2: no access token comes from the authorization endpoint', async () => {
+      const party = await relyingParty(bridge.issuer)
+      for (const response_type of ['token', 'id_token token', 'code token', 'code id_token', 'id_token', 'none']) {
+        const visitor = new Visitor()
+        const { url } = await ask(party, { response_type })
+        await visitor.open(url.href)
+        expect(visitor.at, response_type).not.toMatch(/access_token|code=/)
+        expect(visitor.page.includes('<keystride-typing'), response_type).toBe(false)
+      }
+    })
+
+    it('2.2 and 4.14: there are no refresh tokens, and access tokens live for ten minutes', async () => {
+      const sign = await signedIn(keeping, { scope: 'openid profile offline_access' })
+      const tokens = (await (await tokenRequest(keeping, codeFields(sign))).json()) as Record<string, unknown>
+      expect(tokens.refresh_token).toBeUndefined()
+      expect(tokens.expires_in).toBe(600)
+    })
+
+    it('2.4 and 4.15: no other grant is offered', async () => {
+      for (const grant_type of ['password', 'client_credentials', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code', 'implicit']) {
+        const answer = await tokenRequest(bridge, { grant_type, username: 'ann', password: 'x', refresh_token: 'x' })
+        expect([answer.status, ((await answer.json()) as { error: string }).error], grant_type).toEqual([400, 'unsupported_grant_type'])
+      }
+    })
+
+    it('2.5: a client proves itself by its secret, by the registered method', async () => {
+      const sign = await signedIn(keeping)
+      expect((await tokenRequest(keeping, codeFields(sign), 'a wrong secret of sixteen')).status).toBe(401)
+      const posted = await fetch(`${keeping.issuer}/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ ...codeFields(sign), client_id: 'app', client_secret: CLIENT_SECRET }),
+      })
+      expect(posted.status).toBe(401)
+    })
+
+    it('2.6 and 4.4: metadata and every response name the issuer', async () => {
+      const metadata = (await (await fetch(`${bridge.issuer}/.well-known/openid-configuration`)).json()) as Record<string, unknown>
+      expect(metadata).toMatchObject({
+        issuer: bridge.issuer,
+        authorization_response_iss_parameter_supported: true,
+        code_challenge_methods_supported: ['S256'],
+        response_types_supported: ['code', 'id_token'],
+      })
+      const { visitor } = await signedIn(bridge)
+      expect(new URL(visitor.at).searchParams.get('iss')).toBe(bridge.issuer)
+    })
+
+    it('4.2 and 4.16: pages send no referrer, load nothing foreign, and cannot be framed', async () => {
+      const { visitor } = await beginSignIn(bridge, 'ann')
+      const page = await fetch(visitor.at, { headers: { cookie: cookiesOf(visitor) } })
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(page.headers.get('x-frame-options')).toBe('DENY')
+      const policy = page.headers.get('content-security-policy') ?? ''
+      for (const part of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'self'"])
+        expect(policy).toContain(part)
+    })
+
+    it('4.7: the state comes back as it was sent', async () => {
+      const { asked, visitor } = await signedIn(bridge)
+      expect(new URL(visitor.at).searchParams.get('state')).toBe(asked.state)
+    })
+
+    it('4.7: a browser cannot continue the sign-in of another one', async () => {
+      let entered = 0
+      const mine = await beginSignIn(bridge, 'ann')
+      const theirs = await beginSignIn(bridge, 'bob')
+      const uid = new URL(theirs.visitor.at).pathname.split('/').pop() ?? ''
+      for (let n = 0; n < COUNT; n++) {
+        const visitor = new Visitor()
+        for (const [name, cookie] of mine.visitor.cookies)
+          visitor.cookies.set(name, { ...cookie, path: '/', value: n % 3 === 0 ? cookie.value.replace(/^.{21}/, uid) : cookie.value })
+        await visitor.open(`${bridge.issuer}${['/interaction/', '/auth/'][n % 2]}${uid}`)
+        if (visitor.status < 400 || visitor.at.includes('code=')) entered++
+      }
+      figure('T51', `${entered} of ${COUNT.toLocaleString('en')} sign-ins entered from another browser`, '0', entered === 0)
+      expect(entered).toBe(0)
+    })
+
+    it('4.10: an access token in the address is refused', async () => {
+      const sign = await signedIn(keeping)
+      const { access_token } = (await (await tokenRequest(keeping, codeFields(sign))).json()) as { access_token: string }
+      expect((await fetch(`${keeping.issuer}/me?access_token=${access_token}`)).status).toBe(400)
+    })
+
+    it('4.11: after a sign-out the browser goes to registered addresses only', async () => {
+      const sign = await signedIn(keeping)
+      const id_token = ((await (await tokenRequest(keeping, codeFields(sign))).json()) as { id_token: string }).id_token
+      for (const uri of ['http://localhost:9/foreign', 'http://evil.example/', 'http://localhost:9/bye/more']) {
+        const url = new URL(`${keeping.issuer}/session/end`)
+        url.search = new URLSearchParams({ id_token_hint: id_token, post_logout_redirect_uri: uri }).toString()
+        const answer = await fetch(url, { headers: { accept: 'text/html' } })
+        expect([answer.status, (await answer.text()).includes(uri)]).toEqual([400, false])
+      }
+    })
+
+    it('4.12: redirects are 303', async () => {
+      const { url } = await ask(await relyingParty(bridge.issuer))
+      expect((await fetch(url, { redirect: 'manual' })).status).toBe(303)
+    })
+
+    it('4.13: headers of a request do not change the addresses of answers', async () => {
+      const forged = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
+      const answer = await fetch(`${bridge.issuer}/.well-known/openid-configuration`, { headers: forged })
+      expect(await answer.text()).not.toContain('evil.example')
+      const { url } = await ask(await relyingParty(bridge.issuer))
+      expect((await fetch(url, { headers: forged, redirect: 'manual' })).headers.get('location')).toMatch(/^\/interaction\//)
+    })
+  })
+
+  describe('OpenID Connect', () => {
+    it('Core 2 and 3.1.3.7: an ID token has issuer, audience, times, nonce, acr and amr, and a published key has signed it', async () => {
+      const sign = await signedIn(bridge)
+      const tokens = await tokensOf(sign)
+      const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
+      const { payload } = await jwtVerify(tokens.id_token ?? '', keys, { issuer: bridge.issuer, audience: 'app' })
+      expect(decodeProtectedHeader(tokens.id_token ?? '').alg).toBe('RS256')
+      expect(payload).toMatchObject({
+        sub: 'ann',
+        nonce: sign.asked.nonce,
+        acr: 'urn:keystride:typing',
+        amr: ['typing'],
+        sid: expect.any(String),
+      })
+      expect(Math.abs(Date.now() / 1000 - Number(payload.auth_time))).toBeLessThan(60)
+      expect(Number(payload.exp) - Number(payload.iat)).toBe(600)
+    })
+
+    it('Core 3.1.2.1: prompt=none asks for nothing', async () => {
+      const visitor = new Visitor()
+      await visitor.open((await ask(await relyingParty(bridge.issuer), { prompt: 'none', login_hint: 'ann' })).url.href)
+      expect(errorAt(visitor.at)).toBe('login_required')
+    })
+
+    it('Core 3.1.2.1: a session serves until prompt=login, max_age=0 or another person asks for typing', async () => {
+      const { visitor, party } = await signedIn(keeping)
+      await askAgain(visitor, party, { prompt: 'none', login_hint: 'ann' })
+      expect(errorAt(visitor.at)).toBeNull()
+      for (const more of [{ prompt: 'login' }, { max_age: '0' }, { login_hint: 'bob' }] as Record<string, string>[]) {
+        await askAgain(visitor, party, more)
+        expect(visitor.at, JSON.stringify(more)).toContain('/interaction/')
+      }
+    })
+
+    it('Core 3.1.2.1: a request without the scope openid, or of an unknown client, is refused', async () => {
+      const party = await relyingParty(bridge.issuer)
+      const visitor = new Visitor()
+      await visitor.open((await ask(party, { scope: 'profile' })).url.href)
+      expect(visitor.at.includes('/interaction/')).toBe(false)
+      await visitor.open((await ask(party, { client_id: 'unknown' })).url.href)
+      expect(visitor.status).toBe(400)
+    })
+
+    it('Core 5.3: userinfo needs an access token', async () => {
+      for (const authorization of ['Bearer no', 'Bearer', 'Basic YTpi'])
+        expect((await fetch(`${bridge.issuer}/me`, { headers: { authorization } })).status).toBeGreaterThanOrEqual(400)
+    })
+
+    it('Core 5.5.1.1: an acr that typing does not have is not claimed', async () => {
+      const claims = JSON.stringify({ id_token: { acr: { essential: true, values: ['urn:example:retina'] } } })
+      const { visitor } = await signedIn(bridge, { claims })
+      expect(errorAt(visitor.at)).toBe('unmet_authentication_requirements')
+    })
+
+    it('Core 3.1.2.2 and 15.5.3: only a valid hint of the upstream provider names a person', async () => {
+      let accepted = 0
+      for (let n = 0; n < COUNT; n++) {
+        const visitor = new Visitor()
+        await visitor.open(entraRequest(bridge, await upstream.forged(n)).href)
+        if (visitor.page.includes('<keystride-typing') || visitor.at.includes('/interaction/')) accepted++
+      }
+      figure('T51', `${accepted} of ${COUNT.toLocaleString('en')} forged ID token hints accepted`, '0', accepted === 0)
+      expect(accepted).toBe(0)
+      // A request from outside cannot bring a person in the bridge's own parameter.
+      const visitor = new Visitor()
+      const url = entraRequest(bridge, null)
+      url.searchParams.set('keystride_hint', JSON.stringify({ sub: 'x', name: 'ann' }))
+      await visitor.open(url.href)
+      expect(visitor.page.includes('<keystride-typing')).toBe(false)
+    })
+
+    it('answers an ID token by form_post to a provider that asks for a second factor, with its sub', async () => {
+      for (let tries = 0; tries < 5; tries++) {
+        const visitor = new Visitor()
+        await visitor.open(entraRequest(bridge, await upstream.token({})).href)
+        expect(visitor.title()).toBe('Type to sign in')
+        await visitor.types(who)
+        const token = /name="id_token" value="([^"]+)"/.exec(visitor.page)?.[1]
+        if (token === undefined) continue
+        expect(visitor.page).toContain('action="http://localhost:9/entra"')
+        const keys = createRemoteJWKSet(new URL(`${bridge.issuer}/jwks`))
+        const { payload } = await jwtVerify(token, keys, { issuer: bridge.issuer, audience: 'entra' })
+        expect(payload).toMatchObject({ sub: 'sub-of-ann', nonce: 'n-1', acr: 'possessionorinherence', amr: ['vbm'] })
+        return
+      }
+      expect.unreachable('not recognized five times')
+    })
+
+    it('Back-Channel Logout 2.4 to 2.6: a sign-out ends the session, and tells the application so', async () => {
+      const { visitor, asked, party } = await signedIn(keeping)
+      const tokens = await tokensOf({ visitor, asked, party })
+      const url = new URL(`${keeping.issuer}/session/end`)
+      url.search = new URLSearchParams({ id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: 'http://localhost:9/bye', state: 's-9' }).toString()
+      await visitor.open(url.href)
+      expect(visitor.title()).toBe('Sign out?')
+      const xsrf = /name="xsrf" value="([^"]+)"/.exec(visitor.page)?.[1] ?? ''
+      visitor.at = `${keeping.issuer}/session/end/confirm`
+      await visitor.submit({ xsrf, logout: 'yes' })
+      expect(visitor.at).toBe('http://localhost:9/bye?state=s-9')
+      const sent = logout.received.at(-1) ?? ''
+      const keys = createRemoteJWKSet(new URL(`${keeping.issuer}/jwks`))
+      const { payload, protectedHeader } = await jwtVerify(sent, keys, { issuer: keeping.issuer, audience: 'app' })
+      expect(protectedHeader.typ).toBe('logout+jwt')
+      expect(payload).toMatchObject({
+        sub: 'ann',
+        sid: tokens.claims()?.sid,
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      })
+      expect(payload.nonce).toBeUndefined()
+      await askAgain(visitor, party, { prompt: 'none', login_hint: 'ann' })
+      expect(errorAt(visitor.at)).toBe('login_required')
+    })
+  })
+})
+
+const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
+
+/** Addresses that are close to the registered one. */
+function foreignUris(count: number): string[] {
+  const near = [
+    'http://localhost:9/callback/',
+    'http://localhost:9/callback/..',
+    'http://localhost:9/Callback',
+    'http://localhost:9/callback?x=1',
+    'http://localhost:9/callback#x',
+    'https://localhost:9/callback',
+    'http://localhost/callback',
+    'http://localhost:90/callback',
+    'http://localhost:9@evil.example/callback',
+    'http://evil.example/callback',
+    'http://localhost:9.evil.example/callback',
+    'http://LOCALHOST:9/callback',
+    'http://127.0.0.1:9/callback',
+    'http://localhost:9//callback',
+    'http://localhost:9/%63allback',
+    'javascript:alert(1)//http://localhost:9/callback',
+    '//localhost:9/callback',
+    'http://localhost:9/callback ',
+    '',
+  ]
+  return Array.from({ length: count }, (_, n) => {
+    const base = near[n % near.length] ?? ''
+    return n < near.length ? base : `${base}${n}`
+  })
+}
+
+/** An authorization request as Entra's external authentication methods make it. */
+function entraRequest(bridge: Bridge, hint: string | null): URL {
+  const url = new URL(`${bridge.issuer}/auth`)
+  url.search = new URLSearchParams({
+    client_id: 'entra',
+    redirect_uri: 'http://localhost:9/entra',
+    response_type: 'id_token',
+    response_mode: 'form_post',
+    scope: 'openid',
+    state: 's-1',
+    nonce: 'n-1',
+    claims: JSON.stringify({ id_token: { acr: { essential: true, values: ['possessionorinherence'] }, amr: { essential: true, values: ['vbm'] } } }),
+    ...(hint === null ? {} : { id_token_hint: hint }),
+  }).toString()
+  return url
+}
+
+/** An upstream provider: its keys, and tokens that name ann. */
+async function startUpstream() {
+  const [own, foreign] = await Promise.all([generateKeyPair('RS256'), generateKeyPair('RS256')])
+  const jwk = { ...(await exportJWK(own.publicKey)), kid: 'up', alg: 'RS256' }
+  const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [jwk] })))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`
+  const sign = (claims: JWTPayload, key: CryptoKey | Uint8Array, header: { alg: string; kid?: string }) =>
+    new SignJWT({ iss: issuer, aud: 'bridge', sub: 'sub-of-ann', preferred_username: 'ann', ...claims })
+      .setProtectedHeader(header)
+      .setIssuedAt()
+      .setExpirationTime(claims.exp ?? '5m')
+      .sign(key)
+  const token = (claims: JWTPayload) => sign(claims, own.privateKey, { alg: 'RS256', kid: 'up' })
+  return {
+    issuer,
+    token,
+    /** A token that must not be accepted. */
+    async forged(n: number): Promise<string> {
+      const [head = '', body = '', signature = ''] = (await token({})).split('.')
+      const none = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')
+      const other = Buffer.from(JSON.stringify({ iss: issuer, aud: 'bridge', sub: 'x', preferred_username: 'ann', iat: 1, exp: 4_000_000_000, n })).toString('base64url')
+      const variants = [
+        () => sign({}, foreign.privateKey, { alg: 'RS256', kid: 'up' }),
+        () => sign({}, Buffer.from(JSON.stringify(jwk)), { alg: 'HS256', kid: 'up' }),
+        () => `${none}.${body}.`,
+        () => `${none}.${other}.${signature}`,
+        () => `${head}.${other}.${signature}`,
+        () => token({ aud: `another-${n}` }),
+        () => token({ iss: `${issuer}/${n}` }),
+        () => token({ exp: Math.floor(Date.now() / 1000) - 3600 - n }),
+        () => token({ preferred_username: undefined as unknown as string }),
+        () => `${head}.${body}.${signature.slice(0, -(1 + (n % 40)))}`,
+        () => `no token ${n}`,
+        () => '',
+      ]
+      return (variants[n % variants.length] ?? variants[0])?.() ?? ''
+    },
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
+/** An application's back-channel logout endpoint. */
+async function logoutReceiver() {
+  const received: string[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    received.push(new URLSearchParams(body).get('logout_token') ?? '')
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}/logout`,
+    received,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
