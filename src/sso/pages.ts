@@ -77,21 +77,13 @@ function againSituation(again: Extract<Step, { kind: 'type' }>['again']): SsoSit
 }
 
 function noteOf(step: Step, situation: SsoSituation | null, { language, now }: Shown): SsoView['note'] {
-  const { notes, until, wait } = SSO_TEXTS[language]
-  if (situation === null && !(step.kind === 'password' && step.waitUntil !== null)) return null
-  const texts: string[] = situation === null ? [] : [notes[situation]]
-  if (step.kind === 'refused' && step.until !== null)
-    texts.push(
-      until.replace(
-        '{time}',
-        new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC', timeZoneName: 'short' }).format(
-          new Date(step.until),
-        ),
-      ),
-    )
-  if (step.kind === 'password' && step.waitUntil !== null)
-    texts.push(wait.replace('{minutes}', String(Math.max(1, Math.ceil((step.waitUntil - now) / 60_000)))))
-  return { code: SSO_CODES[situation ?? 'wrong-password'], text: texts.join(' ') }
+  const { notes, locked, wait } = SSO_TEXTS[language]
+  const inMinutes = (text: string, until: number) =>
+    text.replace('{minutes}', String(Math.max(1, Math.ceil((until - now) / 60_000))))
+  const waits = step.kind === 'password' && step.waitUntil !== null ? inMinutes(wait, step.waitUntil) : ''
+  const ends = step.kind === 'refused' && step.until !== null ? inMinutes(locked, Date.parse(step.until)) : ''
+  const text = [situation === null ? '' : notes[situation], ends, waits].filter((one) => one !== '').join(' ')
+  return text === '' ? null : { code: situation === null ? null : SSO_CODES[situation], text }
 }
 
 function bodyOf({ step, person }: Progress, { onward }: Shown): SsoBody {

@@ -1,5 +1,6 @@
 import './runtime.js'
 import { type ClientMetadata, type Configuration, errors, interactionPolicy, Provider } from 'oidc-provider'
+import { ExpectedFault } from '../domain/expected-fault.js'
 import type { Artifacts } from './artifacts.js'
 import type { PeopleDirectory, Person } from './directory/directory.js'
 import type { Hint } from './hint.js'
@@ -54,57 +55,90 @@ export const INTERACTION_MS = INTERACTION_S * 1000
 /** The person outlives session and tokens. */
 export const SIGNED_IN_MS = 25 * 60 * MINUTE_S * 1000
 
-/** The OpenID provider for these settings and keys. */
-export function createProvider({ settings, keys, adapter, artifacts, directory, pages }: Needs): Provider {
-  const person = (userRef: string) => artifacts.find<SignedIn>('SignedIn', userRef)
-  const acrs = new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password]))
+/** The OpenID provider for these settings and keys. Rejects with an `ExpectedFault` if it does not accept a client. */
+export async function createProvider(needs: Needs): Promise<Provider> {
+  const { settings, adapter, keys } = needs
   const provider = new Provider(settings.issuer, {
     adapter,
     clients: settings.clients.map(metadataOf),
     jwks: keys.jwks as NonNullable<Configuration['jwks']>,
+    ...PROTOCOL,
+    ...answersOf(needs),
+    acrValues: new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password])),
     cookies: {
       keys: [...keys.cookieKeys],
       long: { signed: true, httpOnly: true, sameSite: 'lax' },
       short: { signed: true, httpOnly: true, sameSite: 'lax' },
     },
-    scopes: ['openid', 'profile', 'email'],
-    claims: {
-      openid: ['sub', 'acr', 'amr', 'auth_time', 'sid'],
-      profile: ['name', 'preferred_username', 'locale'],
-      email: ['email'],
-    },
-    acrValues: acrs,
-    responseTypes: ['code', 'id_token'],
-    subjectTypes: ['public', 'pairwise'],
-    // Only a client whose `sub` is that of the hint is pairwise.
-    pairwiseIdentifier: async (_, userRef) => (await person(userRef))?.hintSub ?? userRef,
-    pkce: { required: () => true },
-    conformIdTokenClaims: false,
-    features: {
-      devInteractions: { enabled: false },
-      claimsParameter: { enabled: true },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      resourceIndicators: { enabled: false },
-      revocation: { enabled: true },
-      backchannelLogout: { enabled: true },
-      rpInitiatedLogout: {
-        enabled: true,
-        logoutSource: async (ctx, form) => pages.signOut(ctx, form),
-        postLogoutSuccessSource: async (ctx) => pages.signedOut(ctx),
-      },
-    },
-    extraParams: {
-      [HINT_PARAM](_, value, client) {
-        if (value === '') throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
-        if (client.subjectType === 'pairwise' && value === undefined)
-          throw new errors.InvalidRequest('id_token_hint is required')
-      },
-    },
+    features: featuresOf(needs.pages),
     interactions: {
-      policy: policyFor(settings, directory),
+      policy: policyFor(settings, needs.directory),
       url: (_, { uid }) => `/interaction/${uid}`,
     },
+    ttl: {
+      Interaction: INTERACTION_S,
+      Session: Math.max(settings.sessionMinutes, 5) * MINUTE_S,
+      Grant: SIGNED_IN_MS / 1000,
+      AuthorizationCode: MINUTE_S,
+      AccessToken: TOKEN_S,
+      IdToken: TOKEN_S,
+    },
+  })
+  // The request handler sets host and scheme from the issuer, whatever a request says.
+  provider.proxy = true
+  for (const { id } of settings.clients) await provider.Client.find(id).catch((error: Error) => refuseClient(id, error))
+  return provider
+}
+
+function refuseClient(id: string, error: Error & { readonly error_description?: string }): never {
+  throw new ExpectedFault(`SSO_FILE: clients: ${id}: ${error.error_description ?? error.message}`)
+}
+
+/** Settings of the protocol that no deployment changes. */
+const PROTOCOL: Configuration = {
+  scopes: ['openid', 'profile', 'email'],
+  claims: {
+    openid: ['sub', 'acr', 'amr', 'auth_time', 'sid'],
+    profile: ['name', 'preferred_username', 'locale'],
+    email: ['email'],
+  },
+  responseTypes: ['code', 'id_token'],
+  subjectTypes: ['public', 'pairwise'],
+  pkce: { required: () => true },
+  allowOmittingSingleRegisteredRedirectUri: false,
+  conformIdTokenClaims: false,
+  // To the logout addresses of the settings alone. Without its dispatcher, which refuses addresses of private networks.
+  fetch: (url, { dispatcher: _, ...options } = {}) => fetch(url, options),
+  extraParams: {
+    [HINT_PARAM](_, value, client) {
+      if (value === '') throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
+      if (client.subjectType === 'pairwise' && value === undefined)
+        throw new errors.InvalidRequest('id_token_hint is required')
+    },
+  },
+}
+
+const featuresOf = (pages: ProviderPages): NonNullable<Configuration['features']> => ({
+  devInteractions: { enabled: false },
+  claimsParameter: { enabled: true },
+  dPoP: { enabled: false },
+  pushedAuthorizationRequests: { enabled: false },
+  resourceIndicators: { enabled: false },
+  revocation: { enabled: true },
+  backchannelLogout: { enabled: true },
+  rpInitiatedLogout: {
+    enabled: true,
+    logoutSource: async (ctx, form) => pages.signOut(ctx, form),
+    postLogoutSuccessSource: async (ctx) => pages.signedOut(ctx),
+  },
+})
+
+/** The answers to the provider's questions: people, grants, error pages. */
+function answersOf({ artifacts, pages }: Needs): Configuration {
+  const person = (userRef: string) => artifacts.find<SignedIn>('SignedIn', userRef)
+  return {
+    // Only a client whose `sub` is that of the hint is pairwise.
+    pairwiseIdentifier: async (_, userRef) => (await person(userRef))?.hintSub ?? userRef,
     async findAccount(_, userRef) {
       const found = await person(userRef)
       if (found === null) return undefined
@@ -130,26 +164,14 @@ export function createProvider({ settings, keys, adapter, artifacts, directory, 
       await grant.save()
       return grant
     },
-    ttl: {
-      Interaction: INTERACTION_S,
-      Session: Math.max(settings.sessionMinutes, 5) * MINUTE_S,
-      Grant: SIGNED_IN_MS / 1000,
-      AuthorizationCode: MINUTE_S,
-      AccessToken: TOKEN_S,
-      IdToken: TOKEN_S,
-    },
     renderError: async (ctx, { error, error_description: description }) => pages.error(ctx, error, description ?? ''),
-  })
-  // The request handler sets host and scheme from the issuer, whatever a request says.
-  provider.proxy = true
-  return provider
+  }
 }
 
 function metadataOf({
   id,
   secret,
   secretFile,
-  tokenAuth,
   redirectUris,
   postLogoutRedirectUris,
   backchannelLogoutUri,
@@ -169,7 +191,6 @@ function metadataOf({
       : {
           response_types: ['code'],
           grant_types: ['authorization_code'],
-          token_endpoint_auth_method: tokenAuth,
           client_secret: secretFile === undefined ? (secret ?? '') : secretOf(`clients.${id}.secretFile`, secretFile),
         }),
   }

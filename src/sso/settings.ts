@@ -6,6 +6,12 @@ import { canonicalHost } from '../domain/alert-host.js'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { check, fieldPath } from '../domain/validation/validation.js'
 
+/** An object without other fields: a misspelt one must not be ignored. */
+export const strict = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) => (issue.code === 'unrecognized_keys' ? `has unknown fields: ${issue.keys.join(', ')}` : undefined),
+  })
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** An https URL, or http on the loopback interface, without user info, query and fragment. */
@@ -26,32 +32,34 @@ const RedirectUri = z.string().refine((text) => {
 const port = z.int().min(0).max(65_535)
 const Secret = z.string().min(16, 'must have 16 characters or more')
 
-const Client = z
-  .strictObject({
-    id: z.string().min(1).max(200),
-    secret: Secret.optional(),
-    secretFile: z.string().min(1).optional(),
-    tokenAuth: z.enum(['client_secret_basic', 'client_secret_post']).default('client_secret_basic'),
-    redirectUris: z.array(RedirectUri).min(1),
-    postLogoutRedirectUris: z.array(RedirectUri).default([]),
-    backchannelLogoutUri: Address.optional(),
-    flow: z
-      .enum(['code', 'id_token'])
-      .default('code')
-      .describe('id_token: for Entra, which takes the ID token by form_post'),
-    subject: z
-      .enum(['person', 'hint'])
-      .default('person')
-      .describe('sub of the ID token; person: the userRef; hint: sub of the id_token_hint'),
-    acr: z.strictObject({ typing: z.string().min(1), password: z.string().min(1) }).optional(),
-    amr: z.strictObject({ typing: z.array(z.string().min(1)), password: z.array(z.string().min(1)) }).optional(),
-  })
+const Client = strict({
+  id: z.string().min(1).max(200),
+  secret: Secret.optional(),
+  secretFile: z.string().min(1).optional(),
+  redirectUris: z.array(RedirectUri).min(1),
+  postLogoutRedirectUris: z.array(RedirectUri).default([]),
+  backchannelLogoutUri: Address.optional(),
+  flow: z
+    .enum(['code', 'id_token'])
+    .default('code')
+    .describe('id_token: for Entra, which takes the ID token by form_post'),
+  subject: z
+    .enum(['person', 'hint'])
+    .default('person')
+    .describe('sub of the ID token; person: the userRef; hint: sub of the id_token_hint'),
+  acr: strict({ typing: z.string().min(1), password: z.string().min(1) }).optional(),
+  amr: strict({ typing: z.array(z.string().min(1)), password: z.array(z.string().min(1)) }).optional(),
+})
   .refine(
     ({ flow, secret, secretFile }) => flow === 'id_token' || (secret === undefined) !== (secretFile === undefined),
     'must have either secret or secretFile',
   )
+  .refine(
+    ({ flow, redirectUris }) => flow === 'code' || redirectUris.every((uri) => uri.startsWith('https:')),
+    'must have https redirectUris with the flow id_token',
+  )
 
-const FileDirectory = z.strictObject({
+const FileDirectory = strict({
   kind: z.literal('file'),
   path: z
     .string()
@@ -59,7 +67,7 @@ const FileDirectory = z.strictObject({
     .describe('JSON: an array of {name, userRef?, email?, displayName?, language?}; read again when it changes'),
 })
 
-const LdapDirectory = z.strictObject({
+const LdapDirectory = strict({
   kind: z.literal('ldap'),
   url: z.string().regex(/^ldaps?:\/\/[^/\s]+$/, 'must be ldap://host:port or ldaps://host:port'),
   starttls: z.boolean().default(false),
@@ -71,20 +79,18 @@ const LdapDirectory = z.strictObject({
     .string()
     .default('(uid={name})')
     .refine((text) => text.includes('{name}'), 'must contain {name}'),
-  attributes: z
-    .strictObject({
-      userRef: z.string().min(1).default('uid'),
-      email: z.string().min(1).default('mail'),
-      displayName: z.string().min(1).default('cn'),
-      language: z.string().min(1).default('preferredLanguage'),
-    })
-    .prefault({}),
+  attributes: strict({
+    userRef: z.string().min(1).default('uid'),
+    email: z.string().min(1).default('mail'),
+    displayName: z.string().min(1).default('cn'),
+    language: z.string().min(1).default('preferredLanguage'),
+  }).prefault({}),
 })
 
 const bindsWithPassword = ({ bindDn, bindPasswordFile }: z.output<typeof LdapDirectory>) =>
   (bindDn === undefined) === (bindPasswordFile === undefined)
 
-const UserinfoDirectory = z.strictObject({
+const UserinfoDirectory = strict({
   kind: z.literal('userinfo'),
   issuer: Address.describe('the provider where a person signs in first; its userinfo is the directory'),
   clientId: z.string().min(1),
@@ -93,69 +99,60 @@ const UserinfoDirectory = z.strictObject({
   userRef: z.string().min(1).default('preferred_username').describe('claim of userinfo that becomes the userRef'),
 })
 
-const Settings = z
-  .strictObject({
-    issuer: Address.transform((text) => text.replace(/\/$/, '')).refine(
-      (text) => new URL(text).pathname === '/',
-      'must be an address without a path',
-    ),
-    host: z.string().min(1).default('127.0.0.1'),
-    port: port.default(8090),
-    proxies: z
-      .int()
-      .min(0)
-      .max(10)
-      .default(0)
-      .describe('reverse proxies in front of the bridge that add to X-Forwarded-For'),
-    core: z.strictObject({
-      url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
-      apikeyFile: z.string().min(1),
-    }),
-    directory: z.discriminatedUnion('kind', [
-      FileDirectory,
-      LdapDirectory.refine(bindsWithPassword, 'must have both bindDn and bindPasswordFile, or neither'),
-      UserinfoDirectory,
-    ]),
-    upstream: z
-      .strictObject({
-        issuer: Address,
-        jwksUri: Address,
-        audience: z.string().min(1),
-        name: z
-          .string()
-          .min(1)
-          .default('preferred_username')
-          .describe('claim of the id_token_hint that names the person'),
-      })
-      .optional(),
-    mail: z
-      .strictObject({
-        host: z.string().refine((text) => canonicalHost(text) !== null, 'must be a host name or an address'),
-        port: z.int().min(1).max(65_535),
-        tls: z.enum(TLS_MODES),
-        sender: Mailbox,
-        user: z.string().min(1).nullable().default(null),
-        passwordFile: z.string().min(1).optional(),
-      })
-      .optional()
-      .describe('without it no one-time password is sent: nobody enrolls here, and a challenge ends the sign-in'),
-    clients: z
-      .array(Client)
-      .min(1)
-      .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not contain an id twice'),
-    enroll: z.boolean().default(true),
-    resetAfterBlock: z.boolean().default(false),
-    sessionMinutes: z
-      .int()
-      .min(0)
-      .max(1440)
-      .default(0)
-      .describe('how long a sign-in serves further applications; 0: each asks for typing'),
+const Settings = strict({
+  issuer: Address.transform((text) => text.replace(/\/$/, '')).refine(
+    (text) => new URL(text).pathname === '/',
+    'must be an address without a path',
+  ),
+  host: z.string().min(1).default('127.0.0.1'),
+  port: port.default(8090),
+  proxies: z
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('reverse proxies in front of the bridge that add to X-Forwarded-For'),
+  core: strict({
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    apikeyFile: z.string().min(1),
+  }),
+  directory: z.discriminatedUnion('kind', [
+    FileDirectory,
+    LdapDirectory.refine(bindsWithPassword, 'must have both bindDn and bindPasswordFile, or neither'),
+    UserinfoDirectory,
+  ]),
+  upstream: strict({
+    issuer: Address,
+    jwksUri: Address,
+    audience: z.string().min(1),
+    name: z.string().min(1).default('preferred_username').describe('claim of the id_token_hint that names the person'),
+  }).optional(),
+  mail: strict({
+    host: z.string().refine((text) => canonicalHost(text) !== null, 'must be a host name or an address'),
+    port: z.int().min(1).max(65_535),
+    tls: z.enum(TLS_MODES),
+    sender: Mailbox,
+    user: z.string().min(1).nullable().default(null),
+    passwordFile: z.string().min(1).optional(),
   })
-  .refine(
-    ({ clients, upstream }) => upstream !== undefined || clients.every(({ subject }) => subject === 'person'),
-    'clients with subject "hint" need upstream',
-  )
+    .optional()
+    .describe('without it no one-time password is sent: nobody enrolls here, and a challenge ends the sign-in'),
+  clients: z
+    .array(Client)
+    .min(1)
+    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must not contain an id twice'),
+  enroll: z.boolean().default(true),
+  resetAfterBlock: z.boolean().default(false),
+  sessionMinutes: z
+    .int()
+    .min(0)
+    .max(1440)
+    .default(0)
+    .describe('how long a sign-in serves further applications; 0: each asks for typing'),
+}).refine(
+  ({ clients, upstream }) => upstream !== undefined || clients.every(({ subject }) => subject === 'person'),
+  'clients with subject "hint" need upstream',
+)
 export type SsoSettings = z.output<typeof Settings>
 export type SsoClient = SsoSettings['clients'][number]
 export type DirectorySettings = SsoSettings['directory']

@@ -180,6 +180,8 @@ function stepOf(needs: Needs, { step: before }: Progress, answer: SignIn): Step 
       return blocked(needs, answer)
     case 'code-needed':
       return { kind: 'security-code', length: answer.codeLength, again: answer.again }
+    case 'start-over':
+      return refused('blocked')
     case 'locked':
       return refused('blocked', answer.until)
     // The directory names people, not shared accounts.
@@ -193,9 +195,10 @@ const wasChallenged = (step: Step): boolean => step.kind === 'type' && step.chal
 /** A challenge offers a one-time password while the person is not locked: typing that locked a person is not bypassed. */
 function challenged({ passwords }: Needs, answer: Extract<SignIn, { kind: 'challenged' }>): Step {
   if (passwords === null) return refused('challenged')
-  if (answer.by === 'security_code')
-    return { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
+  const stepUp: Step = { kind: 'password', purpose: 'step-up', sent: false, note: null, waitUntil: null }
+  if (answer.by === 'security_code') return stepUp
   const { next } = answer
+  if (next.mode === 'start-over') return stepUp
   if (next.mode === 'type') return { kind: 'type', words: next.words, again: null, challenged: true }
   if (next.mode === 'code') return { kind: 'security-code', length: next.codeLength, again: null }
   return refused('blocked', next.until)

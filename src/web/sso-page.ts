@@ -15,8 +15,8 @@ export interface SsoView {
   /** Name of the application that the person signs in to. */
   readonly application: string
   readonly heading: 'name' | 'type' | 'enroll' | 'security-code' | 'password' | 'trouble' | 'refused' | 'passed'
-  /** Code and sentence of the situation; null: none to tell. */
-  readonly note: { readonly code: number; readonly text: string } | null
+  /** Code and sentence of a situation; null: none to tell. `code`: null for a situation without a number. */
+  readonly note: { readonly code: number | null; readonly text: string } | null
   readonly body: SsoBody
   /** Offers to go back to the application without a sign-in. */
   readonly mayCancel: boolean
@@ -58,7 +58,7 @@ export function ssoPage({ language, application, heading, note, body, mayCancel 
     data,
     languages: body.kind !== 'onward',
     body: html`<header id="intro">${mark}<p class="who">${application}</p><h1 tabindex="-1">${title}</h1><p class="lead">${text}</p></header>
-${note === null ? nothing : html`<p class="notice" role="status">${note.text} <small>(${note.code})</small></p>`}
+${note === null ? nothing : html`<p class="notice" role="status">${note.text}${note.code === null ? nothing : html` <small>(${note.code})</small>`}</p>`}
 ${body.kind === 'typing' ? needsScript(TEXTS[language]) : nothing}
 <section id="work">${bodyOf(body, texts, TEXTS[language].typing.next)}</section>
 ${mayCancel ? form(html`<button name="action" value="cancel" class="quiet">${texts.cancel}</button>`) : nothing}`,

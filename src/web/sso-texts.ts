@@ -23,8 +23,8 @@ export interface SsoTexts {
   readonly sendAgain: string
   /** `{minutes}`. */
   readonly wait: string
-  /** `{time}`. */
-  readonly until: string
+  /** `{minutes}`. */
+  readonly locked: string
   readonly reset: string
   readonly retry: string
   readonly cancel: string

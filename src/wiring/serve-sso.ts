@@ -56,7 +56,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
   const headers = pageHeaders(settings.issuer)
   const keys = createProviderKeys({ organizationId, ssoKeys: stores.ssoKeys, vault, now: clock.now })
   let held = await keys.current()
-  const build = () =>
+  const build = async () =>
     createProvider({
       settings,
       keys: held,
@@ -65,13 +65,13 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       directory: upstream === null ? directory : null,
       pages: providerPages(headers),
     })
-  let provider = observed(build(), log)
+  let provider = observed(await build(), log)
   const renewing = every({
     async work() {
       const present = await keys.current()
       if (present.version !== held.version) {
         held = present
-        provider = observed(build(), log)
+        provider = observed(await build(), log)
       }
       return false
     },
@@ -130,7 +130,7 @@ async function holderOf(apiKeys: Stores['apiKeys'], apikey: string) {
 }
 
 /** Logs the errors that the provider itself answers. */
-function observed(provider: ReturnType<typeof createProvider>, log: Logger) {
+function observed(provider: Awaited<ReturnType<typeof createProvider>>, log: Logger) {
   provider.on('server_error', (_, error) => log.error({ err: error }, 'single sign-on failed'))
   provider.on('backchannel.error', (_, error, client) =>
     log.warn({ client: client.clientId, why: error.message }, 'an application was not told of a sign-out'),

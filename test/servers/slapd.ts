@@ -51,11 +51,16 @@ cn: ${cn}
 sn: ${cn}
 ${mail === undefined ? '' : `mail: ${mail}\n`}`,
   )
-  const ldif = file('people.ldif', [`dn: ${BASE}\nobjectClass: dcObject\nobjectClass: organization\no: Test\ndc: example\n`, ...entries].join('\n'))
+  const ldif = file(
+    'people.ldif',
+    [`dn: ${BASE}\nobjectClass: dcObject\nobjectClass: organization\no: Test\ndc: example\n`, ...entries].join('\n'),
+  )
   const added = spawnSync('/usr/sbin/slapadd', ['-f', configuration, '-l', ldif], { encoding: 'utf8' })
   if (added.status !== 0) throw new Error(`slapadd: ${added.stderr}`)
   const port = await freePort()
-  const server = spawn('/usr/sbin/slapd', ['-f', configuration, '-h', `ldap://127.0.0.1:${port}`, '-d', '0'], { stdio: 'ignore' })
+  const server = spawn('/usr/sbin/slapd', ['-f', configuration, '-h', `ldap://127.0.0.1:${port}`, '-d', '0'], {
+    stdio: 'ignore',
+  })
   for (let tries = 0; !(await answers(port)); tries++) {
     if (tries > 100) throw new Error('slapd does not listen')
     await delay(50)

@@ -285,7 +285,8 @@ export async function enrolled(
 /** Changes the default policy of the service's organization. */
 export async function changePolicy(service: TestService, changes: Record<string, unknown>): Promise<void> {
   const policy = (await service.dashboard('GET', '/default-policy')).json.data
-  await service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, ...changes } })
+  const { status, json } = await service.dashboard('PUT', `/policies/${policy.id}`, { body: { ...policy, ...changes } })
+  if (status !== 200) throw new Error(`the policy was not changed: ${json.message}`)
 }
 
 /** A new sign-in of a person, at its first page. */

@@ -2,11 +2,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ExpectedFault } from '../../domain/expected-fault.js'
 import { check, fieldPath } from '../../domain/validation/validation.js'
+import { strict } from '../settings.js'
 import type { PeopleDirectory, Person } from './directory.js'
 import { personOf } from './person-of.js'
 
 const People = z.array(
-  z.strictObject({
+  strict({
     name: z.string().min(1).describe('as the identity provider names the person'),
     userRef: z.string().optional(),
     email: z.string().optional(),

@@ -41,7 +41,7 @@ export const de: SsoTexts = {
   send: 'Einmalpasswort senden',
   sendAgain: 'Neues senden',
   wait: 'Es wurden zu viele Passwörter gesendet oder versucht. Das nächste kann in {minutes} min gesendet werden.',
-  until: 'Gesperrt bis {time}.',
+  locked: 'Noch {minutes} min gesperrt.',
   reset: 'Hat sich Ihr Tippen verändert? Bestätigen Sie per E-Mail, dass Sie es sind, und legen Sie Ihr Profil neu an.',
   retry: 'Noch einmal versuchen',
   cancel: 'Zurück zur Anwendung',

@@ -38,7 +38,7 @@ export const en: SsoTexts = {
   send: 'Send me a one-time password',
   sendAgain: 'Send a new one',
   wait: 'Too many passwords were sent or tried. The next one can be sent in {minutes} min.',
-  until: 'Locked until {time}.',
+  locked: 'Locked for {minutes} min.',
   reset: 'Has your typing changed? Prove by e-mail that it is you, and enroll again.',
   retry: 'Try again',
   cancel: 'Back to the application',

@@ -41,7 +41,7 @@ export const es: SsoTexts = {
   send: 'Enviarme una contraseña de un solo uso',
   sendAgain: 'Enviar otra',
   wait: 'Se enviaron o probaron demasiadas contraseñas. La próxima se puede enviar en {minutes} min.',
-  until: 'Bloqueado hasta {time}.',
+  locked: 'Bloqueado durante {minutes} min.',
   reset: '¿Ha cambiado su forma de escribir? Demuestre por correo que es usted y cree un perfil nuevo.',
   retry: 'Intentar de nuevo',
   cancel: 'Volver a la aplicación',

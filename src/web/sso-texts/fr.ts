@@ -43,7 +43,7 @@ export const fr: SsoTexts = {
   send: 'M’envoyer un mot de passe à usage unique',
   sendAgain: 'En envoyer un nouveau',
   wait: 'Trop de mots de passe ont été envoyés ou essayés. Le prochain pourra être envoyé dans {minutes} min.',
-  until: 'Bloqué jusqu’à {time}.',
+  locked: 'Bloqué pour {minutes} min.',
   reset: 'Votre frappe a changé ? Prouvez par e-mail que c’est vous, et créez un nouveau profil.',
   retry: 'Réessayer',
   cancel: 'Retour à l’application',

@@ -41,7 +41,7 @@ export const it: SsoTexts = {
   send: 'Inviami una password monouso',
   sendAgain: 'Inviane una nuova',
   wait: 'Sono state inviate o provate troppe password. La prossima si potrà inviare tra {minutes} min.',
-  until: 'Bloccato fino a {time}.',
+  locked: 'Bloccato per {minutes} min.',
   reset: 'Il suo modo di digitare è cambiato? Dimostri via e-mail che è lei e crei un nuovo profilo.',
   retry: 'Riprova',
   cancel: 'Torna all’applicazione',

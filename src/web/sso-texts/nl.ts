@@ -38,7 +38,7 @@ export const nl: SsoTexts = {
   send: 'Stuur mij een eenmalig wachtwoord',
   sendAgain: 'Stuur een nieuw',
   wait: 'Er zijn te veel wachtwoorden verstuurd of geprobeerd. Het volgende kan over {minutes} min worden verstuurd.',
-  until: 'Geblokkeerd tot {time}.',
+  locked: 'Nog {minutes} min geblokkeerd.',
   reset: 'Is uw manier van typen veranderd? Bewijs per e-mail dat u het bent en maak een nieuw profiel.',
   retry: 'Opnieuw proberen',
   cancel: 'Terug naar de toepassing',

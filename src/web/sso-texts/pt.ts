@@ -41,7 +41,7 @@ export const pt: SsoTexts = {
   send: 'Enviar-me uma palavra-passe de utilização única',
   sendAgain: 'Enviar uma nova',
   wait: 'Foram enviadas ou tentadas demasiadas palavras-passe. A próxima pode ser enviada daqui a {minutes} min.',
-  until: 'Bloqueado até {time}.',
+  locked: 'Bloqueado por {minutes} min.',
   reset: 'A sua forma de digitar mudou? Prove por e-mail que é você e crie um novo perfil.',
   retry: 'Tentar novamente',
   cancel: 'Voltar à aplicação',
