@@ -140,7 +140,12 @@ async function serveSsoHere(
   stopping: Stopping,
   health: Health = watchStores(stores, log, stopping),
 ): Promise<void> {
-  const { startSso } = await import('./wiring/serve-sso.js')
+  const { startSso } = await import('./wiring/serve-sso.js').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new ExpectedFault(
+      'single sign-on needs the optional packages of Keystride: install it without --omit=optional',
+    )
+  })
   const server = await startSso({ config, stores, degraded: health.degraded, stopping: stopping.asked, log })
   stopping.onStop(() => server.close())
 }

@@ -1,4 +1,4 @@
-/** One-time passwords, sent by e-mail. Of 1,000,000 equally likely ones a day allows 10 wrong tries: a guess succeeds once in 100,000 days. */
+/** One-time passwords, sent by e-mail. A day allows 10 wrong tries of 1,000,000 equally likely ones: a guess succeeds once in 100,000 days. */
 
 export const PASSWORD_DIGITS = 6
 

@@ -19,7 +19,7 @@ interface Needs {
   readonly now: () => number
   /** Headers of every page. */
   readonly headers: Readonly<Record<string, string>>
-  /** A step told of a numbered situation. */
+  /** A step has a numbered situation. */
   readonly onSituation: (code: number, sentence: string, facts: { client: string; interaction: string }) => void
 }
 

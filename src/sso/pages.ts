@@ -3,6 +3,7 @@ import { SSO_CODES, type SsoSituation } from '../domain/sso-code.js'
 import { LANGUAGES, type Language, wordsLanguage } from '../domain/typing-words.js'
 import { type SsoBody, type SsoView, ssoPage, ssoSaying, ssoSignOut } from '../web/sso-page.js'
 import { SSO_TEXTS } from '../web/sso-texts.js'
+import { TEXTS } from '../web/texts.js'
 import type { PageContext, ProviderPages } from './provider.js'
 import type { Progress, Step } from './sign-in.js'
 
@@ -120,6 +121,9 @@ function bodyOf({ step, person }: Progress, { onward }: Shown): SsoBody {
 
 /** The page of an interaction that is over, or of another browser. */
 export const endedPage = (language: Language): string => ssoSaying(language, SSO_TEXTS[language].ended)
+
+/** The page while a store does not answer. */
+export const unavailablePage = (language: Language): string => ssoSaying(language, TEXTS[language].unavailable)
 
 /** The pages that the provider shows by itself. */
 export function providerPages(headers: Readonly<Record<string, string>>): ProviderPages {

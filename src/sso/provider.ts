@@ -7,7 +7,7 @@ import type { Hint } from './hint.js'
 import type { ProviderKeys } from './keys.js'
 import { type SsoClient, type SsoSettings, secretOf } from './settings.js'
 
-/** What the provider keeps of a person between the sign-in and the end of its tokens. */
+/** A person between the sign-in and the end of its tokens. */
 export interface SignedIn extends Person {
   /** `sub` of the hint; null without one. */
   readonly hintSub: string | null

@@ -5,6 +5,7 @@ import type Provider from 'oidc-provider'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import { claimedIssuer, type HintReader } from './hint.js'
 import type { Interactions } from './interactions.js'
+import { languageOf, unavailablePage } from './pages.js'
 import { HINT_PARAM } from './provider.js'
 import type { SsoSettings } from './settings.js'
 
@@ -21,6 +22,8 @@ interface Needs {
   readonly interactions: Interactions
   /** Null: no upstream provider, so `id_token_hint` is one of our own tokens. */
   readonly readHint: HintReader | null
+  /** Headers of every page. */
+  readonly headers: Readonly<Record<string, string>>
   /** By path. */
   readonly assets: ReadonlyMap<string, Asset>
   /** Reason not to send new requests here; null: ready. */
@@ -53,8 +56,9 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
       if (!(error instanceof BadRequest)) onError(error)
       if (response.headersSent) return void response.destroy()
       const status = error instanceof BadRequest ? error.status : 503
+      if (status === 503) return unavailable(needs, request, response)
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...SECURITY })
-      response.end(status === 503 ? 'try again later\n' : `${(error as Error).message}\n`)
+      response.end(`${(error as Error).message}\n`)
     })
   })
   try {
@@ -76,6 +80,18 @@ export async function serveSso(needs: Needs): Promise<SsoServer> {
       await closed
     },
   }
+}
+
+function unavailable({ headers }: Needs, request: IncomingMessage, response: ServerResponse): void {
+  const { accept = '', 'accept-language': language = null } = request.headers
+  const asPage = accept.includes('text/html')
+  response.writeHead(503, {
+    ...SECURITY,
+    ...headers,
+    'retry-after': '2',
+    'content-type': `text/${asPage ? 'html' : 'plain'}; charset=utf-8`,
+  })
+  response.end(asPage ? unavailablePage(languageOf(null, language)) : 'try again later\n')
 }
 
 /** A request that cannot be answered, by the fault of its sender. */

@@ -1,6 +1,6 @@
 /**
  * The sign-in of a person at the bridge as a state machine: directory, one-time password for a new person, enrollment, typing,
- * and what its verdict asks for. Fails closed: only `passed` completes a login.
+ * and the consequence of its verdict. Fails closed: only `passed` completes a login.
  */
 import type { SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
@@ -22,7 +22,7 @@ interface Needs {
 /** Why a one-time password is asked for. */
 export type PasswordPurpose = 'enroll' | 'step-up' | 'reset'
 
-/** What the page asks of the person, or the end of the sign-in. */
+/** The request of the page to the person, or the end of the sign-in. */
 export type Step =
   | { readonly kind: 'name' }
   | { readonly kind: 'type'; readonly words: Words; readonly again: Again; readonly challenged: boolean }
@@ -67,7 +67,7 @@ export interface Progress {
   readonly step: Step
 }
 
-/** What the person did. */
+/** An action of the person on the page. */
 export type Action =
   | { readonly kind: 'begin' }
   | { readonly kind: 'name'; readonly name: string }

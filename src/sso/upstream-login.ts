@@ -26,7 +26,7 @@ export interface UpstreamLogin {
   person(uid: string, url: URL): Promise<Person | null>
 }
 
-/** What an interaction remembers while the person is at the upstream provider. */
+/** The values that the answer of the upstream provider must fit. */
 interface Pending {
   readonly state: string
   readonly nonce: string

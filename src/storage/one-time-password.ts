@@ -1,5 +1,5 @@
 /** Bounds of one-time passwords of a person. */
-export interface PasswordLimits {
+interface PasswordLimits {
   readonly lifetimeMs: number
   /** Tries of one password. */
   readonly tries: number
@@ -9,7 +9,7 @@ export interface PasswordLimits {
 }
 
 /** A try, counted before the comparison. */
-export type PasswordTry =
+type PasswordTry =
   | { readonly outcome: 'open'; readonly hash: Uint8Array; readonly triesLeft: number }
   | { readonly outcome: 'expired' | 'none' }
 

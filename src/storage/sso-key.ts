@@ -1,6 +1,6 @@
 /** A key that signs tokens, as stored. */
-export interface SsoKey {
-  /** UUIDv7: later keys have greater ids. */
+interface SsoKey {
+  /** A UUID. */
   readonly id: string
   readonly sealed: Uint8Array
   /** Epoch ms. Published before, used from then on. */
@@ -8,7 +8,7 @@ export interface SsoKey {
 }
 
 export interface SsoKeyStore {
-  /** Oldest first. */
+  /** By `signsFrom`. */
   list(organizationId: string): Promise<SsoKey[]>
   /** Adds the key that follows `follows` (null: the first); false if another one follows already. */
   add(organizationId: string, key: SsoKey, follows: string | null): Promise<boolean>

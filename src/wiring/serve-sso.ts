@@ -101,6 +101,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       onSituation: (code, sentence, facts) => log.info({ code, ...facts }, `sign-in: ${sentence}`),
     }),
     readHint: settings.upstream === undefined ? null : hintReader(settings.upstream),
+    headers,
     assets: assets(),
     unready: () => (needs.stopping() ? 'stopping' : needs.degraded()),
     onError: (error) => log.error({ err: error }, 'a request of single sign-on failed'),

@@ -209,6 +209,8 @@ export class Visitor {
           ...(cookie === '' ? {} : { cookie }),
         },
       })
+      // A store that a loaded machine was slow to reach.
+      if (answer.status === 503 && hops < 8) continue
       for (const line of answer.headers.getSetCookie()) this.#keep(line)
       this.page = await answer.text()
       this.at = url.href

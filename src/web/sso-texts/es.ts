@@ -1,4 +1,4 @@
-import type { SsoTexts } from '../sso-texts.js'
+import type { SsoTexts } from './texts.js'
 
 export const es: SsoTexts = {
   steps: {

@@ -8,7 +8,7 @@ export const postgresSsoKeys = (database: Database): SsoKeyStore => ({
   list: (organizationId) =>
     database.keyed(organizationId, async (sql) => {
       const rows = await sql<{ id: string; sealed: Uint8Array; signs_from: Date }[]>`
-        select id, sealed, signs_from from keystride.sso_key where organization_id = ${organizationId} order by id`
+        select id, sealed, signs_from from keystride.sso_key where organization_id = ${organizationId} order by signs_from, id`
       return rows.map(({ id, sealed, signs_from }) => ({
         id,
         sealed: new Uint8Array(sealed),

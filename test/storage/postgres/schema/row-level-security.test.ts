@@ -19,6 +19,9 @@ import { postgresAccounts } from '../../../../src/storage/postgres/person/accoun
 import { postgresProfiles } from '../../../../src/storage/postgres/person/profile.js'
 import { postgresProfileLinks } from '../../../../src/storage/postgres/person/profile-link.js'
 import { postgresUserLog } from '../../../../src/storage/postgres/person/user-log.js'
+import { postgresOneTimePasswords } from '../../../../src/storage/postgres/sso/one-time-password.js'
+import { postgresSsoArtifacts } from '../../../../src/storage/postgres/sso/sso-artifact.js'
+import { postgresSsoKeys } from '../../../../src/storage/postgres/sso/sso-key.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
 import { figure } from '../../../trust/figure.js'
 import { attempt, mark, NOW, organization, person, reference, sha256Hex } from '../../fixtures.js'
@@ -54,6 +57,11 @@ beforeAll(async () => {
   await postgresAccounts(database).remove(orgA, 'eve')
   const session = { sha256: sha256Hex(), userRef: 'ada', memberRef: 'ada', lifetimeMs: 900_000 }
   await postgresSessions(database).mint(orgA, session)
+  const artifact = { kind: 'Code', sealed: randomBytes(20), uidSha256: null, grantSha256: null, userRef: 'ada' }
+  await postgresSsoArtifacts(database).put(orgA, { ...artifact, sha256: sha256Hex(), lifetimeMs: 60_000 })
+  const limits = { lifetimeMs: 60_000, tries: 3, sendsPerHour: 5, wrongPerDay: 10 }
+  await postgresOneTimePasswords(database).issue(orgA, 'ada', randomBytes(32), limits)
+  await postgresSsoKeys(database).add(orgA, { id: uuid(), sealed: randomBytes(20), signsFrom: NOW }, null)
   const word = { id: uuid(), word: 'zephyr', language: 'en', core: false, enabled: true } as const
   await postgresTypingWords(database).change(orgA, word.language, () => ({ put: word }))
   const link = { id: uuid(), memberId: ada.memberId, kind: 'create-profile', aim: 'target' } as const

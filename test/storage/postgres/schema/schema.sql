@@ -1425,12 +1425,23 @@ CREATE FUNCTION keystride.sweep_sessions(most integer) RETURNS boolean
     AS $$
 declare
   n int;
+  more boolean := false;
 begin
   delete from keystride.session where ctid = any (array(
     select ctid from keystride.session where expires_at < statement_timestamp()
     order by expires_at limit most for update skip locked));
   get diagnostics n = row_count;
-  return n >= most;
+  more := n >= most;
+  delete from keystride.sso_artifact where ctid = any (array(
+    select ctid from keystride.sso_artifact where expires_at < statement_timestamp()
+    order by expires_at limit most for update skip locked));
+  get diagnostics n = row_count;
+  more := more or n >= most;
+  delete from keystride.one_time_password where ctid = any (array(
+    select ctid from keystride.one_time_password where expires_at < statement_timestamp() - interval '1 day'
+    order by expires_at limit most for update skip locked));
+  get diagnostics n = row_count;
+  return more or n >= most;
 end
 $$;
 ALTER FUNCTION keystride.sweep_sessions(most integer) OWNER TO keystride_system;
@@ -1872,6 +1883,18 @@ CREATE TABLE keystride.notification (
 );
 ALTER TABLE ONLY keystride.notification FORCE ROW LEVEL SECURITY;
 ALTER TABLE keystride.notification OWNER TO app;
+CREATE TABLE keystride.one_time_password (
+    organization_id uuid NOT NULL,
+    user_ref text NOT NULL,
+    hash bytea,
+    tries_left integer NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    sent_at timestamp with time zone[] NOT NULL,
+    wrong integer DEFAULT 0 NOT NULL,
+    wrong_since timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY keystride.one_time_password FORCE ROW LEVEL SECURITY;
+ALTER TABLE keystride.one_time_password OWNER TO app;
 CREATE TABLE keystride.organization (
     organization_id uuid NOT NULL,
     name text NOT NULL,
@@ -1997,6 +2020,29 @@ CREATE TABLE keystride.session (
 );
 ALTER TABLE ONLY keystride.session FORCE ROW LEVEL SECURITY;
 ALTER TABLE keystride.session OWNER TO app;
+CREATE TABLE keystride.sso_artifact (
+    organization_id uuid NOT NULL,
+    kind text NOT NULL,
+    sha256 bytea NOT NULL,
+    sealed bytea NOT NULL,
+    uid_sha256 bytea,
+    grant_sha256 bytea,
+    user_ref text,
+    consumed_at timestamp with time zone,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT sso_artifact_sha256_check CHECK ((octet_length(sha256) = 32))
+);
+ALTER TABLE ONLY keystride.sso_artifact FORCE ROW LEVEL SECURITY;
+ALTER TABLE keystride.sso_artifact OWNER TO app;
+CREATE TABLE keystride.sso_key (
+    organization_id uuid NOT NULL,
+    id uuid NOT NULL,
+    follows uuid NOT NULL,
+    sealed bytea NOT NULL,
+    signs_from timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY keystride.sso_key FORCE ROW LEVEL SECURITY;
+ALTER TABLE keystride.sso_key OWNER TO app;
 CREATE TABLE keystride.typing_word (
     organization_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2086,6 +2132,8 @@ ALTER TABLE ONLY keystride.notification
     ADD CONSTRAINT notification_organization_id_event_key UNIQUE (organization_id, event);
 ALTER TABLE ONLY keystride.notification
     ADD CONSTRAINT notification_pkey PRIMARY KEY (organization_id, id);
+ALTER TABLE ONLY keystride.one_time_password
+    ADD CONSTRAINT one_time_password_pkey PRIMARY KEY (organization_id, user_ref);
 ALTER TABLE ONLY keystride.organization
     ADD CONSTRAINT organization_pkey PRIMARY KEY (organization_id);
 ALTER TABLE ONLY keystride.policy
@@ -2104,6 +2152,12 @@ ALTER TABLE ONLY keystride.request_log
     ADD CONSTRAINT request_log_pkey PRIMARY KEY (organization_id, id);
 ALTER TABLE ONLY keystride.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (organization_id, user_ref, sha256);
+ALTER TABLE ONLY keystride.sso_artifact
+    ADD CONSTRAINT sso_artifact_pkey PRIMARY KEY (organization_id, kind, sha256);
+ALTER TABLE ONLY keystride.sso_key
+    ADD CONSTRAINT sso_key_organization_id_follows_key UNIQUE (organization_id, follows);
+ALTER TABLE ONLY keystride.sso_key
+    ADD CONSTRAINT sso_key_pkey PRIMARY KEY (organization_id, id);
 ALTER TABLE ONLY keystride.typing_word
     ADD CONSTRAINT typing_word_organization_id_language_core_word_key UNIQUE (organization_id, language, core, word);
 ALTER TABLE ONLY keystride.typing_word
@@ -2133,6 +2187,7 @@ CREATE INDEX member_invalid_patterns ON keystride.member USING btree (id) WHERE 
 CREATE INDEX notification_account ON keystride.notification USING btree (organization_id, account_id) WHERE (account_id IS NOT NULL);
 CREATE INDEX notification_unread ON keystride.notification USING btree (organization_id, noted_at) WHERE (read_at IS NULL);
 CREATE INDEX notification_whole ON keystride.notification USING btree (organization_id, kind, at) WHERE (account_id IS NULL);
+CREATE INDEX one_time_password_expiry ON keystride.one_time_password USING btree (expires_at);
 CREATE UNIQUE INDEX policy_default ON keystride.policy USING btree (organization_id) WHERE is_default;
 CREATE UNIQUE INDEX policy_shadow ON keystride.policy USING btree (organization_id) WHERE is_shadow;
 CREATE INDEX profile_link_expiry ON keystride.profile_link USING btree (organization_id, expires_at);
@@ -2144,6 +2199,10 @@ CREATE INDEX replay_mark_member ON keystride.replay_mark USING btree (member_id)
 CREATE INDEX replay_mark_seen ON keystride.replay_mark USING brin (seen_at);
 CREATE INDEX session_expiry ON keystride.session USING btree (expires_at);
 CREATE UNIQUE INDEX session_implicit ON keystride.session USING btree (organization_id, user_ref, member_ref) WHERE implicit;
+CREATE INDEX sso_artifact_expiry ON keystride.sso_artifact USING btree (expires_at);
+CREATE INDEX sso_artifact_grant ON keystride.sso_artifact USING btree (organization_id, grant_sha256) WHERE (grant_sha256 IS NOT NULL);
+CREATE INDEX sso_artifact_uid ON keystride.sso_artifact USING btree (organization_id, uid_sha256) WHERE (uid_sha256 IS NOT NULL);
+CREATE INDEX sso_artifact_user ON keystride.sso_artifact USING btree (organization_id, user_ref) WHERE (user_ref IS NOT NULL);
 CREATE INDEX usage_event_at ON keystride.usage_event USING btree (organization_id, at);
 CREATE INDEX user_total_authenticated ON keystride.user_total USING btree (organization_id, days, n_authenticated DESC, user_ref) WHERE (n > 0);
 CREATE INDEX user_total_authenticated_up ON keystride.user_total USING btree (organization_id, days, n_authenticated, user_ref) WHERE (n > 0);
@@ -2272,6 +2331,7 @@ CREATE POLICY every_organization ON keystride.headcount_change TO keystride_syst
 CREATE POLICY every_organization ON keystride.lock_tombstone TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.member TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.notification TO keystride_system USING (true) WITH CHECK (true);
+CREATE POLICY every_organization ON keystride.one_time_password TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.organization TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.policy TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.profile_link TO keystride_system USING (true) WITH CHECK (true);
@@ -2280,6 +2340,8 @@ CREATE POLICY every_organization ON keystride.refused_pattern TO keystride_syste
 CREATE POLICY every_organization ON keystride.replay_mark TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.request_log TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.session TO keystride_system USING (true) WITH CHECK (true);
+CREATE POLICY every_organization ON keystride.sso_artifact TO keystride_system USING (true) WITH CHECK (true);
+CREATE POLICY every_organization ON keystride.sso_key TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.typing_word TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.usage_event TO keystride_system USING (true) WITH CHECK (true);
 CREATE POLICY every_organization ON keystride.user_total TO keystride_system USING (true) WITH CHECK (true);
@@ -2291,6 +2353,7 @@ ALTER TABLE keystride.headcount_change ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.lock_tombstone ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.notification ENABLE ROW LEVEL SECURITY;
+ALTER TABLE keystride.one_time_password ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.organization ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_organization ON keystride.account TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.admin_action TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
@@ -2313,6 +2376,7 @@ CREATE POLICY own_organization ON keystride.headcount_change TO keystride_app US
 CREATE POLICY own_organization ON keystride.lock_tombstone TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.member TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.notification TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
+CREATE POLICY own_organization ON keystride.one_time_password TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.organization TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.policy TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.profile_link TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
@@ -2321,6 +2385,8 @@ CREATE POLICY own_organization ON keystride.refused_pattern TO keystride_app USI
 CREATE POLICY own_organization ON keystride.replay_mark TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.request_log TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.session TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
+CREATE POLICY own_organization ON keystride.sso_artifact TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
+CREATE POLICY own_organization ON keystride.sso_key TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.typing_word TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.usage_event TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
 CREATE POLICY own_organization ON keystride.user_total TO keystride_app USING ((organization_id = keystride.current_organization())) WITH CHECK ((organization_id = keystride.current_organization()));
@@ -2332,6 +2398,8 @@ ALTER TABLE keystride.refused_pattern ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.replay_mark ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.request_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.session ENABLE ROW LEVEL SECURITY;
+ALTER TABLE keystride.sso_artifact ENABLE ROW LEVEL SECURITY;
+ALTER TABLE keystride.sso_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.typing_word ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.usage_event ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keystride.user_total ENABLE ROW LEVEL SECURITY;
@@ -2502,6 +2570,8 @@ GRANT SELECT ON TABLE keystride.lock_tombstone TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.lock_tombstone TO keystride_system;
 GRANT SELECT,DELETE,UPDATE ON TABLE keystride.notification TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.notification TO keystride_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.one_time_password TO keystride_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.one_time_password TO keystride_system;
 GRANT SELECT,INSERT,UPDATE ON TABLE keystride.organization TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.organization TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.policy TO keystride_app;
@@ -2518,6 +2588,10 @@ GRANT SELECT ON TABLE keystride.request_log TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.request_log TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.session TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.session TO keystride_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.sso_artifact TO keystride_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.sso_artifact TO keystride_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.sso_key TO keystride_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.sso_key TO keystride_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.typing_word TO keystride_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE keystride.typing_word TO keystride_system;
 GRANT SELECT ON TABLE keystride.user_total TO keystride_app;

@@ -1,0 +1,87 @@
+import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose'
+import { v7 as uuid } from 'uuid'
+import { describe, expect, it } from 'vitest'
+import { createProviderKeys } from '../../src/sso/keys.js'
+import type { SsoKeyStore } from '../../src/storage/sso-key.js'
+import type { Vault } from '../../src/storage/vault.js'
+
+const DAY_MS = 24 * 3600_000
+
+/** A store of one organization that keeps the contract of `SsoKeyStore`, and a vault that seals nothing. */
+function world() {
+  let stored: { key: Awaited<ReturnType<SsoKeyStore['list']>>[number]; follows: string | null }[] = []
+  let at = 1_700_000_000_000
+  const ssoKeys: SsoKeyStore = {
+    list: async () => stored.map(({ key }) => key).sort((a, b) => a.signsFrom - b.signsFrom),
+    async add(_, key, follows) {
+      if (stored.some((one) => one.follows === follows)) return false
+      stored.push({ key, follows })
+      return true
+    },
+    async remove(_, ids) {
+      stored = stored.filter(({ key }) => !ids.includes(key.id))
+    },
+  }
+  const vault = {
+    sealSecret: async (_: string, __: string, text: string) => new Uint8Array(Buffer.from(text)),
+    openSecret: async (_: string, __: string, sealed: Uint8Array) => Buffer.from(sealed).toString(),
+  } as unknown as Vault
+  const keys = () => createProviderKeys({ organizationId: uuid(), ssoKeys, vault, now: () => at })
+  return {
+    keys,
+    after: (ms: number) => {
+      at += ms
+    },
+    count: () => stored.length,
+  }
+}
+
+const idsOf = ({ jwks }: { jwks: { keys: JWK[] } }) => jwks.keys.map(({ kid }) => kid)
+
+describe('the keys of single sign-on', () => {
+  it('are made once by processes that start together, and can sign', async () => {
+    const { keys, count } = world()
+    const found = await Promise.all([keys().current(), keys().current(), keys().current()])
+    expect(count()).toBe(1)
+    expect(new Set(found.map(({ version }) => version)).size).toBe(1)
+    const [jwk] = found[0]?.jwks.keys ?? []
+    const key = await importJWK(jwk ?? {}, 'RS256')
+    const token = await new SignJWT({}).setProtectedHeader({ alg: 'RS256', kid: jwk?.kid ?? '' }).sign(key)
+    expect(decodeProtectedHeader(token).kid).toBe(jwk?.kid)
+  })
+
+  it('publish the next key a day before it signs, and the last one for a day after it', async () => {
+    const { keys, after } = world()
+    const first = idsOf(await keys().current())
+    after(88 * DAY_MS)
+    expect(idsOf(await keys().current())).toEqual(first)
+    after(1.5 * DAY_MS)
+    const both = idsOf(await keys().current())
+    expect(both).toHaveLength(2)
+    // The first key signs.
+    expect(both[0]).toBe(first[0])
+    after(DAY_MS)
+    const swapped = idsOf(await keys().current())
+    expect(swapped).toEqual([both[1], both[0]])
+    after(DAY_MS)
+    expect(idsOf(await keys().current())).toEqual([both[1]])
+  })
+
+  it('can be rotated at once: the next key is published, and signs a day later', async () => {
+    const { keys, after } = world()
+    const [first] = idsOf(await keys().current())
+    await keys().rotate()
+    const [signs, next] = idsOf(await keys().current())
+    expect(signs).toBe(first)
+    after(DAY_MS + 1)
+    expect(idsOf(await keys().current())[0]).toBe(next)
+  })
+
+  it('have cookie secrets, the present one first', async () => {
+    const { keys } = world()
+    const [first] = (await keys().current()).cookieKeys
+    await keys().rotate()
+    const both = (await keys().current()).cookieKeys
+    expect([both.length, both[0]]).toEqual([2, first])
+  })
+})
