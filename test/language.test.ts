@@ -116,7 +116,7 @@ describe('the language of comments, titles of tests and documents', () => {
       ),
     )
     expect(faults).toEqual([])
-  })
+  }, 120_000)
 
   it.each([
     ['Who has one reference or none has no baseline.', 1],
