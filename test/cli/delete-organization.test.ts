@@ -80,6 +80,15 @@ async function insertBackgroundRows(sql: Transaction, id: string): Promise<void>
   await sql`
     insert into keystride.refused_pattern (organization_id, member_id, id, generation, sealed, seen_at)
     select organization_id, id, gen_random_uuid(), 0, 'sealed', now() from keystride.member where organization_id = ${id}`
+  await sql`
+    insert into keystride.sso_artifact (organization_id, kind, sha256, sealed, expires_at)
+    values (${id}, 'Code', sha256(${id}::text::bytea), 'sealed', now() + interval '1 hour')`
+  await sql`
+    insert into keystride.one_time_password (organization_id, user_ref, tries_left, expires_at, sent_at, wrong_since)
+    values (${id}, 'ann', 3, now(), '{}', now())`
+  await sql`
+    insert into keystride.sso_key (organization_id, id, follows, sealed, signs_from)
+    values (${id}, gen_random_uuid(), gen_random_uuid(), 'sealed', now())`
   await sql`insert into keystride.alerting (organization_id, derived_until) values (${id}, now())`
   await sql`insert into keystride.alert_channel (organization_id, channel, settings) values (${id}, 'email', '{}')`
   await sql`
