@@ -278,6 +278,6 @@ describe('the sign-in of the client, in random walks against the service', () =>
         ).toBe(true)
       console.log([...reached].map(([name, times]) => `${name}: ${times}`).join(', '))
     },
-    Math.max(240_000, WALKS * 400),
+    Math.max(240_000, WALKS * 2_000),
   )
 })
