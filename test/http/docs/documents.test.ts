@@ -84,7 +84,7 @@ describe('the reference page', () => {
     expect(page.match(/<article>/g)).toHaveLength(tableRoutes.length)
     expect(page.match(/curl/g)).toHaveLength(tableRoutes.length)
   })
-  it('links only within itself, to its OpenAPI document and to the given pages, and loads only its module', () => {
+  it('links only within itself, to its OpenAPI document, its collection and the given pages, and loads only its module', () => {
     const pages = [
       ['', 'Start'],
       ['core/docs', 'Core <API>'],
@@ -95,7 +95,7 @@ describe('the reference page', () => {
     const targets = [...page.matchAll(/href="([^"]+)"/g)].map(([, target]) => target ?? '')
     for (const target of targets) {
       if (target.startsWith('#')) expect(page).toContain(`id="${target.slice(1)}"`)
-      else expect(target).toBe('openapi.json')
+      else expect(['openapi.json', 'collection.json']).toContain(target)
     }
     const [module = '', ...more] = page.match(/<script[^>]*>[^<]*<\/script>/g) ?? []
     expect([module, more]).toEqual(['<script type="module" src="docs.js"></script>', []])
