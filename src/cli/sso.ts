@@ -7,19 +7,23 @@ export function ssoCommand(env: NodeJS.ProcessEnv): Command {
     .description('run single sign-on until SIGTERM or Ctrl-C: the role sso of the service, in a process of its own')
     .option('--file <path>', 'the settings; by default SSO_FILE')
     .addHelpText('after', '\nSettings: docs/sso.md. "keystride config check" checks them without a start.')
-    .action(async ({ file }: { file?: string }) => {
+    .action(async (options: FileOption) => {
       const { start } = await import('../main.js')
-      await start({ ...env, ROLES: 'sso', ...(file === undefined ? {} : { SSO_FILE: file }) })
+      await start({ ...withFile(env, options), ROLES: 'sso' })
     })
   sso
     .command('rotate-keys')
     .description('make the next signing key now: published at once, used after a day')
-    .option('--file <path>', 'the settings; by default SSO_FILE')
-    .action(({ file }: { file?: string }) =>
-      run(() => rotate({ ...env, ...(file === undefined ? {} : { SSO_FILE: file }) })),
-    )
+    .action(() => run(() => rotate(withFile(env, sso.opts()))))
   return sso
 }
+
+interface FileOption {
+  readonly file?: string
+}
+
+const withFile = (env: NodeJS.ProcessEnv, { file }: FileOption): NodeJS.ProcessEnv =>
+  file === undefined ? env : { ...env, SSO_FILE: file }
 
 async function rotate(env: NodeJS.ProcessEnv): Promise<void> {
   const [{ readConfig }, { openStores }, { rotateSsoKeys }] = await Promise.all([

@@ -16,7 +16,7 @@ const DAY_MS = 24 * 3600_000
 const SIGNS_FOR_MS = 90 * DAY_MS
 /** Applications may keep the published keys for some hours: a key is published this long before it signs. */
 const AHEAD_MS = DAY_MS
-/** Published this long after its last use; ID tokens live for an hour. */
+/** Published this long after its last use; ID tokens live for ten minutes. */
 const AFTER_MS = DAY_MS
 
 /** Private keys for the provider, the one that signs first, and the secrets that sign its cookies. */

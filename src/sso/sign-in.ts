@@ -206,9 +206,10 @@ function challenged({ passwords }: Needs, answer: Extract<SignIn, { kind: 'chall
 
 function blocked({ passwords, resetAfterBlock }: Needs, { reason, next }: Extract<SignIn, { kind: 'blocked' }>): Step {
   if (reason === 'detection-bot') return refused('robot')
-  const locked = next.mode === 'locked'
-  const resettable = resetAfterBlock && passwords !== null && !locked && reason === ''
-  return refused('blocked', locked ? next.until : null, resettable)
+  // A reset opens typing again, so it is not offered where typing is locked.
+  const open = next.mode === 'type' || next.mode === 'start-over'
+  const resettable = resetAfterBlock && passwords !== null && open && reason === ''
+  return refused('blocked', next.mode === 'locked' ? next.until : null, resettable)
 }
 
 async function send(
@@ -246,6 +247,7 @@ async function redeem(
   if (purpose === 'enroll') return { ...now, proved: true }
   if (now.step.kind !== 'type' && now.step.kind !== 'security-code') return now
   if (purpose === 'step-up') return { ...now, step: { kind: 'passed', by: 'password' } }
+  if (now.step.kind !== 'type') return now
   await needs.core.resetProfile(person.userRef)
   return next(needs, { ...now, proved: true, state: null }, call, {})
 }

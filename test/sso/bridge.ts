@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as oidc from 'openid-client'
 import { watchHealth } from '../../src/flows/process/health.js'
 import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
 import { openStores } from '../../src/wiring/open-stores.js'
 import { startSso } from '../../src/wiring/serve-sso.js'
@@ -17,15 +16,6 @@ import { startService, type TestService } from '../service.js'
 export const CLIENT_SECRET = 'a secret of sixteen characters and more'
 /** Where the application of the tests takes codes. Nothing listens there: the test reads the address. */
 export const CALLBACK = 'http://localhost:9/callback'
-
-/** A port that was free a moment ago. The settings of a bridge name its own address, so its port is chosen first. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 export interface Bridge {
   readonly issuer: string
@@ -176,7 +166,7 @@ export async function ask(party: oidc.Configuration, more: Record<string, string
 
 /** A browser without script: keeps cookies, and follows redirects within the bridge. */
 export class Visitor {
-  readonly cookies = new Map<string, { value: string; path: string }>()
+  readonly cookies = new Map<string, { name: string; value: string; path: string; port: string }>()
   /** The address and the markup of the page shown. */
   at = ''
   page = ''
@@ -194,8 +184,8 @@ export class Visitor {
         return url.href
       }
       const cookie = [...this.cookies]
-        .filter(([, { path }]) => url.pathname.startsWith(path))
-        .map(([name, { value }]) => `${name}=${value}`)
+        .filter(([, { path, port }]) => port === url.port && url.pathname.startsWith(path))
+        .map(([, { name, value }]) => `${name}=${value}`)
         .join('; ')
       const through = new URL(url)
       if (this.through !== 0) through.port = String(this.through)
@@ -211,7 +201,7 @@ export class Visitor {
       })
       // A store that a loaded machine was slow to reach.
       if (answer.status === 503 && hops < 8) continue
-      for (const line of answer.headers.getSetCookie()) this.#keep(line)
+      for (const line of answer.headers.getSetCookie()) this.#keep(line, url.port)
       this.page = await answer.text()
       this.at = url.href
       this.status = answer.status
@@ -224,13 +214,15 @@ export class Visitor {
     throw new Error('too many redirects')
   }
 
-  #keep(line: string): void {
+  #keep(line: string, port: string): void {
     const [pair = '', ...attributes] = line.split(';').map((part) => part.trim())
     const at = pair.indexOf('=')
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)]
     const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? '/'
-    if (value === '') this.cookies.delete(name)
-    else this.cookies.set(name, { value, path })
+    // Two bridges on this machine share a host name.
+    const key = `${port} ${name}`
+    if (value === '') this.cookies.delete(key)
+    else this.cookies.set(key, { name, value, path, port })
   }
 
   /** Submits a form of the page. */

@@ -5,8 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fileDirectory } from '../../src/sso/directory/file.js'
 import { ldapDirectory } from '../../src/sso/directory/ldap.js'
 import { personOf } from '../../src/sso/directory/person-of.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { person } from '../../src/typist/made-up-person.js'
 import { BASE, hasSlapd, READER, startSlapd } from '../servers/slapd.js'
-import { type Bridge, beginSignIn, openWorld, startBridge, type World } from './bridge.js'
+import {
+  ask,
+  type Bridge,
+  beginSignIn,
+  CLIENT_SECRET,
+  latestPassword,
+  openWorld,
+  relyingParty,
+  someone,
+  startBridge,
+  tokensOf,
+  Visitor,
+  type World,
+} from './bridge.js'
 
 describe('a person of a directory', () => {
   const entry = { userRef: 'Ann Lee', email: 'ann@example.org', displayName: 'Ann', language: 'fr' }
@@ -145,4 +160,51 @@ describe('directories of a bridge', { timeout: 60_000 }, () => {
     expect(new URL(visitor.at).searchParams.get('error')).toBe('temporarily_unavailable')
     await bridge.close()
   })
+
+  it('asks another provider for the first factor, and takes the person from its userinfo', async () => {
+    const people = [someone('uma')]
+    const port = await freePort()
+    const callback = `http://localhost:${port}/upstream`
+    const clients = [{ id: 'bridge', secret: CLIENT_SECRET, redirectUris: [callback] }]
+    const first = await startBridge(world.service, world.mail.port, { people, settings: { clients } })
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-upstream-'))
+    writeFileSync(join(folder, 'secret'), CLIENT_SECRET)
+    const directory = {
+      kind: 'userinfo',
+      issuer: first.issuer,
+      clientId: 'bridge',
+      clientSecretFile: join(folder, 'secret'),
+    }
+    const second = await startBridge(world.service, world.mail.port, { directory, port })
+    try {
+      const party = await relyingParty(first.issuer, 'bridge')
+      const { visitor: enrolling } = await beginAt(party, callback)
+      const who = person(71)
+      await enrolling.submit({ action: 'send', purpose: 'enroll' })
+      await enrolling.submit({ action: 'password', password: latestPassword(world, 'uma@example.org') })
+      for (let n = 0; n < 12 && / target="/.test(enrolling.page); n++) await enrolling.types(who)
+      const sign = await beginSignIn(second, 'uma')
+      // Typed for the provider of the first factor, then for the bridge.
+      expect(sign.visitor.at).toContain(first.issuer)
+      for (let n = 0; n < 6 && sign.visitor.words() !== ''; n++) await sign.visitor.types(who)
+      expect((await tokensOf(sign)).claims()?.sub).toBe('uma')
+      // An answer of another sign-in is refused.
+      const other = await beginSignIn(second, 'uma')
+      const { visitor } = await beginSignIn(second, 'uma')
+      const state = new URL(other.visitor.at).pathname.split('/').pop()
+      await visitor.open(`${callback}?code=x&state=${state}.y`)
+      expect(visitor.status).toBe(404)
+    } finally {
+      await first.close()
+      await second.close()
+      rmSync(folder, { recursive: true })
+    }
+  })
 })
+
+async function beginAt(party: Awaited<ReturnType<typeof relyingParty>>, callback: string) {
+  const { url } = await ask(party, { login_hint: 'uma', redirect_uri: callback })
+  const visitor = new Visitor()
+  await visitor.open(url.href)
+  return { visitor }
+}

@@ -422,7 +422,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
   })
 })
 
-const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([name, { value }]) => `${name}=${value}`).join('; ')
+const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([, { name, value }]) => `${name}=${value}`).join('; ')
 
 /** Addresses that are close to the registered one. */
 function foreignUris(count: number): string[] {
