@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { request } from '../../bench/shared/drive.js'
+import { Refusal } from '../../src/domain/refusal.js'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
@@ -51,6 +53,17 @@ export const backEndsOfOurOwn: readonly { name: string; withRedis: boolean }[] =
   { name: 'PostgreSQL alone', withRedis: false },
   ...(redisIsHere() ? [{ name: 'PostgreSQL and Redis', withRedis: true }] : []),
 ]
+
+/** Runs an operator's work again while the database of a loaded machine is late, for 10 s. */
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (const until = performance.now() + 10_000; ; await delay(250)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof Refusal && error.kind === 'degraded') || performance.now() > until) throw error
+    }
+  }
+}
 
 export async function startTwo(redisUrl: string | null, more: Record<string, string> = {}): Promise<TwoServices> {
   const fresh = await freshDatabase()

@@ -6,7 +6,7 @@ import { person } from '../../src/typist/made-up-person.js'
 import { administration } from '../../src/wiring/open-stores.js'
 import { text } from '../api/enrolled.js'
 import { type FlushedRedis, redisIsHere, startFlushedRedis } from '../faults/flushed-redis.js'
-import { type On, startTwo, type TwoServices } from '../faults/two-services.js'
+import { type On, patiently, startTwo, type TwoServices } from '../faults/two-services.js'
 import { figure, LONG } from './figure.js'
 import { redisAsBytes, rowsAsText } from './stores-text.js'
 
@@ -44,7 +44,7 @@ describe('an API key', { timeout: 120_000 }, () => {
 
   it('is refused by every process 1 s after its revocation, under load', async () => {
     const keys = administration(two.stores)
-    const { id, apikey } = await keys.issueKey(two.organizationId, 'stolen')
+    const { id, apikey } = await patiently(() => keys.issueKey(two.organizationId, 'stolen'))
     let over = false
     let before = 0
     let revokedAt = Number.POSITIVE_INFINITY
@@ -63,12 +63,16 @@ describe('an API key', { timeout: 120_000 }, () => {
         }
       }
     })
-    while (before < 50) await delay(20)
-    expect(await keys.revokeKey(two.organizationId, id)).toBe(true)
-    revokedAt = performance.now()
-    while (late.calls < CALLS) await delay(20)
-    over = true
-    await Promise.all(clients)
+    try {
+      while (before < 50) await delay(20)
+      // A refused revocation may have taken effect: only the calls below tell.
+      await patiently(() => keys.revokeKey(two.organizationId, id))
+      revokedAt = performance.now()
+      while (late.calls < CALLS) await delay(20)
+    } finally {
+      over = true
+      await Promise.all(clients)
+    }
     const found = `${late.accepted} of ${late.calls.toLocaleString('en')} calls accepted later than 1 s after the revocation`
     figure('T01', found, '0', late.accepted === 0)
   })
@@ -84,7 +88,7 @@ describe('an API key', { timeout: 120_000 }, () => {
         .map(({ path }) => `/dashboard${path}`),
     }
     for (const scope of SCOPES) {
-      const { apikey } = await keys.issueKey(two.organizationId, scope, [scope])
+      const { apikey } = await patiently(() => keys.issueKey(two.organizationId, scope, [scope]))
       expect(
         (await ask(0, apikey, paths[scope][0] ?? '', scope === 'links' ? { method: 'DELETE' } : {})).status,
       ).not.toBe(403)
@@ -106,7 +110,7 @@ describe('an API key', { timeout: 120_000 }, () => {
   })
 
   it('appears in no log, table, Redis key or answer', async () => {
-    const { apikey } = await administration(two.stores).issueKey(two.organizationId, 'canary')
+    const { apikey } = await patiently(() => administration(two.stores).issueKey(two.organizationId, 'canary'))
     const answers: string[] = []
     const said = async (path: string, options: Parameters<typeof ask>[3] = {}, on: On = 0) => {
       const answer = await ask(on, apikey, path, options)
