@@ -170,7 +170,7 @@ async function pageOf(
   language: Language,
 ): Promise<string> {
   const onward = progress.step.kind === 'passed' ? await finish(needs, request, response, details, progress) : ''
-  return stepPage(progress, { language, application: String(details.params.client_id), now: needs.now(), onward })
+  return stepPage(progress, { language, application: applicationOf(needs, details), now: needs.now(), onward })
 }
 
 /** Completes the login; returns the address at the provider that goes on. */
@@ -223,12 +223,7 @@ async function cancel(needs: Needs, exchange: Exchange, details: Details, { step
   await needs.artifacts.end('SignIn', details.uid)
   const language = languageFor(exchange, details)
   // As a page: the redirects after a form must stay on this site.
-  send(
-    response,
-    200,
-    onwardPage({ language, application: String(details.params.client_id), onward: to }),
-    needs.headers,
-  )
+  send(response, 200, onwardPage({ language, application: applicationOf(needs, details), onward: to }), needs.headers)
 }
 
 const REFUSED_UPSTREAM: Step = { kind: 'refused', situation: 'not-in-directory', until: null, resettable: false }
@@ -239,4 +234,10 @@ function redirect(response: ServerResponse, location: string): void {
 
 function send(response: ServerResponse, status: number, page: string, headers: Readonly<Record<string, string>>): void {
   response.writeHead(status, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(page)
+}
+
+/** The application as its settings name it to people. */
+function applicationOf({ settings }: Needs, { params }: Details): string {
+  const id = String(params.client_id)
+  return settings.clients.find((client) => client.id === id)?.name ?? id
 }

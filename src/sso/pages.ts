@@ -1,6 +1,7 @@
 import { maskedAddress } from '../domain/one-time-password.js'
 import { SSO_CODES, type SsoSituation } from '../domain/sso-code.js'
 import { LANGUAGES, type Language, wordsLanguage } from '../domain/typing-words.js'
+import { policyWithTarget } from '../web/page.js'
 import { type SsoBody, type SsoView, ssoPage, ssoSaying, ssoSignOut } from '../web/sso-page.js'
 import { SSO_TEXTS } from '../web/sso-texts.js'
 import { TEXTS } from '../web/texts.js'
@@ -137,7 +138,10 @@ export function providerPages(headers: Readonly<Record<string, string>>): Provid
       show(ctx, (language) =>
         ssoSaying(language, { ...SSO_TEXTS[language].failed, detail: `${code}: ${description}` }),
       ),
-    signOut: (ctx, form) => show(ctx, (language) => ssoSignOut(language, form)),
+    signOut(ctx, form, onward) {
+      show(ctx, (language) => ssoSignOut(language, form))
+      if (onward !== null) ctx.set('content-security-policy', policyWithTarget(onward))
+    },
     signedOut: (ctx) => show(ctx, (language) => ssoSaying(language, SSO_TEXTS[language].signedOut)),
   }
 }

@@ -25,8 +25,8 @@ interface Needs {
 /** Pages that the provider shows by itself. */
 export interface ProviderPages {
   error(ctx: PageContext, code: string, description: string): void
-  /** `form` posts to the provider; the buttons of the page belong to its id. */
-  signOut(ctx: PageContext, form: string): void
+  /** `form` posts to the provider; the buttons of the page belong to its id. `onward`: where its answer redirects to. */
+  signOut(ctx: PageContext, form: string, onward: string | null): void
   signedOut(ctx: PageContext): void
 }
 
@@ -124,11 +124,14 @@ const featuresOf = (pages: ProviderPages): NonNullable<Configuration['features']
   dPoP: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
   resourceIndicators: { enabled: false },
-  revocation: { enabled: true },
+  revocation: { enabled: true, allowedPolicy: async (_, client, token) => token.clientId === client.clientId },
   backchannelLogout: { enabled: true },
   rpInitiatedLogout: {
     enabled: true,
-    logoutSource: async (ctx, form) => pages.signOut(ctx, form),
+    logoutSource: async (ctx, form) => {
+      const onward = ctx.oidc.params?.post_logout_redirect_uri
+      pages.signOut(ctx, form, typeof onward === 'string' ? onward : null)
+    },
     postLogoutSuccessSource: async (ctx) => pages.signedOut(ctx),
   },
 })

@@ -22,7 +22,7 @@ const Address = z.string().refine((text) => {
   return safe && username === '' && search === '' && hash === ''
 }, 'must be an https URL (http for localhost) without user, query and fragment')
 
-/** A redirect URI is compared as a whole, so it may have a query. */
+/** An address of an application: like `Address`, but with a query where it needs one. Redirect URIs are compared as a whole. */
 const RedirectUri = z.string().refine((text) => {
   if (!URL.canParse(text) || text.includes('*')) return false
   const { protocol, hostname, username, hash } = new URL(text)
@@ -34,11 +34,12 @@ const Secret = z.string().min(16, 'must have 16 characters or more')
 
 const Client = strict({
   id: z.string().min(1).max(200),
+  name: z.string().min(1).max(200).optional().describe('the application in the words of people; by default the id'),
   secret: Secret.optional(),
   secretFile: z.string().min(1).optional(),
   redirectUris: z.array(RedirectUri).min(1),
   postLogoutRedirectUris: z.array(RedirectUri).default([]),
-  backchannelLogoutUri: Address.optional(),
+  backchannelLogoutUri: RedirectUri.optional(),
   flow: z
     .enum(['code', 'id_token'])
     .default('code')

@@ -6,23 +6,28 @@ import { TEXTS } from './texts.js'
  * A page may load and run only the service's own files, and send only to the service. No site may frame it, and no text
  * becomes markup.
  */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+const policy = (formTarget = '') =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    `form-action 'self'${formTarget}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+
+/** The policy of a page with a form whose answer redirects to another origin. */
+export const policyWithTarget = (address: string): string => policy(` ${new URL(address).origin}`)
+
 const YEAR_S = 31_536_000
 
 /** Headers of every page. The address of a page may hold a key, so it is neither sent as a referrer nor indexed. */
 export const pageHeaders = (publicUrl: string): Record<string, string> => ({
-  'content-security-policy': POLICY,
+  'content-security-policy': policy(),
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,6 +58,27 @@ ${mail === undefined ? '' : `mail: ${mail}\n`}`,
   const added = spawnSync('/usr/sbin/slapadd', ['-f', configuration, '-l', ldif], { encoding: 'utf8' })
   if (added.status !== 0) throw new Error(`slapadd: ${added.stderr}`)
   const port = await freePort()
+  let server = await listen(configuration, port)
+  const stop = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.kill()
+    await ended
+  }
+  return {
+    url: `ldap://127.0.0.1:${port}`,
+    stop,
+    async start() {
+      server = await listen(configuration, port)
+    },
+    async close() {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function listen(configuration: string, port: number): Promise<ChildProcess> {
   const server = spawn('/usr/sbin/slapd', ['-f', configuration, '-h', `ldap://127.0.0.1:${port}`, '-d', '0'], {
     stdio: 'ignore',
   })
@@ -65,15 +86,7 @@ ${mail === undefined ? '' : `mail: ${mail}\n`}`,
     if (tries > 100) throw new Error('slapd does not listen')
     await delay(50)
   }
-  return {
-    url: `ldap://127.0.0.1:${port}`,
-    async close() {
-      const ended = new Promise((resolve) => server.once('exit', resolve))
-      server.kill()
-      await ended
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  return server
 }
 
 const answers = (port: number): Promise<boolean> =>

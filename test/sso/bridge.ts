@@ -36,6 +36,8 @@ export interface BridgeOptions {
   /** By default that of the service. */
   readonly apikey?: string
   readonly people?: readonly Record<string, string>[]
+  /** Further files beside the settings, by name. */
+  readonly files?: Readonly<Record<string, string>>
   /** Directories other than the file. */
   readonly directory?: Record<string, unknown>
 }
@@ -47,7 +49,16 @@ export const someone = (name: string) => ({ name, email: `${name}@example.org`, 
 export async function startBridge(
   service: TestService,
   smtpPort: number,
-  { settings = {}, redisUrl, more = {}, port, apikey = service.apikey, people = [], directory }: BridgeOptions = {},
+  {
+    settings = {},
+    redisUrl,
+    more = {},
+    port,
+    apikey = service.apikey,
+    people = [],
+    files = {},
+    directory,
+  }: BridgeOptions = {},
 ): Promise<Bridge> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-sso-'))
   const listens = port ?? (await freePort())
@@ -58,6 +69,7 @@ export async function startBridge(
   }
   file('apikey', apikey)
   file('people.json', JSON.stringify(people))
+  for (const [name, content] of Object.entries(files)) file(name, content)
   file(
     'sso.json',
     JSON.stringify({
@@ -130,7 +142,7 @@ export async function openWorld(redisUrl?: string | null): Promise<World> {
 }
 
 /** The digits of the latest mail to an address. */
-export function latestPassword({ mail }: World, address: string): string {
+export function latestPassword({ mail }: Pick<World, 'mail'>, address: string): string {
   const found = mail.received.findLast(({ to }) => to.includes(address))
   return /\b(\d{6})\b/.exec(found?.raw.split('\r\n\r\n')[1] ?? '')?.[1] ?? ''
 }

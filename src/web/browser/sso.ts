@@ -9,7 +9,11 @@ document.getElementById('needs')?.remove()
 if (typing instanceof KeystrideTyping) {
   if (page.again !== null) typing.again(page.again)
   typing.focus()
-} else if (document.activeElement === document.body) document.querySelector('h1')?.focus()
+} else {
+  // This module may run before the browser acts on `autofocus`, which then finds the focus taken.
+  const first = document.querySelector<HTMLElement>('[autofocus]') ?? document.querySelector('h1')
+  first?.focus()
+}
 // A navigation of its own: a policy on form targets also holds for the redirects after a form.
 if (page.onward !== null) location.replace(page.onward)
 for (const form of document.forms)

@@ -1,0 +1,353 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { decodeJwt } from 'jose'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { type MadeUpPerson, person } from '../../src/typist/made-up-person.js'
+import { hasChromium, keySender, launch, type Stroke } from '../recorder/browser.js'
+import { hasApache, startApache } from '../servers/apache.js'
+import { smtpSink } from '../servers/sinks.js'
+import { BASE, hasSlapd, READER, startSlapd } from '../servers/slapd.js'
+import { findings, focused, openPage, picture } from '../web/pages.js'
+import {
+  type Bridge,
+  CALLBACK,
+  CLIENT_SECRET,
+  changePolicy,
+  enrolled,
+  latestPassword,
+  openWorld,
+  startBridge,
+  type World,
+} from './bridge.js'
+
+const LOCALES = ['en', 'fr', 'de', 'es', 'it', 'pt', 'nl']
+const ENTRA = 'https://login.example/entra'
+const PHONE = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 }
+
+/** People of the directory: name and seed of their typing. `cleo` has no address. */
+const SEEDS = { ada: 71, ben: 72, cleo: 73, dora: 74, emil: 75, fay: 76, gus: 77, hal: 78 } as const
+type Name = keyof typeof SEEDS
+
+describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
+  'a page behind Apache, with people of an LDAP directory',
+  { timeout: 240_000 },
+  () => {
+    let world: World
+    let mail: World['mail']
+    let slapd: Awaited<ReturnType<typeof startSlapd>>
+    let bridge: Bridge
+    let site: Awaited<ReturnType<typeof startSite>>
+    let browser: Browser
+    let database: Database
+    beforeAll(async () => {
+      world = await openWorld()
+      mail = world.mail
+      const people = Object.keys(SEEDS).map((uid) => ({
+        uid,
+        cn: `The person ${uid}`,
+        ...(uid === 'cleo' ? {} : { mail: `${uid}@example.org` }),
+      }))
+      slapd = await startSlapd(people)
+      database = connectPostgres({ url: world.service.env.DATABASE_URL ?? '', max: 2 })
+      const [port, sitePort] = [await freePort(), await freePort()]
+      bridge = await startBridge(world.service, mail.port, {
+        port,
+        directory: {
+          kind: 'ldap',
+          url: slapd.url,
+          base: BASE,
+          bindDn: READER.dn,
+          bindPasswordFile: 'reader',
+        },
+        files: { reader: READER.password },
+        settings: {
+          clients: [
+            // Where a person enrolls without a browser.
+            { id: 'app', secret: CLIENT_SECRET, redirectUris: [CALLBACK] },
+            { id: 'entra', flow: 'id_token', redirectUris: [ENTRA] },
+            {
+              id: 'wiki',
+              name: 'The wiki',
+              secret: CLIENT_SECRET,
+              redirectUris: [`http://localhost:${sitePort}/oidc/callback`],
+              postLogoutRedirectUris: [`http://localhost:${sitePort}/bye`],
+              backchannelLogoutUri: `http://localhost:${sitePort}/oidc/callback?logout=backchannel`,
+            },
+          ],
+        },
+      })
+      site = await startSite(sitePort, bridge.issuer)
+      browser = await launch()
+    }, 120_000)
+    afterAll(async () => {
+      await browser.close()
+      await site.close()
+      await bridge.close()
+      await slapd.close()
+      await database.close()
+      await world.close()
+    })
+
+    const passwordOf = (name: Name) => latestPassword({ mail }, `${name}@example.org`)
+
+    /** A new browser at the page that Apache protects. */
+    async function visit(options: Parameters<Browser['newContext']>[0] = {}) {
+      const { page, close } = await openPage(browser, site.url, { reducedMotion: 'reduce', ...options })
+      return {
+        page,
+        close,
+        /** Types the words of the page; again if taken for a machine while enrolling. */
+        async types(name: Name, who: MadeUpPerson = person(SEEDS[name]), tempo = 1) {
+          const text = (await page.locator('#words li').allTextContents()).join(' ')
+          await page.locator('#typed').focus()
+          await (await keySender(page)).types(who.types(text, typed++, { tempo }).kevt as unknown as Stroke[])
+          const loaded = page.waitForEvent('load')
+          await page.keyboard.press('Enter')
+          await loaded
+        },
+      }
+    }
+    let typed = 1
+
+    it('proves a new person by mail, enrolls by typing, and opens the page', async () => {
+      const { page, close, types } = await visit()
+      expect(await page.locator('h1').textContent()).toBe('Sign in')
+      await looksRight(page, 'sso-01-name')
+      await page.locator('#name').fill('ada')
+      await press(page, 'Continue')
+      await looksRight(page, 'sso-02-send')
+      await press(page, 'Send me a one-time password')
+      expect(await page.locator('#work').textContent()).toContain('a•••@example.org')
+      await looksRight(page, 'sso-03-password')
+      await page.locator('#password').fill(passwordOf('ada'))
+      await press(page, 'Continue')
+      expect(await page.locator('h1').textContent()).toBe('Let us learn how you type')
+      await looksRight(page, 'sso-04-enroll')
+      for (let n = 0; n < 12 && (await page.locator('h1').textContent()) === 'Let us learn how you type'; n++) {
+        if (n === 2) await looksRight(page, 'sso-05-enroll-next')
+        await types('ada')
+      }
+      expect(await page.locator('h1').textContent()).toBe('Type to sign in')
+      await looksRight(page, 'sso-06-type')
+      await types('ada')
+      await page.waitForURL(site.url)
+      expect(await page.locator('h1').textContent()).toBe('Welcome, The person ada')
+      expect(site.latest()).toMatchObject({
+        oidc_claim_sub: 'ada',
+        oidc_claim_email: 'ada@example.org',
+        oidc_claim_acr: 'urn:keystride:typing',
+        oidc_claim_amr: 'typing',
+      })
+      await close()
+    })
+
+    it('signs out at Apache and at the bridge', async () => {
+      await enrolled(world, bridge, 'gus', SEEDS.gus)
+      const { page, close, types } = await visit()
+      const signIn = async () => {
+        await page.locator('#name').fill('gus')
+        await press(page, 'Continue')
+        await types('gus')
+        await page.waitForURL(site.url)
+      }
+      await signIn()
+      await page.goto(`${site.url}oidc/callback?logout=${encodeURIComponent(`${site.url}bye`)}`)
+      await looksRight(page, 'sso-07-sign-out')
+      await press(page, 'Sign out')
+      expect(page.url()).toBe(`${site.url}bye`)
+      await page.goto(site.url)
+      await signIn()
+      // The bridge notifies Apache, whose cookie the browser keeps.
+      await page.goto(`${bridge.issuer}/session/end`)
+      await press(page, 'Sign out')
+      await looksRight(page, 'sso-08-signed-out')
+      await page.goto(site.url)
+      expect(await page.locator('h1').textContent()).toBe('Sign in')
+      await close()
+    })
+
+    it('passes a challenged person by a one-time password, with 110', async () => {
+      const { who } = await enrolled(world, bridge, 'dora', SEEDS.dora)
+      await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
+      const { page, close, types } = await visit()
+      // Ever faster, so ever less like the profile.
+      for (let n = 1; n < 12 && (await codeOf(page)) !== '(110)'; n++) {
+        await page.context().clearCookies()
+        await page.goto(site.url)
+        await page.locator('#name').fill('dora')
+        await press(page, 'Continue')
+        await types('dora', who, 1 - 0.03 * n)
+      }
+      await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })
+      await looksRight(page, 'sso-09-challenge')
+      await press(page, 'Send me a one-time password')
+      await page.locator('#password').fill('000000')
+      await press(page, 'Continue')
+      expect(await codeOf(page)).toBe('(103)')
+      expect(await focused(page)).toBe('password')
+      await looksRight(page, 'sso-10-wrong-password')
+      await page.locator('#password').fill(passwordOf('dora'))
+      await press(page, 'Continue')
+      await page.waitForURL(site.url)
+      expect(site.latest()).toMatchObject({ oidc_claim_sub: 'dora', oidc_claim_acr: 'urn:keystride:one-time-password' })
+      await close()
+    })
+
+    it('refuses typing of somebody else with 109, and says so to Apache', async () => {
+      await enrolled(world, bridge, 'emil', SEEDS.emil)
+      const { page, close, types } = await visit()
+      for (let n = 0; n < 6 && (await codeOf(page)) !== '(109)'; n++) {
+        await page.goto(site.url)
+        await page.locator('#name').fill('emil')
+        await press(page, 'Continue')
+        await types('emil', person(9000 + n), 2)
+      }
+      expect(await page.locator('h1').textContent()).toBe('You are not signed in')
+      expect(await focused(page)).toBe('H1')
+      await looksRight(page, 'sso-11-refused')
+      await press(page, 'Back to the application')
+      await page.waitForURL(/interaction/)
+      expect(await page.locator('h1').textContent()).toBe('Sign in')
+      await close()
+    })
+
+    it('says that a one-time password has expired, with 113, and sends a new one', async () => {
+      const { page, close } = await visit()
+      await page.locator('#name').fill('ben')
+      await press(page, 'Continue')
+      await press(page, 'Send me a one-time password')
+      await database.asSystem(
+        (sql) =>
+          sql`update keystride.one_time_password set expires_at = now() - interval '1 second' where user_ref = 'ben'`,
+      )
+      await page.locator('#password').fill(passwordOf('ben'))
+      await press(page, 'Continue')
+      expect(await codeOf(page)).toBe('(113)')
+      await looksRight(page, 'sso-12-expired')
+      await press(page, 'Send a new one')
+      await page.locator('#password').fill(passwordOf('ben'))
+      await press(page, 'Continue')
+      expect(await page.locator('h1').textContent()).toBe('Let us learn how you type')
+      await close()
+    })
+
+    it('says that the mail could not be sent, with 106, and that there is no address, with 102', async () => {
+      await mail.close()
+      const { page, close } = await visit()
+      await page.locator('#name').fill('fay')
+      await press(page, 'Continue')
+      await press(page, 'Send me a one-time password')
+      expect(await codeOf(page)).toBe('(106)')
+      await looksRight(page, 'sso-13-mail-away')
+      mail = await smtpSink({}, mail.port)
+      await press(page, 'Send me a one-time password')
+      expect(passwordOf('fay')).toMatch(/^\d{6}$/)
+      await page.goto(site.url)
+      await page.locator('#name').fill('cleo')
+      await press(page, 'Continue')
+      await press(page, 'Send me a one-time password')
+      expect(await codeOf(page)).toBe('(102)')
+      await close()
+    })
+
+    it('says that the directory is away, with 101, and goes on when it is back', async () => {
+      await slapd.stop()
+      const { page, close } = await visit()
+      await page.locator('#name').fill('fay')
+      await press(page, 'Continue')
+      expect([await page.locator('h1').textContent(), await codeOf(page)]).toEqual(['One moment, please', '(101)'])
+      await looksRight(page, 'sso-14-directory-away')
+      await slapd.start()
+      await press(page, 'Try again')
+      expect(await page.locator('h1').textContent()).toBe('One-time password')
+      await close()
+    })
+
+    it('posts the ID token to a provider that takes it by form', async () => {
+      await enrolled(world, bridge, 'hal', SEEDS.hal)
+      const { page, close, types } = await visit()
+      let posted = ''
+      await page.route(ENTRA, async (route) => {
+        posted = route.request().postData() ?? ''
+        await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Taken</title>' })
+      })
+      const asked = {
+        client_id: 'entra',
+        response_type: 'id_token',
+        response_mode: 'form_post',
+        scope: 'openid',
+        redirect_uri: ENTRA,
+        state: 'a state',
+        nonce: 'a nonce',
+        login_hint: 'hal',
+      }
+      await page.goto(`${bridge.issuer}/auth?${new URLSearchParams(asked)}`)
+      await types('hal')
+      await page.waitForURL(ENTRA)
+      const form = new URLSearchParams(posted)
+      expect(form.get('state')).toBe('a state')
+      expect(decodeJwt(form.get('id_token') ?? '')).toMatchObject({ sub: 'hal', nonce: 'a nonce', amr: ['typing'] })
+      await close()
+    })
+
+    it.each(LOCALES)('fits a phone, in %s', async (locale) => {
+      const { page, close } = await visit({ ...PHONE, locale })
+      expect(await page.getAttribute('html', 'lang')).toBe(locale)
+      const fits = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+      expect(await fits()).toBe(true)
+      await page.locator('#name').fill('ada')
+      await page.keyboard.press('Enter')
+      await page.locator('#typed').waitFor()
+      expect(await fits()).toBe(true)
+      await looksRight(page, `sso-20-phone-${locale}`)
+      await close()
+    })
+  },
+)
+
+/** The number of the situation that the page names; null: none. */
+async function codeOf(page: Page): Promise<string | null> {
+  const note = page.locator('.notice small')
+  return (await note.count()) === 0 ? null : note.textContent()
+}
+
+/** Presses the button and waits for the next page. */
+async function press(page: Page, button: string): Promise<void> {
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await loaded
+}
+
+/** No finding of axe, light and dark, and a picture of each. */
+async function looksRight(page: Page, name: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    expect(await findings(page)).toEqual([])
+    await picture(page, `${name}-${colorScheme}`)
+  }
+  await page.emulateMedia({ colorScheme: null })
+}
+
+/** Apache in front of an application that greets the person by the headers it gets. */
+async function startSite(port: number, issuer: string) {
+  let latest: IncomingHttpHeaders = {}
+  const server = createServer((request, response) => {
+    if (request.url === '/') latest = request.headers
+    const name = String(request.headers.oidc_claim_name ?? 'stranger')
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Wiki</title><h1>Welcome, ${name}</h1>`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const application = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const apache = await startApache({ port, issuer, clientSecret: CLIENT_SECRET, application })
+  return {
+    url: `${apache.url}/`,
+    latest: () => latest,
+    async close() {
+      await apache.close()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
