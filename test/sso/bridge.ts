@@ -36,7 +36,7 @@ export interface BridgeOptions {
   /** By default that of the service. */
   readonly apikey?: string
   readonly people?: readonly Record<string, string>[]
-  /** Further files beside the settings, by name. */
+  /** Further files in the folder of the settings, by name. */
   readonly files?: Readonly<Record<string, string>>
   /** Directories other than the file. */
   readonly directory?: Record<string, unknown>

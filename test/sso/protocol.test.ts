@@ -115,7 +115,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
   const errorAt = (address: string) => new URL(address).searchParams.get('error')
 
   describe('RFC 9700', () => {
-    it('2.1 and 4.1: a redirect URI is compared as a whole; an error never goes to a foreign one', async () => {
+    it('2.1 and 4.1: a redirect URI is compared as a whole: 0 of 1,000 foreign ones get a code or an error', async () => {
       const party = await relyingParty(bridge.issuer)
       let accepted = 0
       const asked = await ask(party, { login_hint: 'ann' })
@@ -151,7 +151,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect((await tokenRequest(keeping, codeFields(sign))).status).toBe(200)
     })
 
-    it('4.5: a code works once, also for requests at the same time, and a second use ends its tokens', async () => {
+    it('4.5: a code works once, also for requests at the same time: 0 of 1,000 replays accepted, and a replay ends its tokens', async () => {
       const { visitor, party } = await signedIn(keeping)
       let replayed = 0
       for (let n = 0; n < COUNT / 4; n++) {
@@ -250,7 +250,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect(new URL(visitor.at).searchParams.get('state')).toBe(asked.state)
     })
 
-    it('4.7: a browser cannot continue the sign-in of another one', async () => {
+    it('4.7: a browser cannot continue the sign-in of another one: 0 of 1,000 entered', async () => {
       let entered = 0
       const mine = await beginSignIn(bridge, 'ann')
       const theirs = await beginSignIn(bridge, 'bob')
@@ -358,7 +358,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect(errorAt(visitor.at)).toBe('unmet_authentication_requirements')
     })
 
-    it('Core 3.1.2.2 and 15.5.3: only a valid hint of the upstream provider names a person', async () => {
+    it('Core 3.1.2.2 and 15.5.3: only a valid hint of the upstream provider names a person: 0 of 1,000 forged ones accepted', async () => {
       let accepted = 0
       for (let n = 0; n < COUNT; n++) {
         const visitor = new Visitor()
@@ -374,7 +374,7 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect(visitor.page.includes('<keystride-typing')).toBe(false)
     })
 
-    it('answers an ID token by form_post to a provider that asks for a second factor, with its sub', async () => {
+    it('Form Post 2: the ID token goes by form to a provider that asks for a second factor, with its sub', async () => {
       for (let tries = 0; tries < 5; tries++) {
         const visitor = new Visitor()
         await visitor.open(entraRequest(bridge, await upstream.token({})).href)
