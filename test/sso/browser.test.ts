@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     })
 
     it('signs out at Apache and at the bridge', async () => {
-      await enrolled(world, bridge, 'gus', SEEDS.gus)
+      await enrolled({ ...world, mail }, bridge, 'gus', SEEDS.gus)
       const { page, close, types } = await visit()
       const signIn = async () => {
         await page.locator('#name').fill('gus')
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     })
 
     it('passes a challenged person by a one-time password, with 110', async () => {
-      const { who } = await enrolled(world, bridge, 'dora', SEEDS.dora)
+      const { who } = await enrolled({ ...world, mail }, bridge, 'dora', SEEDS.dora)
       await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
       const { page, close, types } = await visit()
       // Ever faster, so ever less like the profile.
@@ -197,13 +197,16 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     })
 
     it('refuses typing of somebody else with 109, and says so to Apache', async () => {
-      await enrolled(world, bridge, 'emil', SEEDS.emil)
+      await enrolled({ ...world, mail }, bridge, 'emil', SEEDS.emil)
       const { page, close, types } = await visit()
       for (let n = 0; n < 6 && (await codeOf(page)) !== '(109)'; n++) {
+        // Apache keeps seven sign-ins in progress at most.
+        await page.context().clearCookies()
         await page.goto(site.url)
         await page.locator('#name').fill('emil')
         await press(page, 'Continue')
-        await types('emil', person(9000 + n), 2)
+        // Uncertain typing may lock a person before the first refusal.
+        if ((await codeOf(page)) !== '(109)') await types('emil', person(9000 + n), 2)
       }
       expect(await page.locator('h1').textContent()).toBe('You are not signed in')
       expect(await focused(page)).toBe('H1')
@@ -267,7 +270,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     })
 
     it('posts the ID token to a provider that takes it by form', async () => {
-      await enrolled(world, bridge, 'hal', SEEDS.hal)
+      await enrolled({ ...world, mail }, bridge, 'hal', SEEDS.hal)
       const { page, close, types } = await visit()
       let posted = ''
       await page.route(ENTRA, async (route) => {

@@ -16,7 +16,7 @@ it.skipIf(!hasChromium)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'keystride-demo-'))
     const port = await freePort()
-    // What npm sets for its script `start`.
+    // The name that npm gives to its script `start`.
     const service = await startProcess({
       PORT: String(port),
       KEYSTRIDE_DATA: join(folder, 'data'),
