@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type Provider from 'oidc-provider'
+import { Refusal } from '../domain/refusal.js'
 import { SSO_CODES, SSO_SENTENCES, type SsoSituation } from '../domain/sso-code.js'
 import type { Language } from '../domain/typing-words.js'
 import type { Artifacts } from './artifacts.js'
+import type { Person } from './directory/directory.js'
 import { endedPage, languageOf, onwardPage, situationOf, stepPage, wishedLanguage } from './pages.js'
 import { ACR, AMR, hintedName, hintOf, INTERACTION_MS, SIGNED_IN_MS, type SignedIn } from './provider.js'
 import type { SsoSettings } from './settings.js'
@@ -19,6 +21,8 @@ interface Needs {
   readonly now: () => number
   /** Headers of every page. */
   readonly headers: Readonly<Record<string, string>>
+  /** The upstream provider could not be reached. */
+  readonly onFailure: (error: unknown) => void
   /** A step has a numbered situation. */
   readonly onSituation: (code: number, sentence: string, facts: { client: string; interaction: string }) => void
 }
@@ -78,13 +82,10 @@ async function show(needs: Needs, exchange: Exchange, details: Details): Promise
   const { request, response, url } = exchange
   const { upstream } = needs
   let progress = await progressOf(needs, details)
-  if (upstream !== null && progress.person === null && progress.step.kind === 'name') {
-    if (!url.searchParams.has('state'))
-      return redirect(response, await upstream.begin(details.uid, hintedName(details.params)))
-    const found = await upstream.person(details.uid, url)
-    progress =
-      found === null ? { ...progress, step: REFUSED_UPSTREAM } : { ...progress, name: found.userRef, person: found }
-    if (found === null) await keep(needs, details, progress)
+  if (upstream !== null && isUnnamed(progress)) {
+    const next = await askUpstream(needs, upstream, exchange, details, progress)
+    if (typeof next === 'string') return redirect(response, next)
+    progress = next
   }
   if (progress.step.kind === 'name' && progress.name !== null) {
     progress = await needs.advance(progress, { kind: 'begin' }, callOf(needs, exchange, details))
@@ -100,13 +101,43 @@ async function show(needs: Needs, exchange: Exchange, details: Details): Promise
 }
 
 /** A form of the page. Answers with the address of the page, so that a reload sends nothing twice. */
+/** Nobody is known yet: the first page, or the page after the upstream provider was away. */
+const isUnnamed = ({ person, step }: Progress): boolean =>
+  person === null && (step.kind === 'name' || step.kind === 'trouble')
+
+/** The address at the upstream provider, or the progress after its answer. */
+async function askUpstream(
+  needs: Needs,
+  upstream: UpstreamLogin,
+  { url }: Exchange,
+  details: Details,
+  progress: Progress,
+): Promise<string | Progress> {
+  let found: Person | null
+  try {
+    if (!url.searchParams.has('state')) return await upstream.begin(details.uid, hintedName(details.params))
+    found = await upstream.person(details.uid, url)
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    needs.onFailure(error)
+    const away: Progress = { ...progress, step: { kind: 'trouble', situation: 'not-in-directory' } }
+    await keep(needs, details, away)
+    return away
+  }
+  if (found !== null) return { ...progress, name: found.userRef, person: found, step: { kind: 'name' } }
+  const refused: Progress = { ...progress, step: REFUSED_UPSTREAM }
+  await keep(needs, details, refused)
+  return refused
+}
+
 async function act(needs: Needs, exchange: Exchange, details: Details, form: URLSearchParams): Promise<void> {
   const { request, response, url } = exchange
   if (!isOwn(request)) return send(response, 403, endedPage(languageFor(exchange, details)), needs.headers)
   const before = await progressOf(needs, details)
   if (form.get('action') === 'cancel') return cancel(needs, exchange, details, before)
   const action = actionOf(form)
-  if (action !== null) {
+  // Without a person, the page asks the upstream provider again.
+  if (action !== null && !(needs.upstream !== null && isUnnamed(before))) {
     const progress = await needs.advance(before, action, callOf(needs, exchange, details))
     await keep(needs, details, progress)
   }

@@ -86,6 +86,8 @@ export async function createProvider(needs: Needs): Promise<Provider> {
   })
   // The request handler sets host and scheme from the issuer, whatever a request says.
   provider.proxy = true
+  // Every ID token names the session, also that of a client without back-channel logout.
+  provider.Client.prototype.includeSid = () => true
   for (const { id } of settings.clients) await provider.Client.find(id).catch((error: Error) => refuseClient(id, error))
   return provider
 }

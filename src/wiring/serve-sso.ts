@@ -79,13 +79,14 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
     onError: (error) => log.warn({ err: error }, 'the keys of single sign-on were not read: the present ones stay'),
   })
   const core = coreApi(await clientModule(), { url: settings.core.url, apikey })
+  const onFailure = (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed')
   const steps = {
     core,
     directory,
     passwords: openPasswords(needs, settings, organizationId),
     mayEnroll: settings.enroll,
     resetAfterBlock: settings.resetAfterBlock,
-    onFailure: (error: unknown) => log.warn({ err: error }, 'a step of a sign-in failed'),
+    onFailure,
   }
   const server = await serveSso({
     settings,
@@ -98,6 +99,7 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       advance: (progress, action, call) => advance(steps, progress, action, call),
       now: clock.now,
       headers,
+      onFailure,
       onSituation: (code, sentence, facts) => log.info({ code, ...facts }, `sign-in: ${sentence}`),
     }),
     readHint: settings.upstream === undefined ? null : hintReader(settings.upstream),

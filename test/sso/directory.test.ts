@@ -202,6 +202,34 @@ describe('directories of a bridge', { timeout: 60_000 }, () => {
   })
 })
 
+describe('another provider as directory, while it is away', { timeout: 60_000 }, () => {
+  it('is 101, and the person goes on when it is back', async () => {
+    const world = await openWorld()
+    const folder = mkdtempSync(join(tmpdir(), 'keystride-upstream-'))
+    writeFileSync(join(folder, 'secret'), CLIENT_SECRET)
+    const [port, upstreamPort] = [await freePort(), await freePort()]
+    const issuer = `http://localhost:${upstreamPort}`
+    const directory = { kind: 'userinfo', issuer, clientId: 'bridge', clientSecretFile: join(folder, 'secret') }
+    const bridge = await startBridge(world.service, world.mail.port, { directory, port })
+    const { visitor } = await beginSignIn(bridge, 'uma')
+    expect([visitor.title(), visitor.code(), bridge.codes]).toEqual(['One moment, please', 101, [101]])
+    await visitor.submit({ action: 'begin' })
+    expect([visitor.code(), bridge.codes]).toEqual([101, [101, 101]])
+    const clients = [{ id: 'bridge', secret: CLIENT_SECRET, redirectUris: [`http://localhost:${port}/upstream`] }]
+    const upstream = await startBridge(world.service, world.mail.port, {
+      people: [someone('uma')],
+      port: upstreamPort,
+      settings: { clients },
+    })
+    await visitor.submit({ action: 'begin' })
+    expect(visitor.at).toContain(issuer)
+    await upstream.close()
+    await bridge.close()
+    await world.close()
+    rmSync(folder, { recursive: true })
+  })
+})
+
 async function beginAt(party: Awaited<ReturnType<typeof relyingParty>>, callback: string) {
   const { url } = await ask(party, { login_hint: 'uma', redirect_uri: callback })
   const visitor = new Visitor()

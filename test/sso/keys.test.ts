@@ -1,9 +1,14 @@
 import { decodeProtectedHeader, importJWK, type JWK, SignJWT } from 'jose'
 import { v7 as uuid } from 'uuid'
 import { describe, expect, it } from 'vitest'
+import { createEncryptionKeyFlows } from '../../src/flows/organization/encryption-keys.js'
+import { readConfig } from '../../src/process/config.js'
+import { jsonLog } from '../../src/process/log.js'
 import { createProviderKeys } from '../../src/sso/keys.js'
 import type { SsoKeyStore } from '../../src/storage/sso-key.js'
 import type { Vault } from '../../src/storage/vault.js'
+import { openStores } from '../../src/wiring/open-stores.js'
+import { beginSignIn, latestPassword, openWorld, someone, startBridge } from './bridge.js'
 
 const DAY_MS = 24 * 3600_000
 
@@ -83,5 +88,34 @@ describe('the keys of single sign-on', () => {
     await keys().rotate()
     const both = (await keys().current()).cookieKeys
     expect([both.length, both[0]]).toEqual([2, first])
+  })
+})
+
+describe('the rotation of the encryption key', { timeout: 60_000 }, () => {
+  it('leaves signing keys, one-time passwords and sign-ins in progress as they are', async () => {
+    const world = await openWorld()
+    const { service, mail } = world
+    const people = [someone('ada')]
+    const first = await startBridge(service, mail.port, { people })
+    const published = async () => (await fetch(`${first.issuer}/jwks`)).json()
+    const keys = await published()
+    const { visitor } = await beginSignIn(first, 'ada')
+    await visitor.submit({ action: 'send', purpose: 'enroll' })
+    await first.close()
+    const next = Buffer.alloc(32, 11).toString('base64')
+    const both = { ENCRYPTION_KEY: next, ENCRYPTION_KEY_PREVIOUS: service.env.ENCRYPTION_KEY ?? '' }
+    const stores = await openStores(readConfig({ ...service.env, ...both }), jsonLog('silent'), { redis: false })
+    expect(await createEncryptionKeyFlows(stores).rotate(() => {})).toMatchObject({ rewrapped: 1, left: 0 })
+    await stores.close()
+    const second = await startBridge(service, mail.port, {
+      people,
+      port: first.port,
+      more: { ENCRYPTION_KEY: next },
+    })
+    expect(await published()).toEqual(keys)
+    await visitor.submit({ action: 'password', password: latestPassword(world, 'ada@example.org') })
+    expect(visitor.title()).toBe('Let us learn how you type')
+    await second.close()
+    await world.close()
   })
 })

@@ -63,6 +63,7 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
       acr: 'urn:keystride:typing',
       amr: ['typing'],
       auth_time: expect.any(Number),
+      sid: expect.any(String),
     })
     const info = await oidc.fetchUserInfo(sign.party, tokens.access_token, 'ada')
     expect(info).toMatchObject({ sub: 'ada', email: 'ada@example.org', name: 'The person ada' })
