@@ -16,11 +16,13 @@ const secret = randomBytes(24).toString('base64url')
 // The service ends: so does its demo.
 process.on('disconnect', () => process.exit())
 process.on('uncaughtException', ({ message }) => {
-  process.stderr.write(`The demo of single sign-on does not run: ${message}\n`)
+  process.stderr.write(
+    `The demo of single sign-on does not run: ${message}. Its ports are ${port + 10} and ${port + 11}, 10 and 11 above PORT.\n`,
+  )
   process.exit(1)
 })
 const { warn } = console
-// Known (docs/sso.md), and not for who tries the demo.
+// Known (docs/sso.md), and no news for a person who tries the demo.
 console.warn = (line, ...more) => /oidc-provider WARNING: Unsupported runtime/.test(line) || warn(line, ...more)
 await service()
 await serveDemo(await mailPort())
@@ -82,5 +84,7 @@ async function serveDemo(mail) {
     ALERT_HOSTS: 'localhost',
     LOG_LEVEL: 'warn',
   })
-  process.stdout.write(`It uses single sign-on. Sign in there as ${PERSON}: the one-time password appears here.\n`)
+  process.stdout.write(
+    `It is a made-up application with single sign-on. Sign in there as ${PERSON}: the one-time password appears here.\nIts settings: ${join(folder, 'sso.json')}\n`,
+  )
 }

@@ -1,4 +1,5 @@
 // Sign-in at `keystride sso` by OpenID Connect. Start: ISSUER=... CLIENT_ID=... CLIENT_SECRET=... node server.mjs
+// The client there needs the redirectUris [http://localhost:3000/callback] and the postLogoutRedirectUris [http://localhost:3000/].
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import * as oidc from 'openid-client'
@@ -6,7 +7,7 @@ import * as oidc from 'openid-client'
 const port = Number(process.env.PORT ?? 3000)
 const url = `http://localhost:${port}`
 const { ISSUER = 'http://localhost:8090', CLIENT_ID = 'app', CLIENT_SECRET = '' } = process.env
-/** By cookie: the request in progress, and the person who is signed in. In memory, for an example. */
+/** By cookie: the requests in progress by state, and the person who is signed in. In memory, for an example. */
 const sessions = new Map()
 
 /** Metadata of the provider. Over https, leave out `allowInsecureRequests`. */
@@ -17,27 +18,28 @@ const provider = async () =>
 
 /** Where the browser goes to sign in. */
 async function begin(session) {
-  const verifier = oidc.randomPKCECodeVerifier()
-  session.asked = { verifier, state: oidc.randomState(), nonce: oidc.randomNonce() }
+  const [verifier, state, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomState(), oidc.randomNonce()]
+  session.asked.set(state, { verifier, nonce })
   return oidc.buildAuthorizationUrl(await provider(), {
     redirect_uri: `${url}/callback`,
     scope: 'openid profile',
     code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    state: session.asked.state,
-    nonce: session.asked.nonce,
+    state,
+    nonce,
   })
 }
 
-/** Completes the request in progress. A refusal has the number and the sentence of the situation. */
+/** Completes a request in progress. A refusal has the number and the sentence of the situation. */
 async function complete(session, address) {
-  const { asked } = session
-  delete session.asked
+  const state = address.searchParams.get('state') ?? ''
+  const asked = session.asked.get(state)
+  session.asked.delete(state)
   if (asked === undefined) return
   try {
     const tokens = await oidc.authorizationCodeGrant(await provider(), address, {
       pkceCodeVerifier: asked.verifier,
-      expectedState: asked.state,
+      expectedState: state,
       expectedNonce: asked.nonce,
       idTokenExpected: true,
     })
@@ -71,11 +73,11 @@ ${refusal === undefined ? '' : `<p role="status">Not signed in: ${escaped(refusa
 async function answer(request, response) {
   const address = new URL(request.url ?? '/', url)
   const id = /\bwiki=([\w-]{36})/.exec(request.headers.cookie ?? '')?.[1] ?? ''
-  const session = sessions.get(id) ?? {}
+  const session = sessions.get(id) ?? { asked: new Map() }
   if (!sessions.has(id)) {
     const made = randomUUID()
     sessions.set(made, session)
-    // Lax: the way back from the provider brings the cookie.
+    // Lax: the way back from the provider brings the cookie. Over https, add Secure.
     response.setHeader('set-cookie', `wiki=${made}; HttpOnly; SameSite=Lax; Path=/`)
   }
   const goTo = (location) => response.writeHead(303, { location: String(location) }).end()

@@ -24,7 +24,13 @@ async function check(env: NodeJS.ProcessEnv, { connect, json }: { connect?: true
   // Printed first: a misspelt name may be the cause of an error below.
   for (const line of unknownVariables(env)) process.stderr.write(`keystride: warning: ${line}\n`)
   const config = readConfig(env)
-  if (config.ssoFile !== null) (await import('../sso/settings.js')).readSsoSettings(config.ssoFile)
+  if (config.ssoFile !== null) {
+    const [{ readSsoSettings }, { checkSsoFiles }] = await Promise.all([
+      import('../sso/settings.js'),
+      import('../sso/check-files.js'),
+    ])
+    await checkSsoFiles(readSsoSettings(config.ssoFile), config.alertHosts)
+  }
   const say = json === true ? (text: string) => process.stderr.write(`${text}\n`) : print
   const states = configTable().map(({ name, fallback, meaning }) => {
     const set = env[name] !== undefined && env[name] !== ''

@@ -13,7 +13,8 @@ export function ssoCommand(env: NodeJS.ProcessEnv): Command {
     })
   sso
     .command('rotate-keys')
-    .description('make the next signing key now: published at once, used after a day')
+    .description('make the next signing key now: published within a minute, used after a day')
+    .addHelpText('after', '\nThe settings: keystride sso --file <path> rotate-keys, or SSO_FILE.')
     .action(() => run(() => rotate(withFile(env, sso.opts()))))
   return sso
 }
@@ -38,5 +39,5 @@ async function rotate(env: NodeJS.ProcessEnv): Promise<void> {
   } finally {
     await stores.close()
   }
-  print('The next key is published. It signs from tomorrow on.')
+  print('The next key is made. Bridges publish it within a minute; it signs after a day.')
 }

@@ -138,7 +138,7 @@ const Environment = z.object({
   ALERT_HOSTS: hosts
     .optional()
     .describe(
-      'hosts that alerts may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
+      'hosts that alerts and the mails of single sign-on may be sent to, comma-separated: host names, *.domains, addresses, ranges; unset: none',
     ),
   ALERT_CA: file.describe('PEM file of certificates that alert channels trust in addition to the well-known ones'),
   SSO_FILE: file.describe('JSON file with the settings of single sign-on: see docs/sso.md'),

@@ -124,7 +124,7 @@ async function askUpstream(
     await keep(needs, details, away)
     return away
   }
-  if (found !== null) return { ...progress, name: found.userRef, person: found, step: { kind: 'name' } }
+  if (found !== null) return { ...progress, name: found.userRef, person: found, step: { kind: 'name', note: null } }
   const refused: Progress = { ...progress, step: REFUSED_UPSTREAM }
   await keep(needs, details, refused)
   return refused

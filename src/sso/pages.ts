@@ -61,6 +61,8 @@ export function situationOf(step: Step): SsoSituation | null {
     case 'refused':
     case 'trouble':
       return step.situation
+    case 'name':
+      return step.note
     case 'password':
       return step.note ?? (step.purpose === 'step-up' ? 'challenged' : null)
     case 'type':

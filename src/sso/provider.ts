@@ -64,6 +64,8 @@ export async function createProvider(needs: Needs): Promise<Provider> {
     jwks: keys.jwks as NonNullable<Configuration['jwks']>,
     ...PROTOCOL,
     ...answersOf(needs),
+    responseTypes: [...new Set(settings.clients.map(({ flow }) => flow))],
+    subjectTypes: settings.clients.some(({ subject }) => subject === 'hint') ? ['public', 'pairwise'] : ['public'],
     acrValues: new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password])),
     cookies: {
       keys: [...keys.cookieKeys],
@@ -104,15 +106,17 @@ const PROTOCOL: Configuration = {
     profile: ['name', 'preferred_username', 'locale'],
     email: ['email'],
   },
-  responseTypes: ['code', 'id_token'],
-  subjectTypes: ['public', 'pairwise'],
+  clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
   pkce: { required: () => true },
   allowOmittingSingleRegisteredRedirectUri: false,
   conformIdTokenClaims: false,
   // To the logout addresses of the settings alone. Without its dispatcher, which refuses addresses of private networks.
   fetch: (url, { dispatcher: _, ...options } = {}) => fetch(url, options),
   extraParams: {
-    [HINT_PARAM](_, value, client) {
+    [HINT_PARAM]({ oidc }, value, client) {
+      const { scope } = oidc.params ?? {}
+      if (typeof scope !== 'string' || !scope.split(' ').includes('openid'))
+        throw new errors.InvalidRequest('scope must contain openid')
       if (value === '') throw new errors.InvalidRequest('id_token_hint is not a valid token of the upstream provider')
       if (client.subjectType === 'pairwise' && value === undefined)
         throw new errors.InvalidRequest('id_token_hint is required')
@@ -163,7 +167,13 @@ function answersOf({ artifacts, pages }: Needs): Configuration {
     async loadExistingGrant({ oidc }) {
       const { session, client, provider: owner, requestParamClaims } = oidc
       if (session?.accountId === undefined || client === undefined) return undefined
-      const grant = new owner.Grant({ accountId: session.accountId, clientId: client.clientId })
+      // The same grant again: a new one would end the tokens of the sign-in before.
+      const id = session.grantIdFor(client.clientId)
+      const held = id === undefined ? undefined : await owner.Grant.find(id)
+      const grant =
+        held?.accountId === session.accountId
+          ? held
+          : new owner.Grant({ accountId: session.accountId, clientId: client.clientId })
       grant.addOIDCScope('openid profile email')
       grant.addOIDCClaims([...requestParamClaims])
       await grant.save()

@@ -30,7 +30,9 @@ const RedirectUri = z.string().refine((text) => {
 }, 'must be an https URL (http for localhost) without wildcard, user and fragment')
 
 const port = z.int().min(0).max(65_535)
-const Secret = z.string().min(16, 'must have 16 characters or more')
+/** Characters of a client's secret. */
+export const SECRET_MIN = 16
+const Secret = z.string().min(SECRET_MIN, `must have ${SECRET_MIN} characters or more`)
 
 const Client = strict({
   id: z.string().min(1).max(200),
@@ -53,7 +55,7 @@ const Client = strict({
 })
   .refine(
     ({ flow, secret, secretFile }) => flow === 'id_token' || (secret === undefined) !== (secretFile === undefined),
-    'must have either secret or secretFile',
+    'must have one of secret and secretFile',
   )
   .refine(
     ({ flow, redirectUris }) => flow === 'code' || redirectUris.every((uri) => uri.startsWith('https:')),
@@ -117,11 +119,15 @@ const Settings = strict({
     url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
     apikeyFile: z.string().min(1),
   }),
-  directory: z.discriminatedUnion('kind', [
-    FileDirectory,
-    LdapDirectory.refine(bindsWithPassword, 'must have both bindDn and bindPasswordFile, or neither'),
-    UserinfoDirectory,
-  ]),
+  directory: z.discriminatedUnion(
+    'kind',
+    [
+      FileDirectory,
+      LdapDirectory.refine(bindsWithPassword, 'must have both bindDn and bindPasswordFile, or neither'),
+      UserinfoDirectory,
+    ],
+    { error: 'must be one of file, ldap, userinfo' },
+  ),
   upstream: strict({
     issuer: Address,
     jwksUri: Address,

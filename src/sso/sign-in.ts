@@ -24,7 +24,8 @@ export type PasswordPurpose = 'enroll' | 'step-up' | 'reset'
 
 /** The request of the page to the person, or the end of the sign-in. */
 export type Step =
-  | { readonly kind: 'name' }
+  /** `note`: the directory does not know the name that the person entered. */
+  | { readonly kind: 'name'; readonly note: SsoSituation | null }
   | { readonly kind: 'type'; readonly words: Words; readonly again: Again; readonly challenged: boolean }
   | {
       readonly kind: 'enroll'
@@ -60,6 +61,8 @@ export type Step =
 export interface Progress {
   /** As the hint or the person names the person; null: not named yet. */
   readonly name: string | null
+  /** The person enters the name, so may correct it. */
+  readonly entersName: boolean
   readonly person: Person | null
   /** A one-time password was right, so the person may enroll. */
   readonly proved: boolean
@@ -85,10 +88,11 @@ interface Call {
 
 export const begun = (name: string | null): Progress => ({
   name,
+  entersName: name === null,
   person: null,
   proved: false,
   state: null,
-  step: { kind: 'name' },
+  step: { kind: 'name', note: null },
 })
 
 /** The progress after an action. An action that the present step does not offer changes nothing. */
@@ -139,6 +143,8 @@ async function begin(needs: Needs, progress: Progress, call: Call): Promise<Prog
     needs.onFailure(error)
     return { ...progress, step: { kind: 'trouble', situation: 'not-in-directory' } }
   }
+  if (person === null && progress.entersName)
+    return { ...progress, name: null, step: { kind: 'name', note: 'not-in-directory' } }
   if (person === null) return { ...progress, step: refused('not-in-directory') }
   return next(needs, { ...progress, person }, call, {})
 }
@@ -163,7 +169,7 @@ async function next(
   return { ...progress, state: 'state' in answer ? answer.state : null, step: stepOf(needs, progress, answer) }
 }
 
-function stepOf(needs: Needs, { step: before }: Progress, answer: SignIn): Step {
+function stepOf(needs: Needs, { step: before, person }: Progress, answer: SignIn): Step {
   switch (answer.kind) {
     case 'authenticated':
       return { kind: 'passed', by: 'typing' }
@@ -173,6 +179,7 @@ function stepOf(needs: Needs, { step: before }: Progress, answer: SignIn): Step 
       return { kind: 'enroll', words: answer.words, done: answer.done, target: answer.target, again: answer.again }
     case 'not-enrolled':
       if (!needs.mayEnroll || needs.passwords === null) return refused('not-enrolled')
+      if (person?.email === null) return refused('invalid-email')
       return { kind: 'password', purpose: 'enroll', sent: false, note: null, waitUntil: null }
     case 'challenged':
       return challenged(needs, answer)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ExpectedFault } from '../domain/expected-fault.js'
+import { scopesAllow } from '../domain/organization.js'
 import { LANGUAGES } from '../domain/typing-words.js'
 import { sha256 } from '../flows/process/tokens.js'
 import type { ConnectNeeds } from '../jobs/channels/connect.js'
@@ -10,6 +11,7 @@ import type { Config } from '../process/config.js'
 import type { Logger } from '../process/log.js'
 import { packageRoot } from '../scoring/artifacts.js'
 import { createArtifacts, providerAdapter } from '../sso/artifacts.js'
+import { checkSsoFiles } from '../sso/check-files.js'
 import { type ClientModule, coreApi } from '../sso/core.js'
 import type { PeopleDirectory } from '../sso/directory/directory.js'
 import { fileDirectory } from '../sso/directory/file.js'
@@ -20,6 +22,7 @@ import { passwordMailer } from '../sso/mailer.js'
 import { providerPages } from '../sso/pages.js'
 import { createPasswords, type Passwords } from '../sso/passwords.js'
 import { createProvider } from '../sso/provider.js'
+import { reporting } from '../sso/provider-events.js'
 import { type Asset, type SsoServer, serveSso } from '../sso/server.js'
 import { readSsoSettings, type SsoSettings, secretOf } from '../sso/settings.js'
 import { advance } from '../sso/sign-in.js'
@@ -45,6 +48,7 @@ const MAIL_WITHIN_MS = 10_000
 export async function startSso(needs: Needs): Promise<SsoServer> {
   const { config, stores, log } = needs
   const settings = readSsoSettings(config.ssoFile ?? '')
+  await checkSsoFiles(settings, config.alertHosts)
   const { clock, ssoArtifacts, vault } = stores
   const apikey = secretOf('core.apikeyFile', settings.core.apikeyFile)
   const { organizationId } = await holderOf(stores.apiKeys, apikey)
@@ -65,13 +69,13 @@ export async function startSso(needs: Needs): Promise<SsoServer> {
       directory: upstream === null ? directory : null,
       pages: providerPages(headers),
     })
-  let provider = observed(await build(), log)
+  let provider = logged(await build(), log)
   const renewing = every({
     async work() {
       const present = await keys.current()
       if (present.version !== held.version) {
         held = present
-        provider = observed(await build(), log)
+        provider = logged(await build(), log)
       }
       return false
     },
@@ -128,18 +132,22 @@ export async function rotateSsoKeys({ ssoFile }: Config, { apiKeys, ssoKeys, vau
 
 async function holderOf(apiKeys: Stores['apiKeys'], apikey: string) {
   const holder = await apiKeys.resolve(sha256(apikey))
-  if (holder === null) throw new ExpectedFault('SSO_FILE: core.apikeyFile: no organization has this API key')
+  if (holder === null)
+    throw new ExpectedFault('SSO_FILE: core.apikeyFile: no organization of this database has this API key')
+  if (!scopesAllow(holder.scopes, 'core', false))
+    throw new ExpectedFault(
+      `SSO_FILE: core.apikeyFile: the API key has the scopes ${holder.scopes.join(', ')}: core is needed`,
+    )
   return holder
 }
 
-/** Logs the errors that the provider itself answers. */
-function observed(provider: Awaited<ReturnType<typeof createProvider>>, log: Logger) {
-  provider.on('server_error', (_, error) => log.error({ err: error }, 'single sign-on failed'))
-  provider.on('backchannel.error', (_, error, client) =>
-    log.warn({ client: client.clientId, why: error.message }, 'an application was not told of a sign-out'),
-  )
-  return provider
-}
+const logged = (provider: Awaited<ReturnType<typeof createProvider>>, log: Logger) =>
+  reporting(provider, {
+    failed: (error) => log.error({ err: error }, 'single sign-on failed'),
+    complete: (client) => log.info({ client }, 'a sign-in is complete'),
+    refused: (request) => log.warn(request, 'a request of an application was refused'),
+    notNotified: (client, why) => log.warn({ client, why }, 'an application was not notified of a sign-out'),
+  })
 
 /** LDAP is loaded only where it is used. */
 async function openDirectory({ directory }: SsoSettings, log: Logger): Promise<PeopleDirectory> {

@@ -36,8 +36,8 @@ function configuration(folder: string, { port, issuer, clientSecret, application
   const local = text
     .replace('https://sso.example.org', issuer)
     .replaceAll('https://wiki.example.org', `http://localhost:${port}`)
-    .replace('exec:/bin/cat /run/secrets/wiki', clientSecret)
-    .replace('exec:/bin/cat /run/secrets/apache', 'the passphrase of a test')
+    .replace('<the secret of the client>', clientSecret)
+    .replace('/run/secrets/apache', join(folder, 'passphrase'))
     .replaceAll('http://127.0.0.1:3000/', application)
     .replace('OIDCProviderMetadataURL', 'OIDCSSLValidateServer Off\nOIDCProviderMetadataURL')
   if (local.includes('example.org') || local.includes('/run/secrets') || !local.includes(application))
@@ -57,6 +57,7 @@ export async function startApache(addresses: Addresses): Promise<Apache> {
   const folder = mkdtempSync(join(tmpdir(), 'keystride-apache-'))
   const file = join(folder, 'apache2.conf')
   writeFileSync(file, configuration(folder, addresses))
+  writeFileSync(join(folder, 'passphrase'), 'the passphrase of a test')
   const child: ChildProcess = spawn(PROGRAM, ['-D', 'FOREGROUND', '-f', file], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -23,6 +23,8 @@ export interface Bridge {
   readonly folder: string
   /** Codes of the situations that it logged. */
   readonly codes: number[]
+  /** Lines of its log, parsed. */
+  readonly lines: Record<string, unknown>[]
   close(): Promise<void>
 }
 
@@ -98,8 +100,10 @@ export async function startBridge(
     ...more,
   })
   const codes: number[] = []
+  const lines: Record<string, unknown>[] = []
   const log = jsonLog('info', (line) => {
     const { code, level, msg } = JSON.parse(line)
+    lines.push(JSON.parse(line))
     if (typeof code === 'number') codes.push(code)
     if (level >= 50 && process.env.KEYSTRIDE_SHOW_LOG) process.stderr.write(`${msg} ${line}`)
   })
@@ -111,6 +115,7 @@ export async function startBridge(
     port: server.port,
     folder,
     codes,
+    lines,
     async close() {
       await server.close()
       health.stop()

@@ -26,7 +26,7 @@ it.skipIf(!hasChromium)(
     try {
       await expect
         .poll(service.output, PATIENCE)
-        .toMatch(/The wiki: \S+\nIt uses single sign-on\. Sign in there as ann/)
+        .toMatch(/The wiki: \S+\nIt is a made-up application with single sign-on\. Sign in there as ann/)
       const wiki = /The wiki: (\S+)/.exec(service.output())?.[1] ?? ''
       const { page, close } = await openPage(browser, wiki)
       await picture(page, 'sso-30-wiki')

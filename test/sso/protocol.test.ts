@@ -10,6 +10,7 @@ import {
   SignJWT,
 } from 'jose'
 import type * as oidc from 'openid-client'
+import { fetchUserInfo } from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MadeUpPerson } from '../../src/typist/made-up-person.js'
 import {
@@ -213,11 +214,14 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     })
 
     it('2.5: a client proves itself by its secret', async () => {
+      const before = keeping.lines.length
       const sign = await signedIn(keeping)
       expect((await tokenRequest(keeping, codeFields(sign), 'a wrong secret of sixteen')).status).toBe(401)
       const body = new URLSearchParams({ ...codeFields(sign), client_id: 'app' })
       const unproved = await fetch(`${keeping.issuer}/token`, { method: 'POST', body })
       expect(unproved.status).toBe(401)
+      const refused = keeping.lines.slice(before).filter(({ error }) => error === 'invalid_client')
+      expect(refused.map(({ client }) => client)).toEqual(['app', 'app'])
     })
 
     it('2.6 and 4.4: metadata and every response name the issuer', async () => {
@@ -341,10 +345,21 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
     it('Core 3.1.2.1: a request without the scope openid, or of an unknown client, is refused', async () => {
       const party = await relyingParty(bridge.issuer)
       const visitor = new Visitor()
-      await visitor.open((await ask(party, { scope: 'profile' })).url.href)
-      expect(visitor.at.includes('/interaction/')).toBe(false)
+      for (const scope of ['profile', 'openidx', 'profile email']) {
+        await visitor.open((await ask(party, { scope })).url.href)
+        expect([visitor.at.includes('/interaction/'), errorAt(visitor.at)]).toEqual([false, 'invalid_request'])
+      }
       await visitor.open((await ask(party, { client_id: 'unknown' })).url.href)
       expect(visitor.status).toBe(400)
+    })
+
+    it('Core 3.1.2.1: a request that is only begun does not end the tokens of the sign-in before', async () => {
+      const sign = await beginSignIn(bridge, 'ann')
+      await sign.visitor.types(who)
+      const tokens = await tokensOf(sign)
+      await askAgain(sign.visitor, sign.party, { login_hint: 'ann' })
+      expect(sign.visitor.title()).toBe('Type to sign in')
+      expect((await fetchUserInfo(sign.party, tokens.access_token, 'ann')).sub).toBe('ann')
     })
 
     it('Core 5.3: userinfo needs an access token', async () => {

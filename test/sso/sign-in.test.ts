@@ -72,6 +72,8 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
   it('asks for the name where the application names nobody', async () => {
     const { visitor } = await beginSignIn(bridge, '')
     expect(visitor.title()).toBe('Sign in')
+    await visitor.submit({ action: 'name', name: 'Bem' })
+    expect([visitor.title(), visitor.code()]).toEqual(['Sign in', 101])
     await visitor.submit({ action: 'name', name: ' Ben ' })
     expect(visitor.title()).toBe('One-time password')
   })
@@ -150,8 +152,9 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
 
     it('102: the directory has no valid address of a new person', async () => {
       const { visitor } = await beginSignIn(bridge, 'cleo')
+      expect([visitor.title(), visitor.code(), bridge.codes.at(-1)]).toEqual(['You are not signed in', 102, 102])
       await visitor.submit({ action: 'send', purpose: 'enroll' })
-      expect([visitor.code(), bridge.codes.at(-1)]).toEqual([102, 102])
+      expect([visitor.title(), visitor.code()]).toEqual(['You are not signed in', 102])
     })
 
     it('103: a wrong one-time password, three tries of one', async () => {

@@ -21,12 +21,12 @@ const People = z.array(
  * again when the file has changed. Throws an `ExpectedFault` if the file is not valid at the start; later the last valid content stays.
  */
 export async function fileDirectory(path: string, log: (line: string) => void): Promise<PeopleDirectory> {
-  let read = await load(path)
+  let read = await loadDirectoryFile(path)
   return {
     async find(name) {
       const { mtimeMs } = await stat(path)
       if (mtimeMs !== read.mtimeMs)
-        read = await load(path).catch((error: Error) => {
+        read = await loadDirectoryFile(path).catch((error: Error) => {
           log(error.message)
           return { ...read, mtimeMs }
         })
@@ -36,7 +36,10 @@ export async function fileDirectory(path: string, log: (line: string) => void): 
   }
 }
 
-async function load(path: string): Promise<{ mtimeMs: number; people: ReadonlyMap<string, Person> }> {
+/** Throws an `ExpectedFault` if the file is not a directory of people. */
+export async function loadDirectoryFile(
+  path: string,
+): Promise<{ mtimeMs: number; people: ReadonlyMap<string, Person> }> {
   const fault = (why: string) => new ExpectedFault(`the directory ${path} ${why}`)
   const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]).catch(() => {
     throw fault('cannot be read')
