@@ -100,7 +100,6 @@ async function show(needs: Needs, exchange: Exchange, details: Details): Promise
   )
 }
 
-/** A form of the page. Answers with the address of the page, so that a reload sends nothing twice. */
 /** Nobody is known yet: the first page, or the page after the upstream provider was away. */
 const isUnnamed = ({ person, step }: Progress): boolean =>
   person === null && (step.kind === 'name' || step.kind === 'trouble')
@@ -130,6 +129,7 @@ async function askUpstream(
   return refused
 }
 
+/** A form of the page. Answers with the address of the page, so that a reload sends nothing twice. */
 async function act(needs: Needs, exchange: Exchange, details: Details, form: URLSearchParams): Promise<void> {
   const { request, response, url } = exchange
   if (!isOwn(request)) return send(response, 403, endedPage(languageFor(exchange, details)), needs.headers)
