@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { wasmFile } from '../scoring/artifacts.js'
-import { createKernel } from '../scoring/kernel.js'
+import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
 import { atHalf, type Confidence, fitConfidence } from './confidence.js'
@@ -21,8 +21,14 @@ interface CalibrateOptions {
   /** Model file to write; an interrupted run keeps its finished fits in files next to it. */
   readonly out: string
   readonly seed: number
+  /** A source to report on and not to fit: what the model does with keyboards and people of another kind. */
+  readonly without?: LeftOut | undefined
   readonly onProgress?: Progress
 }
+
+/** The sources that may be left out of a fit. */
+export const LEFT_OUT = ['nislab', 'monacoFree'] as const
+type LeftOut = (typeof LEFT_OUT)[number]
 
 /** Results of a protocol with models that were fitted without the people it reports. */
 interface OutOfFold {
@@ -35,6 +41,8 @@ interface OutOfFold {
 interface Calibrated {
   readonly bytes: number
   readonly outOfFold: Readonly<Record<string, OutOfFold>>
+  /** The same for the source that was left out. */
+  readonly leftOut: Readonly<Record<string, OutOfFold>>
   /** Share of genuine attempts at which the confidence is a calibrated probability. */
   readonly prior: number
 }
@@ -55,15 +63,17 @@ const FALSE_MATCHES = 0.0085
  * Fits a model on the first 1,000 people of the varying text and on all people of the other sources, and writes it. The
  * fusion is fitted once on all and once without each of four folds of people, which give the calibration and the
  * out-of-fold figures. The same data, seed and build give the same bytes. Throws if the varying text is missing; the other
- * sources are optional.
+ * sources are optional. A model `without` a source detects no bots.
  */
-export async function calibrate({ data, out, seed, onProgress = () => {} }: CalibrateOptions): Promise<Calibrated> {
+export async function calibrate(options: CalibrateOptions): Promise<Calibrated> {
+  const { data, out, seed, without, onProgress = () => {} } = options
   const wasm = new Uint8Array(readFileSync(wasmFile()))
-  const people: Sources = {
+  const all: Sources = {
     aalto: splitPeople(loadPeople(data, 'aalto')).fitting,
     nislab: loadIfThere(data, 'nislab'),
     monacoFree: loadIfThere(data, 'monacoFree'),
   }
+  const people = without === undefined ? all : { ...all, [without]: [] }
   onProgress(`fitting on ${people.aalto.length}, ${people.nislab.length} and ${people.monacoFree.length} people`)
   const foundation = fitFoundation(wasm, people, onProgress)
   const examples = comparisonExamples(wasm, foundation.folds.map(encodeModel), people, seed)
@@ -71,14 +81,34 @@ export async function calibrate({ data, out, seed, onProgress = () => {} }: Cali
   const columns = binned(examples, seed)
   const fits = await fitInParallel(fusionTasks(examples, columns, seed), FIT_WORKER, out, onProgress)
   const confidence = fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES)
-  const liveness = fitLiveness(wasm, foundation.whole, people.aalto, { seed, onProgress })
-  const outOfFold = reportOutOfFold(wasm, foundation, fits, confidence, people)
-  const { among, lone } = liveness
-  const model = { ...foundation.whole, liveness: among.trees, loneLiveness: lone.trees }
-  const signs = { ...among, lone: lone.base + lone.intercept }
+  const { model, signs } =
+    without === undefined
+      ? withLiveness(wasm, foundation.whole, people, { seed, onProgress })
+      : { model: foundation.whole, signs: NO_LIVENESS }
   const bytes = encodeModel(withFusion(model, fits.at(-1), confidence, signs))
   writeFileSync(out, bytes)
-  return { bytes: bytes.length, outOfFold, prior: confidence.prior }
+  const leftOut = without === undefined ? NOBODY : { ...NOBODY, [without]: all[without] }
+  return {
+    bytes: bytes.length,
+    outOfFold: reportOutOfFold(wasm, foundation, fits, confidence, people),
+    leftOut: report([{ kernel: createKernel(wasm, bytes), people: leftOut }]),
+    prior: confidence.prior,
+  }
+}
+
+const NOBODY: Sources = { aalto: [], nislab: [], monacoFree: [] }
+
+function withLiveness(
+  wasm: Uint8Array,
+  parts: ModelParts,
+  { aalto }: Sources,
+  options: { readonly seed: number; readonly onProgress: Progress },
+): { readonly model: ModelParts; readonly signs: LivenessCurve } {
+  const { among, lone } = fitLiveness(wasm, parts, aalto, options)
+  return {
+    model: { ...parts, liveness: among.trees, loneLiveness: lone.trees },
+    signs: { ...among, lone: lone.base + lone.intercept },
+  }
 }
 
 const FIT_WORKER = new URL('./fit-worker.js', import.meta.url)
@@ -141,7 +171,7 @@ function withFusion(
   return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
 }
 
-/** Runs every protocol for each fold's people against one another with the model without them, and pools the results. */
+/** Reports each fold's people with the model without them. */
 function reportOutOfFold(
   wasm: Uint8Array,
   foundation: Foundation,
@@ -149,19 +179,33 @@ function reportOutOfFold(
   confidence: Confidence,
   people: Sources,
 ): Record<string, OutOfFold> {
+  return report(
+    foundation.folds.map((parts, fold) => {
+      const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
+      return {
+        kernel: createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, NO_LIVENESS))),
+        people: {
+          aalto: within(people.aalto),
+          nislab: within(people.nislab),
+          monacoFree: within(people.monacoFree),
+        },
+      }
+    }),
+  )
+}
+
+/** Runs every protocol for each group of people against one another with a model without them, and pools the results. */
+function report(groups: readonly { readonly kernel: Kernel; readonly people: Sources }[]): Record<string, OutOfFold> {
   const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
-  foundation.folds.forEach((parts, fold) => {
-    const kernel = createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, NO_LIVENESS)))
-    const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
-    const own = { aalto: within(people.aalto), nislab: within(people.nislab), monacoFree: within(people.monacoFree) }
-    for (const [name, participants] of Object.entries(protocolsOf(own)) as [string, Participant[]][]) {
+  for (const { kernel, people } of groups) {
+    for (const [name, participants] of Object.entries(protocolsOf(people)) as [string, Participant[]][]) {
       const scores: ProtocolScores = runProtocol(kernel, participants)
       const all = pooled[name] ?? { fused: [], confidence: [] }
       pooled[name] = all
       all.fused.push(...scores.fused)
       all.confidence.push(...scores.confidence)
     }
-  })
+  }
   return Object.fromEntries(
     Object.entries(pooled)
       .filter(([, scores]) => scores.fused.length > 1)

@@ -1,5 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { calibrate } from '../calibration/calibrate.js'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { calibrate, LEFT_OUT } from '../calibration/calibrate.js'
 
 /** `keystride calibrate`: fits a scoring model. */
 export function calibrateCommand(run: (work: () => Promise<void>) => Promise<void>): Command {
@@ -10,14 +10,22 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
     .requiredOption('--data <folder>', 'folder with the open data sets; aalto_desktop.tsv.gz at least')
     .requiredOption('--out <file>', 'model file to write')
     .option('--seed <number>', 'the same data, seed and build give the same bytes', wholeNumber, 1)
-    .action((options: { data: string; out: string; seed: number }) =>
+    .addOption(
+      new Option(
+        '--without <source>',
+        'report on this source and do not fit it; the model is not for a service',
+      ).choices(LEFT_OUT),
+    )
+    .action((options: { data: string; out: string; seed: number; without?: (typeof LEFT_OUT)[number] }) =>
       run(async () => {
         const began = Date.now()
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
-        const { bytes, prior, outOfFold } = await calibrate({ ...options, onProgress })
+        const { bytes, prior, outOfFold, leftOut } = await calibrate({ ...options, onProgress })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
+        for (const [name, found] of Object.entries(leftOut))
+          process.stdout.write(`${name}, left out: ${JSON.stringify(found)}\n`)
         process.stdout.write(`confidence is a probability if a share of ${prior} of the attempts is genuine\n`)
         process.stdout.write(`${options.out}: ${bytes} bytes\n`)
       }),
