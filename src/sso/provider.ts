@@ -1,5 +1,12 @@
 import './runtime.js'
-import { type ClientMetadata, type Configuration, errors, interactionPolicy, Provider } from 'oidc-provider'
+import {
+  type ClientMetadata,
+  type Configuration,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider'
 import { ExpectedFault } from '../domain/expected-fault.js'
 import type { Artifacts } from './artifacts.js'
 import type { PeopleDirectory, Person } from './directory/directory.js'
@@ -179,7 +186,11 @@ function answersOf({ artifacts, pages }: Needs): Configuration {
       await grant.save()
       return grant
     },
-    renderError: async (ctx, { error, error_description: description }) => pages.error(ctx, error, description ?? ''),
+    renderError: async (ctx, { error, error_description: description }) => {
+      const { client_id: client, redirect_uri: redirectUri } = (ctx as KoaContextWithOIDC).oidc?.params ?? {}
+      const came = error === 'invalid_redirect_uri' ? redirectUri : error === 'invalid_client' ? client : undefined
+      pages.error(ctx, error, `${description ?? ''}${came === undefined ? '' : `: ${came}`}`)
+    },
   }
 }
 

@@ -351,6 +351,9 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       }
       await visitor.open((await ask(party, { client_id: 'unknown' })).url.href)
       expect(visitor.status).toBe(400)
+      expect(visitor.page).toContain('client is invalid: unknown')
+      await visitor.open((await ask(party, { redirect_uri: 'https://app.example/<b>' })).url.href)
+      expect(visitor.page).toMatch(/registered redirect_uris: https:\/\/app\.example\/&lt;b&gt;/)
     })
 
     it('Core 3.1.2.1: a request that is only begun does not end the tokens of the sign-in before', async () => {
