@@ -27,10 +27,18 @@ console.warn = (line, ...more) => /oidc-provider WARNING: Unsupported runtime/.t
 await service()
 await serveDemo(await mailPort())
 
-/** Resolves when the service answers; the process ends if it has no demo organization. */
+/** Ends the process if the service has no demo organization, or no core API at this address: other roles, another host. */
 async function service() {
-  while (!(await fetch(`http://localhost:${port}/core/status`).catch(() => null))?.ok) await delay(100)
   if (!existsSync(join(data, 'demo.json'))) process.exit()
+  const answers = () =>
+    fetch(`http://localhost:${port}/core/status`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  for (let tries = 0; !(await answers()); tries++) {
+    if (tries === 100) process.exit()
+    await delay(100)
+  }
 }
 
 /** Port of a mail server that shows the one-time passwords here. */

@@ -65,13 +65,19 @@ export const SIGNED_IN_MS = 25 * 60 * MINUTE_S * 1000
 /** The OpenID provider for these settings and keys. Rejects with an `ExpectedFault` if it does not accept a client. */
 export async function createProvider(needs: Needs): Promise<Provider> {
   const { settings, adapter, keys } = needs
+  const flows = new Set(settings.clients.map(({ flow }) => flow))
   const provider = new Provider(settings.issuer, {
     adapter,
     clients: settings.clients.map(metadataOf),
     jwks: keys.jwks as NonNullable<Configuration['jwks']>,
     ...PROTOCOL,
     ...answersOf(needs),
-    responseTypes: [...new Set(settings.clients.map(({ flow }) => flow))],
+    responseTypes: [...flows],
+    clientAuthMethods: [
+      'client_secret_basic',
+      'client_secret_post',
+      ...(flows.has('id_token') ? ['none' as const] : []),
+    ],
     subjectTypes: settings.clients.some(({ subject }) => subject === 'hint') ? ['public', 'pairwise'] : ['public'],
     acrValues: new Set(settings.clients.flatMap(({ acr = ACR }) => [acr.typing, acr.password])),
     cookies: {
@@ -113,7 +119,6 @@ const PROTOCOL: Configuration = {
     profile: ['name', 'preferred_username', 'locale'],
     email: ['email'],
   },
-  clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
   pkce: { required: () => true },
   allowOmittingSingleRegisteredRedirectUri: false,
   conformIdTokenClaims: false,

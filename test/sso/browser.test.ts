@@ -116,12 +116,10 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       const { page, close, types } = await visit()
       expect(await page.locator('h1').textContent()).toBe('Sign in')
       await looksRight(page, 'sso-01-name')
-      await page.locator('#name').fill('eda')
-      await press(page, 'Continue')
+      await enters(page, 'eda')
       expect(await codeOf(page)).toBe('(101)')
       await looksRight(page, 'sso-01-unknown-name')
-      await page.locator('#name').fill('ada')
-      await press(page, 'Continue')
+      await enters(page, 'ada')
       await looksRight(page, 'sso-02-send')
       await press(page, 'Send me a one-time password')
       expect(await page.locator('#work').textContent()).toContain('a•••@example.org')
@@ -152,8 +150,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       await enrolled({ ...world, mail }, bridge, 'gus', SEEDS.gus)
       const { page, close, types } = await visit()
       const signIn = async () => {
-        await page.locator('#name').fill('gus')
-        await press(page, 'Continue')
+        await enters(page, 'gus')
         await types('gus')
         await page.waitForURL(site.url)
       }
@@ -181,8 +178,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       for (let n = 1; n < 12 && (await codeOf(page)) !== '(110)'; n++) {
         await page.context().clearCookies()
         await page.goto(site.url)
-        await page.locator('#name').fill('dora')
-        await press(page, 'Continue')
+        await enters(page, 'dora')
         await types('dora', who, 1 - 0.03 * n)
       }
       await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })
@@ -207,8 +203,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
         // Apache keeps seven sign-ins in progress at most.
         await page.context().clearCookies()
         await page.goto(site.url)
-        await page.locator('#name').fill('emil')
-        await press(page, 'Continue')
+        await enters(page, 'emil')
         // Uncertain typing may lock a person before the first refusal.
         if ((await codeOf(page)) !== '(109)') await types('emil', person(9000 + n), 2)
       }
@@ -223,8 +218,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
 
     it('says that a one-time password has expired, with 113, and sends a new one', async () => {
       const { page, close } = await visit()
-      await page.locator('#name').fill('ben')
-      await press(page, 'Continue')
+      await enters(page, 'ben')
       await press(page, 'Send me a one-time password')
       await database.asSystem(
         (sql) =>
@@ -244,8 +238,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     it('says that the mail could not be sent, with 106, and that there is no address, with 102', async () => {
       await mail.close()
       const { page, close } = await visit()
-      await page.locator('#name').fill('fay')
-      await press(page, 'Continue')
+      await enters(page, 'fay')
       await press(page, 'Send me a one-time password')
       expect(await codeOf(page)).toBe('(106)')
       await looksRight(page, 'sso-13-mail-away')
@@ -253,8 +246,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       await press(page, 'Send me a one-time password')
       expect(passwordOf('fay')).toMatch(/^\d{6}$/)
       await page.goto(site.url)
-      await page.locator('#name').fill('cleo')
-      await press(page, 'Continue')
+      await enters(page, 'cleo')
       expect(await codeOf(page)).toBe('(102)')
       await close()
     })
@@ -262,8 +254,7 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
     it('says that the directory is away, with 101, and goes on when it is back', async () => {
       await slapd.stop()
       const { page, close } = await visit()
-      await page.locator('#name').fill('fay')
-      await press(page, 'Continue')
+      await enters(page, 'fay')
       expect([await page.locator('h1').textContent(), await codeOf(page)]).toEqual(['One moment, please', '(101)'])
       await looksRight(page, 'sso-14-directory-away')
       await slapd.start()
@@ -318,6 +309,12 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
 async function codeOf(page: Page): Promise<string | null> {
   const note = page.locator('.notice small')
   return (await note.count()) === 0 ? null : note.textContent()
+}
+
+/** Enters a name where the page asks for it. */
+async function enters(page: Page, name: string): Promise<void> {
+  await page.locator('#name').fill(name)
+  await press(page, 'Continue')
 }
 
 /** Presses the button and waits for the next page. */

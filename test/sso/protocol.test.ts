@@ -222,6 +222,9 @@ describe('single sign-on keeps the rules of', { timeout: 240_000 }, () => {
       expect(unproved.status).toBe(401)
       const refused = keeping.lines.slice(before).filter(({ error }) => error === 'invalid_client')
       expect(refused.map(({ client }) => client)).toEqual(['app', 'app'])
+      expect(keeping.lines.slice(before)).toContainEqual(
+        expect.objectContaining({ client: 'app', msg: 'a sign-in is complete' }),
+      )
     })
 
     it('2.6 and 4.4: metadata and every response name the issuer', async () => {
