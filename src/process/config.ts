@@ -115,6 +115,12 @@ const Environment = z.object({
     .enum(['reject', 'flag'])
     .default('reject')
     .describe('whether a replayed typing pattern is rejected or only flagged'),
+  TOUCH_SCREENS: z
+    .enum(['refuse', 'accept'])
+    .default('refuse')
+    .describe(
+      'whether patterns from phones and tablets are refused (422); the model was fitted on keyboards, and what it says of touch screens was never measured',
+    ),
   TARGET_REF_PATTERNS: count(3, 10)
     .default(DEFAULT_TARGETS.targetRefPatterns)
     .describe('reference patterns that complete a profile, 3 to 10'),
@@ -215,6 +221,7 @@ export interface Config {
   readonly encryptionKey: Uint8Array | null
   readonly encryptionKeysPrevious: readonly Uint8Array[]
   readonly replay: 'reject' | 'flag'
+  readonly touchScreens: 'refuse' | 'accept'
   readonly targets: ProfileTargets
   readonly adaptation: boolean
   readonly processes: number
@@ -304,6 +311,7 @@ function configOf(settings: Settings): Config {
     encryptionKey: settings.ENCRYPTION_KEY === undefined ? null : Buffer.from(settings.ENCRYPTION_KEY, 'base64'),
     encryptionKeysPrevious: (settings.ENCRYPTION_KEY_PREVIOUS ?? []).map((key) => Buffer.from(key, 'base64')),
     replay: settings.REPLAY,
+    touchScreens: settings.TOUCH_SCREENS,
     targets: { targetRefPatterns: settings.TARGET_REF_PATTERNS, fullRefPatterns: settings.FULL_REF_PATTERNS },
     adaptation: settings.ADAPTATION === 'on',
     processes: settings.PROCESSES ?? cpus().length,

@@ -5,9 +5,15 @@ import { modelFile, wasmFile, workerFile } from '../scoring/artifacts.js'
 import { createInlineScoring } from '../scoring/inline.js'
 import { createScoringPool } from '../scoring/pool.js'
 import type { Scoring } from '../scoring/scoring.js'
+import { withoutTouchScreens } from '../scoring/touch-screens.js'
 
 /** Starts scoring with the shipped kernel and model. Rejects if they do not load, so that the start fails and not an attempt. */
 export async function startScoring(config: Config, log: Logger): Promise<Scoring> {
+  const scoring = await start(config, log)
+  return config.touchScreens === 'refuse' ? withoutTouchScreens(scoring) : scoring
+}
+
+async function start(config: Config, log: Logger): Promise<Scoring> {
   if (config.scoring === 'inline') return createInlineScoring({ wasmFile: wasmFile(), modelFile: modelFile() })
   const scoring = createScoringPool({
     workerFile: workerFile(),

@@ -1,0 +1,23 @@
+import type { Scoring, ScoringResult } from './scoring.js'
+
+/** Kinds of device (`readUserAgent`) that people mostly type on without a keyboard. */
+const TOUCH_KINDS: ReadonlySet<string | null> = new Set(['mobile', 'tablet'])
+
+/**
+ * Refuses patterns from phones and tablets: the model was fitted on keyboards only, so its confidence in a touch screen would be
+ * a guess. The device is as the pattern's `d` describes it; a pattern that describes none is scored.
+ */
+export const withoutTouchScreens = (scoring: Scoring): Scoring => ({
+  async score(task) {
+    const result = await scoring.score(task)
+    return result.ok && TOUCH_KINDS.has(result.reading.metadata.device?.kind ?? null) ? TOUCHED : result
+  },
+  memoryBytes: () => scoring.memoryBytes(),
+  close: () => scoring.close(),
+})
+
+const TOUCHED: ScoringResult = {
+  ok: false,
+  message:
+    'd describes a phone or tablet: the model knows typing on keyboards only, so a pattern from a touch screen is not scored; use a computer, or the security code',
+}

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { enroll } from './enrolled.js'
+
+const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1'
+const TABLET =
+  'Mozilla/5.0 (Linux; Android 14; SM-X910) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+const DESKTOP = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36'
+
+/** The same typing from another device. */
+const from = (body: unknown, d: object) => ({ ...(body as object), d })
+const TOUCHED = [
+  ['a phone by its user agent', { ua: PHONE }],
+  ['a tablet by its user agent', { ua: TABLET }],
+  ['a phone by its client hints', { uaData: { platform: 'Android', mobile: true } }],
+] as const
+const TYPED = [
+  ['a desktop', { ua: DESKTOP, uaData: { platform: 'Linux', mobile: false } }],
+  ['an unknown device', { ua: 'typing-robot/1' }],
+  ['no description', {}],
+] as const
+
+const started = async (more: Record<string, string>) => startService((await freshDatabase()).url, { more })
+
+describe('a pattern of a touch screen', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await started({})
+  })
+  afterAll(() => service.close())
+
+  const verified = (userRef: string, session: string, body: unknown) =>
+    service.call('POST', `/users/${userRef}/verify`, { session, body })
+
+  it.each(TOUCHED)('is refused on enroll and on verify, and counts as no attempt: %s', async (_, d) => {
+    const who = await enroll(service, `touched-${TOUCHED.findIndex(([, one]) => one === d)}`)
+    const { userRef, session } = who
+    const enrolled = await service.call('POST', `/users/${userRef}/typing-patterns`, {
+      session,
+      body: from(who.fresh(), d),
+    })
+    const answer = await verified(userRef, session, from(who.fresh(), d))
+    for (const { status, json } of [enrolled, answer]) {
+      expect([status, json.reason]).toEqual([422, 'invalid-data'])
+      expect(json.message).toContain('d describes a phone or tablet')
+    }
+    const { json } = await verified(userRef, session, who.fresh())
+    expect(json.nextAttempt?.remainingBiometricAttempts ?? 2).toBe(2)
+  })
+
+  it.each(TYPED)('is only one that its device describes as one: %s is scored', async (_, d) => {
+    const who = await enroll(service, `typed-${TYPED.findIndex(([, one]) => one === d)}`)
+    const { status, json } = await verified(who.userRef, who.session, from(who.fresh(), d))
+    expect([status, ['verified', 'rejected'].includes(json.action)]).toEqual([200, true])
+  })
+})
+
+it('TOUCH_SCREENS=accept scores the pattern of a phone', async () => {
+  const service = await started({ TOUCH_SCREENS: 'accept' })
+  try {
+    const who = await enroll(service, 'accepted')
+    const body = from(who.fresh(), { ua: PHONE })
+    const { status } = await service.call('POST', `/users/${who.userRef}/verify`, { session: who.session, body })
+    expect(status).toBe(200)
+  } finally {
+    await service.close()
+  }
+})
