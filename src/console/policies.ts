@@ -13,6 +13,7 @@ interface Content {
   readonly contextual_influence: number
   readonly priority: 'security' | 'balanced' | 'usability'
   readonly on_suspicion: 'block' | 'challenge'
+  readonly enrollment: { readonly minHoursBetween: number }
   readonly groups: readonly string[]
   /** An absent weight has its default. */
   readonly indicators: Readonly<Record<string, Weights>>
@@ -65,6 +66,7 @@ export interface Draft {
 export const NUMBERS = {
   decision_threshold: { min: 0.01, max: 0.99, whole: false },
   contextual_influence: { min: 0, max: 0.5, whole: false },
+  min_hours_between: { min: 0, max: 168, whole: false },
   max_biometric_attempts: { min: 1, max: 10, whole: true },
   max_code_attempts: { min: 1, max: 10, whole: true },
   code_length: { min: 4, max: 12, whole: true },
@@ -87,6 +89,7 @@ export function draftOf(policy: Content): Draft {
       contextual_influence: String(policy.contextual_influence),
       priority: policy.priority,
       on_suspicion: policy.on_suspicion,
+      min_hours_between: String(policy.enrollment.minHoursBetween),
       groups: policy.groups.join(', '),
       max_biometric_attempts: String(fallback.max_biometric_attempts),
       max_code_attempts: String(fallback.max_code_attempts),
@@ -147,6 +150,7 @@ export function contentOf({ fields, enabled, biometricFirst, weights }: Draft): 
     // Sound: both are chosen from lists.
     priority: fields.priority as Content['priority'],
     on_suspicion: fields.on_suspicion as Content['on_suspicion'],
+    enrollment: { minHoursBetween: Number(fields.min_hours_between) },
     groups: groupsOf(fields.groups),
     indicators,
     security_code_fallback: {

@@ -38,6 +38,12 @@ export const Policy = z.object({
     .describe(
       'The recommendation on an edited copy or a forgery whose typing would otherwise be accepted or challenged. A pattern with the very times of a known one is `block` in any case.',
     ),
+  enrollment: z
+    .object({ minHoursBetween: z.number().min(0).max(168) })
+    .default({ minHoursBetween: 0 })
+    .describe(
+      'Hours from one reference pattern of an enrollment to the next; an earlier one gets 429. 0: all may be typed at once. References of several days recognize a person better on other days.',
+    ),
   security_code_fallback: z.object({
     enabled: z.boolean(),
     max_biometric_attempts: z.int().min(1).max(10),
@@ -57,6 +63,7 @@ export const DEFAULT_POLICY: Policy = {
   priority: 'balanced',
   indicators: {},
   on_suspicion: 'block',
+  enrollment: { minHoursBetween: 0 },
   security_code_fallback: {
     enabled: true,
     max_biometric_attempts: 3,

@@ -33,6 +33,8 @@ export type AddOutcome =
   | { readonly outcome: 'replay' }
   /** The profile takes no such reference: it is full, has changed, or has this pattern already. Nothing was written. */
   | { readonly outcome: 'closed'; readonly member: Member }
+  /** The profile takes its next reference at `at`, epoch ms. Nothing was written. */
+  | { readonly outcome: 'too-soon'; readonly at: number }
   /** The pattern's link is not live. Nothing was written. */
   | { readonly outcome: 'link-ended' }
   | { readonly outcome: 'absent' }
@@ -41,6 +43,8 @@ interface AddRules {
   readonly target: number
   /** False stores a pattern although its mark is known. */
   readonly rejectReplay: boolean
+  /** Least time from the newest reference of an incomplete profile to this one; 0 by default. */
+  readonly intervalMs?: number
   /** The pattern's profile link: it must be live, and ends in the same transaction if this completes the profile. */
   readonly linkId?: string | null
 }

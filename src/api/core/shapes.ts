@@ -3,6 +3,11 @@ import { BIOMETRIC_STATUSES, type ProfileView } from '../../domain/biometric-sta
 import { PENDING_ACTIONS } from '../../domain/pending-action.js'
 import { LANGUAGES } from '../../domain/typing-words.js'
 
+/** Ours: follows from the policy's `enrollment`. */
+export const RetryAfterField = z
+  .number()
+  .describe('seconds until the profile takes its next pattern by the policy; 0: at once')
+
 /** Fields that several core answers share (interface, Resources and their fields). */
 export const AccountTypeField = z.enum(['nominative', 'generic'])
 export const BiometricStatusField = z.enum(BIOMETRIC_STATUSES)

@@ -12,7 +12,7 @@ import {
   UserParams,
 } from './core-route.js'
 import { memberRefIn } from './member-ref-body.js'
-import { AccountTypeField, Counts, countsOf, ProfileUpdateField, Words } from './shapes.js'
+import { AccountTypeField, Counts, countsOf, ProfileUpdateField, RetryAfterField, Words } from './shapes.js'
 
 const ProfileState = { userRef: z.string(), memberRef: z.string().nullable(), ...Counts }
 
@@ -44,6 +44,7 @@ export const enrollPattern = coreRoute({
         patternId: z.string().nullable().describe('id of the stored pattern, to remove it; null if none was stored'),
         ...Counts,
         profileUpdate: ProfileUpdateField,
+        retryAfterSeconds: RetryAfterField,
         ...Words,
       })
       .meta({ title: 'Enrollment' }),
@@ -72,6 +73,7 @@ export const enrollPattern = coreRoute({
         patternId: enrolled.patternId,
         ...countsOf(enrolled),
         profileUpdate: enrolled.update,
+        retryAfterSeconds: enrolled.retryAfterSeconds,
         ...enrolled.words,
       },
       warnings: enrolled.warnings,

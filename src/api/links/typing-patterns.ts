@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/refusal.js'
 import { TypingPattern } from '../../domain/typing-pattern.js'
 import { LanguageWish } from '../../domain/typing-words.js'
 import { LanguageHeaders, languageHints, NoParams, PATTERN_BYTES_MAX } from '../core/core-route.js'
-import { Words } from '../core/shapes.js'
+import { RetryAfterField, Words } from '../core/shapes.js'
 import { linkRoute, refuseCrossSite } from './link-route.js'
 
 /** The hosted page's call. It needs no API key: the link's key authorizes it, for the link's user only. */
@@ -27,6 +27,7 @@ export const typeByLink = linkRoute({
       nPatterns: z.int().describe('patterns collected so far'),
       targetPatterns: z.int().describe('patterns that complete the link'),
       completed: z.boolean().describe('the profile is complete, and the link has ended'),
+      retryAfterSeconds: RetryAfterField,
       redirectTo: z.string().nullable().describe('redirect address once completed; null: none'),
       ...Words,
     }),

@@ -126,6 +126,7 @@ function Decision(needs: PartNeeds) {
         names={texts.suspicions}
         help={names(texts.suspicionHelp)[on_suspicion] ?? ''}
       />
+      <TextField {...field('min_hours_between', texts.hoursBetween, texts.hoursBetweenHelp)} />
     </Card>
   )
 }

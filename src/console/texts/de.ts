@@ -227,6 +227,9 @@ export const texts: Texts = {
       challenge:
         'Bei einer bearbeiteten Kopie oder Fälschung wird nachgefragt. Eine genaue Kopie wird immer abgewiesen.',
     },
+    hoursBetween: 'Stunden zwischen den Mustern',
+    hoursBetweenHelp:
+      'Ein Muster der Anmeldung wird erst so lange nach dem letzten angenommen, 0 bis 168 Stunden. Muster mehrerer Tage erkennen eine Person an anderen Tagen besser.',
     groups: 'Gruppen',
     groupsHelp: 'Durch Kommas getrennt. Die Richtlinie gilt für Konten in einer davon.',
     allOthers: 'Alle anderen Konten',

@@ -219,6 +219,9 @@ export const texts = {
       block: 'An edited copy or a forgery is blocked.',
       challenge: 'An edited copy or a forgery is challenged. An exact copy is blocked in any case.',
     },
+    hoursBetween: 'Hours between enrolled patterns',
+    hoursBetweenHelp:
+      'A pattern of an enrollment is taken this long after the last one, 0 to 168 hours. References of several days recognize a person better on other days.',
     groups: 'Groups',
     groupsHelp: 'Separated by commas. The policy applies to accounts in one of them.',
     allOthers: 'All other accounts',

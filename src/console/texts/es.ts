@@ -225,6 +225,9 @@ export const texts: Texts = {
       block: 'Una copia modificada o una falsificación se rechaza.',
       challenge: 'Una copia modificada o una falsificación se comprueba. Una copia exacta se rechaza siempre.',
     },
+    hoursBetween: 'Horas entre los patrones registrados',
+    hoursBetweenHelp:
+      'Un patrón del registro se acepta cuando ha pasado este tiempo desde el último, de 0 a 168 horas. Referencias de varios días reconocen mejor a una persona otros días.',
     groups: 'Grupos',
     groupsHelp: 'Separados por comas. La política vale para las cuentas de uno de ellos.',
     allOthers: 'Todas las demás cuentas',

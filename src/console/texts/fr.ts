@@ -222,6 +222,9 @@ export const texts: Texts = {
       block: 'Une copie modifiée ou une contrefaçon est bloquée.',
       challenge: 'Une copie modifiée ou une contrefaçon est vérifiée. Une copie exacte est toujours bloquée.',
     },
+    hoursBetween: 'Heures entre les saisies enregistrées',
+    hoursBetweenHelp:
+      'Une saisie d’enregistrement est acceptée au plus tôt après ce délai, de 0 à 168 heures. Des références de plusieurs jours reconnaissent mieux une personne les autres jours.',
     groups: 'Groupes',
     groupsHelp: 'Séparés par des virgules. La politique vaut pour les comptes de l’un d’eux.',
     allOthers: 'Tous les autres comptes',

@@ -225,6 +225,9 @@ export const texts: Texts = {
       block: 'Una copia modificata o una contraffazione è bloccata.',
       challenge: 'Una copia modificata o una contraffazione è verificata. Una copia esatta è sempre bloccata.',
     },
+    hoursBetween: 'Ore tra i modelli registrati',
+    hoursBetweenHelp:
+      'Un modello della registrazione è accettato dopo questo tempo dall’ultimo, da 0 a 168 ore. Riferimenti di più giorni riconoscono meglio una persona negli altri giorni.',
     groups: 'Gruppi',
     groupsHelp: 'Separati da virgole. Il criterio vale per gli account di uno di essi.',
     allOthers: 'Tutti gli altri account',

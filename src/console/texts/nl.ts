@@ -227,6 +227,9 @@ export const texts: Texts = {
       block: 'Een bewerkte kopie of vervalsing wordt geweigerd.',
       challenge: 'Bij een bewerkte kopie of vervalsing wordt nagevraagd. Een exacte kopie wordt altijd geweigerd.',
     },
+    hoursBetween: 'Uren tussen de vastgelegde patronen',
+    hoursBetweenHelp:
+      'Een patroon van de vastlegging wordt pas zo lang na het vorige aangenomen, 0 tot 168 uur. Patronen van meerdere dagen herkennen iemand op andere dagen beter.',
     groups: 'Groepen',
     groupsHelp: 'Gescheiden door komma’s. Het beleid geldt voor accounts in een ervan.',
     allOthers: 'Alle andere accounts',

@@ -224,6 +224,9 @@ export const texts: Texts = {
       block: 'Uma cópia alterada ou uma falsificação é bloqueada.',
       challenge: 'Uma cópia alterada ou uma falsificação é verificada. Uma cópia exata é sempre bloqueada.',
     },
+    hoursBetween: 'Horas entre os padrões registados',
+    hoursBetweenHelp:
+      'Um padrão do registo é aceite quando passou este tempo desde o último, de 0 a 168 horas. Referências de vários dias reconhecem melhor uma pessoa noutros dias.',
     groups: 'Grupos',
     groupsHelp: 'Separados por vírgulas. A política vale para as contas de um deles.',
     allOthers: 'Todas as outras contas',

@@ -31,7 +31,7 @@ interface Needs {
 }
 
 /** The profile after a call, and its new reference; `patternId` is null if the profile took none. */
-type Linked = Omit<Enrolled, 'words' | 'update'>
+type Linked = Omit<Enrolled, 'words' | 'update' | 'retryAfterSeconds'>
 
 /** If `token` is null, the call has no session, and a complete profile takes no pattern from it. */
 export interface LegacyLinkFlows {

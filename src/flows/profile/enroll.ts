@@ -19,7 +19,7 @@ import type { Vault } from '../../storage/vault.js'
 import { otherMember } from '../attempt/compare.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
 import { clearedMark, type ReplayCheckNeeds } from '../attempt/replay-check.js'
-import type { Settings } from '../organization/settings.js'
+import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { shownSessionId } from '../process/tokens.js'
 import { SESSION_LIFETIME_MS } from '../session/bootstrap.js'
@@ -56,6 +56,8 @@ export interface Enrolled extends ProfileView {
   readonly patternId: string | null
   /** Progress of a queued UPDATE, or of one that this call has completed; null if none. */
   readonly update: UpdateProgress | null
+  /** Seconds until the profile takes its next pattern; 0: at once. */
+  readonly retryAfterSeconds: number
   readonly words: SuggestedWords
   /** Warnings about the pattern; null if none. */
   readonly warnings: readonly string[] | null
@@ -120,16 +122,19 @@ type AdmitNeeds = Omit<Needs, 'accounts' | 'newId' | 'invalidPatterns'>
 export async function admit(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Enrolled> {
   const { who, account, hints } = admission
   const settings = await needs.settingsOf(who.organizationId)
-  const { member, stored, replaces } = await placed(needs, admission, candidate)
+  const intervalMs = intervalOf(settingsFor(settings, account))
+  const { member, stored, replaces } = await placed(needs, admission, candidate, intervalMs)
   const target = needs.targets.targetRefPatterns
   const pending = updateProgress(livePending(member.pending, needs.now()), target)
   const ended = stored && replaces ? { nPatternsReplaced: target, nPatternsToReplace: target } : null
+  const isIncomplete = !canVerify(biometricStatus(member, needs.targets, needs.now()))
   return {
     ...profileView(member, needs.targets, needs.now()),
     account,
     member,
     patternId: stored ? candidate.id : null,
     update: pending ?? ended,
+    retryAfterSeconds: stored && isIncomplete ? intervalMs / 1000 : 0,
     words: suggestedWords(settings, member, hints, needs.randomSeed()),
     warnings: candidate.warnings,
   }
@@ -155,7 +160,12 @@ interface Placed {
 }
 
 /** Finds the pattern's place in the profile and stores it there. */
-async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candidate): Promise<Placed> {
+async function placed(
+  needs: AdmitNeeds,
+  admission: Admission,
+  candidate: Candidate,
+  intervalMs: number,
+): Promise<Placed> {
   const { session, member } = admission
   const now = needs.now()
   const finished = canVerify(biometricStatus(member, needs.targets, now))
@@ -164,7 +174,12 @@ async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candid
   const place = enrollmentPlace({ member, session: { authenticatedAt, reportedAction }, targets: needs.targets, now })
   switch (place.kind) {
     case 'reset':
-      return placed(needs, { ...admission, member: await resetQueued(needs, admission, place.pendingId) }, candidate)
+      return placed(
+        needs,
+        { ...admission, member: await resetQueued(needs, admission, place.pendingId) },
+        candidate,
+        intervalMs,
+      )
     case 'none':
       return { member, stored: false, replaces: false }
     case 'closed':
@@ -173,16 +188,21 @@ async function placed(needs: AdmitNeeds, admission: Admission, candidate: Candid
         'the biometric profile is complete: verify in this session first, or reset the profile',
       )
   }
-  const outcome = await write(needs, admission, place, candidate)
+  const outcome = await write(needs, admission, place, candidate, { intervalMs, linkId: null })
   switch (outcome.outcome) {
     case 'added':
       return { member: outcome.member, stored: true, replaces: place.kind === 'replace' }
     case 'closed':
       return { member: outcome.member, stored: false, replaces: false }
     default:
-      throw notWritten(outcome)
+      throw notWritten(outcome, now)
   }
 }
+
+const HOUR_MS = 3600 * 1000
+
+/** Least time between two reference patterns of an enrollment. */
+export const intervalOf = ({ policy }: Settings): number => policy.policy.enrollment.minHoursBetween * HOUR_MS
 
 /** Runs the RESET that this session's bootstrap has reported. Only one of several concurrent calls runs it. */
 async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admission, pendingId: string): Promise<Member> {
@@ -194,33 +214,45 @@ async function resetQueued(needs: AdmitNeeds, { who, session, member }: Admissio
 }
 
 /** The refusal of a pattern that was not written. */
-export function notWritten({ outcome }: Exclude<AddOutcome, { outcome: 'added' | 'closed' }>): Refusal {
+export function notWritten(found: Exclude<AddOutcome, { outcome: 'added' | 'closed' }>, now: number): Refusal {
+  const { outcome } = found
+  if (outcome === 'too-soon')
+    return new Refusal(
+      'rate-limited',
+      `the policy asks for time between the patterns of an enrollment: the next one from ${new Date(found.at).toISOString()}`,
+      Math.ceil((found.at - now) / 1000),
+    )
   if (outcome === 'replay') return new Refusal('replay-detected', 'this typing has been seen before')
   if (outcome === 'link-ended') return linkUnknown()
   return new Refusal('user-not-found', 'the account was deleted meanwhile')
 }
 
 type WriteNeeds = Pick<Needs, 'profiles' | 'targets' | 'replay'> & ReplayCheckNeeds
+interface WriteRules {
+  readonly intervalMs: number
+  /** Null: enrolled without a link. */
+  readonly linkId: string | null
+}
 type Place = Extract<EnrollmentPlace, { kind: 'current' | 'successor' | 'replace' }>
 
 /** Most rounds of comparison with similar patterns of concurrent calls; after that the pattern counts as a replay. */
 const LOOKS_MAX = 5
 
 /**
- * Seals the pattern and stores it in its place. With `linkId`, stores it only while that link is live, and ends the link if
- * this completes the profile. A pattern whose mark resembles a known one is a replay only if it repeats that pattern.
+ * Seals the pattern and stores it in its place, if the last one is at least `intervalMs` old. With `linkId`, stores it only
+ * while that link is live, and ends the link if this completes the profile. A pattern whose mark resembles a known one is a replay only if it repeats that pattern.
  */
 export async function write(
   needs: WriteNeeds,
   admission: Pick<Admission, 'who' | 'account' | 'member'>,
   place: Place,
   candidate: Candidate,
-  linkId: string | null = null,
+  rules: WriteRules,
 ): Promise<AddOutcome> {
   const { who, member } = admission
   let { replayMark } = candidate
   for (let look = 0; ; look++) {
-    const outcome = await store(needs, admission, place, { ...candidate, replayMark }, linkId)
+    const outcome = await store(needs, admission, place, { ...candidate, replayMark }, rules)
     if (outcome.outcome !== 'replay' || replayMark === null || look === LOOKS_MAX) return outcome
     replayMark = await clearedMark(needs, who.organizationId, member.id, { body: candidate.body, replayMark })
     if (replayMark === null) return outcome
@@ -232,7 +264,7 @@ async function store(
   { who, account, member }: Pick<Admission, 'who' | 'account' | 'member'>,
   place: Place,
   { id, sample, mode, replayMark }: Candidate,
-  linkId: string | null,
+  written: WriteRules,
 ): Promise<AddOutcome> {
   const { organizationId } = who
   const generation = place.kind === 'successor' ? member.generation + 1 : member.generation
@@ -247,7 +279,7 @@ async function store(
     replayMark,
     createdAt: needs.now(),
   }
-  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject', linkId }
+  const rules = { target: needs.targets.targetRefPatterns, rejectReplay: needs.replay === 'reject', ...written }
   switch (place.kind) {
     case 'current':
       return needs.profiles.add(organizationId, reference, { ...rules, limit: place.limit })

@@ -14,11 +14,11 @@ import type { SessionStore } from '../../storage/session.js'
 import type { Vault } from '../../storage/vault.js'
 import { limitInvalidPatterns } from '../attempt/invalid-patterns.js'
 import { rememberingRefused } from '../attempt/refused-patterns.js'
-import type { Settings } from '../organization/settings.js'
+import { type Settings, settingsFor } from '../organization/settings.js'
 import { type LanguageHints, type SuggestedWords, suggestedWords } from '../organization/suggested-words.js'
 import { sha256 } from '../process/tokens.js'
 import type { Designation } from '../session/person.js'
-import { notWritten, readPattern, write } from './enroll.js'
+import { intervalOf, notWritten, readPattern, write } from './enroll.js'
 
 interface Needs {
   readonly accounts: AccountStore
@@ -52,6 +52,8 @@ interface LinkPage extends LinkProgress {
 interface LinkStep extends LinkProgress {
   /** This pattern completed the profile and ended the link. */
   readonly completed: boolean
+  /** Seconds until the link takes its next pattern; 0: at once. */
+  readonly retryAfterSeconds: number
   /** The browser's next address; null if none. */
   readonly redirectTo: string | null
   readonly words: SuggestedWords
@@ -88,7 +90,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
       const before = await found(needs, key)
       const { link, who, member, settings } = before
       const refuseInvalid = limitInvalidPatterns(needs.invalidPatterns, who.organizationId, member)
-      const { completed, after, warnings } = await rememberingRefused(
+      const { completed, kept, after, warnings } = await rememberingRefused(
         needs,
         who,
         body,
@@ -100,6 +102,7 @@ export function createLinkPage(needs: Needs): LinkPageFlows {
         // The references that the reset has collected are now the profile.
         ...(completed ? { ...progress, nPatterns: progress.targetPatterns } : progress),
         completed,
+        retryAfterSeconds: kept && !completed ? intervalOf(settings) / 1000 : 0,
         redirectTo: completed && link.redirectUri !== null ? completedUri(link.redirectUri) : null,
         words: suggestedWords(settings, after, hints, needs.randomSeed()),
         warnings,
@@ -120,12 +123,13 @@ async function found(needs: Needs, key: string): Promise<Found> {
   const link = await needs.profileLinks.find(sha256(key))
   if (link === null) throw linkUnknown()
   const { organizationId, userRef, memberRef } = link
-  const [settings, person] = await Promise.all([
+  const [general, person] = await Promise.all([
     needs.settingsOf(organizationId),
     needs.accounts.find(organizationId, userRef, memberRef),
   ])
   if (person === null || person.member === null) throw linkUnknown()
   const { account, member } = person
+  const settings = settingsFor(general, account)
   return { link, who: { organizationId, userRef, memberRef }, account, member, settings }
 }
 
@@ -146,9 +150,18 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<St
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
-  const outcome = await write(needs, before, place, { ...reading, id: needs.newId(), body }, link.id)
+  const outcome = await write(
+    needs,
+    before,
+    place,
+    { ...reading, id: needs.newId(), body },
+    {
+      intervalMs: intervalOf(before.settings),
+      linkId: link.id,
+    },
+  )
   if (outcome.outcome === 'closed') return { kept: false, completed: false, after: outcome.member, warnings }
-  if (outcome.outcome !== 'added') throw notWritten(outcome)
+  if (outcome.outcome !== 'added') throw notWritten(outcome, needs.now())
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()
   return { kept: true, completed: outcome.completes, after: outcome.member, warnings }
 }

@@ -5,6 +5,8 @@ export interface TypingTexts {
   readonly next: string
   /** `{minutes}`. */
   readonly wait: string
+  /** `{hours}`. */
+  readonly later: string
   readonly trouble: string
   readonly retry: string
   readonly saved: string

@@ -19,6 +19,8 @@ export const de: Texts = {
     next: 'Weiter',
     saved: 'Danke. Hier sind die nächsten Wörter.',
     wait: 'Das waren ein paar Versuche zu viel. Bitte öffnen Sie den Link in {minutes} Min. wieder.',
+    later:
+      'Danke, das war vorerst alles: Dieses Profil wird an mehreren Tagen getippt. Bitte öffnen Sie den Link in {hours} Std. wieder.',
     trouble: 'Der Dienst war nicht zu erreichen. Was Sie abgeschlossen haben, bleibt erhalten.',
     retry: 'Noch einmal versuchen',
   },

@@ -19,6 +19,8 @@ export const en: Texts = {
     next: 'Continue',
     saved: 'Got it. Here are the next words.',
     wait: 'That was a few tries too many. Please open this link again in {minutes} min.',
+    later:
+      'Thank you, that was the last one for now: this profile is typed on several days. Please open this link again in {hours} h.',
     trouble: 'The service could not be reached. What you completed is kept.',
     retry: 'Try again',
   },

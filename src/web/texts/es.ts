@@ -19,6 +19,8 @@ export const es: Texts = {
     next: 'Continuar',
     saved: 'Listo. Aquí están las siguientes palabras.',
     wait: 'Han sido demasiados intentos. Por favor, abra este enlace de nuevo en {minutes} min.',
+    later:
+      'Gracias, eso es todo por ahora: este perfil se escribe en varios días. Por favor, abra este enlace de nuevo en {hours} h.',
     trouble: 'No se pudo contactar con el servicio. Lo que ya terminó se conserva.',
     retry: 'Intentar de nuevo',
   },

@@ -19,6 +19,8 @@ export const fr: Texts = {
     next: 'Continuer',
     saved: 'C’est noté. Voici les mots suivants.',
     wait: 'Cela fait quelques essais de trop. Merci de rouvrir ce lien dans {minutes} min.',
+    later:
+      'Merci, c’était la dernière saisie pour l’instant : ce profil se tape sur plusieurs jours. Merci de rouvrir ce lien dans {hours} h.',
     trouble: 'Le service est injoignable. Ce que vous avez terminé est conservé.',
     retry: 'Réessayer',
   },

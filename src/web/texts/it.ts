@@ -19,6 +19,7 @@ export const it: Texts = {
     next: 'Continua',
     saved: 'Fatto. Ecco le prossime parole.',
     wait: 'Sono stati troppi tentativi. Riapra questo link fra {minutes} min.',
+    later: 'Grazie, per ora è tutto: questo profilo si digita in più giorni. Riapra questo link fra {hours} h.',
     trouble: 'Il servizio non è raggiungibile. Ciò che ha completato è conservato.',
     retry: 'Riprova',
   },

@@ -19,6 +19,8 @@ export const nl: Texts = {
     next: 'Verder',
     saved: 'Gelukt. Hier zijn de volgende woorden.',
     wait: 'Dat waren een paar pogingen te veel. Open deze link over {minutes} min. opnieuw.',
+    later:
+      'Dank u, dat was voorlopig alles: dit profiel wordt op meerdere dagen getypt. Open deze link over {hours} u opnieuw.',
     trouble: 'De dienst was niet bereikbaar. Wat u hebt afgerond, blijft bewaard.',
     retry: 'Opnieuw proberen',
   },

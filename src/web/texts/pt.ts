@@ -19,6 +19,8 @@ export const pt: Texts = {
     next: 'Continuar',
     saved: 'Pronto. Aqui estão as próximas palavras.',
     wait: 'Foram tentativas a mais. Por favor, abra este link de novo dentro de {minutes} min.',
+    later:
+      'Obrigado, por agora é tudo: este perfil é escrito em vários dias. Por favor, abra este link de novo dentro de {hours} h.',
     trouble: 'Não foi possível contactar o serviço. O que já concluiu fica guardado.',
     retry: 'Tentar de novo',
   },

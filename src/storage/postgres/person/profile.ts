@@ -143,6 +143,8 @@ async function add(
   const n = member.nPatternsRef
   const fits = n === 0 || member.sampleFormat === SAMPLE_FORMAT
   if (member.generation !== reference.generation || n >= rules.limit || !fits) return { outcome: 'closed', member }
+  const early = n < rules.target ? await tooSoon(sql, owner, reference, rules) : null
+  if (early !== null) return early
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
   if (!(await insert(sql, owner, reference, 'enrolled'))) return { outcome: 'closed', member }
   const { visible, sensitive } = counted(reference.mode)
@@ -198,6 +200,8 @@ async function addToSuccessor(
   rules: Parameters<ProfileStore['addToSuccessor']>[2],
 ): Promise<AddOutcome> {
   if (reference.generation !== member.generation + 1) return { outcome: 'closed', member }
+  const early = await tooSoon(sql, owner, reference, rules)
+  if (early !== null) return early
   if (!(await claimMark(sql, reference, rules))) return { outcome: 'replay' }
   const continues = member.successor?.owner === rules.owner && member.successor.sampleFormat === SAMPLE_FORMAT
   const collected = continues ? member.successor : null
@@ -268,6 +272,21 @@ async function removeOne(sql: Transaction, owner: Owner, member: Member, pattern
     sql`n_visible = n_visible - ${visible}, n_sensitive = n_sensitive - ${sensitive},
       ever_reset = ever_reset or n_visible + n_sensitive = 1, ${removal(sql)}`,
   )
+}
+
+/** The outcome if the newest enrolled reference of the generation is more recent than the rules allow; else null. */
+async function tooSoon(
+  sql: Transaction,
+  owner: Owner,
+  { generation, createdAt }: NewReference,
+  { intervalMs = 0 }: { readonly intervalMs?: number },
+): Promise<AddOutcome | null> {
+  if (intervalMs === 0) return null
+  const [newest] = await sql<{ at: Date | null }[]>`
+    select max(created_at) as at from keystride.reference_pattern
+    where ${owned(sql, owner)} and generation = ${generation} and kind = 'enrolled'`
+  const at = newest?.at == null ? 0 : newest.at.getTime() + intervalMs
+  return createdAt < at ? { outcome: 'too-soon', at } : null
 }
 
 /** True if the typing is new, or replays are accepted; the mark is stored then. */

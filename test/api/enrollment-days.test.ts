@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_POLICY } from '../../src/domain/policy.js'
+import { connectPostgres, type Database } from '../../src/storage/postgres/connection/client.js'
+import { person } from '../../src/typist/made-up-person.js'
+import { freshDatabase } from '../servers/database.js'
+import { startService, type TestService } from '../service.js'
+import { text } from './enrolled.js'
+
+const HOURS = 20
+const SECONDS = HOURS * 3600
+
+describe('a policy with hours between the patterns of an enrollment', () => {
+  let service: TestService
+  let database: Database
+  beforeAll(async () => {
+    const { url } = await freshDatabase()
+    service = await startService(url, {})
+    database = connectPostgres({ url, max: 2 })
+    const { id } = (await service.dashboard('GET', '/default-policy')).json.data
+    const body = { ...DEFAULT_POLICY, enrollment: { minHoursBetween: HOURS }, groups: [] }
+    expect((await service.dashboard('PUT', `/policies/${id}`, { body })).json.data).toMatchObject({
+      enrollment: { minHoursBetween: HOURS },
+    })
+  })
+  afterAll(async () => {
+    await service.close()
+    await database.close()
+  })
+
+  const hoursPass = (userRef: string, hours: number) =>
+    database.asSystem(
+      (sql) => sql`
+        update keystride.reference_pattern r set created_at = r.created_at - ${`${hours} hours`}::interval
+        from keystride.member m where m.id = r.member_id and m.member_ref = ${userRef}`,
+    )
+  let typed = 0
+  /** Sends new patterns until one is not classified as a machine's. */
+  async function type(who: number, send: (body: unknown) => ReturnType<TestService['call']>) {
+    for (;;) {
+      const answer = await send(person(who).types(text(++typed), typed))
+      if (answer.json.reason !== 'detection-bot') return answer
+    }
+  }
+
+  it('takes one pattern, says when the next is taken, refuses an earlier one, and loses nothing', async () => {
+    await service.call('POST', '/users/ann')
+    const enroll = async () => {
+      const { session } = await service.bootstrap('ann')
+      return type(1, (body) => service.call('POST', '/users/ann/typing-patterns', { session, body }))
+    }
+    for (let day = 1; day <= 5; day++) {
+      const { status, json } = await enroll()
+      expect([status, json.created, json.nPatternsRef]).toEqual([200, true, day])
+      expect(json.retryAfterSeconds).toBe(day < 5 ? SECONDS : 0)
+      if (day === 5) break
+      const early = await enroll()
+      expect([early.status, early.json.reason]).toEqual([429, 'quota-exceeded'])
+      expect(early.json.message).toMatch(/time between the patterns of an enrollment: the next one from 20..-..-..T/)
+      expect(Number(early.headers.get('retry-after'))).toBeGreaterThan(SECONDS - 60)
+      expect(Number(early.headers.get('retry-after'))).toBeLessThanOrEqual(SECONDS)
+      await hoursPass('ann', HOURS)
+    }
+    const { json } = await service.bootstrap('ann')
+    expect(json).toMatchObject({ biometricStatus: 'ok', nPatternsRef: 5 })
+  })
+
+  it('holds for a profile link too, where several patterns at once come to one', async () => {
+    const { key } = (await service.callLinks('POST', '/api/links/create-profile/bob')).json
+    const send = (body: unknown) =>
+      service.callLinks('POST', '/typing-patterns', { body, headers: { 'x-link-key': key } })
+    const answers = await Promise.all([1, 2, 3, 4].map(() => type(2, send)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 429, 429, 429])
+    const taken = answers.find(({ status }) => status === 200)
+    expect(taken?.json).toMatchObject({ nPatterns: 1, completed: false, retryAfterSeconds: SECONDS })
+    await hoursPass('bob', HOURS)
+    expect((await type(2, send)).json).toMatchObject({ nPatterns: 2, retryAfterSeconds: SECONDS })
+  })
+})
