@@ -1,6 +1,6 @@
 /**
- * The probe against the template as the input of the fusion: its STATS; the same relative to the references' baseline; the
- * template's means and spreads; the differences of the summaries in within-person deviations, their distance outside the
+ * The probe against the template as the input of the fusion: the conditions; its STATS; the same relative to the references'
+ * baseline; the template's means; the differences of the summaries in within-person deviations, their distance outside the
  * references' range, and how typical the probe and how regular the user is.
  */
 import { FEATURES, FEATURES_MAX, SUMMARY_SIZE, countOf, f32At, setF32 } from './layout'
@@ -48,7 +48,7 @@ export function compare(references: i32): i32 {
   at = 0
   linkProbe(references)
   measureAll(0, references)
-  putLanes(conditions(references))
+  putConditions(references)
   for (let i = 0; i < STAT_ROWS; i++) {
     putLanes(stat(i))
     putLanes(f32x4.sub(stat(i), baseline(i, Baseline.mean)))
@@ -56,7 +56,6 @@ export function compare(references: i32): i32 {
     putLanes(f32x4.sub(stat(i), baseline(i, Baseline.most)))
   }
   putLanes(templateAt(TemplateRow.mean))
-  putLanes(templateAt(TemplateRow.deviation))
   put(sumLanes(stat(11)))
   put(sumLanes(stat(16)))
   compareSummaries(references)
@@ -64,12 +63,21 @@ export function compare(references: i32): i32 {
   return at
 }
 
-/** Conditions that shift an impostor's score: length, number of references, and the share of common text. */
-function conditions(references: i32): v128 {
+/** Numbers at the start of FEATURES that shift an impostor's score. */
+export const CONDITIONS: i32 = 12
+
+/**
+ * Puts the conditions: length, number of references, shares of the presses that one and two references have; how far the
+ * references are from the population and how widely they are spread, a lane per kind of time.
+ */
+function putConditions(references: i32): void {
   const shared = stat(SHARED)
-  const presses = Mathf.log(<f32>countOf(0) / 50)
-  const patterns = Mathf.log(<f32>references / 5)
-  return f32x4(presses, patterns, f32x4.extract_lane(shared, 0), f32x4.extract_lane(shared, 1))
+  put(Mathf.log(<f32>countOf(0) / 50))
+  put(Mathf.log(<f32>references / 5))
+  put(f32x4.extract_lane(shared, 0))
+  put(f32x4.extract_lane(shared, 1))
+  putLanes(f32x4.abs(templateAt(TemplateRow.mean)))
+  putLanes(templateAt(TemplateRow.deviation))
 }
 
 /** Leading summaries whose spread over the references measures how regular this person is: the ten quantiles and roll-over. */

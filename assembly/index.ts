@@ -14,12 +14,12 @@
  * `examineProbe` and the three tree sums are single steps of `score`, for calibration and tests.
  */
 import { FEATURES, REFERENCES_MAX, RESULT } from './layout'
-import { calibration } from './model'
+import { Calibration, Curve, Sitting, calibrated, curveAt } from './model'
 import { f32At } from './layout'
 import { readSample } from './features'
 import { summarize } from './summary'
 import { project } from './two-covariance'
-import { compare, enroll, enrollKept } from './compare'
+import { CONDITIONS, compare, enroll, enrollKept } from './compare'
 import { examineHabits } from './forgery'
 import { certainlyMachine, examine } from './liveness'
 import { nearestReplay } from './near-replay'
@@ -51,35 +51,35 @@ export function readOne(slot: i32): i32 {
   return compared
 }
 
-/** Scores slot 0 against slots 1 to `references` (0 to 16) into RESULT. */
-export function score(references: i32): void {
+/** Scores slot 0, typed in this `sitting`, against slots 1 to `references` (0 to 16) into RESULT. */
+export function score(references: i32, sitting: Sitting): void {
   assert(references >= 0 && references <= REFERENCES_MAX)
   for (let slot = 0; slot <= references; slot++) {
     readSample(slot)
     summarize(slot)
   }
   project(0, references)
-  scoreRead(references)
+  scoreRead(references, sitting)
 }
 
 /** Like `score`, for slots that `readOne` has already read. */
-export function scoreRead(references: i32): void {
+export function scoreRead(references: i32, sitting: Sitting): void {
   examineHabits(references, references)
   if (references > 0) enroll(references)
-  judge(references)
+  judge(references, sitting)
 }
 
 /** Like `score`, with the references that an earlier `keepTemplate` wrote to PREPARED. */
-export function scoreKept(): void {
+export function scoreKept(sitting: Sitting): void {
   const references = restoreTemplate()
   for (let slot = 1; slot <= references; slot++) readSample(slot)
   readOne(0)
   examineHabits(references, 0)
   enrollKept(references)
-  judge(references)
+  judge(references, sitting)
 }
 
-function judge(references: i32): void {
+function judge(references: i32, sitting: Sitting): void {
   const liveness = livenessOf(0, references)
   store<f64>(RESULT, certainlyMachine() ? 1 : machineLikelihood(liveness, references), 8)
   store<f64>(RESULT, liveness, 32)
@@ -88,9 +88,9 @@ function judge(references: i32): void {
   store<f64>(RESULT, 0, 24)
   if (references == 0) return
   compare(references)
-  const trees = <f64>f32At(calibration, 0) + sumFusion()
-  let logit = <f64>f32At(calibration, 1) * trees + <f64>f32At(calibration, 2)
-  for (let i = 0; i < 4; i++) logit += <f64>f32At(calibration, 6 + i) * <f64>f32At(FEATURES, i)
+  const trees = curveAt(sitting, Curve.fusionBase) + sumFusion(sitting)
+  let logit = curveAt(sitting, Curve.slope) * trees + curveAt(sitting, Curve.intercept)
+  for (let i = 0; i < CONDITIONS; i++) logit += curveAt(sitting, Curve.conditions + i) * <f64>f32At(FEATURES, i)
   store<f64>(RESULT, logistic(logit))
   store<f64>(RESULT, logit, 24)
 }
@@ -104,8 +104,8 @@ export function examineProbe(references: i32): i32 {
 /** With fewer than two references there is no baseline; a separate tree ensemble over signs within the pattern is used. */
 function livenessOf(slot: i32, references: i32): f64 {
   examine(slot, references)
-  if (references < 2) return <f64>f32At(calibration, 11) + sumLoneLiveness()
-  return <f64>f32At(calibration, 3) + sumLiveness()
+  if (references < 2) return calibrated(Calibration.loneIntercept) + sumLoneLiveness()
+  return calibrated(Calibration.livenessBase) + sumLiveness()
 }
 
 /**
@@ -115,11 +115,15 @@ function livenessOf(slot: i32, references: i32): f64 {
  */
 function machineLikelihood(liveness: f64, references: i32): f64 {
   if (references < 2) return logistic(liveness)
-  const logit = <f64>f32At(calibration, 4) * liveness + <f64>f32At(calibration, 5)
-  const most = <f64>f32At(calibration, 10)
+  const logit = calibratedLiveness(liveness)
+  const most = calibrated(Calibration.largestAllowance)
   if (logit <= 0 || most <= 0) return logistic(logit)
   let own = -Infinity
   for (let slot = 1; slot <= references; slot++) own = max(own, livenessOf(slot, references))
-  const ownLogit = <f64>f32At(calibration, 4) * own + <f64>f32At(calibration, 5)
+  const ownLogit = calibratedLiveness(own)
   return logistic(logit - max<f64>(0, min(most, ownLogit + most)))
+}
+
+function calibratedLiveness(liveness: f64): f64 {
+  return calibrated(Calibration.livenessSlope) * liveness + calibrated(Calibration.livenessIntercept)
 }

@@ -3,7 +3,7 @@
  *
  * | section        | shape                | holds                                                        |
  * |----------------|----------------------|--------------------------------------------------------------|
- * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes |
+ * | header         | 16 x u32             | magic, version, contexts, trees, nodes, liveness trees, nodes, vector size, summary size, lone liveness trees, nodes, later trees, nodes |
  * | hold contexts  | 128 x u16            | key to context                                               |
  * | pair contexts  | 128 x 128 x u16      | key pair to context after back-off: pair, second key, all    |
  * | means          | 4 x contexts x f32   | population mean per feature kind and context                 |
@@ -11,9 +11,10 @@
  * | components     | 4 x 8 x f32          | variances: user, first key, second key, pair, session, residual, total, spare |
  * | summary        | 3 x 28 x f32         | 1 / within-person deviation, population mean, 1 / population deviation |
  * | two-covariance | 2 x (148 + 148 x 148 + 148) x f32 | mean, projection (row per axis), between-person variance per axis; varying text, then same text |
- * | calibration    | 12 x f32             | fusion base, slope, intercept; liveness base, slope, intercept; four weights of the conditions; largest allowance of liveness for a person's own baseline; intercept of lone liveness |
- * | roots          | trees x u32          | first node of each fusion tree                               |
+ * | calibration    | 35 x f32             | two curves of 15, of the same sitting and of a later one: fusion base, slope, intercept, twelve weights of the conditions; then liveness base, slope, intercept, largest allowance for a person's own baseline, intercept of lone liveness |
+ * | roots          | trees x u32          | first node of each fusion tree of the same sitting           |
  * | nodes          | nodes x 8 bytes      | f32 threshold or leaf value, i16 feature (-1 leaf), u16 left child from the root |
+ * | later roots, nodes | the same         | fusion of a later sitting                                    |
  * | liveness roots, nodes | the same      | bot signs of a pattern with two references or more           |
  * | lone liveness roots, nodes | the same | bot signs of a pattern with one reference or none            |
  *
@@ -26,8 +27,9 @@ import {
 import { packedEnd, packTrees } from './packed-trees'
 
 const MAGIC: u32 = 0x314d534b // 'KSM1'
-const VERSION: u32 = 3
+const VERSION: u32 = 4
 const HEADER_BYTES: usize = 64
+const CALIBRATION_BYTES: usize = 35 << 2
 /** Two-covariance models: one of people who type different texts, one of people who repeat their text. */
 export const MODELS: i32 = 2
 /** Bytes of one two-covariance model. */
@@ -41,10 +43,13 @@ export let inverseSds: usize = 0
 export let components: usize = 0
 export let summaryScales: usize = 0
 export let twoCovariances: usize = 0
-export let calibration: usize = 0
+let calibration: usize = 0
 export let fusionRoots: usize = 0
 export let fusionTrees: i32 = 0
 export let fusionNodes: usize = 0
+export let laterRoots: usize = 0
+export let laterTrees: i32 = 0
+export let laterNodes: usize = 0
 export let livenessRoots: usize = 0
 export let livenessTrees: i32 = 0
 export let livenessNodes: usize = 0
@@ -53,6 +58,7 @@ export let loneTrees: i32 = 0
 export let loneNodes: usize = 0
 /** The same trees packed; 0 if they are not. */
 export let fusionPacked: usize = 0
+export let laterPacked: usize = 0
 export let livenessPacked: usize = 0
 export let lonePacked: usize = 0
 /** First free address of MODEL after the file and the trees packed so far. */
@@ -71,6 +77,7 @@ export function loadModel(bytes: i32): i32 {
   fusionTrees = load<i32>(MODEL, 12)
   livenessTrees = load<i32>(MODEL, 20)
   loneTrees = load<i32>(MODEL, 36)
+  laterTrees = load<i32>(MODEL, 44)
   holdContexts = MODEL + HEADER_BYTES
   pairContexts = holdContexts + (<usize>KEY_KINDS << 1)
   means = pairContexts + (<usize>(KEY_KINDS * KEY_KINDS) << 1)
@@ -79,9 +86,11 @@ export function loadModel(bytes: i32): i32 {
   summaryScales = components + (<usize>(FEATURE_KINDS * 8) << 2)
   twoCovariances = summaryScales + (<usize>(3 * SUMMARY_SIZE) << 2)
   calibration = twoCovariances + <usize>MODELS * TWO_COVARIANCE_BYTES
-  fusionRoots = calibration + 48
+  fusionRoots = calibration + CALIBRATION_BYTES
   fusionNodes = fusionRoots + (<usize>fusionTrees << 2)
-  livenessRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
+  laterRoots = fusionNodes + (<usize>load<i32>(MODEL, 16) << 3)
+  laterNodes = laterRoots + (<usize>laterTrees << 2)
+  livenessRoots = laterNodes + (<usize>load<i32>(MODEL, 48) << 3)
   livenessNodes = livenessRoots + (<usize>livenessTrees << 2)
   loneRoots = livenessNodes + (<usize>load<i32>(MODEL, 24) << 3)
   loneNodes = loneRoots + (<usize>loneTrees << 2)
@@ -99,6 +108,7 @@ export function loadModel(bytes: i32): i32 {
   for (let model = 0; model < MODELS; model++) store<i32>(AXES_USED + (<usize>model << 2), leadingAxes(model))
   room = (end + 15) & ~15
   fusionPacked = packEnsemble(fusionRoots, fusionTrees, fusionNodes, load<i32>(MODEL, 16), FEATURES)
+  laterPacked = packEnsemble(laterRoots, laterTrees, laterNodes, load<i32>(MODEL, 48), FEATURES)
   livenessPacked = packEnsemble(livenessRoots, livenessTrees, livenessNodes, load<i32>(MODEL, 24), LIVENESS)
   lonePacked = packEnsemble(loneRoots, loneTrees, loneNodes, load<i32>(MODEL, 40), LIVENESS)
   return 0
@@ -126,6 +136,31 @@ function leadingAxes(model: i32): i32 {
 @inline
 export function axesUsed(model: i32): i32 {
   return load<i32>(AXES_USED + (<usize>model << 2))
+}
+
+/** When the probe was typed: in one sitting with the references, or later, mostly on another day. */
+export const enum Sitting { same = 0, later = 1 }
+
+/** Numbers of a sitting's curve in `calibration`; `conditions` is the first of twelve. */
+export const enum Curve { fusionBase = 0, slope = 1, intercept = 2, conditions = 3 }
+const CURVE_SIZE: i32 = 15
+
+/** A number of a sitting's curve. */
+export function curveAt(sitting: Sitting, which: i32): f64 {
+  return <f64>f32At(calibration, sitting * CURVE_SIZE + which)
+}
+
+/** Index of a number after the curves in `calibration`. */
+export const enum Calibration {
+  livenessBase = 30,
+  livenessSlope = 31,
+  livenessIntercept = 32,
+  largestAllowance = 33,
+  loneIntercept = 34,
+}
+
+export function calibrated(which: Calibration): f64 {
+  return <f64>f32At(calibration, which)
 }
 
 /** Index of a variance in `components`. */

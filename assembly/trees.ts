@@ -5,12 +5,13 @@
 import { FEATURES, LIVENESS, f32At } from './layout'
 import { sumPacked } from './packed-trees'
 import {
-  fusionPacked, fusionNodes, fusionRoots, fusionTrees, livenessPacked, livenessNodes, livenessRoots, livenessTrees, lonePacked, loneNodes, loneRoots,
+  Sitting, fusionPacked, fusionNodes, fusionRoots, fusionTrees, laterPacked, laterNodes, laterRoots, laterTrees, livenessPacked, livenessNodes, livenessRoots, livenessTrees, lonePacked, loneNodes, loneRoots,
   loneTrees,
 } from './model'
 
-/** Sum of the fusion trees over the row in FEATURES, base excluded. */
-export function sumFusion(): f64 {
+/** Sum of a sitting's fusion trees over the row in FEATURES, base excluded. */
+export function sumFusion(sitting: Sitting): f64 {
+  if (sitting == Sitting.later) return laterPacked != 0 ? sumPacked(laterPacked) : sumTrees(laterRoots, laterTrees, laterNodes, FEATURES)
   return fusionPacked != 0 ? sumPacked(fusionPacked) : sumTrees(fusionRoots, fusionTrees, fusionNodes, FEATURES)
 }
 

@@ -30,7 +30,7 @@ const PRINTED: readonly (readonly [file: string, text: string])[] = [
     ['README.md', cells(protocol, ...EER, 'fnmr_at_1pct', 'people')] as const,
     ['docs/accuracy.md', cells(protocol, ...EER, ...FNMR, 'people')] as const,
     ['docs/data-protection.md', cells(protocol, 'global_eer', ...FNMR, 'people')] as const,
-    ['model/keystride-2.md', cells(protocol, ...EER, ...FNMR, 'people')] as const,
+    ['model/keystride-3.md', cells(protocol, ...EER, ...FNMR, 'people')] as const,
   ]),
   ['README.md', `${ratio.verify_64_per_s}\ndurable verifies a second over 64 connections`],
   ['README.md', `${ratio.verify_over_read_only_64_percent} % of what the same machine`],
@@ -60,7 +60,7 @@ describe('docs/figures.json', () => {
 
   it('has every error rate of the README, of the page on data protection and of the model card', () => {
     const known = Object.values(protocols).flatMap((row) => Object.values(row))
-    for (const file of ['README.md', 'docs/data-protection.md', 'model/keystride-2.md']) {
+    for (const file of ['README.md', 'docs/data-protection.md', 'model/keystride-3.md']) {
       const rates = read(file).match(/\d+\.\d+ \[\d+\.\d+, \d+\.\d+\]/g) ?? []
       expect(rates.length).toBeGreaterThanOrEqual(15)
       expect(rates.filter((rate) => !known.includes(rate))).toEqual([])

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { errorsAt } from '../../src/calibration/confidence.js'
 import { loadPeople, type Session, splitPeople } from '../../src/calibration/dataset.js'
 import {
   bootstrapIntervals,
@@ -9,7 +10,7 @@ import {
   type Intervals,
   type PersonScores,
 } from '../../src/calibration/metrics.js'
-import { type Participant, protocolsOf, runProtocol } from '../../src/calibration/protocols.js'
+import { type Participant, protocolsOf, runProtocol, sittingIn } from '../../src/calibration/protocols.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { attackFigures, leftOutLines } from './attacks.js'
@@ -20,13 +21,14 @@ import { movesFigures } from './moves.js'
 const HELP = `Measures on open data how well the shipped kernel and model distinguish people.
 
 usage: npm run bench -- accuracy --data <folder> [--json FILE] [--svg FILE] [--people all|untouched] [--model FILE]
-       [--timer MS] [--attacks] [--left-out] [--moves]
+       [--only NAMES] [--timer MS] [--attacks] [--left-out] [--moves]
 
   --data    folder with aalto_desktop.tsv.gz, greyc_nislab.tsv.gz and monaco_free_text.tsv.gz
   --json    write the figures with their intervals, as fractions, to FILE
   --svg     write the DET curves to FILE
   --people  people of P1 and P2: untouched (default), the 329 people that no model was fitted on, or all
   --model   another model file than the shipped one
+  --only    protocols to run, comma-separated, such as P3,P3_one_hand; all by default
   --timer   simulate a browser clock with this tick, ms, in references and probes
   --attacks also report bots and replays: how many pass, and how many sincere patterns count as one
   --samples forgeries of each attack model and replays of each kind for --attacks: 2000 (default); the bar needs 10000
@@ -37,21 +39,27 @@ P1 varying text, 50 presses   P2 the same, 25 presses   P3 same passphrase, two 
 Figures: equal error rate with one threshold for all (global) and mean over people (per user), false non-match rate at
 1 % and 0.1 % false matches, each with a 95 % bootstrap interval over people. No timer-grid feature is in the model.
 The shipped model was fitted on the people of P3 and P4 as published, so its figures on those files are too good. Reliable
-figures are those out of fold (model/keystride-2.md), or this bench on people of your own.`
+figures are those out of fold (model/keystride-3.md), or this bench on people of your own.`
 
 /** Share of genuine attempts at which the shipped model's confidence is a calibrated probability (its card). */
-const MODEL_PRIOR = 0.065
+const MODEL_PRIOR = 0.064
+/** Decision thresholds of a policy that are reported. */
+const THRESHOLDS = [0.5, 0.65, 0.8, 0.9, 0.95, 0.98]
 const BOOTSTRAP_DRAWS = 200
 const SEED = 20_240_601
 
 /** The participants of each protocol by name, in the order of the report. */
-function protocols(data: string, whom: string): Record<string, readonly Participant[]> {
+function protocols(data: string, whom: string, only: string | undefined): [string, readonly Participant[]][] {
   const aalto = loadPeople(data, 'aalto')
-  return protocolsOf({
+  const all = protocolsOf({
     aalto: whom === 'all' ? aalto : splitPeople(aalto).untouched,
     nislab: loadPeople(data, 'nislab'),
     monacoFree: loadPeople(data, 'monacoFree'),
   })
+  const wanted = only?.split(',') ?? Object.keys(all)
+  const unknown = wanted.filter((name) => !(name in all))
+  if (unknown.length > 0) throw new Error(`--only ${unknown.join()}: wanted some of ${Object.keys(all).join()}`)
+  return Object.entries(all).filter(([name]) => wanted.includes(name))
 }
 
 /** A participant with the times of a clock with that tick: rounded down, without the presses that get no length. */
@@ -62,6 +70,13 @@ function coarsened({ references, probes, impostor }: Participant, tickMs: number
       .map(({ key, pressMs, releaseMs }) => ({ key, pressMs: onTick(pressMs), releaseMs: onTick(releaseMs) }))
       .filter(({ pressMs, releaseMs }) => releaseMs > pressMs)
   return { references: references.map(coarse), probes: probes.map(coarse), impostor: coarse(impostor) }
+}
+
+/** A protocol's figures in the JSON file. */
+interface Reported extends Figures {
+  readonly intervals: Intervals
+  /** False matches and false non-matches at a confidence of 0.5. */
+  readonly at_half: ReturnType<typeof errorsAt>
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
@@ -75,15 +90,19 @@ function tableRow(name: string, figures: Figures, intervals: Intervals): string 
 
 /** Error rates at a confidence of 0.5, and the calibration error at several shares of genuine attempts. */
 function calibrationLine(name: string, people: readonly PersonScores[]): string {
-  const genuine = people.flatMap((person) => person.genuine)
-  const impostor = people.flatMap((person) => person.impostor)
-  const fmr = impostor.filter((score) => score >= 0.5).length / impostor.length
-  const fnmr = genuine.filter((score) => score < 0.5).length / genuine.length
+  const { fmr, fnmr } = errorsAt(0.5, people)
   const errors = [MODEL_PRIOR, 0.25, 0.5].map(
     (prior) => `${percent(calibrationError(people, prior))} at ${percent(prior)}`,
   )
   return `${name}: at confidence 0.5 false matches ${percent(fmr)}, false non-matches ${percent(fnmr)}; expected calibration error ${errors.join(', ')} genuine attempts`
 }
+
+/** False matches / false non-matches at the decision thresholds that a policy may have. */
+const thresholdLine = (name: string, people: readonly PersonScores[]): string =>
+  `${name}: ${THRESHOLDS.map((threshold) => {
+    const { fmr, fnmr } = errorsAt(threshold, people)
+    return `${threshold}: ${percent(fmr)} / ${percent(fnmr)}`
+  }).join(', ')}`
 
 function main(): void {
   const { values } = parseArgs({
@@ -93,6 +112,7 @@ function main(): void {
       svg: { type: 'string' },
       people: { type: 'string', default: 'untouched' },
       model: { type: 'string' },
+      only: { type: 'string' },
       timer: { type: 'string' },
       attacks: { type: 'boolean', default: false },
       'left-out': { type: 'boolean', default: false },
@@ -110,25 +130,28 @@ function main(): void {
   const tickMs = values.timer === undefined ? 0 : Number(values.timer)
   if (!(tickMs >= 0)) throw new Error('--timer is a number of milliseconds')
   const kernel = createKernel(readBytes(wasmFile()), readBytes(values.model ?? modelFile()))
-  const figures: Record<string, Figures & { readonly intervals: Intervals }> = {}
+  const figures: Record<string, Reported> = {}
   const curves: { name: string; people: readonly PersonScores[] }[] = []
   console.log(
     `${''.padEnd(12)}${['global EER', 'per-user EER', 'FNMR at 1 %', 'FNMR at 0.1 %'].map((head) => head.padEnd(24)).join('')}people`,
   )
-  const calibration: string[] = []
-  for (const [name, exact] of Object.entries(protocols(values.data, values.people))) {
+  const [calibration, thresholds]: [string[], string[]] = [[], []]
+  for (const [name, exact] of protocols(values.data, values.people, values.only)) {
     const participants = tickMs === 0 ? exact : exact.map((participant) => coarsened(participant, tickMs))
     console.error(`${name}: ${participants.length} people`)
     // Confidence is a monotone map of the fused score that loses digits near 0 and 1, so ranks use the fused score.
-    const { fused: people, confidence } = runProtocol(kernel, participants)
+    const { fused: people, confidence } = runProtocol(kernel, participants, sittingIn(name))
     const measured = figuresOf(people)
     const intervals = bootstrapIntervals(people, BOOTSTRAP_DRAWS, SEED)
-    figures[name] = { ...measured, intervals }
+    figures[name] = { ...measured, intervals, at_half: errorsAt(0.5, confidence) }
     curves.push({ name, people })
     console.log(tableRow(name, measured, intervals))
     calibration.push(calibrationLine(name, confidence))
+    thresholds.push(thresholdLine(name, confidence))
   }
   for (const line of calibration) console.log(line)
+  console.log('false matches / false non-matches at a decision threshold')
+  for (const line of thresholds) console.log(line)
   if (values.moves)
     for (const line of movesFigures(kernel, splitPeople(loadPeople(values.data, 'aalto')).untouched)) console.log(line)
   const samples = Number(values.samples)

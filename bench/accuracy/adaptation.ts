@@ -9,18 +9,21 @@ import {
   sampleOf,
   typistOf,
 } from '../../src/calibration/adaptation.js'
+import { errorsAt } from '../../src/calibration/confidence.js'
 import { loadPeople, type Person, type Session, splitPeople } from '../../src/calibration/dataset.js'
+import { figuresOf, type PersonScores } from '../../src/calibration/metrics.js'
 import { runProtocol, varyingText } from '../../src/calibration/protocols.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import { UPDATE_CONFIDENCE } from '../../src/domain/adaptation.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
-import { createKernel } from '../../src/scoring/kernel.js'
+import { createKernel, type KernelScore } from '../../src/scoring/kernel.js'
 
 const HELP = `Effect of adaptation on sincere people and on impostors, on open data, with the shipped kernel, model and rules.
 
-usage: npm run bench -- adaptation --data <folder> [--steps N] [--attackers N]
+usage: npm run bench -- adaptation --data <folder> [--model FILE] [--steps N] [--attackers N]
 
   --data       folder with aalto_desktop.tsv.gz and monaco_free_text.tsv.gz
+  --model      another model file than the shipped one, such as one that was fitted without Monaco
   --steps      steps of an impostor who blends from the victim's typing to their own, accepted if possible (200)
   --attackers  impostors for each of the 329 victims (3)`
 
@@ -29,12 +32,18 @@ const PRESSES = 50
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
+    model: { type: 'string' },
     steps: { type: 'string', default: '200' },
     attackers: { type: 'string', default: '3' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
-const kernel = createKernel(new Uint8Array(readFileSync(wasmFile())), new Uint8Array(readFileSync(modelFile())))
+const kernel = createKernel(
+  new Uint8Array(readFileSync(wasmFile())),
+  new Uint8Array(readFileSync(values.model ?? modelFile())),
+)
+
+const percent = (share: number): string => `${(100 * share).toFixed(2)} %`
 
 /** Counts passes; reports their share in percent with the number of trials. */
 function tally() {
@@ -45,7 +54,7 @@ function tally() {
       if (pass) passed++
     },
     share: () => passed / tried,
-    text: () => `${((100 * passed) / tried).toFixed(2)} % of ${tried}`,
+    text: () => `${percent(passed / tried)} of ${tried}`,
   }
 }
 
@@ -59,7 +68,7 @@ function updateThreshold(people: readonly Person[]): void {
     ['P1, 50 presses', PRESSES],
     ['P2, 25 presses', 25],
   ] as const) {
-    const { confidence } = runProtocol(kernel, varyingText(people, presses))
+    const { confidence } = runProtocol(kernel, varyingText(people, presses), 'later')
     const at = (scores: readonly number[]) => {
       const reached = tally()
       for (const score of scores) reached.count(score >= UPDATE_CONFIDENCE)
@@ -94,37 +103,83 @@ function adapted(people: readonly Person[]): void {
   console.log(`adapted, Aalto: impostors pass ${others.text()}, ${othersLearned.text()} after learning`)
 }
 
-/** P4 in the order of its days: each session may be learned once, and all patterns of later sessions are tested. */
+const piecesOf = (day: Session): Uint8Array[] =>
+  Array.from({ length: Math.floor(day.length / PRESSES) }, (_, i) =>
+    sampleOf(day.slice(PRESSES * i, PRESSES * i + PRESSES)),
+  )
+const daysOf = ({ sessions }: Person): Uint8Array[][] => [...sessions.values()].map(piecesOf)
+const REFERENCES = 5
+
+/**
+ * The life of a profile: enrolled in the first session, tested with all patterns of every later one, in which it may learn
+ * once. Prints a row a day: patterns of the owner that fail and of others that pass, without learning and with it.
+ */
 function otherDays(people: readonly Person[]): void {
   const shipped = learner(kernel, 'shipped')
-  const [plain, learned, others, othersLearned] = [tally(), tally(), tally(), tally()]
-  const daysOf = ({ sessions }: Person): Session[][] =>
-    [...sessions.values()].map((day) =>
-      Array.from({ length: Math.floor(day.length / PRESSES) }, (_, i) => day.slice(PRESSES * i, PRESSES * i + PRESSES)),
-    )
+  const rows = Array.from({ length: Math.max(...people.map(({ sessions }) => sessions.size)) - 1 }, () => ({
+    own: tally(),
+    ownLearned: tally(),
+    others: tally(),
+    othersLearned: tally(),
+  }))
   for (const person of people) {
     const [first = [], ...later] = daysOf(person)
-    const before = enrolledOf(first.slice(0, 5))
-    let profile = before
-    for (const day of later) {
-      let tomorrow: Profile | null = null
-      for (const piece of day.map(sampleOf)) {
-        plain.count(shipped.accepts(before, piece))
-        learned.count(shipped.accepts(profile, piece))
-        tomorrow ??= shipped.learn(profile, piece)
+    const before = { enrolled: first.slice(0, REFERENCES), adaptive: [] }
+    let profile: Profile = before
+    for (const [day, pieces] of later.entries()) {
+      const row = rows[day]
+      if (row === undefined) break
+      for (const piece of pieces) {
+        row.own.count(!shipped.accepts(before, piece))
+        row.ownLearned.count(!shipped.accepts(profile, piece))
       }
-      profile = tomorrow ?? profile
-    }
-    for (const other of people) {
-      if (other === person) continue
-      for (const piece of (daysOf(other)[1] ?? []).map(sampleOf)) {
-        others.count(shipped.accepts(before, piece))
-        othersLearned.count(shipped.accepts(profile, piece))
+      for (const other of people) {
+        for (const piece of other === person ? [] : (daysOf(other)[day + 1] ?? [])) {
+          row.others.count(shipped.accepts(before, piece))
+          row.othersLearned.count(shipped.accepts(profile, piece))
+        }
+      }
+      for (const piece of pieces) {
+        const learned = shipped.learn(profile, piece)
+        if (learned === null) continue
+        profile = learned
+        break
       }
     }
   }
-  console.log(`other days, Monaco: owners pass ${plain.text()} without, ${learned.text()} with learning`)
-  console.log(`other days, Monaco: impostors pass ${others.text()} without, ${othersLearned.text()} with learning`)
+  console.log('a life, Monaco: owners fail / impostors pass, without learning; with it')
+  for (const [i, { own, ownLearned, others, othersLearned }] of rows.entries())
+    console.log(`  day ${i + 2}: ${own.text()} / ${others.text()}; ${ownLearned.text()} / ${othersLearned.text()}`)
+}
+
+/** Five references of one session, and one each of five sessions, tested with the patterns of the last session. */
+function spreadEnrollment(people: readonly Person[]): void {
+  const days = people.filter(({ sessions }) => sessions.size > REFERENCES).map(daysOf)
+  const row = (text: string, referencesOf: (days: Uint8Array[][]) => Uint8Array[]): void => {
+    const scored = days.map((own) => {
+      for (const [i, reference] of referencesOf(own).entries()) kernel.read(i + 1, reference)
+      const scores = (of: Uint8Array[][]) =>
+        (of.at(-1) ?? []).map((piece) => {
+          kernel.read(0, piece)
+          return kernel.scoreRead(REFERENCES, 'later')
+        })
+      return { genuine: scores(own), impostor: days.filter((other) => other !== own).flatMap(scores) }
+    })
+    const by = (number: (score: KernelScore) => number): PersonScores[] =>
+      scored.map(({ genuine, impostor }) => ({ genuine: genuine.map(number), impostor: impostor.map(number) }))
+    const { global_eer, per_user_eer, fnmr_at_1pct } = figuresOf(by(({ fused }) => fused))
+    const { fmr, fnmr } = errorsAt(
+      0.5,
+      by(({ confidence }) => confidence ?? 0),
+    )
+    console.log(
+      `  ${text}: global EER ${percent(global_eer)}, per user ${percent(per_user_eer)}, FNMR at 1 % FMR ${percent(fnmr_at_1pct)}; at 0.5 owners fail ${percent(fnmr)}, impostors pass ${percent(fmr)}`,
+    )
+  }
+  console.log(`enrollment over days, Monaco, ${days.length} people, the last session tested`)
+  row('five references of the first session', ([first = []]) => first.slice(0, REFERENCES))
+  row('five references of the session before', (of) => (of.at(-2) ?? []).slice(0, REFERENCES))
+  row('one each of the five sessions before', (of) => of.slice(-1 - REFERENCES, -1).flatMap((day) => day.slice(0, 1)))
 }
 
 /** Impostors synthesize both typists from their sessions 0 to 9; the sessions tested before and after are unused. */
@@ -162,7 +217,9 @@ function main(data: string): void {
   const people = splitPeople(loadPeople(data, 'aalto')).untouched.filter((person) => some(person, 0, 10).length === 10)
   updateThreshold(people)
   adapted(people)
-  otherDays(loadPeople(data, 'monacoFree'))
+  const monaco = loadPeople(data, 'monacoFree')
+  otherDays(monaco)
+  spreadEnrollment(monaco)
   for (const rule of ['shipped', 'replacing'] as const)
     poisoning(people, rule, Number(values.steps), Number(values.attackers))
 }

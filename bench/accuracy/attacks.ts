@@ -1,6 +1,6 @@
-import { ATTACK_MODEL_NAMES, type AttackModel } from '../../src/calibration/attack-models.js'
+import { ATTACK_MODEL_NAMES, type AttackModel, type Captured } from '../../src/calibration/attack-models.js'
 import { loadPeople, type Person, splitPeople } from '../../src/calibration/dataset.js'
-import { MEMORY_MODEL_NAMES, strangersOf } from '../../src/calibration/remembered-noise.js'
+import { MEMORY_MODEL_NAMES, type Means, strangersOf } from '../../src/calibration/remembered-noise.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import {
   countEdits,
@@ -14,7 +14,16 @@ import {
   STRONGER_EDITS,
   targetsOf,
 } from './edits.js'
-import { countForgeries, forgerOf, populationOf, rememberingForger, victimsOf, within } from './forgeries.js'
+import {
+  choosingForger,
+  countForgeries,
+  type Forger,
+  forgerOf,
+  populationOf,
+  rememberingForger,
+  victimsOf,
+  within,
+} from './forgeries.js'
 import type { LeftOut } from './left-out.js'
 import { countPairs, countReplays, patternsOf, REPLAYS } from './replays.js'
 import { countSameWords, phraseTypists, sentenceTypists } from './same-words.js'
@@ -53,6 +62,18 @@ const LEFT_OUT_BAR = 20
 export const SINCERE_BAR = 0.5
 export const PAIRS_BAR = 0.1
 const PAIRS = 30_000
+
+/** Forgers that keep the distance of the references from one another (`choosingForger`), which no sign was fitted on. */
+const choosingForgers = (population: Captured, strangers: Means['residuals']): [string, Forger][] => [
+  ...(['S6pairLognormal', 'S6spliceJittered'] as const).map((model): [string, Forger] => [
+    `${model}, chosen`,
+    choosingForger(forgerOf(model, population)),
+  ]),
+  ...(['S7slow', 'S7ownBlocks12', 'S7shrunk'] as const).map((model): [string, Forger] => [
+    `${model}, chosen`,
+    choosingForger(rememberingForger(model, strangers)),
+  ]),
+]
 
 /** Upper end of a 95 % interval for a share, in percent (Wilson's score). */
 function upperPercent(count: number, of: number): number {
@@ -119,15 +140,15 @@ export function attackFigures(
     lines.push(line(attackModel, cell(notCalled, n), cell(accepted, n), `${bar}`, `${n}`, judged(accepted, n, bar)))
   }
   const strangers = strangersOf(fitting)
-  for (const model of MEMORY_MODEL_NAMES) {
-    onProgress(model)
-    const {
-      samples: n,
-      notCalled,
-      accepted,
-    } = countForgeries(kernel, rememberingForger(model, strangers), victims, samples)
+  const forgers: [string, Forger][] = [
+    ...MEMORY_MODEL_NAMES.map((model): [string, Forger] => [model, rememberingForger(model, strangers)]),
+    ...choosingForgers(population, strangers),
+  ]
+  for (const [name, forger] of forgers) {
+    onProgress(name)
+    const { samples: n, notCalled, accepted } = countForgeries(kernel, forger, victims, samples)
     lines.push(
-      line(model, cell(notCalled, n), cell(accepted, n), `${MEMORY_BAR}`, `${n}`, judged(accepted, n, MEMORY_BAR)),
+      line(name, cell(notCalled, n), cell(accepted, n), `${MEMORY_BAR}`, `${n}`, judged(accepted, n, MEMORY_BAR)),
     )
   }
   lines.push('', line('replays, not stopped', 'of a reference', 'of anything seen', 'bar', 'samples'))

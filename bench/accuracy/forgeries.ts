@@ -7,7 +7,13 @@ import {
 } from '../../src/calibration/attack-models.js'
 import type { Person, Session } from '../../src/calibration/dataset.js'
 import { type Random, seededRandom } from '../../src/calibration/random.js'
-import { forgeWithMemory, type Means, type MemoryModel, meansOf } from '../../src/calibration/remembered-noise.js'
+import {
+  forgeWithMemory,
+  type Means,
+  type MemoryModel,
+  meansOf,
+  residualsOf,
+} from '../../src/calibration/remembered-noise.js'
 import { boundsProblem } from '../../src/domain/typing-pattern.js'
 import type { Kernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
@@ -34,7 +40,7 @@ interface Victim {
 }
 
 /** Makes a forgery of the victim over the keys of a text. */
-type Forger = (victim: Victim, text: Session, random: Random) => Session
+export type Forger = (victim: Victim, text: Session, random: Random) => Session
 
 /**
  * People with 15 sessions as victims: sessions 0 to 4 are enrolled, 5 to 9 are captured by some forgers, and 10 to 14 are the
@@ -67,6 +73,33 @@ export const rememberingForger =
   (model: MemoryModel, strangers: Means['residuals']): Forger =>
   ({ means }, text, random) =>
     forgeWithMemory(model, text, means, strangers, gridOf(random), random)
+
+/** Forgeries that a choosing forger makes of one text. */
+const CANDIDATES = 16
+
+/**
+ * A forger that knows the bot signs: makes several forgeries and sends the one whose distance from the references is nearest to
+ * that of a reference from the others. The distance is the mean deviation from the victim's mean of the key pair, in
+ * logarithms, of holds and of intervals.
+ */
+export const choosingForger =
+  (forger: Forger): Forger =>
+  (victim, text, random) => {
+    const wanted = distanceOf(victim.means.residuals[Math.floor(random() * victim.means.residuals.length)] ?? [])
+    const candidates = Array.from({ length: CANDIDATES }, () => forger(victim, text, random))
+    const miss = (session: Session): number => {
+      const [hold, interval] = distanceOf(residualsOf(session, victim.means))
+      return Math.abs(hold - wanted[0]) + Math.abs(interval - wanted[1])
+    }
+    return candidates.reduce((best, one) => (miss(one) < miss(best) ? one : best))
+  }
+
+const meanSize = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + Math.abs(value), 0) / Math.max(1, values.length)
+const distanceOf = (residuals: Means['residuals'][number]): readonly [hold: number, interval: number] => [
+  meanSize(residuals.map(([hold]) => hold)),
+  meanSize(residuals.map(([, interval]) => interval)),
+]
 
 /**
  * `samples` forgeries, spread over the victims, against each victim's five references. `botOf`: another kernel's verdict in place

@@ -35,8 +35,8 @@ export function leftOutFigures(
     const { trees, base, intercept, allowance } = fitAmongReferences(wasm, whole, fitting, {
       ...{ seed: 1, onProgress, leftOut: family },
     })
-    const calibration = Float32Array.of(0, 1, 0, base, 1, intercept, 0, 0, 0, 0, allowance, 0)
-    const bot = createKernel(wasm, encodeModel({ ...whole, liveness: trees, calibration }))
+    const livenessCurve = Float32Array.of(base, 1, intercept, allowance, 0)
+    const bot = createKernel(wasm, encodeModel({ ...whole, liveness: trees, livenessCurve }))
     return MEMORY_MODEL_NAMES.filter((model) => MEMORY_MODELS[model].family === family).map((model) => {
       const forger = rememberingForger(model, strangers)
       const { samples: n, accepted } = countForgeries(shipped, forger, victims, samples, bot)

@@ -22,7 +22,7 @@ export type LearningRule = 'shipped' | 'replacing'
 
 export const sampleOf = (session: Session): Uint8Array => encodeSample(session, 'visible')
 
-/** Simulates verify under the default policy, one attempt a day, on one kernel. */
+/** Simulates verify under the default policy, one attempt a day from the day after the enrollment, on one kernel. */
 export function learner(kernel: Kernel, rule: LearningRule) {
   let loaded: Profile | null = null
 
@@ -31,10 +31,10 @@ export function learner(kernel: Kernel, rule: LearningRule) {
     if (loaded !== profile) for (const [i, one] of [...enrolled, ...adaptive].entries()) kernel.read(i + 1, one)
     loaded = profile
     kernel.read(0, probe)
-    const alone = kernel.scoreRead(enrolled.length)
+    const alone = kernel.scoreRead(enrolled.length, 'later')
     const confidenceEnrolled = alone.confidence ?? 0
     const asked = adaptive.length > 0 && liftable(confidenceEnrolled, DEFAULT_POLICY)
-    const all = asked ? kernel.scoreRead(enrolled.length + adaptive.length).confidence : null
+    const all = asked ? kernel.scoreRead(enrolled.length + adaptive.length, 'later').confidence : null
     const confidenceBiometrics = joinedConfidence(confidenceEnrolled, all, DEFAULT_POLICY)
     const evidence = {
       confidenceBiometrics,

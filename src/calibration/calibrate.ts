@@ -1,17 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Sitting } from '../domain/sitting.js'
 import { wasmFile } from '../scoring/artifacts.js'
 import { createKernel, type Kernel } from '../scoring/kernel.js'
 import { type Binned, type Boosted, binned, scoresOf } from './boosting.js'
 import { type Comparisons, comparisonExamples, type Sources } from './comparisons.js'
-import { atHalf, type Confidence, fitConfidence } from './confidence.js'
+import { type Confidence, errorsAt, fitConfidence } from './confidence.js'
 import { DATA_SETS, type DataSet, loadPeople, type Person, splitPeople } from './dataset.js'
 import { FOLDS, type Foundation, fitFoundation } from './foundation.js'
 import { fitLiveness } from './liveness.js'
 import { bootstrapIntervals, type Figures, figuresOf, type Intervals, type PersonScores } from './metrics.js'
-import { encodeModel, type ModelParts } from './model-file.js'
+import { CONDITIONS, encodeModel, type Fusion, type ModelParts } from './model-file.js'
 import { type FitTask, fitInParallel } from './parallel.js'
-import { type Participant, type ProtocolScores, protocolsOf, runProtocol } from './protocols.js'
+import { type Participant, type ProtocolScores, protocolsOf, runProtocol, sittingIn } from './protocols.js'
 
 type Progress = (message: string) => void
 
@@ -44,11 +45,10 @@ interface Calibrated {
   /** The same for the source that was left out. */
   readonly leftOut: Readonly<Record<string, OutOfFold>>
   /** Share of genuine attempts at which the confidence is a calibrated probability. */
-  readonly prior: number
+  readonly priors: Readonly<Record<Sitting, number>>
 }
 
 const FUSION = {
-  trees: 800,
   leaves: 16,
   learningRate: 0.05,
   l2: 5,
@@ -56,13 +56,14 @@ const FUSION = {
   rowShare: 0.15,
   featureShare: 0.15,
 }
+const TREES: Record<Sitting, number> = { same: 1000, later: 800 }
 /** Below the promised 1 % by the uncertainty of the out-of-fold figure. */
 const FALSE_MATCHES = 0.0085
 
 /**
  * Fits a model on the first 1,000 people of the varying text and on all people of the other sources, and writes it. The
- * fusion is fitted once on all and once without each of four folds of people, which give the calibration and the
- * out-of-fold figures. The same data, seed and build give the same bytes. Throws if the varying text is missing; the other
+ * fusion of each sitting is fitted once on all and once without each of four folds of people, which give the calibration and
+ * the out-of-fold figures. The same data, seed and build give the same bytes. Throws if the varying text is missing; the other
  * sources are optional. A model `without` a source detects no bots.
  */
 export async function calibrate(options: CalibrateOptions): Promise<Calibrated> {
@@ -76,24 +77,42 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibrated> 
   const people = without === undefined ? all : { ...all, [without]: [] }
   onProgress(`fitting on ${people.aalto.length}, ${people.nislab.length} and ${people.monacoFree.length} people`)
   const foundation = fitFoundation(wasm, people, onProgress)
-  const examples = comparisonExamples(wasm, foundation.folds.map(encodeModel), people, seed)
-  onProgress(`fusion: ${examples.labels.length} examples of ${examples.width} features`)
-  const columns = binned(examples, seed)
-  const fits = await fitInParallel(fusionTasks(examples, columns, seed), FIT_WORKER, out, onProgress)
-  const confidence = fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES)
+  const fit = (sitting: Sitting) => fitFusion(wasm, foundation, people, sitting, { seed, out, onProgress })
+  const [same, later] = [await fit('same'), await fit('later')]
   const { model, signs } =
     without === undefined
       ? withLiveness(wasm, foundation.whole, people, { seed, onProgress })
       : { model: foundation.whole, signs: NO_LIVENESS }
-  const bytes = encodeModel(withFusion(model, fits.at(-1), confidence, signs))
+  const livenessCurve = Float32Array.of(signs.base, 1, signs.intercept, signs.allowance, signs.lone)
+  const bytes = encodeModel({ ...model, livenessCurve, fusions: [fusionOf(same, FOLDS), fusionOf(later, FOLDS)] })
   writeFileSync(out, bytes)
   const leftOut = without === undefined ? NOBODY : { ...NOBODY, [without]: all[without] }
   return {
     bytes: bytes.length,
-    outOfFold: reportOutOfFold(wasm, foundation, fits, confidence, people),
+    outOfFold: reportOutOfFold(wasm, foundation, [same, later], people),
     leftOut: report([{ kernel: createKernel(wasm, bytes), people: leftOut }]),
-    prior: confidence.prior,
+    priors: { same: same.confidence.prior, later: later.confidence.prior },
   }
+}
+
+/** The trees of a sitting without each fold, then on all rows, and the curve to confidence. */
+interface Fitted {
+  readonly fits: readonly Boosted[]
+  readonly confidence: Confidence
+}
+
+async function fitFusion(
+  wasm: Uint8Array,
+  foundation: Foundation,
+  people: Sources,
+  sitting: Sitting,
+  { seed, out, onProgress }: { readonly seed: number; readonly out: string; readonly onProgress: Progress },
+): Promise<Fitted> {
+  const examples = comparisonExamples(wasm, foundation.folds.map(encodeModel), people, sitting, seed)
+  onProgress(`fusion of the ${sitting} sitting: ${examples.labels.length} examples of ${examples.width} features`)
+  const columns = binned(examples, seed)
+  const fits = await fitInParallel(fusionTasks(examples, columns, sitting, seed), FIT_WORKER, out, onProgress)
+  return { fits, confidence: fitConfidence(outOfFoldRows(examples, columns, fits), FALSE_MATCHES) }
 }
 
 const NOBODY: Sources = { aalto: [], nislab: [], monacoFree: [] }
@@ -117,12 +136,13 @@ const loadIfThere = (data: string, dataSet: DataSet): Person[] =>
   existsSync(join(data, DATA_SETS[dataSet].file)) ? loadPeople(data, dataSet) : []
 
 /** One fit without each fold, and one on all rows. */
-function fusionTasks(examples: Comparisons, columns: Binned, seed: number): FitTask[] {
+function fusionTasks(examples: Comparisons, columns: Binned, sitting: Sitting, seed: number): FitTask[] {
   return Array.from({ length: FOLDS + 1 }, (_, fold) => {
     const weights = new Float32Array(new SharedArrayBuffer(4 * examples.labels.length))
     weights.set(examples.weights.map((weight, row) => (examples.folds[row] === fold ? 0 : weight)))
-    const name = fold < FOLDS ? `fusion without fold ${fold}` : 'fusion'
-    return { name, data: { ...columns, weights }, options: { ...FUSION, seed: seed + fold } }
+    const name =
+      fold < FOLDS ? `fusion of the ${sitting} sitting without fold ${fold}` : `fusion of the ${sitting} sitting`
+    return { name, data: { ...columns, weights }, options: { ...FUSION, trees: TREES[sitting], seed: seed + fold } }
   })
 }
 
@@ -135,11 +155,12 @@ function outOfFoldRows(examples: Comparisons, columns: Binned, fits: readonly Bo
       if (examples.folds[row] === fold) scores[row] = score
     })
   })
-  const conditions = (row: number) => Array.from(examples.rows.subarray(row * examples.width, row * examples.width + 4))
+  const conditions = (row: number) =>
+    Array.from(examples.rows.subarray(row * examples.width, row * examples.width + CONDITIONS))
   return { scores, labels: examples.labels, weights: examples.weights, conditions }
 }
 
-/** The folds report people only, not bots. */
+/** A report on people only, not on bots. */
 const NO_LIVENESS: LivenessCurve = { base: 0, intercept: 0, allowance: 0, lone: 0 }
 
 /** Constants that the kernel adds to the sums of the liveness trees (`assembly/model.ts`). */
@@ -150,40 +171,24 @@ interface LivenessCurve {
   readonly lone: number
 }
 
-function withFusion(
-  parts: ModelParts,
-  fusion: Boosted | undefined,
-  { slope, intercept, conditions }: Confidence,
-  liveness: LivenessCurve,
-): ModelParts {
-  const base = fusion?.base ?? 0
-  const curve = [
-    base,
-    slope,
-    intercept,
-    liveness.base,
-    1,
-    liveness.intercept,
-    ...conditions,
-    liveness.allowance,
-    liveness.lone,
-  ]
-  return { ...parts, fusion: fusion?.trees ?? [], calibration: Float32Array.from(curve) }
+/** The trees of the fit with this number, with the sitting's curve. */
+function fusionOf({ fits, confidence: { slope, intercept, conditions } }: Fitted, fit: number): Fusion {
+  const { base = 0, trees = [] } = fits[fit] ?? {}
+  return { trees, curve: Float32Array.of(base, slope, intercept, ...conditions) }
 }
 
 /** Reports each fold's people with the model without them. */
 function reportOutOfFold(
   wasm: Uint8Array,
   foundation: Foundation,
-  fits: readonly Boosted[],
-  confidence: Confidence,
+  [same, later]: readonly [Fitted, Fitted],
   people: Sources,
 ): Record<string, OutOfFold> {
   return report(
     foundation.folds.map((parts, fold) => {
       const within = (all: readonly Person[]) => all.filter((_, i) => i % FOLDS === fold)
       return {
-        kernel: createKernel(wasm, encodeModel(withFusion(parts, fits[fold], confidence, NO_LIVENESS))),
+        kernel: createKernel(wasm, encodeModel({ ...parts, fusions: [fusionOf(same, fold), fusionOf(later, fold)] })),
         people: {
           aalto: within(people.aalto),
           nislab: within(people.nislab),
@@ -199,7 +204,7 @@ function report(groups: readonly { readonly kernel: Kernel; readonly people: Sou
   const pooled: Record<string, { fused: PersonScores[]; confidence: PersonScores[] }> = {}
   for (const { kernel, people } of groups) {
     for (const [name, participants] of Object.entries(protocolsOf(people)) as [string, Participant[]][]) {
-      const scores: ProtocolScores = runProtocol(kernel, participants)
+      const scores: ProtocolScores = runProtocol(kernel, participants, sittingIn(name))
       const all = pooled[name] ?? { fused: [], confidence: [] }
       pooled[name] = all
       all.fused.push(...scores.fused)
@@ -214,7 +219,7 @@ function report(groups: readonly { readonly kernel: Kernel; readonly people: Sou
         {
           figures: figuresOf(scores.fused),
           intervals: bootstrapIntervals(scores.fused, 200, 1),
-          atHalf: atHalf(scores.confidence),
+          atHalf: errorsAt(0.5, scores.confidence),
         },
       ]),
   )

@@ -5,7 +5,7 @@ interface ScoredRows {
   readonly scores: Float64Array
   readonly labels: Uint8Array
   readonly weights: Float32Array
-  /** Four numbers a row: log presses over 50, log references over 5, shares of presses that one and two references have. */
+  /** The numbers of a row that shift an impostor's score (`assembly/compare.ts`). */
   readonly conditions: (row: number) => readonly number[]
 }
 
@@ -19,7 +19,7 @@ export interface Confidence {
 
 /**
  * The logistic curve from score to confidence. At 0.5, `share` of the impostors score above, under every condition:
- * that threshold is linear in the four conditions and fitted by quantile regression (Koenker and Bassett, 1978) with a
+ * that threshold is linear in the conditions and fitted by quantile regression (Koenker and Bassett, 1978) with a
  * smoothed step. The slope is Platt's (1999) for even prior odds, relative to that threshold. The shift to the threshold is
  * equivalent to a prior, so confidence stays a probability at that share of genuine attempts.
  */
@@ -39,23 +39,27 @@ export function fitConfidence(rows: ScoredRows, share: number): Confidence {
 const dot = (a: readonly number[], b: readonly number[]): number => a.reduce((sum, x, i) => sum + x * (b[i] ?? 0), 0)
 const logistic = (x: number): number => 1 / (1 + Math.exp(-x))
 
+/** Width of the smoothed step, by round. */
+const STEP_WIDTHS = [1.5, 1.5, 1, 1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]
+
 /** Newton's method on the smoothed loss, with a steeper step on convergence; then the exact intercept. */
 function thresholdLine(rows: ScoredRows, impostors: readonly number[], share: number): number[] {
   const inputs = impostors.map((row) => [1, ...rows.conditions(row)])
   const scores = impostors.map((row) => rows.scores[row] ?? 0)
   const weights = impostors.map((row) => rows.weights[row] ?? 0)
-  let line = [quantileAbove(scores, weights, share), 0, 0, 0, 0]
-  for (const width of [1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.35, 0.35, 0.25, 0.25, 0.25]) {
-    const gradient = [0, 0, 0, 0, 0]
+  const size = inputs[0]?.length ?? 1
+  let line = Array.from({ length: size }, (_, i) => (i === 0 ? quantileAbove(scores, weights, share) : 0))
+  for (const width of STEP_WIDTHS) {
+    const gradient = line.map(() => 0)
     const hessian: number[][] = gradient.map((_, i) => gradient.map((__, j) => (i === j ? 1e-3 : 0)))
     inputs.forEach((x, i) => {
       const p = logistic(((scores[i] ?? 0) - dot(line, x)) / width)
       const weight = weights[i] ?? 0
       const curve = (weight * p * (1 - p)) / width
-      for (let a = 0; a < 5; a++) {
+      for (let a = 0; a < size; a++) {
         gradient[a] = (gradient[a] ?? 0) + weight * (p - share) * (x[a] ?? 0)
         const row = hessian[a] ?? []
-        for (let b = 0; b < 5; b++) row[b] = (row[b] ?? 0) + curve * (x[a] ?? 0) * (x[b] ?? 0)
+        for (let b = 0; b < size; b++) row[b] = (row[b] ?? 0) + curve * (x[a] ?? 0) * (x[b] ?? 0)
       }
     })
     const step = solve(hessian, gradient)
@@ -152,12 +156,15 @@ function newtonStep(
   return [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant]
 }
 
-/** Shares of impostors at or above, and of genuine probes below, a confidence of 0.5. */
-export function atHalf(people: readonly PersonScores[]): { readonly fmr: number; readonly fnmr: number } {
+/** Shares of impostors at or above, and of genuine probes below, a confidence. */
+export function errorsAt(
+  threshold: number,
+  people: readonly PersonScores[],
+): { readonly fmr: number; readonly fnmr: number } {
   const impostor = people.flatMap((person) => person.impostor)
   const genuine = people.flatMap((person) => person.genuine)
   return {
-    fmr: impostor.filter((score) => score >= 0.5).length / impostor.length,
-    fnmr: genuine.filter((score) => score < 0.5).length / genuine.length,
+    fmr: impostor.filter((score) => score >= threshold).length / impostor.length,
+    fnmr: genuine.filter((score) => score < threshold).length / genuine.length,
   }
 }

@@ -91,7 +91,7 @@ function fit(
     ...whole,
     liveness: trial.trees,
     loneLiveness: trial.trees,
-    calibration: Float32Array.of(0, 1, 0, trial.base, 1, 0, 0, 0, 0, 0, 0, trial.base),
+    livenessCurve: Float32Array.of(trial.base, 1, 0, 0, trial.base),
   }
   const threshold = livenessThreshold(createKernel(wasm, encodeModel(parts)), heldOut, company)
   const fitted = boostLiveness(wasm, whole, people, company, { ...options, seed: options.seed + 1 })

@@ -5,6 +5,8 @@ export const KEY_KINDS = 128
 export const FEATURE_KINDS = 4
 export const SUMMARY_SIZE = 28
 export const VECTOR_SIZE = 148
+/** Numbers at the start of a row of features that shift an impostor's score (`assembly/compare.ts`). */
+export const CONDITIONS = 12
 
 /** A two-covariance model of pattern vectors. */
 export interface TwoCovariance {
@@ -12,6 +14,13 @@ export interface TwoCovariance {
   /** Row per axis. */
   readonly projection: Float32Array
   readonly betweenVariances: Float32Array
+}
+
+/** Trees over comparison features, and the curve from their sum to confidence. */
+export interface Fusion {
+  /** Base of the trees, slope, intercept, weights of the conditions. */
+  readonly curve: Float32Array
+  readonly trees: readonly Tree[]
 }
 
 /** Contents of a model file; `assembly/model.ts` has the table of its bytes. */
@@ -28,16 +37,16 @@ export interface ModelParts {
   readonly summaryScales: Float32Array
   /** One for varying text, one for people who repeat theirs. */
   readonly twoCovariances: readonly [TwoCovariance, TwoCovariance]
-  /**
-   * Fusion base, slope, intercept; liveness base, slope, intercept; weights of the four conditions; largest allowance of
-   * liveness; intercept of lone liveness.
-   */
-  readonly calibration: Float32Array
-  readonly fusion: readonly Tree[]
+  /** The same sitting, then a later one. */
+  readonly fusions: readonly [Fusion, Fusion]
+  /** Base, slope, intercept, largest allowance, intercept of lone liveness. */
+  readonly livenessCurve: Float32Array
   readonly liveness: readonly Tree[]
   /** Bot signs of patterns with one reference or none. */
   readonly loneLiveness: readonly Tree[]
 }
+
+const BLANK_FUSION: Fusion = { curve: Float32Array.of(0, 1, 0, ...new Float32Array(CONDITIONS)), trees: [] }
 
 /** A model that normalises nothing and decides nothing: the start of calibration. */
 export function blankModel(): ModelParts {
@@ -50,8 +59,8 @@ export function blankModel(): ModelParts {
     components: new Float32Array(FEATURE_KINDS * 8).fill(1),
     summaryScales: new Float32Array(3 * SUMMARY_SIZE).fill(1),
     twoCovariances: [blankTwoCovariance(), blankTwoCovariance()],
-    calibration: Float32Array.of(0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0),
-    fusion: [],
+    fusions: [BLANK_FUSION, BLANK_FUSION],
+    livenessCurve: Float32Array.of(0, 1, 0, 0, 0),
     liveness: [],
     loneLiveness: [],
   }
@@ -68,15 +77,17 @@ const nodesOf = (trees: readonly Tree[]): number => trees.reduce((sum, tree) => 
 /** The model file's bytes. */
 export function encodeModel(parts: ModelParts): Uint8Array {
   const header = new Uint32Array(16)
-  header.set([0x314d534b, 3, parts.nContexts, parts.fusion.length, nodesOf(parts.fusion)])
+  const [same, later] = parts.fusions
+  header.set([0x314d534b, 4, parts.nContexts, same.trees.length, nodesOf(same.trees)])
   header.set([parts.liveness.length, nodesOf(parts.liveness), VECTOR_SIZE, SUMMARY_SIZE], 5)
-  header.set([parts.loneLiveness.length, nodesOf(parts.loneLiveness)], 9)
+  header.set([parts.loneLiveness.length, nodesOf(parts.loneLiveness), later.trees.length, nodesOf(later.trees)], 9)
   const sections = [header, parts.holdContexts, parts.pairContexts, parts.means, parts.inverseSds, parts.components]
   const vectors = parts.twoCovariances.flatMap((of) => [of.mean, of.projection, of.betweenVariances])
-  const chunks = [...sections, parts.summaryScales, ...vectors, parts.calibration].map(
+  const curves = [same.curve, later.curve, parts.livenessCurve]
+  const chunks = [...sections, parts.summaryScales, ...vectors, ...curves].map(
     (part) => new Uint8Array(part.buffer, part.byteOffset, part.byteLength),
   )
-  const trees = [parts.fusion, parts.liveness, parts.loneLiveness].map(encodeTrees)
+  const trees = [same.trees, later.trees, parts.liveness, parts.loneLiveness].map(encodeTrees)
   return new Uint8Array(Buffer.concat([...chunks, ...trees]))
 }
 

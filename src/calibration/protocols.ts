@@ -1,3 +1,4 @@
+import type { Sitting } from '../domain/sitting.js'
 import type { Kernel, KernelScore } from '../scoring/kernel.js'
 import { encodeSample } from '../scoring/sample.js'
 import type { Sources } from './comparisons.js'
@@ -65,6 +66,9 @@ export function protocolsOf({ aalto, nislab, monacoFree }: Sources): Record<stri
   }
 }
 
+/** The sitting of a protocol's probes. */
+export const sittingIn = (protocol: string): Sitting => (protocol === 'P4' ? 'later' : 'same')
+
 /** Results of a protocol: the fused score before calibration, and the confidence from it. */
 export interface ProtocolScores {
   readonly fused: readonly PersonScores[]
@@ -75,7 +79,11 @@ export interface ProtocolScores {
  * Scores every participant's probes, and every other participant's impostor pattern, against the participant's references.
  * Returns scores by participant, in order.
  */
-export function runProtocol(kernel: Kernel, participants: readonly Participant[]): ProtocolScores {
+export function runProtocol(
+  kernel: Kernel,
+  participants: readonly Participant[],
+  sitting: Sitting = 'same',
+): ProtocolScores {
   const sample = (session: Session): Uint8Array => encodeSample(session, 'visible')
   const impostors = participants.map(({ impostor }) => sample(impostor))
   const scored = participants.map(({ references, probes }, own) => {
@@ -83,7 +91,7 @@ export function runProtocol(kernel: Kernel, participants: readonly Participant[]
     for (const [i, reference] of references.slice(0, n).entries()) kernel.read(i + 1, sample(reference))
     const against = (probe: Uint8Array): KernelScore => {
       kernel.read(0, probe)
-      return kernel.scoreRead(n)
+      return kernel.scoreRead(n, sitting)
     }
     return {
       genuine: probes.map((probe) => against(sample(probe))),

@@ -48,15 +48,17 @@ const PAUSE_MS = 2000
 const log = (ms: number): number => Math.log(Math.max(5, Math.min(ms, PAUSE_MS)))
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
+/** Logarithms of the hold of press `i` and of the interval before it. */
+function timesOf(session: Session, i: number): [hold: number, interval: number] {
+  const [press, before] = [session[i], session[i - 1]]
+  if (press === undefined) throw new RangeError(`no press ${i}`)
+  return [log(press.releaseMs - press.pressMs), log(before === undefined ? PAUSE_MS : press.pressMs - before.pressMs)]
+}
+
 export function meansOf(sessions: readonly Session[]): Means {
   const pairs = new Map<number, [number, number][]>()
   const keys = new Map<number, [number, number][]>()
   const all: [number, number][] = []
-  const timesOf = (session: Session, i: number): [number, number] => {
-    const [press, before] = [session[i], session[i - 1]]
-    if (press === undefined) throw new RangeError(`no press ${i}`)
-    return [log(press.releaseMs - press.pressMs), log(before === undefined ? PAUSE_MS : press.pressMs - before.pressMs)]
-  }
   const put = (into: Map<number, [number, number][]>, at: number, times: [number, number]): void => {
     const held = into.get(at)
     if (held === undefined) into.set(at, [times])
@@ -105,6 +107,14 @@ export function meansOf(sessions: readonly Session[]): Means {
     residuals: raw.map((one) => one.map(([hold, interval]) => [hold / spread[0], interval / spread[1]] as const)),
   }
 }
+
+/** Residuals of a session from somebody's means, press by press, in units of the spread. */
+export const residualsOf = (session: Session, { of, spread }: Means): Means['residuals'][number] =>
+  session.slice(1).map((_, at) => {
+    const [hold, interval] = timesOf(session, at + 1)
+    const [holdMean, intervalMean] = of(session[at]?.key, session[at + 1]?.key ?? 0)
+    return [(hold - holdMean) / spread[0], (interval - intervalMean) / spread[1]] as const
+  })
 
 /** Residuals of sessions of other people. */
 export const strangersOf = (people: readonly Person[]): Means['residuals'] =>

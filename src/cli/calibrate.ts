@@ -21,12 +21,15 @@ export function calibrateCommand(run: (work: () => Promise<void>) => Promise<voi
         const began = Date.now()
         const onProgress = (message: string) =>
           process.stderr.write(`${String(Math.round((Date.now() - began) / 1000)).padStart(5)} s  ${message}\n`)
-        const { bytes, prior, outOfFold, leftOut } = await calibrate({ ...options, onProgress })
+        const { bytes, priors, outOfFold, leftOut } = await calibrate({ ...options, onProgress })
         for (const [name, found] of Object.entries(outOfFold))
           process.stdout.write(`${name}, out of fold: ${JSON.stringify(found)}\n`)
         for (const [name, found] of Object.entries(leftOut))
           process.stdout.write(`${name}, left out: ${JSON.stringify(found)}\n`)
-        process.stdout.write(`confidence is a probability if a share of ${prior} of the attempts is genuine\n`)
+        for (const [sitting, prior] of Object.entries(priors))
+          process.stdout.write(
+            `${sitting} sitting: confidence is a probability if a share of ${prior} of the attempts is genuine\n`,
+          )
         process.stdout.write(`${options.out}: ${bytes} bytes\n`)
       }),
     )

@@ -11,6 +11,7 @@ interface Options {
   readonly reference: readonly string[]
   readonly probe?: string
   readonly patterns?: string
+  readonly later?: true
   readonly json?: true
 }
 
@@ -25,6 +26,7 @@ export function explainCommand(run: (work: () => Promise<void>) => Promise<void>
     )
     .option('--probe <file>', 'the typing pattern to score')
     .option('--patterns <file>', 'all patterns in one file instead: {"references": [...], "probe": {...}}')
+    .option('--later', 'the probe was typed more than an hour after the last reference')
     .option('--json', 'print the trace: what was scored, the result to the last digit, the explanation')
     .addHelpText(
       'after',
@@ -47,7 +49,7 @@ function tracedFrom(options: Options): Trace {
     throw new Error('no reference came: wanted one typing pattern of the person at the least')
   if (references.length > referencesMax)
     throw new Error(`${references.length} references came: wanted ${referencesMax} at the most`)
-  return traceOf(scorer, { probe, references })
+  return traceOf(scorer, { probe, references, sitting: options.later === true ? 'later' : 'same' })
 }
 
 interface Patterns {

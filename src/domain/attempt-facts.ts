@@ -1,5 +1,6 @@
 import type { Device, Network, Place } from './context/circumstances.js'
 import type { Indicator, IndicatorReading } from './context/signal.js'
+import type { Sitting } from './sitting.js'
 import type { RecommendedAction } from './verdict.js'
 
 /** Number of holds and press-press intervals that repeat those of a known pattern, and number of those compared. */
@@ -38,6 +39,8 @@ export interface AttemptFacts {
   readonly bot: boolean
   readonly replay: boolean
   readonly mode: 'visible' | 'sensitive'
+  /** The sitting that the confidence is for. Absent from attempts recorded before there were two. */
+  readonly sitting?: Sitting
   /** Ids of the enrolled and of the adaptive reference patterns that the pattern was scored against, in order of scoring. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]

@@ -1,12 +1,13 @@
+import type { Sitting } from '../domain/sitting.js'
 import type { ScoringTask } from './scoring.js'
 
 const WORD = 4
 
 /**
  * Words of a task before the lengths of its parts: counts of references, of adaptive references and of references in the
- * template, keep, count of rows of known patterns.
+ * template, keep, count of rows of known patterns, sitting (0 the same, 1 a later one).
  */
-const HEAD = 5
+const HEAD = 6
 /** Body, replay key and template: the parts of each task before its rows of known patterns and its samples. */
 const FIXED_PARTS = 3
 const NOTHING = new Uint8Array()
@@ -45,6 +46,7 @@ export function packTasks(tasks: readonly ScoringTask[]): ArrayBuffer {
     words.setUint32(at + 2 * WORD, task.template?.n ?? 0, true)
     words.setUint32(at + 3 * WORD, task.keep === true ? 1 : 0, true)
     words.setUint32(at + 4 * WORD, task.known?.length ?? 0, true)
+    words.setUint32(at + 5 * WORD, task.sitting === 'later' ? 1 : 0, true)
     for (const [i, part] of parts.entries()) words.setUint32(at + WORD * (HEAD + i), part.length, true)
     let to = at + WORD * (HEAD + parts.length)
     for (const part of parts) {
@@ -66,6 +68,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
     const nParts = FIXED_PARTS + nKnown + nReferences + words.getUint32(at + WORD, true)
     const nInTemplate = words.getUint32(at + 2 * WORD, true)
     const keep = words.getUint32(at + 3 * WORD, true) === 1
+    const sitting: Sitting = words.getUint32(at + 5 * WORD, true) === 1 ? 'later' : 'same'
     const lengths = Array.from({ length: nParts }, (_, i) => words.getUint32(at + WORD * (HEAD + i), true))
     let from = at + WORD * (HEAD + nParts)
     const [body, replayKey, template, ...rest] = lengths.map((length) => {
@@ -84,6 +87,7 @@ export function unpackTasks(buffer: ArrayBuffer): ScoringTask[] {
       adaptive: samples.slice(nReferences),
       keep,
       known: rest.slice(0, nKnown),
+      sitting,
     }
     return nInTemplate === 0 ? task : { ...task, template: { bytes: template, n: nInTemplate } }
   })

@@ -18,9 +18,10 @@ interface Surface {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly loadModel: (bytes: number) => number
   readonly readOne: (slot: number) => number
-  readonly score: (references: number) => void
-  readonly scoreRead: (references: number) => void
-  readonly scoreKept: () => void
+  /** `sitting`: 0 the same, 1 a later one. */
+  readonly score: (references: number, sitting: number) => void
+  readonly scoreRead: (references: number, sitting: number) => void
+  readonly scoreKept: (sitting: number) => void
   readonly keepTemplate: (references: number) => number
   readonly enroll: (references: number) => void
   readonly compare: (references: number) => number

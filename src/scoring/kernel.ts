@@ -1,4 +1,5 @@
 import type { ReplayMark } from '../domain/replay.js'
+import type { Sitting } from '../domain/sitting.js'
 import {
   hostKernel,
   type KernelHost,
@@ -45,19 +46,22 @@ export interface Kernel {
   repeats(sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null
   /** How many times, hold and interval, of each press of a sketch repeat in another: 0 to 2; null if the press was not compared. */
   repeatsByPress(sketch: Uint8Array, known: Uint8Array): (number | null)[]
-  /** Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. */
-  score(probe: Uint8Array, references: readonly Uint8Array[]): KernelScore
+  /**
+   * Scores a sample against samples of the references (the first `referencesMax` of them). Copies its input. `sitting` is that
+   * of the probe, `same` by default; the confidence depends on it.
+   */
+  score(probe: Uint8Array, references: readonly Uint8Array[], sitting?: Sitting): KernelScore
   /** Writes a sample into a slot and reads it, to score many probes against the same references. */
   read(slot: number, sample: Uint8Array): void
   /** The same score for slots that `read` has filled: the probe in slot 0, the references in slots 1 to `references`. */
-  scoreRead(references: number): KernelScore
+  scoreRead(references: number, sitting?: Sitting): KernelScore
   /**
    * The template of the last score's references, slots 1 to `references`: their samples and the part of a score that depends
    * on them alone. Valid for this module and model only; under 8 KiB for five references of 50 keys. The caller owns it.
    */
   keep(references: number): Uint8Array
   /** The same score, bit for bit, against a template of `keep`, in half the time. */
-  scoreKept(probe: Uint8Array, template: Uint8Array): KernelScore
+  scoreKept(probe: Uint8Array, template: Uint8Array, sitting?: Sitting): KernelScore
   /** Builds the template from slots 1 to `references`. */
   enroll(references: number): void
   /** Comparison features of slot 0 and the template: a view that the next call overwrites. */
@@ -99,19 +103,19 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       const presses = current().bytes.subarray(address('REPEAT_PRESSES')).subarray(0, sketch[0])
       return Array.from(presses, (repeated) => (repeated === 0 ? null : repeated - 1))
     },
-    score(probe, references) {
+    score(probe, references, sitting) {
       const used = Math.min(references.length, referencesMax)
       writeSample(current(), 0, probe)
       for (let i = 0; i < used; i++) writeSample(current(), i + 1, references[i] ?? probe)
-      guarded((surface) => surface.score(used))
+      guarded((surface) => surface.score(used, sittingCode(sitting)))
       return scoreFound(current(), used)
     },
     read(slot, sample) {
       writeSample(current(), slot, sample)
       guarded((surface) => surface.readOne(slot))
     },
-    scoreRead(references) {
-      guarded((surface) => surface.scoreRead(references))
+    scoreRead(references, sitting) {
+      guarded((surface) => surface.scoreRead(references, sittingCode(sitting)))
       return scoreFound(current(), references)
     },
     keep(references) {
@@ -119,10 +123,10 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       const { bytes, preparedAt } = current()
       return bytes.slice(preparedAt, preparedAt + length)
     },
-    scoreKept(probe, template) {
+    scoreKept(probe, template, sitting) {
       writeSample(current(), 0, probe)
       current().bytes.set(template, current().preparedAt)
-      guarded((surface) => surface.scoreKept())
+      guarded((surface) => surface.scoreKept(sittingCode(sitting)))
       return scoreFound(current(), 1)
     },
     enroll: (references) => guarded((surface) => surface.enroll(references)),
@@ -144,6 +148,9 @@ export function createKernel(wasm: Uint8Array, model: Uint8Array): Kernel {
       view(address(which === 'raw' ? 'RAW' : 'Z') + (slot * 4 + kind) * compared * 4, compared),
   }
 }
+
+/** `Sitting` of `assembly/model.ts`. */
+const sittingCode = (sitting: Sitting | undefined): number => (sitting === 'later' ? 1 : 0)
 
 function repeatOf({ current, guarded }: KernelHost, sketch: Uint8Array, known: readonly Uint8Array[]): Repeat | null {
   const { bytes, probeSketchAt, knownSketchesAt, evidence, repeated } = current()

@@ -76,16 +76,16 @@ interface Comparison {
 
 function compare(kernel: Kernel, sample: Uint8Array, task: ScoringTask): Comparison {
   if (task.template !== undefined) {
-    const found = kernel.scoreKept(sample, task.template.bytes)
+    const found = kernel.scoreKept(sample, task.template.bytes, task.sitting)
     return { found, confidence: found.confidence, adapted: false, nReferences: task.template.n, kept: null }
   }
   const enrolled = task.references.filter(readableSample).slice(-kernel.referencesMax)
   const adaptive = (task.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - enrolled.length)
   const adapted = enrolled.length > 0 && adaptive.length > 0
   const all = adapted ? [...enrolled, ...adaptive] : enrolled
-  const found = kernel.score(sample, all)
+  const found = kernel.score(sample, all, task.sitting)
   // `score` has filled the slots, the enrolled references first.
-  const confidence = adapted ? kernel.scoreRead(enrolled.length).confidence : found.confidence
+  const confidence = adapted ? kernel.scoreRead(enrolled.length, task.sitting).confidence : found.confidence
   const keep = task.keep === true && enrolled.length > 0
   const kept = keep ? { bytes: kernel.keep(enrolled.length), n: enrolled.length } : null
   return { found, confidence, adapted, nReferences: all.length, kept }

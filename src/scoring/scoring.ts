@@ -1,4 +1,5 @@
 import type { ReplayMark } from '../domain/replay.js'
+import type { Sitting } from '../domain/sitting.js'
 import type { TypingMetadata } from './pattern-metadata.js'
 
 /**
@@ -21,6 +22,8 @@ export interface ScoringTask {
   readonly adaptive?: readonly Uint8Array[]
   /** Instead of both: the template of the enrolled references from an earlier result. */
   readonly template?: ProfileTemplate
+  /** When the body was typed, for a comparison; `same` if absent. */
+  readonly sitting?: Sitting
   /** Asks for the template of the enrolled references in the result. */
   readonly keep?: boolean
   /** Rows of sketches of the member's known patterns, each one after another; none is compared if absent or empty. */

@@ -1,9 +1,10 @@
+import type { Sitting } from '../domain/sitting.js'
 import { type Explanation, explanationOf } from './explanation.js'
 import type { Kernel } from './kernel.js'
 import { decodeSample, readableSample, type Sample } from './sample.js'
 import type { Scorer, ScorerIdentity } from './scorer.js'
 
-const TRACE_VERSION = 1
+const TRACE_VERSION = 2
 
 /** The scorer's result with every digit; fields as in `PatternReading` and `KernelScore`. */
 interface TracedResult {
@@ -35,6 +36,7 @@ export interface Trace extends ScorerIdentity {
     readonly probe: string
     readonly references: readonly string[]
     readonly adaptive: readonly string[]
+    readonly sitting: Sitting
   }
   readonly result: TracedResult
   /** Named like the dashboard's indicators. */
@@ -48,6 +50,8 @@ interface TracedInputs {
   readonly probe: Uint8Array
   readonly references: readonly Uint8Array[]
   readonly adaptive?: readonly Uint8Array[]
+  /** `same` by default. */
+  readonly sitting?: Sitting
 }
 
 /**
@@ -59,7 +63,8 @@ export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Tra
   if (probe === null) throw new RangeError('the probe is not a sample this version reads')
   const references = inputs.references.filter(readableSample).slice(-kernel.referencesMax)
   const adaptive = (inputs.adaptive ?? []).filter(readableSample).slice(0, kernel.referencesMax - references.length)
-  const result = resultOf(kernel, { probe: inputs.probe, references, adaptive })
+  const { sitting = 'same' } = inputs
+  const result = resultOf(kernel, { probe: inputs.probe, references, adaptive, sitting })
   const decoded = references.map(decodeSample).filter((sample): sample is Sample => sample !== null)
   return {
     version: TRACE_VERSION,
@@ -70,6 +75,7 @@ export function traceOf({ kernel, identity }: Scorer, inputs: TracedInputs): Tra
       probe: base64(inputs.probe),
       references: references.map(base64),
       adaptive: adaptive.map(base64),
+      sitting,
     },
     result,
     indicators: { biometric: result.confidence, bot: result.botLikelihood },
@@ -87,19 +93,20 @@ export function recompute({ kernel, identity }: Scorer, trace: Trace): TracedRes
     if (was !== is) throw new Error(`the trace was made by another ${part}: SHA-256 ${was}, this one has ${is}`)
   }
   const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
-  const { probe, references, adaptive } = trace.inputs
+  const { probe, references, adaptive, sitting } = trace.inputs
   return resultOf(kernel, {
     probe: bytes(probe),
     references: references.map(bytes),
     adaptive: adaptive.map(bytes),
+    sitting,
   })
 }
 
-function resultOf(kernel: Kernel, { probe, references, adaptive }: Required<TracedInputs>): TracedResult {
+function resultOf(kernel: Kernel, { probe, references, adaptive, sitting }: Required<TracedInputs>): TracedResult {
   const adapted = references.length > 0 && adaptive.length > 0
-  const all = kernel.score(probe, adapted ? [...references, ...adaptive] : references)
+  const all = kernel.score(probe, adapted ? [...references, ...adaptive] : references, sitting)
   // `score` has filled the slots, the enrolled references first.
-  const enrolled = adapted ? kernel.scoreRead(references.length) : all
+  const enrolled = adapted ? kernel.scoreRead(references.length, sitting) : all
   return {
     confidence: enrolled.confidence,
     confidenceAdapted: adapted ? all.confidence : null,

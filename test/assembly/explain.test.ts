@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { CONDITIONS } from '../../src/calibration/model-file.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
 import { createKernel } from '../../src/scoring/kernel.js'
 import { encodeSample } from '../../src/scoring/sample.js'
@@ -15,7 +16,7 @@ describe('explain', () => {
   it('gives the distances that measure sums: their mean over the presses is the first statistic of the fusion', () => {
     for (const who of [1, 2, 3, 4]) {
       kernel.score(sample(who, 9), references)
-      const first = kernel.compare(5).slice(4, 8)
+      const first = kernel.compare(5).slice(CONDITIONS, CONDITIONS + 4)
       const rows = kernel.explain()
       const n = rows.length / 16
       expect(n).toBe(45)

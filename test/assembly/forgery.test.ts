@@ -111,7 +111,7 @@ describe('the bot verdict', () => {
       wasm,
       encodeModel({
         ...blankModel(),
-        calibration: Float32Array.of(0, 1, 0, liveness, 1, -3, 0, 0, 0, 0, own, lone),
+        livenessCurve: Float32Array.of(liveness, 1, -3, own, lone),
       }),
     )
   const likelihood = (kernelOf: ReturnType<typeof giving>, references: number) =>

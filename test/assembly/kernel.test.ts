@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { blankModel, encodeModel } from '../../src/calibration/model-file.js'
+import { blankModel, CONDITIONS, encodeModel } from '../../src/calibration/model-file.js'
 import { seededRandom } from '../../src/calibration/random.js'
 import type { KeyPress } from '../../src/domain/key-press.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
@@ -81,7 +81,7 @@ describe('kernel', () => {
       for (let kind = 0; kind < 4; kind++) {
         const { value, aboveOwn, aboveMost } = alignedDistance(probe, references, kind)
         // Each of STATS has sixteen features: the value, and the value above the baseline's mean, minimum and maximum; four kinds each.
-        const at = 4 + 17 * 16 + kind
+        const at = CONDITIONS + 17 * 16 + kind
         expect(found[at]).toBeCloseTo(value, 4)
         expect(found[at + 4]).toBeCloseTo(aboveOwn, 4)
         expect(found[at + 12]).toBeCloseTo(aboveMost, 4)
@@ -139,6 +139,20 @@ describe('kernel', () => {
     const first = kernel.score(sample(typedBy(1, 7)), references)
     kernel.score(sample(anyPresses(500, 1)), [sample(anyPresses(500, 2))])
     expect(kernel.score(sample(typedBy(1, 7)), references)).toEqual(first)
+  })
+
+  it('has another confidence for a later sitting, and the same rest, also against a kept template', () => {
+    const kernel = createKernel(wasm, shipped)
+    const references = [0, 1, 2, 3, 4].map((session) => sample(typedBy(1, session)))
+    const probe = sample(typedBy(1, 7))
+    const { confidence, fused, ...rest } = kernel.score(probe, references)
+    const template = kernel.keep(references.length)
+    const later = kernel.score(probe, references, 'later')
+    expect(later).toMatchObject(rest)
+    expect([later.confidence, later.fused]).not.toEqual([confidence, fused])
+    expect(kernel.scoreRead(references.length, 'later')).toEqual(later)
+    expect(kernel.scoreKept(probe, template, 'later')).toEqual(later)
+    expect(kernel.scoreKept(probe, template, 'same')).toEqual({ confidence, fused, ...rest })
   })
 
   it('gives the same score against a kept template as against its references, bit for bit', () => {

@@ -12,7 +12,8 @@ import { typedBy } from '../scoring/typists.js'
 interface Surface {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly loadModel: (bytes: number) => number
-  readonly sumFusion: () => number
+  /** 0 the same sitting, 1 a later one. */
+  readonly sumFusion: (sitting: number) => number
   readonly sumLiveness: () => number
   readonly sumLoneLiveness: () => number
 }
@@ -53,7 +54,7 @@ function loaded(model: Uint8Array) {
     sums(fusionRow: Float32Array, livenessRow: Float32Array): number[] {
       new Float32Array(bytes.buffer, at('FEATURES'), FEATURES_MAX).set(fusionRow)
       new Float32Array(bytes.buffer, at('LIVENESS'), LIVENESS_MAX).set(livenessRow)
-      return [exported.sumFusion(), exported.sumLiveness(), exported.sumLoneLiveness()]
+      return [exported.sumFusion(0), exported.sumFusion(1), exported.sumLiveness(), exported.sumLoneLiveness()]
     },
   }
 }
@@ -74,15 +75,28 @@ function slowSum(trees: readonly Tree[], row: Float32Array): number {
 
 interface Ensembles {
   readonly fusion: readonly Tree[]
+  readonly later: readonly Tree[]
   readonly liveness: readonly Tree[]
   readonly loneLiveness: readonly Tree[]
 }
 const slowSums = (of: Ensembles, fusionRow: Float32Array, livenessRow: Float32Array): number[] => [
   slowSum(of.fusion, fusionRow),
+  slowSum(of.later, fusionRow),
   slowSum(of.liveness, livenessRow),
   slowSum(of.loneLiveness, livenessRow),
 ]
-const modelOf = (ensembles: Ensembles): Uint8Array => encodeModel({ ...blankModel(), ...ensembles })
+function modelOf({ fusion, later, ...liveness }: Ensembles): Uint8Array {
+  const blank = blankModel()
+  const [same, other] = blank.fusions
+  return encodeModel({
+    ...blank,
+    ...liveness,
+    fusions: [
+      { ...same, trees: fusion },
+      { ...other, trees: later },
+    ],
+  })
+}
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 const LEVELS = [-1e30, -2, -1, -0.5, -1e-40, -0, 0, 1e-40, 0.25, 0.5, 1, 3, 1e30]
@@ -137,8 +151,13 @@ const singly = ({ roots, features, values, children }: Trees): Tree[] =>
       left: Array.from(children.subarray(root, end), (child) => child - root),
     }
   })
-const { fusion, liveness, lone } = readModel(shipped)
-const shippedTrees: Ensembles = { fusion: singly(fusion), liveness: singly(liveness), loneLiveness: singly(lone) }
+const { fusion, later, liveness, lone } = readModel(shipped)
+const shippedTrees: Ensembles = {
+  fusion: singly(fusion),
+  later: singly(later),
+  liveness: singly(liveness),
+  loneLiveness: singly(lone),
+}
 
 function expectSame(ensembles: Ensembles, random: Random, rows: number): void {
   const { sums } = loaded(modelOf(ensembles))
@@ -158,6 +177,7 @@ describe('trees', () => {
         const [count, leaf] = [n >> 1, n % 2 === 0 ? exactLeaf : wildLeaf]
         const ensembles = {
           fusion: anyTrees(random, count, pick(random, [1, 40, FEATURES_MAX]), leaves, leaf),
+          later: anyTrees(random, (count * 7) % 28, pick(random, [1, 40, FEATURES_MAX]), leaves, leaf),
           liveness: anyTrees(random, 27 - count, pick(random, [1, 10, LIVENESS_MAX]), leaves, leaf),
           loneLiveness: anyTrees(random, (count * 5) % 28, LIVENESS_MAX, leaves, leaf),
         }
@@ -174,7 +194,7 @@ describe('trees', () => {
       for (const { feature, value } of trees) for (const [i, f] of feature.entries()) at[f]?.push(value[i] ?? 0)
       return at
     }
-    const fusionAt = thresholds(shippedTrees.fusion, FEATURES_MAX)
+    const fusionAt = thresholds([...shippedTrees.fusion, ...shippedTrees.later], FEATURES_MAX)
     const livenessAt = thresholds([...shippedTrees.liveness, ...shippedTrees.loneLiveness], LIVENESS_MAX)
     const near = (of: number[][]): Float32Array =>
       Float32Array.from(of, (at) =>
@@ -215,7 +235,8 @@ describe('trees', () => {
     const random = seededRandom(9)
     const of = (count: number, features: number) => anyTrees(random, count, features, () => 16)
     const ensembles = {
-      fusion: of(1900, FEATURES_MAX),
+      fusion: of(950, FEATURES_MAX),
+      later: of(950, FEATURES_MAX),
       liveness: of(1900, LIVENESS_MAX),
       loneLiveness: of(300, LIVENESS_MAX),
     }
@@ -240,7 +261,8 @@ describe('trees', () => {
     expect(last - leaf).toBeGreaterThan(0x10000 / 8)
     for (const odd of [backwards, stretched]) {
       const others = () => anyTrees(random, 9, LIVENESS_MAX, () => 8)
-      expectSame({ fusion: [...others(), odd, ...others()], liveness: others(), loneLiveness: others() }, random, 200)
+      const rest = { later: others(), liveness: others(), loneLiveness: others() }
+      expectSame({ fusion: [...others(), odd, ...others()], ...rest }, random, 200)
     }
   })
 
@@ -248,6 +270,6 @@ describe('trees', () => {
     const random = seededRandom(11)
     const few = anyTrees(random, 9, LIVENESS_MAX, () => 8)
     const many = anyTrees(random, 16_385, FEATURES_MAX, () => 1 + Math.floor(2 * random()))
-    expectSame({ fusion: many, liveness: few, loneLiveness: few }, random, 5)
+    expectSame({ fusion: many, later: few, liveness: few, loneLiveness: few }, random, 5)
   })
 })

@@ -26,6 +26,7 @@ describe('batch', () => {
       adaptive: Array.from({ length: (n + 1) % 3 }, (_, i) => new Uint8Array(i * 3 + 2).fill(9 + i)),
       replayKey,
       keep: n % 3 === 0,
+      sitting: n % 2 === 0 ? ('same' as const) : ('later' as const),
       known: Array.from({ length: (2 * n) % 3 }, (_, i) => new Uint8Array(i * 7 + n).fill(20 + i)),
       ...(n % 4 === 1 ? { template: { bytes: new Uint8Array(n).fill(n), n: 1 + n } } : {}),
     }))
@@ -53,6 +54,19 @@ describe('scoring pool', () => {
     if (!own.ok || !other.ok) throw new Error('both patterns are within the bounds')
     expect(own.reading.nReferencesUsed).toBe(5)
     expect(own.reading.confidence ?? 0).toBeGreaterThan(other.reading.confidence ?? 1)
+  })
+
+  it('scores for the sitting of the task', async () => {
+    const references: Uint8Array[] = []
+    for (let session = 0; session < 5; session++) {
+      const read = await pool.score(taskOf(1, session))
+      if (read.ok) references.push(read.reading.sample)
+    }
+    const asked = (['same', 'later'] as const).map((sitting) => ({ ...taskOf(1, 9, references), sitting }))
+    const pooled = await Promise.all(asked.map((task) => pool.score(task)))
+    expect(pooled).toEqual(await Promise.all(asked.map((task) => inline.score(task))))
+    const [same, later] = pooled.map((result) => (result.ok ? result.reading.confidence : null))
+    expect(later).not.toBe(same)
   })
 
   it('recognizes a replay of a reference', async () => {

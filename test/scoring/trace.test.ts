@@ -72,7 +72,7 @@ describe('a trace', () => {
     for (const { sha256 } of [trace.model, trace.kernel]) expect(sha256).toMatch(/^[0-9a-f]{64}$/)
     const other = { ...trace, model: { ...trace.model, sha256: '0'.repeat(64) } }
     expect(() => recompute(scorer, other)).toThrow('another model')
-    expect(() => recompute(scorer, { ...trace, version: 2 as 1 })).toThrow('version 2')
+    expect(() => recompute(scorer, { ...trace, version: 1 as 2 })).toThrow('version 1')
   })
 
   it('refuses an unreadable probe, and leaves out unreadable references', () => {

@@ -175,11 +175,11 @@ describe.skipIf(!hasChromium || !hasApache || !hasSlapd)(
       await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
       const { page, close, types } = await visit()
       // Ever faster, so ever less like the profile.
-      for (let n = 1; n < 12 && (await codeOf(page)) !== '(110)'; n++) {
+      for (let n = 1; n < 24 && (await codeOf(page)) !== '(110)'; n++) {
         await page.context().clearCookies()
         await page.goto(site.url)
         await enters(page, 'dora')
-        await types('dora', who, 1 - 0.03 * n)
+        await types('dora', who, 1 - 0.015 * n)
       }
       await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })
       await looksRight(page, 'sso-09-challenge')

@@ -92,9 +92,9 @@ describe.each(backEnds)('single sign-on ($name)', { timeout: 60_000 }, ({ redisU
     await changePolicy(world.service, { decision_threshold: 0.99, priority: 'usability', contextual_influence: 0.5 })
     let sign = await beginSignIn(bridge, 'dora')
     // Ever faster, so ever less like the profile.
-    for (let n = 1; n < 12 && sign.visitor.code() !== 110; n++) {
+    for (let n = 1; n < 24 && sign.visitor.code() !== 110; n++) {
       sign = await beginSignIn(bridge, 'dora')
-      await sign.visitor.types(who, 1 - 0.03 * n)
+      await sign.visitor.types(who, 1 - 0.015 * n)
     }
     const { visitor } = sign
     await changePolicy(world.service, { decision_threshold: 0.5, priority: 'balanced', contextual_influence: 0.2 })

@@ -1,7 +1,7 @@
 import { align, SHARED } from './alignment.js'
 import { clear, placeEffects } from './effects.js'
 import { measure } from './measure.js'
-import { KINDS, MODELS, type Model, SUMMARY_SIZE, VECTOR_SIZE } from './model.js'
+import { CONDITIONS, KINDS, MODELS, type Model, SUMMARY_SIZE, VECTOR_SIZE } from './model.js'
 import type { Pattern } from './pattern.js'
 import { log32 } from './single.js'
 import { STAT_ROWS, type Template } from './template.js'
@@ -85,7 +85,11 @@ function assemble(
   features[1] = log32(fround(references.length / 5))
   features[2] = stats[SHARED * KINDS] ?? 0
   features[3] = stats[SHARED * KINDS + 1] ?? 0
-  let at = 4
+  for (let kind = 0; kind < KINDS; kind++) {
+    features[4 + kind] = Math.abs(effects.columns.mean[kind] ?? 0)
+    features[8 + kind] = effects.columns.deviation[kind] ?? 0
+  }
+  let at = CONDITIONS
   for (let row = 0; row < STAT_ROWS; row++) {
     const level = row * 3 * KINDS
     for (let kind = 0; kind < KINDS; kind++, at++) {
@@ -97,11 +101,7 @@ function assemble(
     }
     at += 3 * KINDS
   }
-  for (let kind = 0; kind < KINDS; kind++, at++) {
-    features[at] = effects.columns.mean[kind] ?? 0
-    features[at + KINDS] = effects.columns.deviation[kind] ?? 0
-  }
-  at += KINDS
+  for (let kind = 0; kind < KINDS; kind++) features[at++] = effects.columns.mean[kind] ?? 0
   features[at++] = sumOfKinds(11)
   features[at++] = sumOfKinds(16)
   for (let i = 0; i < SUMMARY_SIZE; i++) {

@@ -5,9 +5,11 @@ export const CONTEXTS_MAX = 1024
 export const SUMMARY_SIZE = 28
 export const VECTOR_SIZE = 148
 export const MODELS = 2
+/** Numbers at the start of the features that shift the threshold. */
+export const CONDITIONS = 12
 
 const MAGIC = 0x314d534b
-const VERSION = 3
+const VERSION = 4
 const HEADER_BYTES = 64
 const COMPONENTS = 8
 
@@ -50,7 +52,9 @@ export interface Model {
   readonly summary: Float32Array
   readonly twoCovariances: readonly TwoCovariance[]
   readonly calibration: Float32Array
+  /** The trees of the same sitting, and of a later one. */
   readonly fusion: Trees
+  readonly later: Trees
   readonly liveness: Trees
   readonly lone: Trees
 }
@@ -61,7 +65,7 @@ export function readModel(file: Uint8Array): Model {
   const header = new Uint32Array(buffer, 0, HEADER_BYTES / 4)
   if (header[0] !== MAGIC || header[1] !== VERSION) throw new Error('not a model of this version')
   const [contexts = 0, fusion = 0, fusionNodes = 0, liveness = 0, livenessNodes = 0] = header.subarray(2)
-  const [lone = 0, loneNodes = 0] = header.subarray(9)
+  const [lone = 0, loneNodes = 0, later = 0, laterNodes = 0] = header.subarray(9)
   let at = HEADER_BYTES
   const next = (bytes: number): number => {
     at += bytes
@@ -83,8 +87,9 @@ export function readModel(file: Uint8Array): Model {
     variances: floats(KINDS * COMPONENTS),
     summary: floats(3 * SUMMARY_SIZE),
     twoCovariances: Array.from({ length: MODELS }, () => twoCovariance(floats)),
-    calibration: floats(12),
+    calibration: floats(35),
     fusion: trees(fusion, fusionNodes),
+    later: trees(later, laterNodes),
     liveness: trees(liveness, livenessNodes),
     lone: trees(lone, loneNodes),
   }

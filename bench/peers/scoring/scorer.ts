@@ -2,7 +2,7 @@ import type { KeyPress } from '../../../src/domain/key-press.js'
 import { comparer } from './compare.js'
 import { examineHabits } from './forgery.js'
 import { certainlyMachine, examine } from './liveness.js'
-import { readModel, VECTOR_SIZE } from './model.js'
+import { CONDITIONS, readModel, VECTOR_SIZE } from './model.js'
 import { COMPARED_MAX, patternOf, readPresses } from './pattern.js'
 import { summarize } from './summary.js'
 import { HABITS, readTemplate, type Template } from './template.js'
@@ -27,7 +27,8 @@ export interface Scorer {
 
 /**
  * The kernel's score of a probe against kept references, in JavaScript, with the same model file: written for speed, as a team
- * would. The result is the same to the last bit except for the exponential of the two curves at the end. Without replays.
+ * would. The result is the same to the last bit except for the exponential of the two curves at the end. Without replays, and for
+ * probes of the same sitting only.
  */
 export function createScorer(modelFile: Uint8Array): Scorer {
   const model = readModel(modelFile)
@@ -37,8 +38,8 @@ export function createScorer(modelFile: Uint8Array): Scorer {
   const habits = new Float32Array(HABITS)
   const weight = (i: number) => model.calibration[i] ?? 0
   const [fusionBase, fusionSlope, fusionIntercept] = [weight(0), weight(1), weight(2)]
-  const [livenessBase, livenessSlope, livenessIntercept] = [weight(3), weight(4), weight(5)]
-  const [allowance, loneBase] = [weight(10), weight(11)]
+  const [livenessBase, livenessSlope, livenessIntercept] = [weight(30), weight(31), weight(32)]
+  const [allowance, loneBase] = [weight(33), weight(34)]
 
   const livenessOf = (signs: Float32Array, references: number): number =>
     references < 2 ? loneBase + sumTrees(model.lone, signs) : livenessBase + sumTrees(model.liveness, signs)
@@ -70,7 +71,7 @@ export function createScorer(modelFile: Uint8Array): Scorer {
       summarize(probe, vector)
       const features = compare(probe, vector, template)
       let fused = fusionSlope * (fusionBase + sumTrees(model.fusion, features)) + fusionIntercept
-      for (let i = 0; i < 4; i++) fused += weight(6 + i) * (features[i] ?? 0)
+      for (let i = 0; i < CONDITIONS; i++) fused += weight(3 + i) * (features[i] ?? 0)
       examineHabits(probe, template, habits)
       const liveness = livenessOf(examine(probe, habits, 0, template), template.references.length)
       const botLikelihood = certainlyMachine(probe) ? 1 : machineLikelihood(liveness, template)

@@ -1,8 +1,9 @@
 import type { Member } from '../../domain/account.js'
 import { liftable } from '../../domain/adaptation.js'
 import { Refusal, userNotFound } from '../../domain/refusal.js'
+import { type Sitting, sittingOf } from '../../domain/sitting.js'
 import { normalizeUserRef } from '../../domain/user-ref.js'
-import type { PatternReading, ProfileTemplate, Scoring, ScoringResult } from '../../scoring/scoring.js'
+import type { PatternReading, ProfileTemplate, Scoring, ScoringResult, ScoringTask } from '../../scoring/scoring.js'
 import type { AuthenticationStore } from '../../storage/authentication.js'
 import type { CodeHash } from '../../storage/code-hash.js'
 import type { ProfileStore } from '../../storage/profile.js'
@@ -34,6 +35,7 @@ export interface CompareNeeds {
   readonly codeHash: CodeHash
   readonly sessions: Pick<SessionStore, 'release'>
   readonly newId: () => string
+  readonly now: () => number
 }
 
 /** A pattern scored against the member's references. */
@@ -49,6 +51,8 @@ export interface TypingComparison {
   /** Ids of the references, in the order in which they were compared. */
   readonly references: readonly string[]
   readonly adaptive: readonly string[]
+  /** The sitting that the confidence is for. */
+  readonly sitting: Sitting
   readonly patternId: string
   /** The encrypted sample. */
   readonly sealed: Uint8Array
@@ -96,12 +100,14 @@ async function compareTyping(
     cached === null
       ? { references: samplesOf(enrolled ?? []), keep: true }
       : { references: [], template: cached.template }
-  const first = await needs.scoring.score({ body, replayKey, known: sketchesOfKnown(known), ...against })
+  const sitting = sittingOf(member.completedAt, needs.now())
+  const typed = { body, replayKey, sitting, known: sketchesOfKnown(known) }
+  const first = await needs.scoring.score({ ...typed, ...against })
   if (!first.ok) return new Refusal('pattern-invalid', first.message)
   const hasAdaptive = cached?.hasAdaptive ?? stored.some((one) => !isEnrolled(one))
   const mayLift = needs.adaptation && hasAdaptive && liftable(first.reading.confidence ?? 0, settings.policy.policy)
   const { result, references, adaptive } = mayLift
-    ? await lift(needs, context, body, replayKey, known)
+    ? await lift(needs, context, typed)
     : { result: first, references: cached?.references ?? idsOf(enrolled ?? []), adaptive: [] }
   if (!result.ok) return new Refusal('pattern-invalid', result.message)
   const { reading } = result
@@ -118,6 +124,7 @@ async function compareTyping(
     hasAdaptive,
     references,
     adaptive,
+    sitting,
     patternId,
     sealed: await needs.vault.seal(organizationId, binding, reading.sample),
   }
@@ -127,9 +134,7 @@ async function compareTyping(
 async function lift(
   needs: CompareNeeds,
   context: AttemptContext,
-  body: Uint8Array,
-  replayKey: Uint8Array,
-  known: KnownPatterns,
+  typed: Pick<ScoringTask, 'body' | 'replayKey' | 'sitting' | 'known'>,
 ): Promise<Pick<TypingComparison, 'references' | 'adaptive'> & { readonly result: ScoringResult }> {
   const stored = await needs.profiles.references(context.who.organizationId, context.member.id)
   const [enrolled, learned] = await Promise.all([
@@ -141,7 +146,7 @@ async function lift(
     ),
   ])
   const [references, adaptive] = [samplesOf(enrolled), samplesOf(learned)]
-  const result = await needs.scoring.score({ body, replayKey, known: sketchesOfKnown(known), references, adaptive })
+  const result = await needs.scoring.score({ ...typed, references, adaptive })
   return { result, references: idsOf(enrolled), adaptive: idsOf(learned) }
 }
 

@@ -165,6 +165,7 @@ async function traced(needs: Needs, organizationId: string, attempt: LoggedAttem
     probe: await open(patternId, sealed),
     references: await samples(facts.references),
     adaptive: await samples(facts.adaptive),
+    sitting: facts.sitting ?? 'same',
   }
   const trace = traceOf(needs.scorer(), inputs)
   const { confidence, confidenceAdapted, botLikelihood } = trace.result
