@@ -240,7 +240,8 @@ const LOOKS_MAX = 5
 
 /**
  * Seals the pattern and stores it in its place, if the last one is at least `intervalMs` old. With `linkId`, stores it only
- * while that link is live, and ends the link if this completes the profile. A pattern whose mark resembles a known one is a replay only if it repeats that pattern.
+ * while that link is live, and ends the link if this completes the profile. A pattern whose mark resembles a known one is a
+ * replay only if it repeats that pattern.
  */
 export async function write(
   needs: WriteNeeds,

@@ -150,16 +150,9 @@ async function stored(needs: Needs, before: Found, body: Uint8Array): Promise<St
   const resets = place.kind === 'successor' && place.asReset && isLast(needs, link, member)
   const endSessions = () => needs.sessions.endAll(who.organizationId, who.userRef, member.memberRef)
   if (resets) await endSessions()
-  const outcome = await write(
-    needs,
-    before,
-    place,
-    { ...reading, id: needs.newId(), body },
-    {
-      intervalMs: intervalOf(before.settings),
-      linkId: link.id,
-    },
-  )
+  const candidate = { ...reading, id: needs.newId(), body }
+  const rules = { intervalMs: intervalOf(before.settings), linkId: link.id }
+  const outcome = await write(needs, before, place, candidate, rules)
   if (outcome.outcome === 'closed') return { kept: false, completed: false, after: outcome.member, warnings }
   if (outcome.outcome !== 'added') throw notWritten(outcome, needs.now())
   if (outcome.completes && link.kind === 'reset-profile') await endSessions()
