@@ -284,7 +284,6 @@ describe('deliveries', () => {
     const { id: notificationId } = await notification()
     const listed = async (query = '') => {
       const answer = await get(`/alert/deliveries?limit=500&${query}`)
-      expect(answer.data.length).toBe(answer.count)
       const of = answer.data.filter((one: { notification_id: string }) => one.notification_id === notificationId)
       return { of, channels: answer.channels }
     }
@@ -309,6 +308,7 @@ describe('deliveries', () => {
     expect(of[0].tries).toBeGreaterThan(1)
     expect(channels).toContainEqual({ channel: 'email', n_waiting: 0, failures: 0, closed_until: null })
     const all = await get('/alert/deliveries?limit=500')
+    expect(all.data.length).toBe(all.count)
     expect((await get('/alert/deliveries?skip=1&limit=1')).data).toEqual(all.data.slice(1, 2))
     expect(JSON.stringify(all)).not.toContain('corp.example')
     for (const query of ['state=lost', 'channel=pigeon', 'limit=0', 'skip=-1'])
