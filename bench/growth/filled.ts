@@ -40,6 +40,8 @@ interface Filling {
   readonly attempts: readonly [from: number, to: number]
   /** Adds a replay mark for each attempt. */
   readonly marks?: boolean
+  /** Adds a sample of `bytes` to each attempt by typing: a random part of `noise`. */
+  readonly samples?: { readonly noise: Uint8Array; readonly bytes: number }
   readonly say: (line: string) => void
 }
 
@@ -49,7 +51,8 @@ const MANY_MARKS = 500_000
 
 /** Adds seeded synthetic users and attempts of the last 30 days to an organization, with triggers disabled. */
 export async function fillDatabase(url: string, organizationId: string, filling: Filling): Promise<void> {
-  const { users, attempts, marks = false, say } = filling
+  const { users, attempts, marks = false, samples, say } = filling
+  const { noise, bytes } = samples ?? { noise: null, bytes: 0 }
   const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => {} })
   for (const table of ['account', 'member', 'authentication'])
     await sql.unsafe(`alter table keystride.${table} disable trigger user`)
@@ -73,13 +76,15 @@ export async function fillDatabase(url: string, organizationId: string, filling:
     await sql`
       insert into keystride.authentication (organization_id, id, created_at, account_id, member_id, user_ref, member_ref,
         account_type, session_id, method, authenticated, recommended_action, reason, confidence, confidence_biometrics,
-        confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, facts, tags, facets)
+        confidence_context, policy_id, n_patterns_ref, n_patterns_ref_used, pattern_id, facts, sealed, tags, facets)
       select ${organizationId}, (lpad(to_hex(ms), 12, '0') || '7' || substr(md5('i' || i), 1, 3) || '8' || substr(md5('i' || i), 4, 15))::uuid,
         to_timestamp(ms / 1000.0), md5('a' || u)::uuid, md5('m' || u)::uuid, 'user-' || u || '@example.com',
         'user-' || u || '@example.com', 'nominative', substr(md5('s' || i), 1, 16),
         case when i % 10 = 0 then 'security_code' else 'biometric' end, r < 0.9,
         case when r < 0.9 then 'auth' when r < 0.95 then 'challenge' else 'block' end, '', r, r, r, md5('p')::uuid, 5, 5,
-        case when i % 10 > 0 then md5('t' || i)::uuid end, case when i % 10 > 0 then ${FACTS} end, ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
+        case when i % 10 > 0 then md5('t' || i)::uuid end, case when i % 10 > 0 then ${FACTS} end,
+        case when i % 10 > 0 then substr(${noise}::bytea, 1 + floor(random() * ${(noise?.length ?? 0) - bytes}::int)::int, ${bytes}::int) end,
+        ${JSON.stringify(TAGS)}::text::jsonb, jsonb_build_object('application', 'app-' || i % 5, 'country', 'C' || i % 30,
           'place', (i % 60) || '.5 ' || (i % 90) || '.5 FR City', 'browser', 'B' || i % 6, 'os', 'O' || i % 5, 'kind', 'desktop',
           'score.device', 'high', 'score.network', 'low', 'score.time', 'medium')
       from (select i, random() as r, 1 + floor(random() * ${users[1]}::int)::int as u,

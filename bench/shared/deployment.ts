@@ -50,7 +50,7 @@ const CONNECTIONS = 200
 const POOL = '10'
 
 /** Clean-up steps, run in reverse order however the bench ends. */
-type Closing = (() => Promise<void>)[]
+export type Closing = (() => Promise<void>)[]
 
 /**
  * Starts a PostgreSQL, and a Redis unless `REDIS_URL` is set, in a temporary folder. Redis syncs its append-only file each
@@ -138,8 +138,11 @@ async function redisFor(
   return { redisUrl: `redis://127.0.0.1:${port}`, redisPid: child.pid ?? null }
 }
 
-/** Starts a process in its own process group: Ctrl-C reaches the bench only, which then stops the process. */
-async function launch(
+/**
+ * Starts a program of this package; resolves with the port that `serving` finds in its output. The process has its own group: Ctrl-C
+ * reaches the bench only, which then stops the process.
+ */
+export async function launch(
   closing: Closing,
   file: string,
   serving: RegExp,

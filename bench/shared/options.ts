@@ -7,17 +7,18 @@ interface BenchOptions<N extends string> {
 }
 
 /**
- * Reads the options of a bench: numbers above 0, files by name. `--help` prints `help` and ends the process. An invalid
- * option prints a sentence and ends the process with status 2.
+ * Reads the options of a bench or a drill (`kind`): numbers above 0, files by name. `--help` prints `help` and ends the process. An
+ * invalid option prints a sentence and ends the process with status 2.
  */
 export function benchOptions<N extends string>(
   name: string,
   help: string,
   defaults: Readonly<Record<N, number>>,
   files: readonly string[] = ['json'],
+  kind = 'bench',
 ): BenchOptions<N> {
   const fail = (message: string): never => {
-    process.stderr.write(`bench ${name}: ${message}; --help lists the options\n`)
+    process.stderr.write(`${kind} ${name}: ${message}; --help lists the options\n`)
     process.exit(2)
   }
   const names = Object.keys(defaults) as N[]

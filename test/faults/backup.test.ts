@@ -5,12 +5,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkSums } from '../../bench/drill/check-sums.js'
+import {
+  type DebianPostgres,
+  type DebianServer,
+  debianPostgres,
+  whyNoStandby,
+} from '../../bench/shared/debian-postgres.js'
 import { type Enrolled, enroll } from '../api/enrolled.js'
 import { type Keystride, keystrideWith } from '../cli/command.js'
-import { type DebianPostgres, type DebianServer, debianPostgres, whyNoStandby } from '../servers/debian-postgres.js'
 import { startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'
-import { checkSums } from './check-sums.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

@@ -2,13 +2,18 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkSums } from '../../bench/drill/check-sums.js'
+import {
+  type DebianPostgres,
+  type DebianServer,
+  debianPostgres,
+  whyNoStandby,
+} from '../../bench/shared/debian-postgres.js'
 import { type Enrolled, enroll } from '../api/enrolled.js'
 import { type Keystride, keystrideWith } from '../cli/command.js'
-import { type DebianPostgres, type DebianServer, debianPostgres, whyNoStandby } from '../servers/debian-postgres.js'
 import { backEnds, startService, type TestService } from '../service.js'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
-import { checkSums } from './check-sums.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

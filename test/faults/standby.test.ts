@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { whyNoStandby } from '../../bench/shared/debian-postgres.js'
 import { connectPostgres } from '../../src/storage/postgres/connection/client.js'
 import { findPrimary, serversOf } from '../../src/storage/postgres/connection/primary.js'
-import { whyNoStandby } from '../servers/debian-postgres.js'
 import { type Pair, startPair } from '../servers/standby.js'
 import { backEnds } from '../service.js'
 import { until } from '../storage/fixtures.js'

@@ -1,5 +1,5 @@
+import { type DebianServer, debianPostgres } from '../../bench/shared/debian-postgres.js'
 import { until } from '../storage/fixtures.js'
-import { type DebianServer, debianPostgres } from './debian-postgres.js'
 
 /** A primary with a synchronous standby: a commit is answered when the standby has it on disk. */
 export interface Pair {

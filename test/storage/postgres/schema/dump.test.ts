@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 import {
   type DebianPostgres,
   type DebianServer,
   debianPostgres,
   whyNoStandby,
-} from '../../../servers/debian-postgres.js'
+} from '../../../../bench/shared/debian-postgres.js'
+import { migrate } from '../../../../src/storage/postgres/schema/migrate.js'
 
 const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { findBinaries, handOver, launcher } from '../../src/storage/postgres/embedded/embedded-binaries.js'
 import { answers, freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
-import { until } from '../storage/fixtures.js'
 
 /** A server that runs Debian's PostgreSQL. */
 export interface DebianServer {
@@ -91,6 +91,9 @@ export function debianPostgres(): DebianPostgres {
   }
 }
 
+/** A server that does not answer within this does not start. */
+const START_MS = 30_000
+
 async function serverOf(
   port: number,
   [file, ...args]: readonly [string, ...string[]],
@@ -101,10 +104,11 @@ async function serverOf(
   const url = `postgres://keystride@127.0.0.1:${port}/postgres`
   const start = async () => {
     // The children of a killed server hold its shared memory for a moment; a new server does not start until they end.
-    await until(async () => {
+    for (const deadline = Date.now() + START_MS; ; await delay(10)) {
       if (gone()) child = spawn(file, args, { stdio: 'ignore', env })
-      return answers(url)
-    }, 30_000)
+      if (await answers(url)) return
+      if (Date.now() > deadline) throw new Error(`PostgreSQL does not answer on port ${port} within ${START_MS} ms`)
+    }
   }
   await start()
   return {

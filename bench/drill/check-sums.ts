@@ -1,4 +1,4 @@
-import type { DebianServer } from '../servers/debian-postgres.js'
+import type { DebianServer } from '../shared/debian-postgres.js'
 
 /** The number of rows and their checksum, by table. */
 export async function checkSums(server: DebianServer, database = 'postgres'): Promise<Record<string, string>> {

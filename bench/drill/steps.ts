@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import { table } from '../../src/cli/table.js'
+import { type Machine, machine } from '../shared/machine.js'
+import { benchOptions } from '../shared/options.js'
+import { openStage, type Stage } from './stage.js'
+
+/** One step of a drill. */
+interface Step {
+  readonly step: string
+  readonly seconds: number
+  /** The step's result, or the reason why it failed. */
+  readonly found: string
+  readonly ok: boolean
+}
+
+/** Runs a step: `work` returns its result and how to say it, or throws if it is not as wanted, which ends the drill. */
+export type RunStep = <T>(step: string, work: () => Promise<{ found: string; value: T }>) => Promise<T>
+
+interface Report {
+  readonly drill: string
+  readonly patterns: number
+  readonly ok: boolean
+  readonly steps: readonly Step[]
+  readonly machine: Machine
+  readonly at: string
+}
+
+/** The parts of a drill: its name, help, and work on a new stage. */
+interface Drill {
+  readonly name: string
+  readonly help: string
+  run(stage: Stage, step: RunStep, patterns: number): Promise<void>
+}
+
+const SOME_PATTERNS = 1000
+
+/**
+ * Runs a drill with the options of the command line and prints each step with its time, then a summary. The exit status is 1 if a step
+ * is not as wanted.
+ */
+export async function runDrill({ name, help, run }: Drill): Promise<void> {
+  const { numbers, files } = benchOptions(name, help, { patterns: SOME_PATTERNS }, ['json'], 'drill')
+  const steps: Step[] = []
+  const facts = machine()
+  const say = (line: string) => process.stderr.write(`${line}\n`)
+  const stage = await openStage(say)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stage.close().then(() => process.exit(130)))
+  let failed: unknown = null
+  try {
+    await run(stage, stepsInto(steps, say), numbers.patterns)
+  } catch (error) {
+    failed = error
+  } finally {
+    await stage.close()
+  }
+  const ok = failed === null && steps.length > 0
+  const report = { drill: name, patterns: numbers.patterns, ok, steps, machine: facts, at: new Date().toISOString() }
+  process.stdout.write(summaryOf(report))
+  if (files.json !== undefined) writeFileSync(files.json, `${JSON.stringify(report, null, 2)}\n`)
+  process.exit(ok ? 0 : 1)
+}
+
+/** Runs steps and adds each to `steps`; a step that fails is added too, and its error passes on. */
+export const stepsInto =
+  (steps: Step[], say: (line: string) => void): RunStep =>
+  async (step, work) => {
+    say(`${step} ...`)
+    const begun = performance.now()
+    const note = (found: string, ok: boolean) => {
+      const seconds = Number(((performance.now() - begun) / 1000).toFixed(2))
+      steps.push({ step, seconds, found, ok })
+      say(`  ${ok ? '' : 'FAILED: '}${found} (${seconds} s)`)
+    }
+    try {
+      const { found, value } = await work()
+      note(found, true)
+      return value
+    } catch (error) {
+      note(error instanceof Error ? error.message : String(error), false)
+      throw error
+    }
+  }
+
+function summaryOf({ drill, ok, steps }: Report): string {
+  const rows = steps.map((one) => [one.step, one.seconds.toFixed(2), one.ok ? 'ok' : 'FAILED', one.found])
+  const end = ok ? 'every step is as wanted' : 'NOT as wanted'
+  return `${table(['step', 's', '', 'found'], rows)}\n\n${drill}: ${end}\n`
+}
