@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkSums } from '../../bench/drill/check-sums.js'
+import { backupScripts } from '../../bench/drill/documented.js'
 import {
   type DebianPostgres,
   type DebianServer,
@@ -21,12 +22,8 @@ const why = whyNoStandby()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-/** The two scripts in docs/operations.md, for dump and restore. */
-const [, dump = '', restore = ''] =
-  readFileSync(file('docs/operations.md'), 'utf8')
-    .split('### Backup by pg_dump')[1]
-    ?.split(/```sh\n|```\n/)
-    .filter((_, i) => i === 0 || i % 2 === 1) ?? []
+const { dump: dumpAlone, verify: verifyAlone, restore } = backupScripts()
+const dump = dumpAlone + verifyAlone
 
 /** The tests depend on each other: each continues with the state that the one before it left. */
 describe.skipIf(why !== null)('a backup by pg_dump', { timeout: 60_000 }, () => {
