@@ -12,7 +12,7 @@ export const PEOPLE = 12
 const REFERENCES = 5
 
 /** A service with people, on the stage's database. */
-export interface Deployed {
+interface Deployed {
   readonly organizationId: string
   readonly apikey: string
   readonly service: Running
