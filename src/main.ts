@@ -5,6 +5,7 @@ import { DEMO_ORGANIZATION } from './domain/organization.js'
 import { requireKeys } from './flows/organization/encryption-keys.js'
 import { type Health, watchHealth } from './flows/process/health.js'
 import { type Apart, serveApart } from './http/serve-apart.js'
+import { createStoreMetrics } from './metrics/store-metrics.js'
 import { type Config, ConfigError, readConfig } from './process/config.js'
 import { connectSupervisor, type Front } from './process/front.js'
 import { commandAt, greeting } from './process/greeting.js'
@@ -97,6 +98,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
 
 async function serveHere(config: Config, log: Logger, stopping: Stopping, front: Front | null): Promise<void> {
   front?.onOrphaned(() => void stopping.stop(0))
+  const storeMetrics = createStoreMetrics()
   // Slow and independent of each other.
   const [scoring, stores] = await Promise.all([
     startScoring(config, log).then((started) => {
@@ -106,6 +108,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
     openStores(config, log, {
       redis: true,
       supervised: front !== null,
+      observer: storeMetrics,
       // The supervisor has migrated.
       schema: config.migrate && front === null ? 'migrate' : 'at-least',
     }).then((opened) => {
@@ -115,7 +118,7 @@ async function serveHere(config: Config, log: Logger, stopping: Stopping, front:
   ])
   await requireKeys(stores)
   const health = watchStores(stores, log, stopping)
-  const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front })
+  const server = await serveAll({ config, stores, scoring, health, stopping: stopping.asked, log, front, storeMetrics })
   stopping.onStop(() => server.close())
   if (front === null) {
     if (config.roles.includes('sso')) await serveSsoHere(config, stores, log, stopping, health)

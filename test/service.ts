@@ -1,6 +1,7 @@
 import { inject } from 'vitest'
 import { DEMO_ORGANIZATION } from '../src/domain/organization.js'
 import { watchHealth } from '../src/flows/process/health.js'
+import { createStoreMetrics } from '../src/metrics/store-metrics.js'
 import { readConfig } from '../src/process/config.js'
 import { jsonLog } from '../src/process/log.js'
 import { administration, openStores } from '../src/wiring/open-stores.js'
@@ -81,7 +82,8 @@ export async function startService(
   }
   const config = readConfig(env)
   const log = jsonLog(config.logLevel)
-  const stores = await openStores(config, log, { redis: true, schema: 'migrate' })
+  const storeMetrics = createStoreMetrics()
+  const stores = await openStores(config, log, { redis: true, schema: 'migrate', observer: storeMetrics })
   const health = watchHealth(stores.checks, () => {})
   const scoring = await startScoring(config, log)
   const serving = await serveAll({
@@ -92,6 +94,7 @@ export async function startService(
     stopping: () => false,
     log,
     front: null,
+    storeMetrics,
   })
   const flows = administration(stores)
   const { id: organizationId } = (await flows.list())[0] ?? (await flows.create(demo ? DEMO_ORGANIZATION : 'Test'))

@@ -4,6 +4,7 @@ import {
   collectDefaultMetrics,
   Gauge,
   Histogram,
+  type Metric,
   type MetricObjectWithValues,
   type MetricValue,
   Registry,
@@ -22,8 +23,8 @@ interface MetricsNeeds {
 export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
 
 export interface Metrics {
-  /** For further metrics of the caller; `text` has all of its metrics. */
-  readonly registry: Registry
+  /** Adds metrics that were made without a registry. */
+  readonly add: (metrics: readonly Metric[]) => void
   /** Adds a gauge that is read at each scrape. `over` combines the values of several processes. */
   readonly gauge: (name: string, help: string, read: () => number, over?: 'sum' | 'max') => void
   readonly contentType: string
@@ -45,6 +46,8 @@ export interface Metrics {
  */
 const LOOP_LOOK_MS = 24 * 3600 * 1000
 const LOOP_DELAYS = /^nodejs_eventloop_lag_.+_seconds$/
+/** Gauges of the library that are named as counters. `nodejs_active_resources` and others have the same facts by type. */
+const MISNAMED = /^nodejs_active_\w+_total$/
 const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 
 /**
@@ -55,7 +58,8 @@ const LOOP_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export function createMetrics(needs: MetricsNeeds): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_LOOK_MS })
-  for (const { name } of registry.getMetricsAsArray()) if (LOOP_DELAYS.test(name)) registry.removeSingleMetric(name)
+  for (const { name } of registry.getMetricsAsArray())
+    if (LOOP_DELAYS.test(name) || MISNAMED.test(name)) registry.removeSingleMetric(name)
   info(registry, 'keystride_build_info', 'The running build', { version: needs.version, node: process.versions.node })
   info(registry, 'keystride_uws_provider_info', 'The uWebSockets.js in use, and whether it is native', {
     name: needs.provider.name,
@@ -65,7 +69,9 @@ export function createMetrics(needs: MetricsNeeds): Metrics {
   })
   const { shed, loopDelay } = loadMetrics(registry)
   return {
-    registry,
+    add(metrics) {
+      for (const metric of metrics) registry.registerMetric(metric)
+    },
     contentType: registry.contentType,
     json: () => registry.getMetricsAsJSON(),
     text: () => registry.metrics(),

@@ -38,6 +38,8 @@ export interface QueueState {
   readonly failed: number
   /** How long the oldest waiting job has been due; null: none waits. */
   readonly oldestWaitingS: number | null
+  /** End of the latest job that succeeded, epoch ms; null: none within about three days. */
+  readonly lastSuccessAt: number | null
 }
 
 export interface SendOptions {

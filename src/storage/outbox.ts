@@ -27,6 +27,15 @@ export type DeliveryNext =
   /** The channel failed: all its deliveries wait. */
   | { readonly state: 'waiting'; readonly channelForMs: number }
 
+/** The waiting deliveries of all organizations. */
+export interface OutboxState {
+  readonly waiting: number
+  /** Age of the oldest one; null: none waits. */
+  readonly oldestWaitingS: number | null
+  /** Channels that pause after a failure. */
+  readonly channelsPaused: number
+}
+
 /** Queued deliveries: sent at least once, with a record of each try. */
 export interface Outbox {
   /** Claims due deliveries for a minute. */
@@ -38,4 +47,5 @@ export interface Outbox {
     attempt: { readonly at: number; readonly outcome: string; readonly durationMs: number },
     next: DeliveryNext,
   ): Promise<void>
+  state(): Promise<OutboxState>
 }

@@ -41,6 +41,7 @@ import { postgresInvalidPatterns } from '../storage/postgres/attempt/invalid-pat
 import { postgresRefusedPatterns } from '../storage/postgres/attempt/refused-patterns.js'
 import { endEverySession, postgresSessions } from '../storage/postgres/attempt/session.js'
 import { connectPostgres, type Database } from '../storage/postgres/connection/client.js'
+import { observedDatabase } from '../storage/postgres/connection/observed-database.js'
 import { poolerBetween } from '../storage/postgres/connection/pooler.js'
 import { findPrimary, serversOf } from '../storage/postgres/connection/primary.js'
 import { startEmbedded } from '../storage/postgres/embedded/embedded.js'
@@ -83,6 +84,7 @@ import type { SessionStore } from '../storage/session.js'
 import type { SsoArtifactStore } from '../storage/sso-artifact.js'
 import type { SsoKeyStore } from '../storage/sso-key.js'
 import type { StatisticsStore } from '../storage/statistics.js'
+import type { StoreObserver } from '../storage/store-observer.js'
 import type { SystemStore } from '../storage/system.js'
 import type { TypingWordStore } from '../storage/typing-words.js'
 import type { UsageStore } from '../storage/usage.js'
@@ -165,7 +167,7 @@ const connectionsFor = ({ processes, databasePool }: Config): number =>
 /**
  * Opens every store that the configuration names. `schema` says what to do with a database of another version: `migrate` migrates it,
  * `at-least` accepts a newer one, `exact` accepts none; the last two throw otherwise and change nothing. `redis` false does
- * not open Redis, which administration does not need. `supervised`: the supervising process restarts an embedded database
+ * not open Redis, which administration does not need. `observer` sees every call of the stores. `supervised`: the supervising process restarts an embedded database
  * that dies. After a failure, closes everything it has opened.
  */
 export async function openStores(
@@ -175,14 +177,22 @@ export async function openStores(
     redis: withRedis,
     supervised = false,
     schema = 'exact',
-  }: { redis: boolean; supervised?: boolean; schema?: SchemaChoice },
+    observer = null,
+  }: { redis: boolean; supervised?: boolean; schema?: SchemaChoice; observer?: StoreObserver | null },
 ): Promise<Stores> {
   const closing: (() => Promise<void>)[] = []
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await step()
   }
   try {
-    const { url, primary, embedded, migrated, database } = await openDatabase(config, log, supervised, schema, closing)
+    const { url, primary, embedded, migrated, database } = await openDatabase(
+      config,
+      log,
+      supervised,
+      schema,
+      closing,
+      observer,
+    )
     const clock = createClock({
       monotonicMs: () => performance.now(),
       wallMs: () => Date.now(),
@@ -192,12 +202,14 @@ export async function openStores(
     const pingDatabase = clock.setBy(() => database.ping())
     await untilAnswered(pingDatabase)
     const redis =
-      config.redisUrl === null || !withRedis ? null : await openRedis(config.redisUrl, (line) => log.info(line))
+      config.redisUrl === null || !withRedis
+        ? null
+        : await openRedis(config.redisUrl, (line) => log.info(line), observer)
     if (redis !== null) closing.push(() => redis.close())
     const keys = openKeys(config, database)
     closing.push(() => keys.codeHash.close())
     return {
-      ...postgresStores(database),
+      ...postgresStores(database, observer),
       ...keys,
       sessions: redis?.sessions ?? postgresSessions(database),
       ssoArtifacts: redis?.ssoArtifacts ?? postgresSsoArtifacts(database),
@@ -232,6 +244,7 @@ async function openDatabase(
   supervised: boolean,
   schema: SchemaChoice,
   closing: (() => Promise<void>)[],
+  observer: StoreObserver | null,
 ) {
   const say = (line: string) => log.info(line)
   const embedded =
@@ -251,7 +264,11 @@ async function openDatabase(
   })
   const prepare = config.databasePrepare ?? (embedded !== null || !(await poolerBetween(primary)))
   const warn = (line: string) => log.warn(line)
-  const database = connectPostgres({ url, primary, max: config.databasePool, prepare, log: warn })
+  const options = { url, primary, max: config.databasePool, prepare, log: warn }
+  const database =
+    observer === null
+      ? connectPostgres(options)
+      : observedDatabase(connectPostgres({ ...options, waited: observer.waited }), observer)
   closing.push(() => database.close())
   return { url, primary, embedded: embedded !== null, migrated, database }
 }
@@ -273,14 +290,14 @@ function openKeys(config: Config, database: Database) {
   return { keyRing, keyWrap, wrappedKeys, vault, codeHash }
 }
 
-const postgresStores = (database: Database) => ({
+const postgresStores = (database: Database, observer: StoreObserver | null) => ({
   organizations: postgresOrganizations(database),
   apiKeys: postgresApiKeys(database),
   accounts: postgresAccounts(database),
   profiles: postgresProfiles(database),
   profileLinks: postgresProfileLinks(database),
   pendingActions: postgresPendingActions(database),
-  authentications: postgresAuthentications(database),
+  authentications: postgresAuthentications(database, observer?.committed),
   attemptLog: postgresAttemptLog(database),
   statistics: postgresStatistics(database),
   policies: postgresPolicies(database),
@@ -361,7 +378,7 @@ function portsOf(databaseUrl: string, redisUrl: string | null): Set<number> {
 }
 
 /** Loads the client only if Redis is used: loading its modules takes 190 ms. */
-async function openRedis(url: string, log: (line: string) => void) {
+async function openRedis(url: string, log: (line: string) => void, observer: StoreObserver | null) {
   const [{ connectRedis }, { endEverySession, redisSessions }, { redisRateAccounts }, { redisSsoArtifacts }] =
     await Promise.all([
       import('../storage/redis/client.js'),
@@ -369,7 +386,7 @@ async function openRedis(url: string, log: (line: string) => void) {
       import('../storage/redis/rate-account.js'),
       import('../storage/redis/sso-artifact.js'),
     ])
-  const redis = await connectRedis({ url, log })
+  const redis = await connectRedis({ url, log, observer })
   return {
     sessions: redisSessions(redis),
     ssoArtifacts: redisSsoArtifacts(redis),

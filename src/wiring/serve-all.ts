@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Metric } from 'prom-client'
 import { coreGroups, coreRoutes } from '../api/core-table.js'
 import { dashboardGroups, dashboardRoutes } from '../api/dashboard-table.js'
 import { linkGroups, linkRoutes } from '../api/links-table.js'
@@ -26,6 +27,7 @@ import type { Scoring } from '../scoring/scoring.js'
 import { flushUsage, openQueue, registerWorkers, startJobs } from './background.js'
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import type { Stores } from './open-stores.js'
+import { createProductMetrics } from './product-metrics.js'
 import { type Services, servicesOf } from './services.js'
 import { warmUp } from './warm-up.js'
 
@@ -39,6 +41,8 @@ interface Needs {
   readonly log: Logger
   /** Null if this process is the whole service. */
   readonly front: Front | null
+  /** Metrics that the stores have fed since they were opened. */
+  readonly storeMetrics: { readonly metrics: readonly Metric[] }
 }
 
 interface Serving {
@@ -69,14 +73,17 @@ const DRAIN_MS = 3_000
 const SEND_WITHIN_MS = 10_000
 
 /** Builds the flows and the server on open stores and started scoring, and begins to serve. */
-export async function serveAll(needs: Needs): Promise<Serving> {
-  const { config, stores, scoring, health, log, front } = needs
+export async function serveAll(given: Needs): Promise<Serving> {
+  const { config, health, log, front } = given
+  const product = createProductMetrics()
+  const needs = { ...given, ...product.watch(given) }
+  const { stores, scoring } = needs
   const { now } = stores.clock
   const newId = createUuidV7(now)
   const provider = loadProvider(config.uwsProvider === null ? {} : { named: config.uwsProvider })
   const queue = openQueue(stores, log)
-  const courier = openCourier(needs)
-  const services = servicesOf(config, stores, scoring, health, front, queue, courier, newId)
+  const courier = product.watchCourier(openCourier(needs))
+  const services = servicesOf(config, stores, scoring, health, front, queue, courier, newId, product.watchCaches)
   const outages = createOutages({ ...stores, now })
   health.listen(outages.turn)
   const meter = createUsageMeter({ usage: stores.usage, now })
@@ -90,7 +97,7 @@ export async function serveAll(needs: Needs): Promise<Serving> {
   const served = openProbes(needs, metrics)
   const { metricsAt } = config
   const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
-  if (config.roles.includes('core')) await warm(needs, newId)
+  if (config.roles.includes('core')) await warm(given, newId)
   const server = await serve({
     uws: provider.uws,
     apis,
@@ -119,7 +126,11 @@ export async function serveAll(needs: Needs): Promise<Serving> {
   // The supervisor of several processes serves their metrics.
   const apart = metricsAt === null || front !== null ? null : await serveApart(served, metricsAt)
   addGauges(needs, metrics, server, admission)
-  const jobs = beginJobs(needs, courier, meter, outages)
+  metrics.add([...given.storeMetrics.metrics, ...product.metricsOf(config.roles)])
+  const jobs = [
+    ...beginJobs(needs, courier, meter, outages),
+    ...(config.roles.includes('jobs') ? [product.readState(stores, log)] : []),
+  ]
   if (config.roles.includes('jobs')) registerWorkers(queue, stores)
   return {
     port: server.port,

@@ -27,6 +27,7 @@ import { createProfileFlows } from '../flows/profile/profiles.js'
 import { createUserActions } from '../flows/profile/user-actions.js'
 import { createBootstrap } from '../flows/session/bootstrap.js'
 import type { JobQueue } from '../jobs/queue.js'
+import type { Caches } from '../metrics/cache-metrics.js'
 import type { Config } from '../process/config.js'
 import type { Front } from '../process/front.js'
 import { version } from '../process/version.js'
@@ -51,13 +52,16 @@ export function servicesOf(
   jobs: JobQueue,
   courier: Courier,
   newId: () => string,
+  watchCaches: (caches: Caches) => Caches,
 ): Services {
   const { now } = stores.clock
   const needs = {
     ...stores,
     scoring,
-    people: createPersonCache(config.profileCacheBytes / 2),
-    memory: createPatternMemory(config.profileCacheBytes / 2),
+    ...watchCaches({
+      people: createPersonCache(config.profileCacheBytes / 2),
+      memory: createPatternMemory(config.profileCacheBytes / 2),
+    }),
     ...settingsOfAll(stores, front),
     jobs,
     newId,

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { suggestWords } from '../../src/domain/typing-words.js'
 import { watchHealth } from '../../src/flows/process/health.js'
+import { createStoreMetrics } from '../../src/metrics/store-metrics.js'
 import { readConfig } from '../../src/process/config.js'
 import { jsonLog } from '../../src/process/log.js'
 import { modelFile, wasmFile } from '../../src/scoring/artifacts.js'
@@ -119,7 +120,17 @@ it('a pattern that kills its worker is a 500 with one log line, then 422; other 
   const stores = await openStores(config, log, { redis: true })
   const health = watchHealth(stores.checks, () => {})
   const scoring = createScoringPool({ ...files, workerFile: deadlyWorker(), workers: 1 })
-  const serving = await serveAll({ config, stores, scoring, health, stopping: () => false, log, front: null })
+  const storeMetrics = createStoreMetrics()
+  const serving = await serveAll({
+    config,
+    stores,
+    scoring,
+    health,
+    stopping: () => false,
+    log,
+    front: null,
+    storeMetrics,
+  })
   const { id } = await administration(stores).create('Deadly')
   const { apikey } = await administration(stores).issueKey(id, 'test')
   const users = `http://127.0.0.1:${serving.port}/core/users`

@@ -239,7 +239,7 @@ describe('the job queue', () => {
   it('counts the jobs of each queue, and how long the oldest has been due', async () => {
     const { queue, database } = process()
     const store = postgresJobQueue(database)
-    const none = { waiting: 0, later: 0, running: 0, failed: 0, oldestWaitingS: null }
+    const none = { waiting: 0, later: 0, running: 0, failed: 0, oldestWaitingS: null, lastSuccessAt: null }
     expect(await store.states()).toEqual(
       ['export-log', 'find-exports', 'retention'].map((name) => ({ queue: name, ...none })),
     )
@@ -261,10 +261,16 @@ describe('the job queue', () => {
       running: 1,
       failed: 0,
       oldestWaitingS: expect.any(Number),
+      lastSuccessAt: null,
     })
     expect(Math.round((exports?.oldestWaitingS ?? 0) / 10)).toBe(9)
     expect(find).toEqual({ queue: 'find-exports', ...none, failed: 1 })
     expect(retention).toEqual({ queue: 'retention', ...none })
+    const begun = Date.now()
+    await queue.send('retention', {})
+    await store.done('retention', (await store.take('retention'))?.id ?? '')
+    const [, , done] = await store.states()
+    expect(Math.abs((done?.lastSuccessAt ?? 0) - begun)).toBeLessThan(60_000)
   })
 
   it('denies access to the roles that read and write rows', async () => {

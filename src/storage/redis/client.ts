@@ -4,6 +4,7 @@ import { ExpectedFault } from '../../domain/expected-fault.js'
 import { Refusal } from '../../domain/refusal.js'
 import { createUnorderedList, type Listed } from '../../domain/unordered-list.js'
 import { startBeats } from '../beats.js'
+import { observed, type StoreObserver } from '../store-observer.js'
 import { clusterClient } from './cluster.js'
 import { type Client, NODE, type RunThere } from './connection.js'
 
@@ -33,6 +34,7 @@ interface RedisOptions {
   /** `redis://` or `rediss://`; several, separated by commas, or `?cluster=true` mean a Redis Cluster. */
   readonly url: string
   readonly log?: (line: string) => void
+  readonly observer?: StoreObserver | null
 }
 
 const BEAT_MS = 25
@@ -48,7 +50,7 @@ export const script = (source: string): Script => ({ source, sha1: createHash('s
  * once. Rejects with an error for the operator if the server cannot be reached within 5 s, is older than 7, or may evict
  * keys: an evicted session would restore its used attempts.
  */
-export async function connectRedis({ url, log = () => {} }: RedisOptions): Promise<Redis> {
+export async function connectRedis({ url, log = () => {}, observer = null }: RedisOptions): Promise<Redis> {
   let lastLine = ''
   const client = makeClient(url, (error) => {
     const line = `redis: ${error.message || error.name}`
@@ -80,14 +82,15 @@ export async function connectRedis({ url, log = () => {} }: RedisOptions): Promi
       if (!says('NOSCRIPT', error)) throw error
       return client.eval(source, keys, args)
     })
+  const run: Redis['run'] = (script, keys, args, fewer) =>
+    bounded(
+      send(script, keys, args).catch((error: unknown) => {
+        if (fewer === undefined || !says('TRYAGAIN', error)) throw error
+        return send(script, fewer, args)
+      }),
+    )
   return {
-    run: (script, keys, args, fewer) =>
-      bounded(
-        send(script, keys, args).catch((error: unknown) => {
-          if (fewer === undefined || !says('TRYAGAIN', error)) throw error
-          return send(script, fewer, args)
-        }),
-      ),
+    run: observer === null ? run : (...call) => observed(observer, 'redis', performance.now(), run(...call)),
     onEveryMaster: (work) => client.onEveryMaster((run) => work((source, args) => bounded(run(source, args)))),
     ping: async () => (await bounded(client.probe(PROBE))).map(Number),
     close: async () => {

@@ -6,9 +6,12 @@ import { type AuthenticationRow, authenticationColumns, toAuthentication } from 
 import { testedPatterns } from './tested-patterns.js'
 
 /** Judged attempts in PostgreSQL; concurrent attempts share one commit. */
-export function postgresAuthentications(database: Database): AuthenticationStore {
+export function postgresAuthentications(
+  database: Database,
+  committed?: (attempts: number) => void,
+): AuthenticationStore {
   return {
-    record: groupCommit(database),
+    record: groupCommit(database, committed),
 
     resembling: resembling(database),
 

@@ -19,11 +19,18 @@ const WORTH_A_COMMIT = 40
 
 /**
  * Makes `record`: attempts that arrive during a commit share the next one and its disk flush, across organizations, through
- * one security-definer function.
+ * one security-definer function. `committed` gets the number of attempts of each commit.
  */
-export function groupCommit(database: Database): AuthenticationStore['record'] {
+export function groupCommit(
+  database: Database,
+  committed: (attempts: number) => void = () => {},
+): AuthenticationStore['record'] {
   const record = shareStatement<Owned, RecordOutcome>({
-    run: (batch) => write(database, batch),
+    async run(batch) {
+      const outcomes = await write(database, batch)
+      committed(batch.length)
+      return outcomes
+    },
     take: takeBatch,
     worthWaitingFor: WORTH_A_COMMIT,
     worthAnother: WORTH_A_COMMIT,

@@ -54,6 +54,8 @@ interface Needs<P> {
   readonly retire: (pool: P) => void
   /** Sends a probe through `run` and handles its failure. */
   readonly probe: () => void
+  /** Called with the time that a call waited for a connection, ms. */
+  readonly waited?: (ms: number) => void
 }
 
 interface Pool<P> {
@@ -65,6 +67,8 @@ interface Call<P> extends DatabaseCall, Listed {
   readonly probe: boolean
   readonly askedAt: number
   readonly patienceMs: number
+  /** When it began to wait (`performance.now()`), more exact than `askedAt`; 0: it did not. */
+  waitsSince: number
   /** Null while the call waits. */
   pool: Pool<P> | null
   startedAt: number
@@ -122,6 +126,7 @@ function run<P, T>(
       probe,
       askedAt: state.beats.now(),
       patienceMs,
+      waitsSince: 0,
       pool: null,
       startedAt: 0,
       refused: false,
@@ -140,7 +145,10 @@ function run<P, T>(
     state.beats.wake()
     state.calls.add(call)
     if (probe || state.pool.free > 0) begin(state, call, state.pool)
-    else state.waiting.push(call)
+    else {
+      call.waitsSince = performance.now()
+      state.waiting.push(call)
+    }
   })
 }
 
@@ -171,7 +179,9 @@ function beginWaiting<P>(state: State<P>): void {
   while (state.pool.free > 0) {
     const call = state.waiting.shift()
     if (call === undefined) return
-    if (!call.refused) begin(state, call, state.pool)
+    if (call.refused) continue
+    state.needs.waited?.(performance.now() - call.waitsSince)
+    begin(state, call, state.pool)
   }
 }
 

@@ -49,6 +49,8 @@ interface PostgresOptions {
   /** Maximum of connections: 2 or more, one of which is reserved for probes. */
   readonly max: number
   readonly log?: (line: string) => void
+  /** Called with the time that a call waited for a connection, ms; not for one that got a connection at once. */
+  readonly waited?: (ms: number) => void
   /** Whether statements stay prepared; false behind a pooler without support for it. By default as the url says, else true. */
   readonly prepare?: boolean
 }
@@ -107,6 +109,7 @@ function createRunner(options: PostgresOptions): Runner {
     },
     retire: (broken) => void broken.end({ timeout: CLOSE_TIMEOUT_S }).catch(() => {}),
     probe: () => void probe().catch(() => {}),
+    ...(options.waited === undefined ? {} : { waited: options.waited }),
   })
   const { ping, noteFullDisk } = createPing()
   const logError = logAtIntervals(log)

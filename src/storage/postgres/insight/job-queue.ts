@@ -73,6 +73,7 @@ interface StateRow {
   running: number
   failed: number
   oldest_waiting_s: number | null
+  last_success: Date | null
 }
 
 /** Counts the jobs of the last days, a few thousand rows: schedules send about one a minute. */
@@ -81,15 +82,24 @@ async function statesOf(database: Database): Promise<QueueState[]> {
     (sql) => sql<StateRow[]>`
       select name, count(*) filter (where due)::int as waiting, count(*) filter (where state < 'active' and not due)::int as later,
         count(*) filter (where state = 'active')::int as running, count(*) filter (where state = 'failed')::int as failed,
-        extract(epoch from now() - min(start_after) filter (where due))::float8 as oldest_waiting_s
-      from (select name, state, start_after, state < 'active' and start_after <= now() as due from pgboss.job) job
+        extract(epoch from now() - min(start_after) filter (where due))::float8 as oldest_waiting_s,
+        max(completed_on) filter (where state = 'completed') as last_success
+      from (select name, state, start_after, completed_on, state < 'active' and start_after <= now() as due from pgboss.job) job
       group by name`,
   )
   const found = new Map(rows.map((row) => [row.name, row]))
   // Sound: the keys of QUEUES are its names.
   return (Object.keys(QUEUES) as QueueName[]).map((queue) => {
-    const { waiting = 0, later = 0, running = 0, failed = 0, oldest_waiting_s = null } = found.get(queue) ?? {}
-    return { queue, waiting, later, running, failed, oldestWaitingS: oldest_waiting_s }
+    const {
+      waiting = 0,
+      later = 0,
+      running = 0,
+      failed = 0,
+      oldest_waiting_s = null,
+      last_success,
+    } = found.get(queue) ?? {}
+    const lastSuccessAt = last_success?.getTime() ?? null
+    return { queue, waiting, later, running, failed, oldestWaitingS: oldest_waiting_s, lastSuccessAt }
   })
 }
 

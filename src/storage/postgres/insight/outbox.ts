@@ -48,6 +48,18 @@ export function postgresOutbox(database: Database): Outbox {
           update keystride.alert_channel set ${channelAfter(sql, next)}
           where organization_id = ${organizationId} and channel = ${row.channel}`
       }),
+
+    state: () =>
+      database.call(async (sql) => {
+        const [row] = await sql<{ waiting: number; oldest_waiting_s: number | null; channels_paused: number }[]>`
+          select waiting, oldest_waiting_s, channels_paused from keystride.outbox_state()`
+        if (row === undefined) throw new Error('outbox_state returned no row')
+        return {
+          waiting: row.waiting,
+          oldestWaitingS: row.oldest_waiting_s,
+          channelsPaused: row.channels_paused,
+        }
+      }),
   }
 }
 

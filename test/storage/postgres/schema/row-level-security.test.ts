@@ -218,6 +218,7 @@ describe('row level security', () => {
       `select keystride.derive_notifications(null)`,
       `select keystride.note_outage(now(), now())`,
       `select * from keystride.claim_deliveries(1)`,
+      `select * from keystride.outbox_state()`,
       `select keystride.forget_notifications(now())`,
       `select keystride.drop_partitions(400)`,
       `select keystride.forget_old(now(), 400)`,

@@ -1163,6 +1163,15 @@ CREATE FUNCTION keystride.organizations_with_ended_links() RETURNS TABLE(organiz
   limit 100
 $$;
 ALTER FUNCTION keystride.organizations_with_ended_links() OWNER TO keystride_system;
+CREATE FUNCTION keystride.outbox_state(OUT waiting integer, OUT oldest_waiting_s double precision, OUT channels_paused integer) RETURNS record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  select (select count(*) from keystride.alert_delivery where state = 'waiting'),
+    (select extract(epoch from clock_timestamp() - min(keystride.time_of(id))) from keystride.alert_delivery where state = 'waiting'),
+    (select count(*) from keystride.alert_channel where closed_until > clock_timestamp())
+$$;
+ALTER FUNCTION keystride.outbox_state(OUT waiting integer, OUT oldest_waiting_s double precision, OUT channels_paused integer) OWNER TO keystride_system;
 CREATE FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) RETURNS TABLE(exact bytea, pattern_id uuid, generation integer, member_id uuid, bands_shared integer)
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2495,6 +2504,8 @@ REVOKE ALL ON FUNCTION keystride.note_reset() FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.note_spraying(organization uuid, until timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION keystride.organizations_with_ended_links() FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.organizations_with_ended_links() TO app;
+REVOKE ALL ON FUNCTION keystride.outbox_state(OUT waiting integer, OUT oldest_waiting_s double precision, OUT channels_paused integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION keystride.outbox_state(OUT waiting integer, OUT oldest_waiting_s double precision, OUT channels_paused integer) TO app;
 REVOKE ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION keystride.own_marks_like(mark bytea, mark_bands bigint[], owner_id uuid, after timestamp with time zone, most integer) TO keystride_app;
 REVOKE ALL ON FUNCTION keystride.queue_deliveries() FROM PUBLIC;

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { wirePattern } from '../../src/typist/made-up-person.js'
+import { freshDatabase } from '../servers/database.js'
+import { promtool, whyNoPromtool } from '../servers/promtool.js'
+import { startService, type TestService } from '../service.js'
+import { until } from '../storage/fixtures.js'
+import { enroll, text } from './enrolled.js'
+
+let service: TestService
+const scrape = async () => (await fetch(`${service.core.replace('/core', '')}/metrics`)).text()
+
+/** The value of a series, as its line begins; null if there is none. */
+function valueIn(metrics: string, series: string): number | null {
+  const line = metrics.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? null : Number(line.slice(series.length))
+}
+
+/** The changes of these series over `work`; a series that is new counts from 0. */
+async function changes<const S extends readonly string[]>(series: S, work: () => Promise<void>): Promise<number[]> {
+  const before = await scrape()
+  await work()
+  const after = await scrape()
+  return series.map((one) => (valueIn(after, one) ?? 0) - (valueIn(before, one) ?? 0))
+}
+
+beforeAll(async () => {
+  service = await startService((await freshDatabase()).url, { redisUrl: inject('redisUrl') })
+})
+afterAll(() => service?.close())
+
+const verify = async (userRef: string, body: unknown) => {
+  const { session } = await service.bootstrap(userRef)
+  return (await service.call('POST', `/users/${userRef}/verify`, { session, body })).json
+}
+const even = wirePattern([...text(3)].map((letter, i) => [letter, i * 100, i * 100 + 60]))
+
+describe('/metrics', () => {
+  it('counts enrollments, verdicts with their confidence, bots and replays', async () => {
+    const series = [
+      'keystride_enrollment_patterns_total{outcome="added"}',
+      'keystride_profile_changes_total{change="completed"}',
+      'keystride_patterns_total{finding="bot"}',
+      'keystride_verdicts_total{method="biometric",action="block",reason="detection-bot"}',
+      'keystride_verdicts_total{method="biometric",action="block",reason="fraud-detected"}',
+      'keystride_replays_total{refused="true"}',
+      'keystride_attempt_confidence_count',
+      'keystride_scoring_duration_seconds_count',
+    ]
+    const found = await changes(series, async () => {
+      const who = await enroll(service, 'counted')
+      const fresh = who.fresh()
+      const [own, again, bot] = [
+        await verify('counted', fresh),
+        await verify('counted', fresh),
+        await verify('counted', even),
+      ]
+      expect([own.reason, again.reason, bot.reason]).toEqual(['', 'fraud-detected', 'detection-bot'])
+    })
+    expect(found).toEqual([5, 1, 1, 1, 1, 1, 3, 8])
+  })
+
+  it('counts the lock of the third wrong security code once, and the one of an administrator', async () => {
+    const series = [
+      'keystride_verdicts_total{method="security_code",action="block",reason="none"}',
+      'keystride_locks_total{method="security_code",cause="failures"}',
+      'keystride_locks_total{method="security_code",cause="administrator"}',
+      'keystride_locks_total{method="biometric",cause="administrator"}',
+    ]
+    const found = await changes(series, async () => {
+      await enroll(service, 'locked')
+      const { session } = await service.bootstrap('locked')
+      await service.call('PUT', '/users/locked/security-code', { session, body: { securityCode: '749205' } })
+      for (let n = 0; n < 5; n++) {
+        const { session } = await service.bootstrap('locked')
+        await service.call('POST', '/users/locked/verify', { session, body: { securityCode: '111999' } })
+      }
+      await service.dashboard('POST', '/users/locked/actions', { body: { action: 'lock' } })
+    })
+    expect(found).toEqual([3, 1, 1, 1])
+  })
+
+  it('shows the work of stores and caches', async () => {
+    const series = [
+      'keystride_redis_call_duration_seconds_count',
+      'keystride_group_commit_attempts_sum',
+      'keystride_cache_lookups_total{cache="people",outcome="miss"}',
+      'keystride_cache_lookups_total{cache="people",outcome="hit"}',
+    ]
+    const who = await enroll(service, 'cached')
+    const [redis = 0, committed, misses = 0, hits = 0] = await changes(series, async () => {
+      for (let n = 0; n < 4; n++) await verify('cached', who.fresh())
+    })
+    expect(redis).toBeGreaterThan(inject('redisUrl') === null ? -1 : 3)
+    expect([committed, misses + hits]).toEqual([4, 4])
+    expect(misses).toBeGreaterThan(0)
+    expect(hits).toBeGreaterThan(0)
+    const metrics = await scrape()
+    expect(valueIn(metrics, 'keystride_postgres_call_duration_seconds_count')).toBeGreaterThan(10)
+    expect(valueIn(metrics, 'keystride_store_failures_total{store="postgres"}')).toBe(0)
+    expect(valueIn(metrics, 'keystride_person_cache_bytes')).toBeGreaterThan(1000)
+  })
+
+  it('shows background jobs, the outbox, the database and its schema', async () => {
+    await until(
+      async () => /keystride_job_last_success_timestamp_seconds\{queue="find-exports"\}/.test(await scrape()),
+      40_000,
+    )
+    const metrics = await scrape()
+    const success = valueIn(metrics, 'keystride_job_last_success_timestamp_seconds{queue="find-exports"}') ?? 0
+    expect(Math.abs(Date.now() / 1000 - success)).toBeLessThan(300)
+    for (const state of ['running', 'failed'])
+      expect(valueIn(metrics, `keystride_jobs{queue="retention",state="${state}"}`)).toBe(0)
+    expect(valueIn(metrics, 'keystride_outbox_deliveries')).toBe(0)
+    expect(valueIn(metrics, 'keystride_outbox_oldest_waiting_seconds')).toBe(0)
+    expect(valueIn(metrics, 'keystride_database_bytes')).toBeGreaterThan(1e6)
+    expect(metrics).toMatch(/^keystride_schema_info\{schema="\d+_[a-z_]+",functions="[\d.]+",server="\d+[\d.]*"\} 1$/m)
+  }, 60_000)
+
+  it('has no label value that comes from a caller', async () => {
+    const strange = 'label-from-outside'
+    for (const path of [`/users/${strange}`, `/${strange}`, `/users/${strange}/${strange}`])
+      for (const method of ['GET', 'POST', strange.toUpperCase()])
+        await fetch(`${service.core}${path}`, { method, headers: { apikey: service.apikey } }).catch(() => null)
+    const metrics = await scrape()
+    expect(metrics.toLowerCase()).not.toContain(strange)
+    const series = metrics.split('\n').filter((line) => line.startsWith('keystride_')).length
+    expect(series).toBeLessThan(1500)
+  })
+
+  it('has the metrics that docs/operations.md lists', async () => {
+    const page = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8')
+    const rows = page.split('\n').filter((line) => line.startsWith('| `keystride_'))
+    const listed = rows.flatMap((row) => row.split('|')[1]?.match(/keystride_\w+/g) ?? [])
+    const served = [...(await scrape()).matchAll(/^# TYPE (keystride_\w+)/gm)].map(([, name]) => name)
+    expect(served.sort()).toEqual(listed.sort())
+  })
+
+  it('keeps to the conventions of Prometheus', async (context) => {
+    const why = whyNoPromtool()
+    if (why !== null) context.skip(why)
+    expect(promtool(['check', 'metrics'], await scrape())).toEqual({ status: 0, output: '' })
+    const bad = '# HELP things_total Things\n# TYPE things_total gauge\nthings_total 1\n'
+    expect(promtool(['check', 'metrics'], bad)).toMatchObject({
+      status: 3,
+      output: expect.stringContaining('things_total'),
+    })
+  })
+})
