@@ -52,6 +52,16 @@ const LAYERS: Record<string, Layer> = {
     layers: ['src/metrics', 'src/domain', 'src/storage', 'src/scoring', 'src/flows'],
     packages: ['prom-client'],
   },
+  'src/tracing': {
+    layers: ['src/tracing', 'src/domain', 'src/http'],
+    packages: [
+      '@opentelemetry/api',
+      '@opentelemetry/core',
+      '@opentelemetry/exporter-trace-otlp-http',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace',
+    ],
+  },
   'src/capacity': { layers: ['src/capacity', 'src/domain'], packages: ['zod'] },
   'src/typist': { layers: ['src/typist'], packages: [] },
   'src/wiring': { layers: ['src'], packages: ['prom-client', 'uuid'] },

@@ -53,6 +53,14 @@ export interface Probe extends PlainEndpoint {
   readonly handle: () => PlainAnswer | Promise<PlainAnswer>
 }
 
+/** One request that begins. */
+export interface BegunRequest {
+  readonly requestId: string
+  /** The client's method in lower case. */
+  readonly method: string
+  readonly headers: ReadonlyMap<string, string>
+}
+
 /** One finished request, for metrics and usage. It holds no key, no session, no raw path. */
 export interface Answered {
   readonly requestId: string
@@ -101,6 +109,8 @@ export interface ServerNeeds<S> {
   /** The time in answers, epoch ms; this machine's clock unless given. */
   readonly now?: () => number
   readonly onAnswer: (answered: Answered) => void
+  /** Runs `handle`, which handles the request, within the request's trace: once and at once. Absent: no traces. */
+  readonly traced?: (request: BegunRequest, handle: () => void) => void
   readonly host: string
   /** 0: any free port. */
   readonly port: number

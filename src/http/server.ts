@@ -107,5 +107,8 @@ function accept<S>(server: ServerState<S>, res: UwsResponse, req: UwsRequest): v
     // An answer that is not written yet has no reader any more.
     if (context.answered) answering.finish(context, 0)
   })
-  void handleRequest(server, context, url, copy.fault())
+  const fault = copy.fault()
+  const { traced } = server.needs
+  if (traced === undefined) void handleRequest(server, context, url, fault)
+  else traced(context, () => void handleRequest(server, context, url, fault))
 }

@@ -194,6 +194,16 @@ const Environment = z.object({
     .optional()
     .describe('separate port for /metrics and the probes; unset: /metrics is served on PORT'),
   METRICS_HOST: z.string().min(1).optional().describe('address of METRICS_PORT; unset: HOST'),
+  TRACES_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+    .optional()
+    .describe('OTLP/HTTP collector that gets OpenTelemetry traces, such as http://localhost:4318; unset: no traces'),
+  TRACES_RATIO: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe("share of the requests that are traced, 0 to 1; a caller's own trace keeps its caller's decision"),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('lowest level to log'),
   LOG_FORMAT: z.enum(LOG_FORMATS).default('auto').describe('json, text, or auto: text on a terminal, JSON elsewhere'),
   UWS_PROVIDER: z
@@ -245,6 +255,8 @@ export interface Config {
   readonly demo: boolean
   /** The separate address of /metrics; null: it is served with the APIs. */
   readonly metricsAt: { readonly host: string; readonly port: number } | null
+  /** OpenTelemetry traces; null: none. */
+  readonly traces: { readonly endpoint: string; readonly ratio: number } | null
   readonly logLevel: LogLevel
   readonly logFormat: LogFormat
   readonly uwsProvider: string | null
@@ -336,6 +348,10 @@ function configOf(settings: Settings): Config {
       settings.METRICS_PORT === undefined
         ? null
         : { host: settings.METRICS_HOST ?? settings.HOST, port: settings.METRICS_PORT },
+    traces:
+      settings.TRACES_ENDPOINT === undefined
+        ? null
+        : { endpoint: settings.TRACES_ENDPOINT, ratio: settings.TRACES_RATIO },
     logLevel: settings.LOG_LEVEL,
     logFormat: settings.LOG_FORMAT,
     uwsProvider: settings.UWS_PROVIDER ?? null,

@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from '../http/metrics.js'
 import { loadProvider } from '../http/provider.js'
 import { serveApart } from '../http/serve-apart.js'
 import { serve } from '../http/server.js'
-import type { Api, Probe, Server } from '../http/server-types.js'
+import type { Answered, Api, PlainEndpoint, Probe, Server } from '../http/server-types.js'
 import { noteOutages, startAlerting } from '../jobs/alerting.js'
 import { createCourier } from '../jobs/channels/courier.js'
 import type { Job } from '../jobs/every.js'
@@ -27,6 +27,7 @@ import type { Scoring } from '../scoring/scoring.js'
 import { flushUsage, openQueue, registerWorkers, startJobs } from './background.js'
 import { browserPage, consolePages, documents, pages, probes } from './endpoints.js'
 import type { Stores } from './open-stores.js'
+import { openTracing, tracedParts } from './open-tracing.js'
 import { createProductMetrics } from './product-metrics.js'
 import { type Services, servicesOf } from './services.js'
 import { warmUp } from './warm-up.js'
@@ -65,6 +66,8 @@ const APIS: readonly Api<Services>[] = [
   },
 ]
 
+const basePathOf = (api: Answered['api']): string => APIS.find(({ scope }) => scope === api)?.basePath ?? ''
+
 /** Open connections are served this long while draining, so that the whole stop takes less than 5 s. */
 const LINGER_MS = 300
 const DRAIN_MS = 3_000
@@ -76,7 +79,8 @@ const SEND_WITHIN_MS = 10_000
 export async function serveAll(given: Needs): Promise<Serving> {
   const { config, health, log, front } = given
   const product = createProductMetrics()
-  const needs = { ...given, ...product.watch(given) }
+  const tracing = await openTracing(config, log, basePathOf)
+  const needs = { ...given, ...tracedParts(tracing, product.watch(given)) }
   const { stores, scoring } = needs
   const { now } = stores.clock
   const newId = createUuidV7(now)
@@ -95,18 +99,11 @@ export async function serveAll(given: Needs): Promise<Serving> {
     monotonicMs,
   })
   const served = openProbes(needs, metrics)
-  const { metricsAt } = config
-  const apis = APIS.filter(({ scope }) => config.roles.includes(scope))
   if (config.roles.includes('core')) await warm(given, newId)
   const server = await serve({
     uws: provider.uws,
-    apis,
-    plain: [
-      ...served.filter(({ path }) => metricsAt === null || path !== '/metrics'),
-      ...(config.roles.includes('links') ? pages(config, services, stores) : []),
-      ...(config.roles.includes('dashboard') ? consolePages(config) : []),
-      ...apis.filter(({ routes }) => routes.length > 0).flatMap((api) => documents(api, config, stores)),
-    ],
+    apis: apisOf(config),
+    plain: plainEndpoints(needs, services, served),
     ...(config.roles.includes('links') ? { browserPage: browserPage(config, stores) } : {}),
     authenticate: createAuthenticate({ apiKeys: stores.apiKeys, spendRate, monotonicMs }),
     admission,
@@ -118,12 +115,15 @@ export async function serveAll(given: Needs): Promise<Serving> {
     onAnswer(answered) {
       metrics.onAnswer(answered)
       meter.note(answered)
+      tracing?.onAnswer(answered)
     },
+    ...(tracing === null ? {} : { traced: tracing.within }),
     host: config.host,
     port: config.port,
     exclusivePort: front === null,
   })
   // The supervisor of several processes serves their metrics.
+  const { metricsAt } = config
   const apart = metricsAt === null || front !== null ? null : await serveApart(served, metricsAt)
   addGauges(needs, metrics, server, admission)
   metrics.add([...given.storeMetrics.metrics, ...product.metricsOf(config.roles)])
@@ -141,9 +141,21 @@ export async function serveAll(given: Needs): Promise<Serving> {
       stopLooking()
       await Promise.all(jobs.map((job) => job.stop()))
       await meter.flush().catch((error: unknown) => log.warn({ err: error }, 'the last requests were not counted'))
+      await tracing?.stop()
     },
   }
 }
+
+const apisOf = ({ roles }: Config) => APIS.filter(({ scope }) => roles.includes(scope))
+
+const plainEndpoints = ({ config, stores }: Needs, services: Services, served: readonly Probe[]): PlainEndpoint[] => [
+  ...served.filter(({ path }) => config.metricsAt === null || path !== '/metrics'),
+  ...(config.roles.includes('links') ? pages(config, services, stores) : []),
+  ...(config.roles.includes('dashboard') ? consolePages(config) : []),
+  ...apisOf(config)
+    .filter(({ routes }) => routes.length > 0)
+    .flatMap((api) => documents(api, config, stores)),
+]
 
 /** A start without a warm-up only makes the first verifies slower, so a store that does not answer now does not prevent it. */
 const warm = ({ config, scoring, stores, log }: Needs, newId: () => string): Promise<unknown> =>
