@@ -123,6 +123,7 @@ const MODULES: Record<string, readonly string[]> = {
     'src/storage/postgres/embedded',
     'src/storage/postgres/insight',
   ],
+  'src/storage/postgres/inspection': ['src/storage', 'src/storage/postgres/connection', 'src/storage/postgres/schema'],
   'src/storage/postgres/person': [
     'src/storage',
     'src/storage/postgres/connection',

@@ -24,6 +24,7 @@ import type { ErasureStore } from '../storage/erasures.js'
 import type { ExportStore } from '../storage/exports.js'
 import type { Geography } from '../storage/geography.js'
 import { openGeography } from '../storage/geography-files.js'
+import type { SessionStoreInspection } from '../storage/inspection.js'
 import type { InvalidPatternStore } from '../storage/invalid-patterns.js'
 import type { JobQueueStore } from '../storage/job-queue.js'
 import { givenKeys, type KeyRing } from '../storage/key-ring.js'
@@ -401,4 +402,10 @@ async function openRedis(url: string, log: (line: string) => void, observer: Sto
 export const administration = (stores: Stores): OrganizationFlows =>
   createOrganizationFlows({ ...stores, newId: () => v7(), now: stores.clock.now })
 
+export { findEmbedded } from '../storage/postgres/embedded/embedded.js'
+export { inspectPostgres } from '../storage/postgres/inspection/inspection.js'
 export { readBackup } from '../storage/postgres/schema/backup.js'
+
+/** Loads the client only if Redis is used, as above. */
+export const inspectRedis = async (url: string): Promise<SessionStoreInspection> =>
+  (await import('../storage/redis/inspection.js')).inspectRedis(url)

@@ -101,11 +101,12 @@ export async function connectRedis({ url, log = () => {}, observer = null }: Red
 }
 
 /** Writes nothing. But a script without the flag `no-writes` is refused by a server that refuses writes (Redis 7, EVAL). */
-const PROBE = `#!lua
+export const PROBE = `#!lua
 local time = redis.call('time')
 return time[1] * 1000 + math.floor(time[2] / 1000)`
 
-function makeClient(url: string, onError: (error: Error) => void): Client {
+/** One node or a cluster, not connected yet. */
+export function makeClient(url: string, onError: (error: Error) => void): Client {
   const { urls, cluster } = parseUrl(url)
   if (cluster) return clusterClient(urls, NODE, onError)
   const given = (keys: readonly string[], args: readonly string[]) => ({ keys: [...keys], arguments: [...args] })
@@ -123,16 +124,20 @@ function makeClient(url: string, onError: (error: Error) => void): Client {
 }
 
 /** Several urls, or `?cluster=true`, mean a cluster. */
-function parseUrl(url: string): { urls: string[]; cluster: boolean } {
+export function parseUrl(url: string): { urls: string[]; cluster: boolean } {
   const given = url.split(',').map((one) => new URL(one.trim()))
   const cluster = given.length > 1 || given.some((one) => one.searchParams.get('cluster') === 'true')
   for (const one of given) one.searchParams.delete('cluster')
   return { urls: given.map(String), cluster }
 }
 
+/** A field of INFO; empty if there is none. */
+export const fieldOf = (info: string, name: string): string =>
+  new RegExp(`^${name}:(.*?)\\s*$`, 'm').exec(info)?.[1] ?? ''
+
 /** Why a server with this INFO cannot keep sessions; null if it can. Reads INFO, because managed servers hide CONFIG. */
-function whyUnfit(info: string): string | null {
-  const field = (name: string) => new RegExp(`^${name}:(.*?)\\s*$`, 'm').exec(info)?.[1] ?? ''
+export function whyUnfit(info: string): string | null {
+  const field = (name: string) => fieldOf(info, name)
   if (Number.parseInt(field('redis_version'), 10) < 7)
     return `Redis 7 or newer is needed, this is ${field('redis_version')}`
   const policy = field('maxmemory_policy')
@@ -174,7 +179,8 @@ function startPatience() {
   }
 }
 
-async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
+/** Rejects if the work takes longer. */
+export async function within<T>(patienceMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${patienceMs} ms`)), patienceMs)

@@ -99,6 +99,15 @@ export async function startEmbedded({
   }
 }
 
+/** Connection string of the PostgreSQL that runs on this data folder; null if none answers. Starts and changes nothing. */
+export async function findEmbedded(dataFolder: string): Promise<string | null> {
+  const folder = path.join(path.resolve(dataFolder), 'postgres')
+  const found = readPidFile(folder)
+  if (found === null || found.port === null || !isOurPostgres(found.pid, folder)) return null
+  const url = urlOf(readCredentials(folder), found.port)
+  return (await answers(url)) ? url : null
+}
+
 /** Folders, programs and login of a server. */
 interface Place {
   readonly binaries: Binaries

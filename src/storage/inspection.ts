@@ -1,0 +1,180 @@
+import type { Channel } from '../domain/alert.js'
+import type { ChannelSettings } from '../domain/alert-channels.js'
+
+/** A part of a store as it was read, or the reason why it could not be read; the reason has no secret. */
+export type Reading<T> = { readonly value: T } | { readonly unread: string }
+
+/** Settings and state of a database server. Sizes are bytes. */
+export interface ServerFacts {
+  readonly version: string
+  readonly versionNumber: number
+  /** It takes no writes: a standby. */
+  readonly standby: boolean
+  readonly maxConnections: number
+  /** Reserved for superusers, included in `maxConnections`. */
+  readonly reservedConnections: number
+  /** Connections of clients now. */
+  readonly connections: number
+  /** Limit of the login or of the database; null: none. */
+  readonly ownLimit: number | null
+  readonly maxWalBytes: number
+  readonly sharedBufferBytes: number
+  readonly fsync: boolean
+  readonly autovacuum: boolean
+  readonly synchronousCommit: string
+  /** Null if the login may not read it. */
+  readonly dataFolder: string | null
+  /** Transactions until row versions must be frozen count from here; autovacuum forces it at 200 million. */
+  readonly transactionAge: number
+  /** The login may read the activity of other logins, and replication. */
+  readonly seesStatistics: boolean
+}
+
+/** The schema next to that of this version. */
+export interface SchemaFacts {
+  /** Name of the last migration; null: no schema. */
+  readonly found: string | null
+  readonly wanted: string
+  readonly migrationsMissing: number
+  /** Why this version cannot use the schema; null: it can. */
+  readonly unfit: string | null
+}
+
+/** One table, or one partition. */
+export interface TableFacts {
+  readonly name: string
+  /** With indexes and TOAST. */
+  readonly bytes: number
+  readonly liveRows: number
+  readonly deadRows: number
+  /** Epoch ms; null: never. */
+  readonly lastVacuumAt: number | null
+}
+
+export interface ActivityFacts {
+  /** Transactions of client connections that have been open for more than a minute without a running statement. */
+  readonly idleInTransaction: number
+  /** Age of the oldest of these, s; 0 if there is none. */
+  readonly oldestS: number
+}
+
+/** Another server that receives the write-ahead log. */
+interface StandbyFacts {
+  readonly name: string
+  readonly state: string
+  /** Log that it has not replayed. */
+  readonly lagBytes: number
+  readonly synchronous: boolean
+}
+
+/** A slot, which keeps the log that its reader has not received. */
+interface SlotFacts {
+  readonly name: string
+  readonly active: boolean
+  readonly heldBytes: number
+  /** The reader cannot continue: the log that it needs is gone. */
+  readonly lost: boolean
+}
+
+export interface ReplicationFacts {
+  readonly standbys: readonly StandbyFacts[]
+  /** Commits wait for one of the standbys that this setting names. */
+  readonly waitsForStandby: boolean
+  readonly slots: readonly SlotFacts[]
+  /** The last try to archive a segment failed, and none succeeded since. */
+  readonly archiveFails: boolean
+}
+
+/** One server of several in a connection string. */
+export interface MemberFacts {
+  /** Host and port. */
+  readonly host: string
+  readonly role: 'primary' | 'standby' | 'unreachable'
+}
+
+export interface ChannelFacts {
+  readonly organizationId: string
+  readonly channel: Channel
+  /** Null if this version does not understand them. */
+  readonly settings: ChannelSettings | null
+  /** In a row; 0 after a delivery. */
+  readonly failures: number
+  /** No delivery is tried now. */
+  readonly closed: boolean
+}
+
+export interface OutboxFacts {
+  readonly waiting: number
+  /** How long the oldest waiting delivery has been due, s; 0 if none is due. */
+  readonly overdueS: number
+  readonly channels: readonly ChannelFacts[]
+}
+
+interface QueueFacts {
+  readonly queue: string
+  readonly waiting: number
+  readonly failed: number
+  /** How long the oldest waiting job has been due, s; 0 if none waits. */
+  readonly oldestWaitingS: number
+  /** Seconds since the last job that succeeded; null: none in about three days. */
+  readonly lastSuccessS: number | null
+}
+
+export interface JobFacts {
+  readonly queues: readonly QueueFacts[]
+  /** Exports that are not ready a quarter of an hour after they were ordered, and that no process writes. */
+  readonly stuckExports: number
+}
+
+/** A data key as stored, and the id of the encryption key that wraps it. */
+export interface StoredKey {
+  readonly organizationId: string
+  readonly keyId: string
+  readonly wrapped: Uint8Array
+}
+
+/** A database as its operators see it. Reads in read-only transactions, and changes nothing. Each part is read separately. */
+export interface DatabaseInspection {
+  /** The server's clock, epoch ms. */
+  clock(): Promise<number>
+  server(): Promise<Reading<ServerFacts>>
+  /** Servers of the connection string. */
+  members(): Promise<readonly MemberFacts[]>
+  /** Whether a pooler is between this process and the server. */
+  pooler(): Promise<Reading<boolean>>
+  schema(): Promise<Reading<SchemaFacts>>
+  /** The largest first. */
+  tables(): Promise<Reading<readonly TableFacts[]>>
+  activity(): Promise<Reading<ActivityFacts>>
+  replication(): Promise<Reading<ReplicationFacts>>
+  keys(): Promise<Reading<readonly StoredKey[]>>
+  outbox(): Promise<Reading<OutboxFacts>>
+  jobs(): Promise<Reading<JobFacts>>
+  /** Time of the latest erasure, epoch ms; null: none. */
+  lastErasure(): Promise<Reading<number | null>>
+  close(): Promise<void>
+}
+
+/** One Redis node that keeps sessions, or may after a fail-over. Sizes are bytes. */
+export interface RedisNodeFacts {
+  readonly version: string
+  readonly role: string
+  readonly usedBytes: number
+  /** 0: no limit. */
+  readonly limitBytes: number
+  readonly policy: string
+  readonly evictedKeys: number
+  /** The link of a replica to its master is down. */
+  readonly linkDown: boolean
+  /** Why this version refuses the node; null: it does not. */
+  readonly unfit: string | null
+}
+
+/** A session store as its operators see it. */
+export interface SessionStoreInspection {
+  /** The clock of each master, epoch ms. Rejects if the store takes no writes, with the reason. */
+  clocks(): Promise<readonly number[]>
+  nodes(): Promise<Reading<readonly RedisNodeFacts[]>>
+  readonly cluster: boolean
+  close(): void
+}

@@ -1,0 +1,80 @@
+import pg from 'pg'
+import type { DatabaseInspection, MemberFacts } from '../../inspection.js'
+import { poolerBetween } from '../connection/pooler.js'
+import { findPrimary, serversOf } from '../connection/primary.js'
+import { read, reader } from './reading.js'
+import { readActivity, readReplication, readServer } from './server.js'
+import { readKeys, readLastErasure, readOutbox, readSchema, readTables } from './stored.js'
+import { readJobs } from './work.js'
+
+/** A server that does not answer within this counts as unreachable. */
+const CONNECT_MS = 5000
+const STATEMENT_MS = 20_000
+
+/** Connects to the server that takes writes, or else to the first that answers. Rejects as the driver does if none answers. */
+export async function inspectPostgres(url: string): Promise<DatabaseInspection> {
+  const servers = serversOf(url)
+  const primary = servers.length === 1 ? null : await findPrimary(servers)
+  const client = await firstOf(primary === null ? servers : [primary.url])
+  const server = primary?.url ?? servers[0] ?? url
+  const { reading, asSystem } = reader(client)
+  return {
+    async clock() {
+      const { rows } = await client.query<{ now: number }>(
+        'select extract(epoch from clock_timestamp())::float8 * 1000 as now',
+      )
+      return rows[0]?.now ?? Number.NaN
+    },
+    server: () => reading(readServer),
+    members: () => Promise.all(servers.map(memberOf)),
+    pooler: () => read(() => poolerBetween(server)),
+    schema: () => reading((one) => readSchema(one, server)),
+    tables: () => reading(readTables),
+    activity: () => reading(readActivity),
+    replication: () => reading(readReplication),
+    keys: () => asSystem(readKeys),
+    outbox: () => asSystem(readOutbox),
+    jobs: () => reading(readJobs),
+    lastErasure: () => asSystem(readLastErasure),
+    close: () => client.end(),
+  }
+}
+
+async function firstOf(urls: readonly string[]): Promise<pg.Client> {
+  let why: unknown
+  for (const url of urls) {
+    const client = new pg.Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: STATEMENT_MS,
+    })
+    client.on('error', () => {}) // the statement under way rejects
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      why = error
+    }
+  }
+  throw why
+}
+
+async function memberOf(url: string): Promise<MemberFacts> {
+  const { host } = new URL(url)
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+  })
+  client.on('error', () => {}) // as above
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    return { host, role: rows[0]?.standby === true ? 'standby' : 'primary' }
+  } catch {
+    return { host, role: 'unreachable' }
+  } finally {
+    // Not awaited, because a hanging server never closes.
+    void client.end().catch(() => {})
+  }
+}

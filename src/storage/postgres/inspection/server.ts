@@ -1,0 +1,73 @@
+import type pg from 'pg'
+import type { ActivityFacts, ReplicationFacts, ServerFacts } from '../../inspection.js'
+import { only } from './reading.js'
+
+/** Settings as `pg_settings` has them: the view leaves out those that the login may not read. */
+const setting = (name: string): string => `(select setting from pg_settings where name = '${name}')`
+
+export async function readServer(client: pg.Client): Promise<ServerFacts> {
+  const { rows } = await client.query<ServerFacts>(`
+    select split_part(current_setting('server_version'), ' ', 1) as "version",
+      current_setting('server_version_num')::int as "versionNumber", pg_is_in_recovery() as "standby",
+      current_setting('max_connections')::int as "maxConnections",
+      current_setting('superuser_reserved_connections')::int as "reservedConnections",
+      (select count(*)::int from pg_stat_activity where datid is not null) as "connections",
+      (select least(nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) from pg_roles, pg_database
+        where rolname = session_user and datname = current_database()) as "ownLimit",
+      pg_size_bytes(current_setting('max_wal_size'))::float8 as "maxWalBytes",
+      pg_size_bytes(current_setting('shared_buffers'))::float8 as "sharedBufferBytes",
+      current_setting('fsync') = 'on' as "fsync", current_setting('autovacuum') = 'on' as "autovacuum",
+      current_setting('synchronous_commit') as "synchronousCommit", ${setting('data_directory')} as "dataFolder",
+      (select age(datfrozenxid) from pg_database where datname = current_database()) as "transactionAge",
+      pg_has_role(session_user, 'pg_read_all_stats', 'usage') as "seesStatistics"`)
+  return only(rows)
+}
+
+/** The state of other logins' connections is null unless the login may read it. */
+export async function readActivity(client: pg.Client): Promise<ActivityFacts> {
+  const { rows } = await client.query<ActivityFacts & { hidden: number }>(`
+    with idle as (select extract(epoch from clock_timestamp() - xact_start) as s from pg_stat_activity
+      where state like 'idle in transaction%' and xact_start < clock_timestamp() - interval '1 minute')
+    select (select count(*)::int from idle) as "idleInTransaction", (select coalesce(max(s), 0)::float8 from idle) as "oldestS",
+      (select count(*)::int from pg_stat_activity where datid is not null and state is null) as "hidden"`)
+  const { hidden, ...facts } = only(rows)
+  if (hidden > 0)
+    throw new Error(`the login may not see ${hidden} connections of other logins: grant it pg_read_all_stats`)
+  return facts
+}
+
+export async function readReplication(client: pg.Client): Promise<ReplicationFacts> {
+  const { rows: standbys } = await client.query<{
+    name: string
+    state: string | null
+    lag: number | null
+    sync: boolean
+  }>(`
+    select application_name as name, state, sync_state in ('sync', 'quorum') as sync,
+      pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, replay_lsn)::float8 as lag
+    from pg_stat_replication order by application_name`)
+  if (standbys.some(({ state }) => state === null))
+    throw new Error('the login may not see the state of replication: grant it pg_read_all_stats')
+  const { rows: slots } = await client.query<ReplicationFacts['slots'][number]>(`
+    select slot_name as "name", active, wal_status = 'lost' as "lost",
+      coalesce(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end,
+        restart_lsn), 0)::float8 as "heldBytes"
+    from pg_replication_slots order by slot_name`)
+  const { rows } = await client.query<{ waits: boolean; archive_fails: boolean }>(`
+    select current_setting('synchronous_standby_names') <> '' and current_setting('synchronous_commit') not in ('off', 'local') as waits,
+      current_setting('archive_mode') <> 'off'
+        and coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as archive_fails
+    from pg_stat_archiver`)
+  const { waits, archive_fails: archiveFails } = only(rows)
+  return {
+    standbys: standbys.map(({ name, state, lag, sync }) => ({
+      name,
+      state: state ?? '',
+      lagBytes: lag ?? 0,
+      synchronous: sync,
+    })),
+    waitsForStandby: waits,
+    slots,
+    archiveFails,
+  }
+}
