@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { ExpectedFault } from '../domain/expected-fault.js'
-import type { Config } from '../process/config.js'
 import type { Backup } from '../storage/backup.js'
-import type { KeyRing } from '../storage/key-ring.js'
+import type { KeyUse } from '../storage/crypto/key-uses.js'
 import { print, run } from './administer.js'
 import { table } from './table.js'
 
@@ -24,18 +21,20 @@ export function backupCommand(env: NodeJS.ProcessEnv): Command {
 }
 
 async function verify(file: string, env: NodeJS.ProcessEnv, asJson: boolean): Promise<void> {
-  const [{ readConfig }, { readBackup }] = await Promise.all([
+  const [{ readConfig }, { readBackup }, { heldKeys }, { keyUses }] = await Promise.all([
     import('../process/config.js'),
     import('../wiring/open-stores.js'),
+    import('./held-keys.js'),
+    import('../storage/crypto/key-uses.js'),
   ])
-  const keys = await keysOf(readConfig(env))
+  const keys = heldKeys(readConfig(env))
   const begun = performance.now()
   const backup = await readBackup(file, interruption())
   const restoredInMs = Math.round(performance.now() - begun)
   // pg_dump --enable-row-security succeeds and leaves out every row.
   if (backup.counts.organization === 0)
     throw new ExpectedFault(`${file} holds no organization: it cannot be a complete backup`)
-  const uses = await keyUses(backup, keys)
+  const uses = keyUses(backup.wrappedKeys, keys)
   const { schema, migrationsMissing, counts, lastAttemptAt } = backup
   if (asJson)
     print(JSON.stringify({ file, restoredInMs, schema, migrationsMissing, counts, lastAttemptAt, keys: uses }, null, 2))
@@ -68,40 +67,6 @@ function rowsOf(
     ...uses.map(({ id, organizations, state }) => [`encryption key ${id}`, `${state}, ${organizations} organizations`]),
     ['restored in', `${(restoredInMs / 1000).toFixed(1)} s`],
   ]
-}
-
-interface KeyUse {
-  readonly id: string
-  readonly organizations: number
-  /** `wrong`: a key of this id is held, but a data key does not open with it. */
-  readonly state: 'held' | 'missing' | 'wrong'
-}
-
-async function keyUses({ wrappedKeys }: Backup, keys: KeyRing | null): Promise<KeyUse[]> {
-  const { createKeyWrap } = await import('../storage/crypto/key-wrap-aes.js')
-  const opens = (organizationId: string, wrapped: Uint8Array): boolean => {
-    try {
-      return keys !== null && createKeyWrap(keys).unwrap(organizationId, wrapped).length > 0
-    } catch {
-      return false
-    }
-  }
-  return [...new Set(wrappedKeys.map(({ keyId }) => keyId))].map((id) => {
-    const under = wrappedKeys.filter(({ keyId }) => keyId === id)
-    const missing = (keys?.find(id) ?? null) === null
-    const state = missing ? 'missing' : under.every((one) => opens(one.organizationId, one.wrapped)) ? 'held' : 'wrong'
-    return { id, organizations: under.length, state }
-  })
-}
-
-/** Null if there are none: unlike the service, the command creates no key. */
-async function keysOf({ encryptionKey, encryptionKeysPrevious, dataFolder }: Config): Promise<KeyRing | null> {
-  const [{ givenKeys }, { keyFile }] = await Promise.all([
-    import('../storage/key-ring.js'),
-    import('../storage/crypto/key-file.js'),
-  ])
-  if (encryptionKey !== null) return givenKeys(encryptionKey, encryptionKeysPrevious)
-  return existsSync(join(dataFolder, 'encryption.key')) ? keyFile(dataFolder) : null
 }
 
 const LABELS: Record<keyof Backup['counts'], string> = {

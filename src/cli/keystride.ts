@@ -32,6 +32,11 @@ const COMMANDS: readonly Entry[] = [
     load: async (env) => (await import('./config.js')).configCommand(env),
   },
   {
+    name: 'doctor',
+    what: 'check configuration, stores, keys, certificates, jobs and backups, and say what to do',
+    load: async (env) => (await import('./doctor.js')).doctorCommand(env),
+  },
+  {
     name: 'key',
     what: 'issue, list and revoke API keys; show and rotate the encryption key',
     load: async (env) => (await import('./key.js')).keyCommand(administerFrom(env)),

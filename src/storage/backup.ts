@@ -1,3 +1,5 @@
+import type { StoredKey } from './inspection.js'
+
 /** Tables whose rows are counted. */
 export const COUNTED = ['organization', 'account', 'member', 'reference_pattern', 'authentication', 'erasure'] as const
 
@@ -12,9 +14,5 @@ export interface Backup {
   /** Time of the last recorded attempt; null if there is none. */
   readonly lastAttemptAt: Date | null
   /** The data key of each organization, wrapped by the encryption key of that id. */
-  readonly wrappedKeys: readonly {
-    readonly organizationId: string
-    readonly keyId: string
-    readonly wrapped: Uint8Array
-  }[]
+  readonly wrappedKeys: readonly StoredKey[]
 }

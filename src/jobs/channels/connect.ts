@@ -64,7 +64,7 @@ function trusting(ca: string): SecureContext {
 }
 
 /** TLS options of every channel: the certificate must be that of the configured host, independent of the address. */
-export const tlsOptions = ({ ca }: ConnectNeeds, host: string): ConnectionOptions => ({
+export const tlsOptions = ({ ca }: Pick<ConnectNeeds, 'ca'>, host: string): ConnectionOptions => ({
   ...(isIP(host) === 0 ? { servername: host } : {}),
   ...(ca === null ? { minVersion: 'TLSv1.2' } : { secureContext: trusting(ca) }),
   checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),

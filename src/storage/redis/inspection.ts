@@ -5,19 +5,27 @@ const CONNECT_MS = 5000
 
 /** Connects to one node or a cluster. Rejects if it does not answer within 5 s. */
 export async function inspectRedis(url: string): Promise<SessionStoreInspection> {
+  const { cluster } = parseUrl(url)
   let last = ''
+  let fail: (error: Error) => void = () => {}
+  // The library retries for ever. One node that refuses has answered the question; of a cluster another one may answer.
+  const refused = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  refused.catch(() => {}) // handled below, or after the connection
   const client = makeClient(url, (error) => {
     last = error.message || error.name
+    if (!cluster) fail(error)
   })
   const bounded = <T>(work: Promise<T>) => within(CONNECT_MS, work)
   try {
-    await bounded(client.connect())
+    await Promise.race([bounded(client.connect()), refused])
   } catch (error) {
     client.destroy()
     throw new Error(last || (error as Error).message)
   }
   return {
-    cluster: parseUrl(url).cluster,
+    cluster,
     clocks: async () => (await bounded(client.probe(PROBE))).map(Number),
     async nodes() {
       try {

@@ -32,7 +32,7 @@ export async function readSchema(client: pg.Client, url: string): Promise<Schema
 
 export async function readTables(client: pg.Client): Promise<TableFacts[]> {
   const { rows } = await client.query<TableFacts>(`
-    select schemaname || '.' || relname as "name", pg_total_relation_size(relid)::float8 as "bytes",
+    select schemaname || '.' || case when schemaname = 'pgboss' and relname ~ '^j[0-9a-f]{32}' then 'job, one queue' else relname end as "name", pg_total_relation_size(relid)::float8 as "bytes",
       n_live_tup::float8 as "liveRows", n_dead_tup::float8 as "deadRows",
       extract(epoch from greatest(last_vacuum, last_autovacuum))::float8 * 1000 as "lastVacuumAt"
     from pg_stat_user_tables where schemaname in (${SCHEMAS.map((schema) => `'${schema}'`).join(', ')})

@@ -1,0 +1,197 @@
+import type { Config } from '../../process/config.js'
+import type {
+  ActivityFacts,
+  MemberFacts,
+  ReplicationFacts,
+  SchemaFacts,
+  ServerFacts,
+  TableFacts,
+} from '../../storage/inspection.js'
+import { count, type Finding, findingsOf, size, span } from './finding.js'
+
+const database = findingsOf('database')
+const replication = findingsOf('replication')
+
+const OLDEST_VERSION = 140_000
+/** The advice of docs/operations.md. */
+const WAL_BYTES = 2 * 2 ** 30
+const BUFFER_BYTES = 256 * 2 ** 20
+/** A quarter of the transaction ids: autovacuum freezes from 200 million on, so it has been unable to. */
+const TRANSACTION_AGE = 1_000_000_000
+
+/** Settings of the server. `embedded`: the service sets them by itself. */
+export function checkServer(facts: ServerFacts, { processes, databasePool, databaseUrl }: Config): Finding[] {
+  const embedded = databaseUrl === null
+  const { ok, note, warning, problem } = database
+  const findings = [ok(`PostgreSQL ${facts.version} answers.`)]
+  if (facts.versionNumber < OLDEST_VERSION)
+    findings.push(problem(`PostgreSQL ${facts.version} is too old.`, 'Use PostgreSQL 14 or newer.'))
+  if (facts.standby)
+    findings.push(
+      problem(
+        'The server is a standby, which takes no writes.',
+        'Promote it, or add the primary to DATABASE_URL as another host:port.',
+      ),
+    )
+  if (!facts.fsync) findings.push(problem('fsync is off: a power failure destroys the database.', 'Set fsync = on.'))
+  if (facts.synchronousCommit === 'off')
+    findings.push(
+      warning('synchronous_commit is off: a crash loses answered attempts.', 'Set synchronous_commit = on.'),
+    )
+  if (!facts.autovacuum)
+    findings.push(problem('autovacuum is off: the tables grow without end.', 'Set autovacuum = on.'))
+  if (facts.transactionAge > TRANSACTION_AGE)
+    findings.push(
+      problem(
+        `The oldest row version is ${count(facts.transactionAge, 'transaction')} old; at 2 billion the database stops.`,
+        'End old transactions and prepared transactions, and run VACUUM.',
+      ),
+    )
+  findings.push(checkConnections(facts, processes * databasePool))
+  if (!embedded && facts.maxWalBytes < WAL_BYTES)
+    findings.push(
+      note(
+        `max_wal_size is ${size(facts.maxWalBytes)}: under a sustained load, checkpoints about double the log.`,
+        'Set max_wal_size = 2GB.',
+      ),
+    )
+  if (!embedded && facts.sharedBufferBytes < BUFFER_BYTES)
+    findings.push(
+      note(
+        `shared_buffers is ${size(facts.sharedBufferBytes)}, and the replay index is read at random positions.`,
+        "Set shared_buffers to about a quarter of the server's memory.",
+      ),
+    )
+  return findings
+}
+
+function checkConnections(facts: ServerFacts, wanted: number): Finding {
+  const { maxConnections, reservedConnections, connections, ownLimit } = facts
+  const most = Math.min(maxConnections - reservedConnections, ownLimit ?? Number.POSITIVE_INFINITY)
+  const need = `the processes of this machine open up to ${wanted} (PROCESSES x DATABASE_POOL)`
+  if (wanted > most)
+    return database.problem(
+      `The server permits ${count(most, 'connection')}, and ${need}.`,
+      'Raise max_connections, or lower DATABASE_POOL or PROCESSES.',
+    )
+  if (connections > 0.9 * (maxConnections - reservedConnections))
+    return database.warning(
+      `${connections} of ${count(maxConnections, 'connection')} are in use.`,
+      'Raise max_connections, or end connections of other programs.',
+    )
+  return database.ok(`The server permits ${count(most, 'connection')}, ${connections} are in use, and ${need}.`)
+}
+
+export function checkPooler(pooler: boolean, { databasePrepare }: Config): Finding {
+  if (!pooler) return database.ok('No pooler is between this machine and the server.')
+  return databasePrepare === true
+    ? database.note(
+        'A pooler is between this machine and the server, and DATABASE_PREPARE=true keeps statements prepared.',
+        'Keep it only with PgBouncer 1.21 or newer and max_prepared_statements above 0.',
+      )
+    : database.ok('A pooler is between this machine and the server, and statements do not stay prepared.')
+}
+
+export function checkSchema({ found, wanted, migrationsMissing, unfit }: SchemaFacts): Finding {
+  if (unfit === null) return database.ok(`The schema is at ${wanted}, the version of this build.`)
+  if (found === null || migrationsMissing > 0)
+    return database.problem(
+      `The schema is at ${found ?? 'no version'}, this build wants ${wanted}: ${count(migrationsMissing, 'migration')} missing.`,
+      'Run "keystride migrate", or start the service, which migrates unless MIGRATE=off.',
+    )
+  return database.problem(`The schema does not fit: ${unfit}.`, 'Run the version of Keystride that the message names.')
+}
+
+/** Autovacuum starts at a fifth of the rows and 50; twice that and some is a table that it does not keep up with. */
+const deadRowsMax = (live: number): number => 10_000 + 0.4 * live
+const LARGEST = 3
+
+export function checkTables(tables: readonly TableFacts[]): Finding[] {
+  const largest = tables.slice(0, LARGEST).map(({ name, bytes }) => `${name} ${size(bytes)}`)
+  const total = tables.reduce((sum, { bytes }) => sum + bytes, 0)
+  const behind = tables.filter(({ liveRows, deadRows }) => deadRows > deadRowsMax(liveRows))
+  return [
+    database.ok(`The tables take ${size(total)}; the largest are ${largest.join(', ')}.`),
+    ...behind.map(({ name, deadRows, liveRows, lastVacuumAt }) =>
+      database.warning(
+        `${name} has ${count(deadRows, 'dead row')} next to ${liveRows.toLocaleString('en')} live ones, last vacuum ${lastVacuumAt === null ? 'never' : new Date(lastVacuumAt).toISOString()}.`,
+        'End long transactions and unused replication slots, and give autovacuum more cost limit.',
+      ),
+    ),
+  ]
+}
+
+export const checkActivity = ({ idleInTransaction, oldestS }: ActivityFacts): Finding =>
+  idleInTransaction === 0
+    ? database.ok('No transaction has been idle for more than a minute.')
+    : database.warning(
+        `${count(idleInTransaction, 'transaction')} idle for more than a minute, the oldest for ${span(oldestS)}.`,
+        'End them: they hold locks and keep autovacuum from removing rows (pg_stat_activity names the program).',
+      )
+
+/** Log that a standby or a slot may be behind before it is a warning, and a problem. */
+const LAG_BYTES = 64 * 2 ** 20
+const HELD_BYTES = 2 ** 30
+const HELD_PROBLEM_BYTES = 16 * 2 ** 30
+
+export function checkReplication(facts: ReplicationFacts, embedded: boolean): Finding[] {
+  const { ok, note, warning, problem } = replication
+  const { standbys, waitsForStandby, slots, archiveFails } = facts
+  const findings = standbys.map(({ name, state, lagBytes, synchronous }) =>
+    state !== 'streaming' || lagBytes > LAG_BYTES
+      ? warning(`Standby ${name} is ${size(lagBytes)} behind (${state}).`, 'Check its network, disk and log.')
+      : ok(`Standby ${name} is ${size(lagBytes)} behind${synchronous ? ', and commits wait for it' : ''}.`),
+  )
+  if (standbys.length === 0 && !embedded)
+    findings.push(
+      note('The server has no standby.', 'Add one if a lost server must not stop sign-ins (docs/scaling.md).'),
+    )
+  if (waitsForStandby && standbys.every(({ synchronous }) => !synchronous))
+    findings.push(
+      problem(
+        'synchronous_standby_names is set and no synchronous standby is connected: no commit returns.',
+        'Start the standby, or clear synchronous_standby_names.',
+      ),
+    )
+  for (const { name, active, heldBytes, lost } of slots) {
+    const text = `Replication slot ${name} ${active ? 'holds' : 'has no reader, and holds'} ${size(heldBytes)} of log`
+    const advice = 'Start its reader, or drop the slot: the log that it holds fills the disk.'
+    if (lost)
+      findings.push(warning(`Replication slot ${name} has lost the log that it needs.`, 'Make its standby again.'))
+    else if (heldBytes > HELD_PROBLEM_BYTES) findings.push(problem(`${text}.`, advice))
+    else if (!active || heldBytes > HELD_BYTES) findings.push(warning(`${text}.`, advice))
+    else findings.push(ok(`${text}.`))
+  }
+  if (archiveFails)
+    findings.push(
+      problem(
+        'The server cannot archive its log: a restore ends at the last archived segment.',
+        'Read the log of the server, and correct archive_command.',
+      ),
+    )
+  return findings
+}
+
+export function checkMembers(members: readonly MemberFacts[]): Finding[] {
+  if (members.length < 2) return []
+  const primaries = members.filter(({ role }) => role === 'primary')
+  const lost = members.filter(({ role }) => role === 'unreachable').map(({ host }) => host)
+  return [
+    ...(lost.length === 0
+      ? [replication.ok('Every server of DATABASE_URL answers.')]
+      : [
+          replication.warning(
+            `${lost.join(', ')} of DATABASE_URL: no answer.`,
+            'Start it: no other server can take over.',
+          ),
+        ]),
+    ...(primaries.length > 1
+      ? [
+          replication.problem(
+            `${primaries.map(({ host }) => host).join(' and ')} both take writes.`,
+            'Stop the one that was replaced: rows written there are lost.',
+          ),
+        ]
+      : []),
+  ]
+}

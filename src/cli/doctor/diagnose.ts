@@ -1,0 +1,200 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createClock } from '../../flows/process/clock.js'
+import { type Config, ConfigError, readConfig } from '../../process/config.js'
+import type { DatabaseInspection, SessionStoreInspection } from '../../storage/inspection.js'
+import { findEmbedded, inspectPostgres, inspectRedis } from '../../wiring/open-stores.js'
+import type { DoctorOptions } from '../doctor.js'
+import { heldKeys } from '../held-keys.js'
+import { checkBackup, checkErasures } from './backups.js'
+import { addressesIn, checkChannels, checkStoreCertificates } from './certificates.js'
+import { checkConfiguration, type Host, isLoopback } from './configuration.js'
+import {
+  checkActivity,
+  checkMembers,
+  checkPooler,
+  checkReplication,
+  checkSchema,
+  checkServer,
+  checkTables,
+} from './database.js'
+import { type Finding, findingsOf, span } from './finding.js'
+import { checkDisk, checkJobs, checkKeys, checkOutbox, checkRedisNodes } from './other-stores.js'
+
+/** A store that answers, or the finding that says why it does not. */
+type Opened<T> = { readonly store: T } | { readonly finding: Finding } | null
+
+/** Runs every check, one area after the other. A store that is down leaves out its own checks only. Changes nothing. */
+export async function diagnose(env: NodeJS.ProcessEnv, options: DoctorOptions): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const { problem } = findingsOf('configuration')
+    return error.problems.map((line) => problem(`${line}.`, 'Correct it: the other checks need a configuration.'))
+  }
+  const [database, redis] = await Promise.all([openDatabase(config), openRedis(config)])
+  const store = database !== null && 'store' in database ? database.store : null
+  const sessions = redis !== null && 'store' in redis ? redis.store : null
+  try {
+    return [
+      ...checkConfiguration(env, config, host()),
+      ...(await checkClocks(store, sessions)),
+      ...(store === null ? missing(database) : await checkDatabase(store, config)),
+      ...(sessions === null ? missing(redis) : await checkSessions(sessions)),
+      ...(await checkPlaces(store, config)),
+      ...(await checkStoreCertificates(config)),
+      ...(store === null ? [] : await checkContent(store, config)),
+      ...checkBackup(options.backup, options.backupMaxAge, keyFiles(env, config)),
+      ...checkErasures(options.erasures, options.backupMaxAge, (await store?.lastErasure()) ?? null),
+    ]
+  } finally {
+    sessions?.close()
+    await store?.close().catch(() => {}) // the server has gone: nothing is left to close
+  }
+}
+
+const missing = (opened: Opened<unknown>): Finding[] => (opened !== null && 'finding' in opened ? [opened.finding] : [])
+
+async function openDatabase({ databaseUrl, dataFolder }: Config): Promise<Opened<DatabaseInspection>> {
+  const { warning, problem } = findingsOf('database')
+  const url = databaseUrl ?? (await findEmbedded(dataFolder))
+  if (url === null) {
+    const found = `No embedded PostgreSQL runs in ${dataFolder}: the database, keys, jobs and alerts were not checked.`
+    return { finding: warning(found, 'Start the service, and run this again.') }
+  }
+  try {
+    return { store: await inspectPostgres(url) }
+  } catch (error) {
+    const found = `No database answers: ${reasonOf(error)}. Keys, jobs and alerts were not checked.`
+    return { finding: problem(found, 'Check DATABASE_URL, the server and the network.') }
+  }
+}
+
+async function openRedis({ redisUrl }: Config): Promise<Opened<SessionStoreInspection>> {
+  if (redisUrl === null) return null
+  try {
+    return { store: await inspectRedis(redisUrl) }
+  } catch (error) {
+    const { problem } = findingsOf('redis')
+    return { finding: problem(`No Redis answers: ${reasonOf(error)}.`, 'Check REDIS_URL, the server and the network.') }
+  }
+}
+
+/** An error of a connection attempt to several addresses has a code and no message. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string } // what the drivers reject with
+  return message || code || 'unknown error'
+}
+
+const CLOCK_WARNING_MS = 5_000
+const CLOCK_PROBLEM_MS = 60_000
+
+/** As the service compares clocks. A failing probe of Redis is a finding of its own, in `checkSessions`. */
+async function checkClocks(
+  database: DatabaseInspection | null,
+  sessions: SessionStoreInspection | null,
+): Promise<Finding[]> {
+  const { ok, note, warning, problem } = findingsOf('clocks')
+  if (database === null)
+    return [
+      note(
+        'The clocks were not compared: the database has the time of the service.',
+        'Run this again with the database.',
+      ),
+    ]
+  const off: Finding[] = []
+  const clock = createClock({
+    monotonicMs: () => performance.now(),
+    wallMs: () => Date.now(),
+    onSkew(whose, skewMs) {
+      const found = `The clock of ${whose} is ${span(skewMs / 1000)} off the database's.`
+      off.push((skewMs > CLOCK_PROBLEM_MS ? problem : warning)(found, 'Set it by NTP.'))
+    },
+  })
+  await clock.setBy(() => database.clock())()
+  const compared = await (sessions === null
+    ? Promise.resolve(['this machine'])
+    : clock
+        .compared('Redis', () => sessions.clocks())()
+        .then(
+          () => ['this machine', 'Redis'],
+          () => ['this machine'],
+        ))
+  const agrees = `The clocks of ${compared.join(' and ')} agree with the database's within ${CLOCK_WARNING_MS / 1000} s.`
+  return off.length > 0 ? off : [ok(agrees)]
+}
+
+async function checkDatabase(store: DatabaseInspection, config: Config): Promise<Finding[]> {
+  const database = findingsOf('database')
+  const replication = findingsOf('replication')
+  const embedded = config.databaseUrl === null
+  return [
+    ...database.ofReading('The server', await store.server(), (facts) => checkServer(facts, config)),
+    ...database.ofReading('Whether a pooler is in between', await store.pooler(), (one) => checkPooler(one, config)),
+    ...database.ofReading('The schema', await store.schema(), checkSchema),
+    ...database.ofReading('The sizes of the tables', await store.tables(), checkTables),
+    ...database.ofReading('Idle transactions', await store.activity(), checkActivity),
+    ...checkMembers(await store.members()),
+    ...replication.ofReading('Replication', await store.replication(), (facts) => checkReplication(facts, embedded)),
+  ]
+}
+
+async function checkSessions(sessions: SessionStoreInspection): Promise<Finding[]> {
+  const { problem, ofReading } = findingsOf('redis')
+  const refuses = await sessions.clocks().then(
+    () => [],
+    (error: unknown) => [problem(`Redis takes no writes: ${reasonOf(error)}.`, "Read Redis's log.")],
+  )
+  return [
+    ...refuses,
+    ...ofReading('Redis', await sessions.nodes(), (nodes) => checkRedisNodes(nodes, sessions.cluster)),
+  ]
+}
+
+/** Keys, alerts and jobs, as the tables have them. */
+async function checkContent(store: DatabaseInspection, config: Config): Promise<Finding[]> {
+  const outbox = await store.outbox()
+  return [
+    ...findingsOf('keys').ofReading('The data keys', await store.keys(), (keys) => checkKeys(keys, heldKeys(config))),
+    ...('value' in outbox ? await checkChannels(outbox.value.channels, config) : []),
+    ...findingsOf('alerts').ofReading('Waiting alerts', outbox, checkOutbox),
+    ...findingsOf('jobs').ofReading('Background jobs', await store.jobs(), checkJobs),
+  ]
+}
+
+/** The file systems of the service, and of the database if it is on this machine. */
+async function checkPlaces(store: DatabaseInspection | null, config: Config): Promise<Finding[]> {
+  const own = checkDisk({ name: 'KEYSTRIDE_DATA', folder: config.dataFolder })
+  if (config.databaseUrl === null || store === null) return [own]
+  const elsewhere = findingsOf('disk').note(
+    "The free space of the database's disk could not be read here.",
+    "Watch it on the database's machine.",
+  )
+  const server = await store.server()
+  const folder = 'value' in server ? server.value.dataFolder : null
+  const here = addressesIn(config.databaseUrl, 0).every(({ host }) => isLoopback(host))
+  if (!here || folder === null || !existsSync(folder)) return [own, elsewhere]
+  return [own, checkDisk({ name: "the database's folder", folder })]
+}
+
+/** Files that hold encryption keys. */
+const keyFiles = ({ ENCRYPTION_KEY_FILE }: NodeJS.ProcessEnv, { encryptionKey, dataFolder }: Config): string[] => [
+  ...(ENCRYPTION_KEY_FILE ? [ENCRYPTION_KEY_FILE] : []),
+  ...(encryptionKey === null ? [join(dataFolder, 'encryption.key')].filter(existsSync) : []),
+]
+
+/** Node raises the soft limit of open files to the hard one. */
+function host(): Host {
+  let limits = ''
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Not Linux.
+  }
+  const [, most] = /^Max open files\s+\S+\s+(\S+)/m.exec(limits) ?? []
+  const openFiles = most === 'unlimited' ? Number.POSITIVE_INFINITY : most === undefined ? null : Number(most)
+  return { cores: availableParallelism(), openFiles }
+}
