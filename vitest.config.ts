@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
  * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
- * of docs/trust.md, the views of the console, load generated, drills, packages installed, types compiled, plans of filled tables, and
+ * of docs/trust.md, the views of the console, load generated, drills, the checks of the doctor, packages installed, types compiled, plans of filled tables, and
  * suites that repeat on the second back end (test/service.ts).
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
@@ -12,6 +12,7 @@ const LONG = [
   'console/!(console).test.ts',
   'bench/load/**',
   'bench/drill.test.ts',
+  'cli/doctor*.test.ts',
   'calibration/adaptation.test.ts',
   'package.test.ts',
   'packages/client-types.test.ts',

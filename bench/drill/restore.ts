@@ -16,7 +16,7 @@ const HELP = `Rehearses the loss of the database: a backup, the documented resto
   --json FILE    also write the steps and their times to a file
 
 Some people are deleted after the backup. The drill fails unless the restored database has every row of the backup, the deleted people are
-deleted again, no old session is alive, and a person signs in. It needs about 40 kB of disk in TMPDIR for each pattern, and touches no other
+deleted again, no old session is alive, and a person signs in. It needs about 15 kB of disk in TMPDIR for each pattern, and touches no other
 database.
 `
 

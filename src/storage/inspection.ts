@@ -26,8 +26,6 @@ export interface ServerFacts {
   readonly dataFolder: string | null
   /** Transactions until row versions must be frozen count from here; autovacuum forces it at 200 million. */
   readonly transactionAge: number
-  /** The login may read the activity of other logins, and replication. */
-  readonly seesStatistics: boolean
 }
 
 /** The schema next to that of this version. */

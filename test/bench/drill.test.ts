@@ -7,8 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { backupScripts, rotationCommands } from '../../bench/drill/documented.js'
 import { stepsInto } from '../../bench/drill/steps.js'
 import { whyNoStandby } from '../../bench/shared/debian-postgres.js'
+import { whyNoOpenssl } from '../servers/openssl.js'
 
-const why = whyNoStandby()
+const why = whyNoStandby() ?? whyNoOpenssl()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
 const folder = mkdtempSync(join(tmpdir(), 'keystride-drills-'))

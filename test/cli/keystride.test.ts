@@ -24,6 +24,7 @@ describe('keystride', () => {
     [['erasures', 'apply', '--help']],
     [['organization', 'quotas', '--help']],
     [['config', 'check', '--help']],
+    [['doctor', '--help']],
     [['calibrate', '--help']],
   ])('%j prints its help', async (args) => {
     const { status, stdout } = await keystride(...args)
@@ -95,6 +96,7 @@ describe('keystride', () => {
     [['key', 'nonsense'], "unknown command 'nonsense'"],
     [['organization', 'list', '--nonsense'], "unknown option '--nonsense'"],
     [['organization', 'create'], "missing required argument 'name'"],
+    [['doctor', '--backup-max-age', 'old'], 'wanted a number of hours above 0'],
     [['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
   ])('ends with status 2 for a usage error: %j', async (args, why) => {
     const { status, stderr } = await keystride(...args)
@@ -133,6 +135,8 @@ describe('keystride', () => {
     expect(completed('keystride org')).toBe('organization')
     expect(completed('keystride organization li')).toBe('list limits')
     expect(completed('keystride key issue --sc')).toBe('--scopes')
+    expect(completed('keystride doc')).toBe('doctor')
+    expect(completed('keystride doctor --b')).toBe('--backup --backup-max-age')
     expect(completed('keystride completion ')).toBe('bash zsh fish --help')
   })
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { DatabaseInspection, MemberFacts } from '../../inspection.js'
 import { poolerBetween } from '../connection/pooler.js'
 import { findPrimary, serversOf } from '../connection/primary.js'
-import { read, reader } from './reading.js'
+import { createReader, read } from './reading.js'
 import { readActivity, readReplication, readServer } from './server.js'
 import { readKeys, readLastErasure, readOutbox, readSchema, readTables } from './stored.js'
 import { readJobs } from './work.js'
@@ -17,7 +17,7 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
   const primary = servers.length === 1 ? null : await findPrimary(servers)
   const client = await firstOf(primary === null ? servers : [primary.url])
   const server = primary?.url ?? servers[0] ?? url
-  const { reading, asSystem } = reader(client)
+  const { asLogin, asMonitor, asSystem } = createReader(client)
   return {
     async clock() {
       const { rows } = await client.query<{ now: number }>(
@@ -25,16 +25,16 @@ export async function inspectPostgres(url: string): Promise<DatabaseInspection> 
       )
       return rows[0]?.now ?? Number.NaN
     },
-    server: () => reading(readServer),
+    server: () => asMonitor(readServer),
     members: () => Promise.all(servers.map(memberOf)),
     pooler: () => read(() => poolerBetween(server)),
-    schema: () => reading((one) => readSchema(one, server)),
-    tables: () => reading(readTables),
-    activity: () => reading(readActivity),
-    replication: () => reading(readReplication),
+    schema: () => asLogin((one) => readSchema(one, server)),
+    tables: () => asLogin(readTables),
+    activity: () => asMonitor(readActivity),
+    replication: () => asMonitor(readReplication),
     keys: () => asSystem(readKeys),
     outbox: () => asSystem(readOutbox),
-    jobs: () => reading(readJobs),
+    jobs: () => asLogin(readJobs),
     lastErasure: () => asSystem(readLastErasure),
     close: () => client.end(),
   }

@@ -13,30 +13,39 @@ export async function read<T>(work: () => Promise<T>): Promise<Reading<T>> {
 
 type Work<T> = (client: pg.Client) => Promise<T>
 
-/** Runs readings on one connection, one after the other, each in a read-only transaction that is rolled back. */
-export function reader(client: pg.Client): {
+/** Readings on one connection. */
+interface Reader {
   /** As the login, which sees no row of an organization. */
-  reading: <T>(work: Work<T>) => Promise<Reading<T>>
-  /** As `keystride_system`, which sees the rows of all. */
+  asLogin: <T>(work: Work<T>) => Promise<Reading<T>>
+  /** As `pg_monitor` if the login is a member, else as the login. Before PostgreSQL 16 the login inherits no right. */
+  asMonitor: <T>(work: Work<T>) => Promise<Reading<T>>
+  /** As `keystride_system`, which sees the rows of all organizations. */
   asSystem: <T>(work: Work<T>) => Promise<Reading<T>>
-} {
+}
+
+const BECOME_MONITOR = `select set_config('role', 'pg_monitor', true) where pg_has_role(session_user, 'pg_monitor', 'member')`
+
+/** Runs readings one after the other, each in a read-only transaction that is rolled back. */
+export function createReader(client: pg.Client): Reader {
   let last: Promise<unknown> = Promise.resolve()
-  const inTurn = <T>(work: Work<T>, role: string | null): Promise<Reading<T>> => {
-    const next = last.then(() =>
-      read(async () => {
-        await client.query('begin read only')
-        try {
-          if (role !== null) await client.query(`set local role ${role}`)
-          return await work(client)
-        } finally {
-          await client.query('rollback').catch(() => {}) // the connection is lost: the work has the reason
-        }
-      }),
-    )
-    last = next
-    return next
-  }
-  return { reading: (work) => inTurn(work, null), asSystem: (work) => inTurn(work, 'keystride_system') }
+  const after =
+    (statement: string | null) =>
+    <T>(work: Work<T>): Promise<Reading<T>> => {
+      const next = last.then(() =>
+        read(async () => {
+          await client.query('begin read only')
+          try {
+            if (statement !== null) await client.query(statement)
+            return await work(client)
+          } finally {
+            await client.query('rollback').catch(() => {}) // the connection is lost: the work has the reason
+          }
+        }),
+      )
+      last = next
+      return next
+    }
+  return { asLogin: after(null), asMonitor: after(BECOME_MONITOR), asSystem: after('set local role keystride_system') }
 }
 
 /** The only row of a statement without a table. */

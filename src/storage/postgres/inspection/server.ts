@@ -18,8 +18,7 @@ export async function readServer(client: pg.Client): Promise<ServerFacts> {
       pg_size_bytes(current_setting('shared_buffers'))::float8 as "sharedBufferBytes",
       current_setting('fsync') = 'on' as "fsync", current_setting('autovacuum') = 'on' as "autovacuum",
       current_setting('synchronous_commit') as "synchronousCommit", ${setting('data_directory')} as "dataFolder",
-      (select age(datfrozenxid) from pg_database where datname = current_database()) as "transactionAge",
-      pg_has_role(session_user, 'pg_read_all_stats', 'usage') as "seesStatistics"`)
+      (select age(datfrozenxid) from pg_database where datname = current_database()) as "transactionAge"`)
   return only(rows)
 }
 
@@ -31,8 +30,7 @@ export async function readActivity(client: pg.Client): Promise<ActivityFacts> {
     select (select count(*)::int from idle) as "idleInTransaction", (select coalesce(max(s), 0)::float8 from idle) as "oldestS",
       (select count(*)::int from pg_stat_activity where datid is not null and state is null) as "hidden"`)
   const { hidden, ...facts } = only(rows)
-  if (hidden > 0)
-    throw new Error(`the login may not see ${hidden} connections of other logins: grant it pg_read_all_stats`)
+  if (hidden > 0) throw new Error(`the login may not see ${hidden} connections of other logins: grant it pg_monitor`)
   return facts
 }
 
@@ -47,7 +45,7 @@ export async function readReplication(client: pg.Client): Promise<ReplicationFac
       pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end, replay_lsn)::float8 as lag
     from pg_stat_replication order by application_name`)
   if (standbys.some(({ state }) => state === null))
-    throw new Error('the login may not see the state of replication: grant it pg_read_all_stats')
+    throw new Error('the login may not see the state of replication: grant it pg_monitor')
   const { rows: slots } = await client.query<ReplicationFacts['slots'][number]>(`
     select slot_name as "name", active, wal_status = 'lost' as "lost",
       coalesce(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end,
