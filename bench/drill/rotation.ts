@@ -12,7 +12,7 @@ const HELP = `Rehearses a rotation of ENCRYPTION_KEY as docs/administration.md d
   --json FILE    also write the steps and their times to a file
 
 The drill fails unless people sign in with both keys, and with the new key alone after the rotation, and the old key alone is refused. It
-needs about 6 kB of disk in TMPDIR for each pattern, and touches no other database.
+needs about 8 kB of disk in TMPDIR for each pattern, and touches no other database.
 `
 
 /** Organizations, whose data keys are wrapped again. */

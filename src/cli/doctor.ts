@@ -1,15 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { print, run } from './administer.js'
 import { JSON_OPTION } from './arguments.js'
+import type { DiagnosisOptions } from './doctor/diagnose.js'
 import { count, type Finding } from './doctor/finding.js'
 import { table } from './table.js'
-
-/** Options that name what the checks cannot find by themselves. */
-export interface DoctorOptions {
-  readonly backup?: string
-  readonly backupMaxAge: number
-  readonly erasures?: string
-}
 
 /** `keystride doctor`: checks the deployment, and says what to do. */
 export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
@@ -20,7 +14,7 @@ export const doctorCommand = (env: NodeJS.ProcessEnv): Command =>
     .option('--erasures <file>', 'the latest output of "erasures export": checks its age, and whether it is whole')
     .option(...JSON_OPTION)
     .addHelpText('after', NOTES)
-    .action(({ json, ...options }: DoctorOptions & { json?: true }) =>
+    .action(({ json, ...options }: DiagnosisOptions & { json?: true }) =>
       run(async () => {
         const { diagnose } = await import('./doctor/diagnose.js')
         const findings = await diagnose(env, options)

@@ -5,7 +5,6 @@ import { createClock } from '../../flows/process/clock.js'
 import { type Config, ConfigError, readConfig } from '../../process/config.js'
 import type { DatabaseInspection, SessionStoreInspection } from '../../storage/inspection.js'
 import { findEmbedded, inspectPostgres, inspectRedis } from '../../wiring/open-stores.js'
-import type { DoctorOptions } from '../doctor.js'
 import { heldKeys } from '../held-keys.js'
 import { checkBackup, checkErasures } from './backups.js'
 import { addressesIn, checkChannels, checkStoreCertificates } from './certificates.js'
@@ -22,11 +21,18 @@ import {
 import { type Finding, findingsOf, span } from './finding.js'
 import { checkDisk, checkJobs, checkKeys, checkOutbox, checkRedisNodes } from './other-stores.js'
 
+/** Options that name what the checks cannot find by themselves. */
+export interface DiagnosisOptions {
+  readonly backup?: string
+  readonly backupMaxAge: number
+  readonly erasures?: string
+}
+
 /** A store that answers, or the finding that says why it does not. */
 type Opened<T> = { readonly store: T } | { readonly finding: Finding } | null
 
 /** Runs every check, one area after the other. A store that is down leaves out its own checks only. Changes nothing. */
-export async function diagnose(env: NodeJS.ProcessEnv, options: DoctorOptions): Promise<Finding[]> {
+export async function diagnose(env: NodeJS.ProcessEnv, options: DiagnosisOptions): Promise<Finding[]> {
   let config: Config
   try {
     config = readConfig(env)
