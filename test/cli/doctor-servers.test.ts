@@ -112,6 +112,17 @@ describe.skipIf(noDebian !== null)('the settings of PostgreSQL', { timeout: 120_
     }
   })
 
+  it('are not read while the server is frozen: that is a problem, and the other checks go on', async () => {
+    await server.signalAll('SIGSTOP')
+    try {
+      const { bad, findings } = await diagnosed(on(url))
+      expect(bad('database')).toEqual([expect.stringMatching(/^problem: No database answers: .*timeout/)])
+      expect(findings.map(({ area }) => area)).toEqual(expect.arrayContaining(['configuration', 'disk', 'backup']))
+    } finally {
+      await server.signalAll('SIGCONT')
+    }
+  })
+
   it('include a replication slot that holds the log', async () => {
     await server.run("select pg_create_physical_replication_slot('forgotten', true)")
     await server.run('create table filler as select n from generate_series(1, 1000) n')
@@ -152,7 +163,7 @@ describe.skipIf(noDebian !== null)('a standby', { timeout: 120_000 }, () => {
   })
 })
 
-describe.skipIf(noPooler !== null)('a pooler', () => {
+describe.skipIf(noPooler !== null)('a pooler', { timeout: 120_000 }, () => {
   it('is found, and is a note with statements that stay prepared', async () => {
     const fresh = await freshDatabase()
     const pooler = await startPgbouncer(fresh.url)
@@ -195,7 +206,7 @@ describe.skipIf(!clusterIsPossible())('a Redis Cluster', { timeout: 120_000 }, (
   })
 })
 
-describe.skipIf(noOpenssl !== null)('certificates', () => {
+describe.skipIf(noOpenssl !== null)('certificates', { timeout: 120_000 }, () => {
   const servers: Server[] = []
   let fresh: FreshDatabase
   let connections = 0

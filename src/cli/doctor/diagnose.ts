@@ -120,17 +120,23 @@ async function checkClocks(
       off.push((skewMs > CLOCK_PROBLEM_MS ? problem : warning)(found, 'Set it by NTP.'))
     },
   })
-  await clock.setBy(() => database.clock())()
-  const compared = await (sessions === null
-    ? Promise.resolve(['this machine'])
+  try {
+    await clock.setBy(() => database.clock())()
+  } catch (error) {
+    return [note(`The clocks were not compared: ${reasonOf(error)}.`, 'Run this again.')]
+  }
+  const unread = await (sessions === null
+    ? null
     : clock
         .compared('Redis', () => sessions.clocks())()
         .then(
-          () => ['this machine', 'Redis'],
-          () => ['this machine'],
+          () => null,
+          (error: unknown) =>
+            note(`The clock of Redis was not compared: ${reasonOf(error)}.`, 'Run this again with Redis.'),
         ))
-  const agrees = `The clocks of ${compared.join(' and ')} agree with the database's within ${CLOCK_WARNING_MS / 1000} s.`
-  return off.length > 0 ? off : [ok(agrees)]
+  const compared = sessions === null || unread !== null ? 'this machine' : 'this machine and of Redis'
+  const agrees = ok(`The clock of ${compared} agrees with the database's within ${CLOCK_WARNING_MS / 1000} s.`)
+  return [...(off.length > 0 ? off : [agrees]), ...(unread === null ? [] : [unread])]
 }
 
 async function checkDatabase(store: DatabaseInspection, config: Config): Promise<Finding[]> {
