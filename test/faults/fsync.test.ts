@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { whyNoStrace } from '../servers/strace.js'
 import { until } from '../storage/fixtures.js'
 import { figure, LONG } from '../trust/figure.js'
 import { deployment } from './deployment.js'
@@ -13,16 +14,6 @@ import { type OwnPostgres, startOwnPostgres } from './stores.js'
 
 const SLOW_MS = LONG ? 30_000 : 5000
 
-/**
- * Null if strace may trace other processes, otherwise the reason to skip the test. Throws instead under
- * `REQUIRE_STRACE=1`.
- */
-function whyNoStrace(): string | null {
-  if (spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0) return null
-  const line = "NO STRACE: a failing fsync is SKIPPED (install Debian's strace, and let it trace)"
-  if (process.env.REQUIRE_STRACE === '1') throw new Error(line)
-  return line
-}
 const why = whyNoStrace()
 if (why !== null) console.warn(`\n*** ${why} ***\n`)
 
