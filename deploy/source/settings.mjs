@@ -51,10 +51,7 @@ export const PLACES = {
   CONTEXT_INDICATORS: both(setting()),
   ALERT_HOSTS: both(setting()),
   ALERT_CA: both(setting()),
-  SSO_FILE: {
-    systemd: setting(),
-    kubernetes: absent('single sign-on is not part of these manifests: it has secrets and a port of its own'),
-  },
+  SSO_FILE: both(absent('single sign-on has secrets and a port of its own: docs/sso.md')),
   PROCESSES: { systemd: setting(), kubernetes: fixed('1') },
   SCORING: { systemd: setting(), kubernetes: fixed('inline') },
   SCORING_WORKERS: { systemd: setting(), kubernetes: absent('SCORING=inline has no scoring threads') },
@@ -68,18 +65,20 @@ export const PLACES = {
   DEMO: both(setting()),
   METRICS_PORT: { systemd: setting(String(METRICS_PORT)), kubernetes: fixed(String(METRICS_PORT)) },
   METRICS_HOST: { systemd: setting(), kubernetes: absent('unset: the address of HOST') },
+  TRACES_ENDPOINT: both(setting()),
+  TRACES_RATIO: both(setting()),
   LOG_LEVEL: both(setting()),
   LOG_FORMAT: { systemd: setting(), kubernetes: fixed('json') },
   UWS_PROVIDER: { systemd: setting(), kubernetes: absent('the image has the bundled packages only') },
 }
 
-/** Examples of paths, which the comments of the settings show. */
+/** Examples that the comments of the settings show. */
 export const EXAMPLES = {
   GEOIP_DB: `${FILES}/GeoLite2-City.mmdb`,
   ASN_DB: `${FILES}/GeoLite2-ASN.mmdb`,
   ANONYMIZERS: `${FILES}/anonymizers.txt`,
   ALERT_CA: `${FILES}/alert-ca.pem`,
-  SSO_FILE: `${FILES}/sso.json`,
+  TRACES_ENDPOINT: 'http://localhost:4318',
 }
 
 /**
