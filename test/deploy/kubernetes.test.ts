@@ -36,7 +36,7 @@ function documentsOf(overlay: string): Document[] {
 const secretOf = (overlay: string): Document =>
   parsed(read(`deploy/kubernetes/overlays/${overlay}/secret.yaml.example`), '1.2')[0]
 
-/** What the schema of Kubernetes says against a document; null: it is valid. */
+/** The fault that the schema of Kubernetes finds in a document; null: it is valid. */
 function fault(document: Document): string | null {
   const module = require(`kubernetes-models/${document.apiVersion}/${document.kind}`)
   try {
@@ -48,7 +48,7 @@ function fault(document: Document): string | null {
 }
 
 /**
- * What the types of Kubernetes say against documents, in their order: the schema accepts unknown fields, the types do not.
+ * The faults that the types of Kubernetes find in each document: the schema accepts unknown fields, the types do not.
  * Each document becomes a literal of its type in one file, which the compiler checks.
  */
 function faultsOfTypes(documents: readonly Document[]): string[][] {

@@ -82,14 +82,14 @@ export interface Systemd {
   run(program: string, ...args: readonly string[]): { status: number | null; output: string }
   /** A property of a unit. */
   property(unit: string, name: string): string
-  /** What the units and systemd have written. */
+  /** The output of systemd and of all services so far. */
   log(): string
   close(): Promise<void>
 }
 
 /**
  * Starts Debian's systemd as the first process of namespaces of its own. It knows the units of /etc/systemd/system, which is empty at
- * first, and the targets that they need. What it and its services write stays in its namespace; network and packages are those of this
+ * first, and the targets that they need. Files that it or its services write stay in its namespace; network and packages are those of this
  * machine. `binds` has files and folders of this machine by the path at which they are mounted. Every service writes to one log.
  */
 export async function bootSystemd(binds: Readonly<Record<string, string>>): Promise<Systemd> {
