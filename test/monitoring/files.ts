@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+
+/** The absolute path of a file of the repository. */
+export const pathOf = (file: string): string => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+export const read = (file: string): string => readFileSync(pathOf(file), 'utf8')
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly description?: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly datasource?: { readonly uid: string }
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } }
+}
+
+interface Dashboard {
+  readonly schemaVersion: number
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] }
+  readonly panels: readonly Panel[]
+}
+
+export const dashboard = (): Dashboard => JSON.parse(read('deploy/grafana/keystride.json'))
+
+interface Rule {
+  readonly alert?: string
+  readonly record?: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+interface Rules {
+  readonly groups: readonly { readonly name: string; readonly rules: Rule[] }[]
+}
+
+export const rules = (): Rules => parse(read('deploy/prometheus/keystride.rules.yml'))
+
+/** The metrics that docs/operations.md lists, which are those that /metrics serves (test/api/product-metrics.test.ts). */
+export const servedMetrics = (): string[] =>
+  read('docs/operations.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `keystride_'))
+    .flatMap((row) => row.split('|')[1]?.match(/keystride_\w+/g) ?? [])
+
+/** The metrics of the service in an expression. Samples of a histogram have the name of the histogram. */
+export function metricsIn(expr: string): string[] {
+  const served = new Set(servedMetrics())
+  return (expr.match(/\bkeystride_\w+/g) ?? []).map((name) =>
+    served.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''),
+  )
+}
