@@ -3,7 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 /**
  * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
  * of docs/trust.md, the views of the console, units started and the service traced, load generated, drills, the checks of the
- * doctor, packages installed, types compiled, plans of filled tables, and suites that repeat on the second back end (test/service.ts).
+ * doctor, queries of the dashboard for Grafana and changed alert rules, packages installed, types compiled, plans of filled
+ * tables, and suites that repeat on the second back end (test/service.ts).
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
  */
 const LONG = [
@@ -16,6 +17,7 @@ const LONG = [
   'bench/drill.test.ts',
   'cli/doctor*.test.ts',
   'calibration/adaptation.test.ts',
+  'monitoring/!(dashboard|rules).test.ts',
   'package.test.ts',
   'packages/client-types.test.ts',
   'packages/tarballs.test.ts',
