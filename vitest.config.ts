@@ -11,6 +11,7 @@ const LONG = [
   'faults/**',
   'trust/**',
   'console/!(console).test.ts',
+  'deploy/pod.test.ts',
   'deploy/system-calls.test.ts',
   'deploy/systemd-running.test.ts',
   'bench/load/**',
