@@ -1,8 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
- * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, the attacks
- * of docs/trust.md, the views of the console, units started and the service traced, load generated, drills, the checks of the
+ * `npm test` is what a person waits for. Tests that need length are left out: services killed, frozen and cut off, upgrades,
+ * the attacks of docs/trust.md, the views of the console, units started and the service traced, load generated, drills, the checks of the
  * doctor, queries of the dashboard for Grafana and changed alert rules, packages installed, types compiled, plans of filled
  * tables, and suites that repeat on the second back end (test/service.ts).
  * They run with KEYSTRIDE_TESTS=all, and if named on the command line.
@@ -10,6 +10,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 const LONG = [
   'faults/**',
   'trust/**',
+  'upgrade/**',
   'console/!(console).test.ts',
   'deploy/pod.test.ts',
   'deploy/system-calls.test.ts',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ServiceProcess {
   readonly core: string
@@ -20,8 +20,8 @@ export interface ServiceProcess {
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<{ status: number | null; tookMs: number }>
 }
 
-/** Starts the same program as `npm start` in a child process, and waits until it serves. */
-export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
+/** Starts the same program as `npm start` in a child process, and waits until it serves. `root` is another built checkout. */
+export async function startProcess(env: Record<string, string>, root = checkout): Promise<ServiceProcess> {
   const port = env.PORT ?? String(await freePort())
   const core = `http://localhost:${port}/core`
   const begun = performance.now()

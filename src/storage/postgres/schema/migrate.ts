@@ -5,31 +5,39 @@ import { ensureBackupRole } from './backup-role.js'
 import { compareFunctions, dropFunctions, finishFunctions, prepareFunctions, recordFunctions } from './functions.js'
 import { ensureRoles } from './roles.js'
 import { type ShippedSchema, type SqlFile, shippedSchema } from './shipped-schema.js'
+import { limitWaiting, untilUnlocked } from './table-locks.js'
 
 /** Months of authentications whose partitions are made in advance. */
 const MONTHS_AHEAD = 3
+/** A start that waits for longer had better fail, so that an operator looks. */
+const PATIENCE_MS = 60_000
 
 /**
  * Migrates the database to this version's schema. Returns the names of the applied migrations and the number of the applied
  * functions; empty if nothing was applied. Idempotent. Concurrent processes wait for each other by a lock that ends with its transaction,
- * which works behind PgBouncer too. Leaves a newer schema unchanged. Throws an error for the operator if the login lacks a right, or if no
- * migration leads from the database to this version.
+ * which works behind PgBouncer too. Leaves a newer schema unchanged. A change of a table in use waits briefly and is tried again for `patienceMs`,
+ * so that statements of a running service do not queue behind it. Throws an error for the operator if the login lacks a right, if no migration
+ * leads from the database to this version, or if a table stays in use.
  */
 export async function migrate(
   databaseUrl: string,
   log: (line: string) => void = () => {},
   shipped = shippedSchema(),
+  patienceMs = PATIENCE_MS,
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5000 })
   client.on('error', () => {}) // a lost connection rejects the statement under way; without a listener the process ends
   await client.connect()
   try {
     await ensureRoles(client)
-    const applied = await applyMissing(client, shipped)
-    await client.query('begin')
-    await client.query('set local role keystride_system')
-    await client.query('select keystride.ensure_partitions($1)', [MONTHS_AHEAD])
-    await client.query('commit')
+    const applied = await untilUnlocked(client, log, patienceMs, () => applyMissing(client, shipped))
+    await untilUnlocked(client, log, patienceMs, async () => {
+      await client.query('begin')
+      await limitWaiting(client)
+      await client.query('set local role keystride_system')
+      await client.query('select keystride.ensure_partitions($1)', [MONTHS_AHEAD])
+      await client.query('commit')
+    })
     await client.query('begin')
     await client.query('select pg_advisory_xact_lock(7241865325823966)')
     await migrateJobQueue((text, values) => client.query(text, values === undefined ? undefined : [...values]))
@@ -119,6 +127,7 @@ export async function versionOf(client: pg.Client, name: string): Promise<{ foun
 async function applyMissing(client: pg.Client, shipped: ShippedSchema): Promise<string[]> {
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(7241865325823964)')
+  await limitWaiting(client)
   await createHistory(client)
   const found = await history(client)
   const missing = missingFrom(found, shipped.migrations)

@@ -5,7 +5,7 @@ import { connectPostgres } from '../../../../src/storage/postgres/connection/cli
 import { migrate, requireSchema } from '../../../../src/storage/postgres/schema/migrate.js'
 import { shippedSchema } from '../../../../src/storage/postgres/schema/shipped-schema.js'
 import { type FreshDatabase, freshDatabase } from '../../../servers/database.js'
-import { attempt, organization, person } from '../../fixtures.js'
+import { attempt, organization, person, until } from '../../fixtures.js'
 
 let fresh: FreshDatabase
 beforeEach(async () => {
@@ -108,6 +108,46 @@ describe('migrate', () => {
     )
     expect(row).toEqual({ partition: 'keystride.authentication_2031_02' })
     await database.close()
+  })
+
+  describe('changes a table that another connection reads for long', () => {
+    let dump: postgres.Sql
+    let reader: postgres.Sql
+    const shipped = shippedSchema()
+    const more = {
+      ...shipped,
+      migrations: [
+        ...shipped.migrations,
+        { name: '999_more', text: 'alter table keystride.member add column more int' },
+      ],
+    }
+    beforeEach(async () => {
+      await migrate(fresh.url)
+      dump = postgres(fresh.url, { max: 1, onnotice: () => {}, connection: { application_name: 'long dump' } })
+      await dump.unsafe('begin; lock table keystride.member in access share mode')
+      reader = postgres(fresh.url, { max: 1, onnotice: () => {}, connection: { statement_timeout: 5000 } })
+    })
+    afterEach(async () => {
+      await reader.end()
+      await dump.end()
+    })
+
+    it('after that one has ended, and delays no reader for long meanwhile', async () => {
+      const lines: string[] = []
+      const migrated = migrate(fresh.url, (line) => lines.push(line), more)
+      await until(async () => lines.length > 0, 20_000)
+      expect(lines).toEqual([expect.stringMatching(/^the migration waits for tables .* pid \d+ \(long dump\)$/)])
+      for (let n = 0; n < 300; n++) await reader`select 1 from keystride.member limit 1`
+      await dump.unsafe('rollback')
+      expect(await migrated).toContain('999_more')
+    })
+
+    it('not at all if it stays in use, and names the connection', async () => {
+      await expect(migrate(fresh.url, () => {}, more, 500)).rejects.toThrow(
+        /^the schema was not changed, because its tables are in use by pid \d+ \(long dump\): end these/,
+      )
+      expect(await migrate(fresh.url)).toEqual([])
+    })
   })
 
   it('prints what an administrator must run if the login may not create roles', async () => {

@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { ExpectedFault } from '../../../domain/expected-fault.js'
+
+/** Every later statement on a table queues behind a change that waits for it, and a statement of the service may take 1 s. */
+const LOCK_MS = 150
+/** The queue is empty again long before the next try. */
+const PAUSE_MS = 500
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** In a transaction: from here on a statement fails if it waits longer than `LOCK_MS` for a lock. */
+export const limitWaiting = (client: pg.Client): Promise<unknown> =>
+  client.query(`set local lock_timeout = '${LOCK_MS}ms'`)
+
+/**
+ * Runs a transaction that calls `limitWaiting`, and again after each lock that it did not get, for `patienceMs`. Then throws an error for
+ * the operator with the connections that hold locks. Nothing is changed by a transaction that did not get its locks.
+ */
+export async function untilUnlocked<T>(
+  client: pg.Client,
+  log: (line: string) => void,
+  patienceMs: number,
+  transaction: () => Promise<T>,
+): Promise<T> {
+  const deadline = performance.now() + patienceMs
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (codeOf(error) !== LOCK_NOT_AVAILABLE) throw error
+      await client.query('rollback')
+      const holders = await holdersOfTables(client)
+      if (performance.now() > deadline)
+        throw new ExpectedFault(
+          `the schema was not changed, because its tables are in use by ${holders}: end these connections, or try again later`,
+        )
+      if (tries === 1) log(`the migration waits for tables that are in use by ${holders}`)
+      await delay(PAUSE_MS)
+    }
+  }
+}
+
+/** A function's file is named in an error of its own, with PostgreSQL's as the cause. */
+const codeOf = (error: unknown): string | undefined => {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } } // what pg rejects with
+  return code ?? cause?.code
+}
+
+async function holdersOfTables(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ pid: number; name: string }>(
+    `select l.pid, max(coalesce(nullif(a.application_name, ''), 'without a name')) as name
+     from pg_locks l join pg_class c on c.oid = l.relation left join pg_stat_activity a on a.pid = l.pid
+     where c.relnamespace = 'keystride'::regnamespace and l.granted and l.pid <> pg_backend_pid()
+       and l.database = (select oid from pg_database where datname = current_database())
+     group by l.pid order by l.pid limit 5`,
+  )
+  return rows.length === 0 ? 'others' : rows.map(({ pid, name }) => `pid ${pid} (${name})`).join(', ')
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../src/storage/postgres/embedded/embedded-running.js'
+import { shippedSchema } from '../../src/storage/postgres/schema/shipped-schema.js'
+import { audit } from '../faults/fault.js'
+import { type FlushedRedis, redisIsHere, startFlushedRedis } from '../faults/flushed-redis.js'
+import { type Answer, client, type Load, newPerson, startLoad } from '../faults/load.js'
+import { type ServiceProcess, startProcess } from '../faults/service-process.js'
+import { type FreshDatabase, freshDatabase } from '../servers/database.js'
+import { type Haproxy, startHaproxy, whyNoHaproxy } from '../servers/haproxy.js'
+import { until } from '../storage/fixtures.js'
+import { type Callable, callables, lost } from './functions.js'
+import { builtPrevious, previousKeystride, whyNoPrevious } from './previous-version.js'
+
+const why = whyNoHaproxy() ?? whyNoPrevious() ?? (redisIsHere() ? null : 'NO REDIS: upgrades are SKIPPED')
+if (why !== null) console.warn(`\n*** ${why} ***\n`)
+
+type Version = 'previous' | 'current'
+
+/** Judged attempts, and completed profiles, that every mixture of versions sees under load at least. */
+const VERIFIES = 25
+const PROFILES = 2
+const CODE = '749205'
+/** A person is sometimes rejected and types again. */
+const TRIES = 5
+
+/** Answers that a person gets without a fault: typing that is taken for a machine's is typed again. */
+const EXPECTED =
+  /^(create 201|bootstrap 200|enroll 200|enroll 422 detection-bot|verify 200( detection-bot)?|code 200|link 200|page 200)$/
+
+describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one after the other', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keystride-upgrade-'))
+  let previous: string
+  let fresh: FreshDatabase
+  let redis: FlushedRedis
+  let env: Record<string, string>
+  let apikey: string
+  let services: [ServiceProcess, ServiceProcess]
+  const running: [Version, Version] = ['previous', 'previous']
+  let haproxy: Haproxy
+  let direct: pg.Client
+  let before: readonly Callable[]
+
+  beforeAll(async () => {
+    previous = await builtPrevious()
+    ;[fresh, redis] = await Promise.all([freshDatabase({ empty: true }), startFlushedRedis()])
+    env = {
+      DATABASE_URL: fresh.url,
+      REDIS_URL: redis.url,
+      ENCRYPTION_KEY: Buffer.alloc(32, 11).toString('base64'),
+      KEYSTRIDE_DATA: folder,
+      STOP_LEAD_S: '2',
+      DATABASE_POOL: '5',
+    }
+    await previousKeystride(previous, env, 'migrate')
+    const id = await previousKeystride(previous, env, 'organization', 'create', 'Upgrades')
+    apikey = await previousKeystride(previous, env, 'key', 'issue', id)
+    direct = new pg.Client({ connectionString: fresh.url })
+    await direct.connect()
+    before = await callables(direct)
+    await direct.query('set role keystride_system')
+    const start = async () => startProcess({ ...env, PORT: String(await freePort()) }, previous)
+    services = await Promise.all([start(), start()])
+    const [one, two] = services.map(({ core }) => Number(new URL(core).port))
+    haproxy = await startHaproxy([one ?? 0, two ?? 0])
+  }, 240_000)
+  afterAll(async () => {
+    await haproxy?.close()
+    await Promise.all(services?.map((service) => service.kill()) ?? [])
+    await direct?.end()
+    await fresh?.drop()
+    await redis?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const answers: Answer[] = []
+  let load: Load
+  /** People of each mixture of versions, with a profile, a code and a link. */
+  const residents: Resident[] = []
+
+  it('fails no request and loses nothing that was acknowledged, also on the way back and forward again', async () => {
+    for (const on of [0, 1] as const) await roll(on, 'previous') // after a first try
+    for (const list of [answers, residents]) list.length = 0
+    const base = `http://127.0.0.1:${haproxy.port}`
+    load = await startLoad(`${base}/core`, apikey)
+    try {
+      for (const to of ['previous', 'current', 'previous', 'current'] as const)
+        for (const on of [0, 1] as const) {
+          if (residents.length > 0 && running[on] === to) continue
+          await roll(on, to)
+          await works()
+          residents.push(await settle(base))
+          for (const resident of residents) await resident.returns()
+        }
+    } finally {
+      await load.stop()
+    }
+
+    const all = [...load.answers, ...answers]
+    const outcomeOf = ({ what, status, json }: Answer) => `${what} ${status} ${json?.reason || ''}`.trim()
+    const unexpected = all.filter((answer) => !EXPECTED.test(outcomeOf(answer)))
+    expect(unexpected.map((one) => `${outcomeOf(one)}: ${one.json?.message}, ${whenOf(one)}`)).toEqual([])
+    const enrolled = new Map([...load.enrolled, ...residents.map((one) => [one.userRef, one.counted] as const)])
+    const audited = await audit({ name: 'upgrade', databaseUrl: () => fresh.url }, { ...load, enrolled })
+    const created: string[] = all.filter(({ what }) => what === 'create').map(({ json }) => json.userRef)
+    const { rows } = await direct.query<{ user_ref: string }>('select user_ref from keystride.account')
+    const present = new Set(rows.map((row) => row.user_ref))
+    expect(created.filter((userRef) => !present.has(userRef))).toEqual([])
+    const slowest = Math.max(...all.map(({ ms }) => ms))
+    console.log(
+      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed, slowest ${Math.round(slowest)} ms; ` +
+        `accounts ${created.length} of ${created.length}, reference patterns ${audited.enrolments}, attempts ${audited.attempts}`,
+    )
+  }, 240_000)
+
+  it('leaves every function as the previous version calls it, and no process of that version changed one', async () => {
+    expect(before.length).toBeGreaterThan(50)
+    await direct.query('reset role')
+    expect(lost(before, await callables(direct))).toEqual([])
+    const recorded = await direct.query('select name, sha256 from keystride_history.function')
+    const found = new Map(recorded.rows.map(({ name, sha256 }) => [name, sha256]))
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(found).toEqual(new Map(shippedSchema().functions.map(({ name, text }) => [name, sha256(text)])))
+  })
+
+  /** The steps so far, as performance.now(). */
+  const steps: { readonly at: number; readonly what: string }[] = []
+  const step = (what: string) => void steps.push({ at: performance.now(), what })
+  function whenOf({ askedAt, ms }: Answer): string {
+    const last = steps.findLast(({ at }) => at < askedAt)
+    const after = last === undefined ? '' : `${Math.round(askedAt - last.at)} ms after "${last.what}", `
+    return `${after}answered after ${Math.round(ms)} ms`
+  }
+
+  /** Restarts a process as this version, unless it is of this version. */
+  async function roll(on: 0 | 1, to: Version): Promise<void> {
+    if (running[on] === to) return
+    running[on] = to
+    step(`stop ${on}`)
+    const PORT = new URL(services[on].core).port
+    const { status } = await services[on].stop()
+    expect(status).toBe(0)
+    step(`start ${on} as ${to}`)
+    services[on] = await startProcess({ ...env, PORT }, to === 'previous' ? previous : undefined)
+    await until(async () => (await haproxy.up()) === 2, 20_000)
+    step(`${on} is up`)
+  }
+
+  /** Waits until the load has made progress. */
+  async function works(): Promise<void> {
+    const profiles = () => [...load.enrolled.values()].filter(({ acknowledged }) => acknowledged >= 5).length
+    const [judged, complete] = [load.judged.size, profiles()]
+    await until(async () => load.judged.size >= judged + VERIFIES && profiles() >= complete + PROFILES, 60_000)
+  }
+
+  type Resident = Awaited<ReturnType<typeof settle>>
+
+  /** Enrolls a person, with a code and a link. */
+  async function settle(base: string) {
+    const who = newPerson()
+    const { userRef, counted } = who
+    const noting = (path: string) => {
+      const raw = client(base + path, apikey)
+      return async (...call: Parameters<typeof raw>) => {
+        const answer = await raw(...call)
+        answers.push(answer)
+        return answer
+      }
+    }
+    const [core, links] = [noting('/core'), noting('/auth')]
+    const begin = async () => (await core('bootstrap', 'GET', `/users/${userRef}`)).session
+    const verify = async (body: unknown, session: string) =>
+      (await core('verify', 'POST', `/users/${userRef}/verify`, { session, body })).json
+    await who.enroll(core)
+    const body = { securityCode: CODE }
+    await core('code', 'PUT', `/users/${userRef}/security-code`, { session: await begin(), body })
+    const { key } = (await links('link', 'POST', `/api/links/complete-profile/${userRef}`, { body: {} })).json
+    return {
+      userRef,
+      counted,
+      /** Signs in by typing, then by code, and opens the link. */
+      async returns(): Promise<void> {
+        let passed = false
+        for (let tries = 0; tries < TRIES && !passed; tries++)
+          passed = (await verify(who.next(), await begin())).authentication?.authenticated === true
+        expect(passed, `${userRef} signs in by typing`).toBe(true)
+        expect(await verify(body, await begin())).toMatchObject({
+          action: 'verified',
+          authentication: { authMethod: 'security_code' },
+        })
+        answers.push(await page(`${base}/auth/b/${key}`))
+      },
+    }
+  }
+})
+
+async function page(address: string): Promise<Answer> {
+  const { status } = await fetch(address)
+  return { what: 'page', status, askedAt: 0, ms: 0, retryAfter: null, session: '', json: null }
+}
