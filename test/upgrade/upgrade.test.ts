@@ -110,9 +110,9 @@ describe.skipIf(why !== null)('an upgrade of two processes behind haproxy, one a
     const { rows } = await direct.query<{ user_ref: string }>('select user_ref from keystride.account')
     const present = new Set(rows.map((row) => row.user_ref))
     expect(created.filter((userRef) => !present.has(userRef))).toEqual([])
-    const slowest = Math.max(...all.map(({ ms }) => ms))
+    const slowest = all.reduce((most, one) => (one.ms > most.ms ? one : most))
     console.log(
-      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed, slowest ${Math.round(slowest)} ms; ` +
+      `upgrade, way back and upgrade again: 0 of ${all.length} requests failed; slowest: ${outcomeOf(slowest)}, ${whenOf(slowest)}; ` +
         `accounts ${created.length} of ${created.length}, reference patterns ${audited.enrolments}, attempts ${audited.attempts}`,
     )
   }, 240_000)
