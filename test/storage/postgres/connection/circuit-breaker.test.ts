@@ -22,6 +22,8 @@ describe('the circuit breaker', () => {
   /** Answer of the breaker's own probes, and their number. */
   let well: ReturnType<typeof question>
   let probes: number
+  /** Waits that it reported, ms. */
+  let waits: number[]
   /** Delay of the probes' answers, once the server is healthy. */
   let lateMs: number
   const ask = (what: Promise<unknown>, probe = false) =>
@@ -37,10 +39,12 @@ describe('the circuit breaker', () => {
     well = question()
     probes = 0
     lateMs = 0
+    waits = []
     breaker = createCircuitBreaker({
       width: 2,
       open: () => ++opened,
       retire: (line) => retired.push(line),
+      waited: (ms) => waits.push(ms),
       probe() {
         probes++
         void ask(
@@ -53,6 +57,21 @@ describe('the circuit breaker', () => {
   })
   afterEach(() => {
     breaker.stop()
+  })
+
+  it('reports the wait of each call that waited for a connection, and of no other', async () => {
+    const [one, two] = [question(), question()]
+    const first = [ask(one.answered), ask(two.answered)]
+    const third = ask(Promise.resolve())
+    const begun = performance.now()
+    await delay(60)
+    one.answer()
+    expect(await third).toBe('served')
+    two.answer()
+    await Promise.all(first)
+    expect(waits).toHaveLength(1)
+    expect(waits[0]).toBeGreaterThan(50)
+    expect(waits[0]).toBeLessThanOrEqual(performance.now() - begun + 5)
   })
 
   it('refuses calls after 300 ms without any answer of the server, and further calls at once', async () => {
