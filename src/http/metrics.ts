@@ -109,6 +109,14 @@ function loadMetrics(registry: Registry) {
   return { shed, loopDelay }
 }
 
+/** The counters and histograms of the service, which keep their meaning when their process has ended. */
+export const countsOf = (metrics: MetricsJson): MetricsJson =>
+  metrics.filter(({ name, type }) => name.startsWith('keystride_') && ['counter', 'histogram'].includes(String(type)))
+
+/** The metrics of several processes, summed. */
+export const summed = (found: readonly MetricsJson[]): Promise<MetricsJson> =>
+  AggregatorRegistry.aggregate([...found]).getMetricsAsJSON()
+
 /** The metrics of several processes as one text: each is summed unless its aggregator says otherwise. */
 export const metricsTogether = (found: readonly MetricsJson[]): Promise<string> =>
   AggregatorRegistry.aggregate([...found]).metrics()

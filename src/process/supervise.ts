@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExpectedFault } from '../domain/expected-fault.js'
-import { metricsTogether } from '../http/metrics.js'
+import type { MetricsJson } from '../http/metrics.js'
 import { type RateAccounts, rateAccountsHere } from '../storage/rate-account.js'
 import type { FromFront, FrontState, ToFront } from './front.js'
+import { createFrontMetrics, type FrontMetrics } from './front-metrics.js'
 import { ALLOCATOR, HEAP_FLAGS } from './heap.js'
 
 interface SuperviseOptions {
@@ -59,6 +60,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   const served = new Map<ChildProcess, Served>()
   const launched: number[] = []
   const rates = rateAccountsHere(() => performance.now())
+  const metrics = createFrontMetrics(metricsOf)
   let stopping = false
   let up = false
   const servedOn = await freePort(host, port)
@@ -72,11 +74,12 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     fronts.add(child)
     child.on('message', (message: FromFront) => {
       if (message.kind === 'serving') served.set(child, { index, version: message.version, begun, restarts })
-      void answerFront({ fronts, served, rates }, child, message)
+      void answerFront({ fronts, served, rates, metrics }, child, message)
     })
     child.once('exit', (status, signal) => {
       fronts.delete(child)
       served.delete(child)
+      metrics.exited(child)
       if (stopping || !up) return
       const again = performance.now() - begun > SETTLED_MS ? 0 : exits + 1
       const waitMs = RESTART_MS[Math.min(again, RESTART_MS.length - 1)] ?? 0
@@ -104,7 +107,7 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
   try {
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
     up = true
-    return { port: servedOn, metricsText: () => metricsText(fronts), unready: () => unready(fronts), stop }
+    return { port: servedOn, metricsText: () => metrics.text(fronts), unready: () => unready(fronts), stop }
   } catch (error) {
     await stop()
     throw error
@@ -144,12 +147,9 @@ async function killIfHung(child: ChildProcess, index: number, log: SuperviseOpti
   }
 }
 
-/** Metrics of all fronts as one text: a scrape reaches a random front. */
-async function metricsText(fronts: ReadonlySet<ChildProcess>): Promise<string> {
-  const asking = [...fronts].map((child) =>
-    answerOf(child, 'metrics', (id) => ({ kind: 'give-metrics', id }), METRICS_MS),
-  )
-  return metricsTogether((await Promise.all(asking)).flatMap((found) => (found === null ? [] : [found.metrics])))
+async function metricsOf(child: ChildProcess): Promise<MetricsJson | null> {
+  const found = await answerOf(child, 'metrics', (id) => ({ kind: 'give-metrics', id }), METRICS_MS)
+  return found === null ? null : found.metrics
 }
 
 async function unready(fronts: ReadonlySet<ChildProcess>): Promise<string | null> {
@@ -183,16 +183,17 @@ interface Supervised {
   readonly fronts: ReadonlySet<ChildProcess>
   readonly served: ReadonlyMap<ChildProcess, Served>
   readonly rates: RateAccounts
+  readonly metrics: FrontMetrics<ChildProcess>
 }
 
 /** Answers a front's request. */
 async function answerFront(
-  { fronts, served, rates }: Supervised,
+  { fronts, served, rates, metrics }: Supervised,
   child: ChildProcess,
   message: FromFront,
 ): Promise<void> {
   const answer = (to: ToFront) => child.connected && child.send(to)
-  if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metricsText(fronts) })
+  if (message.kind === 'ask-metrics') answer({ kind: 'metrics-text', id: message.id, text: await metrics.text(fronts) })
   if (message.kind === 'ask-processes') answer({ kind: 'processes', id: message.id, processes: statesOf(served) })
   if (message.kind === 'spend-rate') {
     const { id, keyId, spentMs } = message

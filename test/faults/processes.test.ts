@@ -46,23 +46,25 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 const status = async (): Promise<number> => (await fetch(`${service.core}/status`, { headers })).status
 
+/** Answers of 200 to `/status`, of all processes. */
+async function countedStatuses(): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
+  const line = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m.exec(text)
+  return Number(line?.[1] ?? 0)
+}
+
 describe('two processes on one port', () => {
   it('share the requests and report their metrics as one service', async () => {
     expect(fronts()).toHaveLength(2)
-    const counted = async (): Promise<number> => {
-      const text = await (await fetch(new URL('/metrics', service.core), { headers })).text()
-      const line = /^keystride_http_requests_total\{[^}]*route="\/status"[^}]*status_class="2xx"[^}]*\} (\d+)/m.exec(
-        text,
-      )
-      return Number(line?.[1] ?? 0)
-    }
-    const before = await counted()
+    const before = await countedStatuses()
     for (let n = 0; n < 60; n++) expect(await status()).toBe(200)
     // Both processes report the same.
-    for (let n = 0; n < 6; n++) expect(await counted()).toBe(before + 60)
+    for (let n = 0; n < 6; n++) expect(await countedStatuses()).toBe(before + 60)
   })
 
-  it('are known to each other, with their restarts', async () => {
+  it('are known to each other, with their restarts, and a restart takes nothing from the counters', async () => {
+    const counted = await countedStatuses()
+    expect(counted).toBeGreaterThan(0)
     const [killed = 0] = fronts()
     const system = async () => {
       const answer = await fetch(new URL('/dashboard/system', service.core), { headers })
@@ -75,6 +77,7 @@ describe('two processes on one port', () => {
       const now = await system().catch(() => ({ processes: [] }))
       return now.processes.length === 2 && now.processes.reduce((sum, { n_restarts }) => sum + n_restarts, 0) === 1
     })
+    expect(await countedStatuses()).toBe(counted)
   })
 
   it('keep their heaps small', () => {
