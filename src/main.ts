@@ -74,6 +74,7 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
   const { processes, host, port, metricsAt } = config
   const [file, ...args] = process.argv.slice(1)
   if (file === undefined) throw new Error('cannot start the serving processes: argv names no file')
+  let apart: Apart | null = null
   const fronts = await superviseFronts({
     file,
     args,
@@ -81,11 +82,12 @@ async function runFronts(config: Config, log: Logger, stopping: Stopping): Promi
     host,
     port,
     log: (message, facts) => log.error(facts, message),
-  })
-  let apart: Apart | null = null
-  stopping.onStop(async () => {
-    await fronts.stop()
-    await apart?.close()
+    // A signal may come while they start.
+    onStop: (stop) =>
+      stopping.onStop(async () => {
+        await stop()
+        await apart?.close()
+      }),
   })
   if (metricsAt !== null) {
     const unready = () => (stopping.asked() ? 'stopping' : fronts.unready())

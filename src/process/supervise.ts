@@ -18,6 +18,8 @@ interface SuperviseOptions {
   readonly host: string
   readonly port: number
   readonly log: (message: string, facts: Record<string, unknown>) => void
+  /** Called before the first front starts. `stop` stops all fronts, also those that start, and waits until they have exited. */
+  readonly onStop: (stop: () => Promise<void>) => void
 }
 
 /** The facts of a front that serves; its process is the key. */
@@ -35,8 +37,6 @@ interface Fronts {
   metricsText(): Promise<string>
   /** Why no front should be sent a request; null if one is ready. */
   unready(): Promise<string | null>
-  /** Stops all fronts and waits until they have exited. */
-  stop(): Promise<void>
 }
 
 /** Delay before a front is restarted, by its number of consecutive exits. It grows, so that a failing front does not restart in a loop. */
@@ -104,11 +104,14 @@ export async function superviseFronts(options: SuperviseOptions): Promise<Fronts
     await Promise.all(gone)
   }
 
+  options.onStop(stop)
   try {
     await Promise.all(Array.from({ length: processes }, (_, i) => launch(i, 0)))
     up = true
-    return { port: servedOn, metricsText: () => metrics.text(fronts), unready: () => unready(fronts), stop }
+    return { port: servedOn, metricsText: () => metrics.text(fronts), unready: () => unready(fronts) }
   } catch (error) {
+    // They were stopped while they started: the caller of `stop` ends the process.
+    if (stopping) return await new Promise<never>(() => {})
     await stop()
     throw error
   }

@@ -1,9 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ALLOCATOR, HEAP_FLAGS } from '../../src/process/heap.js'
 import { freePort, readPidFile } from '../../src/storage/postgres/embedded/embedded-running.js'
@@ -178,6 +180,20 @@ describe('two processes on one port', () => {
     const { status: ended, tookMs } = await service.stop()
     expect(ended).toBe(0)
     expect(tookMs).toBeLessThan(6000)
+    expect(all.filter(running)).toEqual([])
+  })
+
+  it('stop with status 0 and without an error if the signal comes while they start', async () => {
+    const program = fileURLToPath(new URL('../../bin/start.mjs', import.meta.url))
+    const { PATH = '', HOME = '' } = process.env
+    const child = spawn(process.execPath, [program], { env: { ...env, PATH, HOME, PORT: String(await freePort()) } })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    const gone = once(child, 'exit')
+    await until(() => fronts(child.pid).length > 0)
+    const all = fronts(child.pid)
+    child.kill('SIGTERM')
+    expect([await gone, output]).toEqual([[0, null], ''])
     expect(all.filter(running)).toEqual([])
   })
 
